@@ -1,41 +1,22 @@
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import {
   createTestAuthority,
   eventually,
   onBody,
-  type Request,
-  type Response,
   sendJson,
   startJson,
   startTestServer,
   type TestServerOptions,
   writeText,
 } from '../../../test/support/index.ts';
-import { createTestClient, testPods } from '../testing/index.ts';
+import { createTestClient, serve, testAuthority, testIdentity, testPods } from '../testing/index.ts';
 import { isKubeError, type KubeError, type KubeErrorCode } from './errors.ts';
-import type { ClientOptions, RequestReport } from './options.ts';
+import type { RequestReport } from './options.ts';
 
-const authority = createTestAuthority();
-const identity = authority.issue('server');
 const ref = { namespace: 'a', name: 'x' };
 const pod = { metadata: { name: 'x', namespace: 'a', resourceVersion: '7', uid: 'u' } };
 const protocols: TestServerOptions['protocol'][] = ['http', 'https', 'h2'];
-
-const serve = async (
-  t: TestContext,
-  handle: (request: Request, response: Response) => void,
-  options: Partial<ClientOptions> = {},
-  protocol: TestServerOptions['protocol'] = 'http',
-) => {
-  const server = await startTestServer({ protocol, identity }, handle);
-  const client = createTestClient(server.url, {}, options);
-  t.after(async () => {
-    await client.close();
-    await server.close();
-  });
-  return { server, client };
-};
 
 const failure = async (work: Promise<unknown>): Promise<KubeError> => {
   const error: unknown = await work.then(
@@ -69,7 +50,7 @@ for (const protocol of protocols) {
         );
       },
       {},
-      protocol,
+      { protocol },
     );
     const big = { metadata: { ...pod.metadata, annotations: { text: 'ü€😀'.repeat(100_000) } } };
     const answer: object = await client.create(testPods, big, { fieldManager: 'edgeset-test', dryRun: true });
@@ -91,7 +72,7 @@ for (const protocol of protocols) {
         setTimeout(() => request.socket.destroy(), 20);
       },
       { maxRetries: 1 },
-      protocol,
+      { protocol },
     );
     const read = await failure(client.get(testPods, ref));
     // Over HTTP/2 undici cannot tell a reset stream from one that ended, but JSON can.
@@ -110,7 +91,7 @@ for (const protocol of protocols) {
       t,
       (_request, response) => void response.on('close', () => (closed += 1)),
       {},
-      protocol,
+      { protocol },
     );
     const read = await failure(client.get(testPods, ref, { timeoutMs: 100 }));
     assert.deepEqual([read.code, read.happened, read.status], ['Timeout', 'no', 0]);
@@ -290,21 +271,24 @@ test('refuses names that would change the path of the URL, before sending anythi
 });
 
 test('presents a client certificate, sends impersonation headers and keeps the base path of the server', async (t) => {
-  const who = authority.issue('alice');
-  const server = await startTestServer({ protocol: 'h2', identity, clientCa: authority.cert }, (request, response) => {
-    const peer =
-      'stream' in request
-        ? (request.stream.session?.socket as { getPeerCertificate?(): { subject?: { CN?: string } } })
-        : {};
-    sendJson(response, {
-      ...pod,
-      url: request.url,
-      headers: request.headers,
-      peer: peer.getPeerCertificate?.().subject?.CN,
-    });
-  });
+  const who = testAuthority.issue('alice');
+  const server = await startTestServer(
+    { protocol: 'h2', identity: testIdentity, clientCa: testAuthority.cert },
+    (request, response) => {
+      const peer =
+        'stream' in request
+          ? (request.stream.session?.socket as { getPeerCertificate?(): { subject?: { CN?: string } } })
+          : {};
+      sendJson(response, {
+        ...pod,
+        url: request.url,
+        headers: request.headers,
+        peer: peer.getPeerCertificate?.().subject?.CN,
+      });
+    },
+  );
   const client = createTestClient(`${server.url}/k8s/c1`, {
-    certificateAuthority: { from: 'text', text: authority.cert },
+    certificateAuthority: { from: 'text', text: testAuthority.cert },
     tlsServerName: 'localhost',
     auth: { certificate: { cert: { from: 'text', text: who.cert }, key: { from: 'text', text: who.key } } },
     impersonate: { user: 'bob', uid: '7', groups: ['g1', 'g,2'], extra: { Scope: ['view'] } },
@@ -323,7 +307,9 @@ test('presents a client certificate, sends impersonation headers and keeps the b
 });
 
 test('an authority without a certificate is a configuration error, and no other authority is trusted instead', async (t) => {
-  const server = await startTestServer({ protocol: 'h2', identity }, (_request, response) => sendJson(response, pod));
+  const server = await startTestServer({ protocol: 'h2', identity: testIdentity }, (_request, response) =>
+    sendJson(response, pod),
+  );
   const client = createTestClient(server.url, { certificateAuthority: { from: 'text', text: '' } }, { maxRetries: 0 });
   t.after(async () => {
     await client.close();
@@ -334,7 +320,9 @@ test('an authority without a certificate is a configuration error, and no other 
 });
 
 test('refuses a server whose certificate another authority signed', async (t) => {
-  const server = await startTestServer({ protocol: 'h2', identity }, (_request, response) => sendJson(response, pod));
+  const server = await startTestServer({ protocol: 'h2', identity: testIdentity }, (_request, response) =>
+    sendJson(response, pod),
+  );
   const stranger = createTestAuthority('stranger');
   const client = createTestClient(
     server.url,
@@ -343,7 +331,7 @@ test('refuses a server whose certificate another authority signed', async (t) =>
   );
   const wrongName = createTestClient(
     server.url,
-    { certificateAuthority: { from: 'text', text: authority.cert }, tlsServerName: 'other.example' },
+    { certificateAuthority: { from: 'text', text: testAuthority.cert }, tlsServerName: 'other.example' },
     { maxRetries: 0 },
   );
   t.after(async () => {

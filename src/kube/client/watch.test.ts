@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import {
   eventually,
@@ -7,32 +7,16 @@ import {
   type Response,
   sendJson,
   startJson,
-  startTestServer,
   writeText,
 } from '../../../test/support/index.ts';
-import { createTestClient, testPods } from '../testing/index.ts';
+import { serve, testPods } from '../testing/index.ts';
 import { isKubeError, type KubeErrorCode } from './errors.ts';
-import type { ClientOptions } from './options.ts';
 import type { WatchEvent } from './types.ts';
 
 const object = (name: string, resourceVersion = '5') => ({
   metadata: { name, namespace: 'a', uid: name, resourceVersion },
 });
 const line = (type: string, body: unknown) => `${JSON.stringify({ type, object: body })}\n`;
-
-const serve = async (
-  t: TestContext,
-  handle: (request: Request, response: Response) => void,
-  options: Partial<ClientOptions> = {},
-) => {
-  const server = await startTestServer({ protocol: 'http' }, handle);
-  const client = createTestClient(server.url, {}, options);
-  t.after(async () => {
-    await client.close();
-    await server.close();
-  });
-  return { server, client };
-};
 
 const collect = async (stream: AsyncIterable<WatchEvent<Pod>>) => {
   const events: WatchEvent<Pod>[] = [];

@@ -4,78 +4,67 @@ import { connect, createServer as createTcpServer, type Socket } from 'node:net'
 import path from 'node:path';
 import { test } from 'node:test';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import {
-  createTestAuthority,
-  eventually,
-  onBody,
-  sendJson,
-  startJson,
-  startTestServer,
-  writeText,
-} from '../../../test/support/index.ts';
+import { eventually, onBody, sendJson, startJson, startTestServer, writeText } from '../../../test/support/index.ts';
 import { isKubeError } from '../client/errors.ts';
 import type { WatchEvent } from '../client/types.ts';
-import { createTestClient, testPods } from '../testing/index.ts';
+import { createTestClient, serve, testIdentity, testPods, trusting } from '../testing/index.ts';
 
-const authority = createTestAuthority();
-const identity = authority.issue('server');
+const identity = testIdentity;
 const pod = (name: string, resourceVersion = '1') => ({
   metadata: { name, namespace: 'a', resourceVersion, uid: name },
 });
 const line = (type: string, object: object) => `${JSON.stringify({ type, object })}\n`;
-const trusting = { certificateAuthority: { from: 'text' as const, text: authority.cert } };
+const overHttp2 = { protocol: 'h2', config: trusting } as const;
 
-test('fifty watches and forty reads share one HTTP/2 connection, and ending a watch closes only its stream', async () => {
+test('fifty watches and forty reads share one HTTP/2 connection, and ending a watch closes only its stream', async (t) => {
   let open = 0;
-  const server = await startTestServer({ protocol: 'h2', identity }, (request, response) => {
-    if (!request.url?.includes('watch=true')) return sendJson(response, pod('x'));
-    open += 1;
-    response.on('close', () => {
-      open -= 1;
-    });
-    startJson(response);
-    writeText(response, line('ADDED', pod('x')));
+  const { server, client } = await serve(
+    t,
+    (request, response) => {
+      if (!request.url?.includes('watch=true')) return sendJson(response, pod('x'));
+      open += 1;
+      response.on('close', () => {
+        open -= 1;
+      });
+      startJson(response);
+      writeText(response, line('ADDED', pod('x')));
+    },
+    {},
+    { ...overHttp2 },
+  );
+  const stops = Array.from({ length: 50 }, () => new AbortController());
+  const seen: WatchEvent<Pod>[] = [];
+  const outcomes = stops.map(async ({ signal }) => {
+    for await (const event of client.watch(testPods, { signal })) seen.push(event);
   });
-  const client = createTestClient(server.url, trusting);
-  try {
-    const stops = Array.from({ length: 50 }, () => new AbortController());
-    const seen: WatchEvent<Pod>[] = [];
-    const outcomes = stops.map(async ({ signal }) => {
-      for await (const event of client.watch(testPods, { signal })) seen.push(event);
-    });
-    const settled = Promise.allSettled(outcomes);
-    await eventually('all watches have their event', () => seen.length === 50);
-    await Promise.all(Array.from({ length: 40 }, () => client.get(testPods, { namespace: 'a', name: 'x' })));
-    assert.equal(server.connections, 1);
-    stops.slice(0, 49).forEach((stop) => stop.abort(new Error('enough')));
-    await eventually('the left streams are closed', () => open === 1);
-    assert.equal(server.connections, 1);
-    await client.get(testPods, { namespace: 'a', name: 'x' });
-    stops[49]?.abort(new Error('enough'));
-    for (const outcome of await settled) {
-      assert.ok(outcome.status === 'rejected' && outcome.reason instanceof Error);
-      assert.equal(outcome.reason.message, 'enough');
-    }
-  } finally {
-    await client.close();
-    await server.close();
+  const settled = Promise.allSettled(outcomes);
+  await eventually('all watches have their event', () => seen.length === 50);
+  await Promise.all(Array.from({ length: 40 }, () => client.get(testPods, { namespace: 'a', name: 'x' })));
+  assert.equal(server.connections, 1);
+  stops.slice(0, 49).forEach((stop) => stop.abort(new Error('enough')));
+  await eventually('the left streams are closed', () => open === 1);
+  assert.equal(server.connections, 1);
+  await client.get(testPods, { namespace: 'a', name: 'x' });
+  stops[49]?.abort(new Error('enough'));
+  for (const outcome of await settled) {
+    assert.ok(outcome.status === 'rejected' && outcome.reason instanceof Error);
+    assert.equal(outcome.reason.message, 'enough');
   }
 });
 
-test('calls beyond the stream limit of the server wait or use another connection, and all complete', async () => {
-  const server = await startTestServer({ protocol: 'h2', identity, maxConcurrentStreams: 5 }, (_request, response) => {
-    setTimeout(() => sendJson(response, pod('x')), 5);
-  });
-  const client = createTestClient(server.url, trusting);
-  try {
-    const answers = await Promise.all(
-      Array.from({ length: 100 }, () => client.get(testPods, { namespace: 'a', name: 'x' })),
-    );
-    assert.equal(answers.length, 100);
-  } finally {
-    await client.close();
-    await server.close();
-  }
+test('calls beyond the stream limit of the server wait or use another connection, and all complete', async (t) => {
+  const { client } = await serve(
+    t,
+    (_request, response) => {
+      setTimeout(() => sendJson(response, pod('x')), 5);
+    },
+    {},
+    { ...overHttp2, maxConcurrentStreams: 5 },
+  );
+  const answers = await Promise.all(
+    Array.from({ length: 100 }, () => client.get(testPods, { namespace: 'a', name: 'x' })),
+  );
+  assert.equal(answers.length, 100);
 });
 
 test('writes that are aborted before their bodies have left do not block the process', async () => {
@@ -98,34 +87,33 @@ test('writes that are aborted before their bodies have left do not block the pro
   }
 });
 
-test('after a GOAWAY running streams finish, and new calls use a new connection', async () => {
+test('after a GOAWAY running streams finish, and new calls use a new connection', async (t) => {
   const streams: { write(text: string): void; end(): void }[] = [];
-  const server = await startTestServer({ protocol: 'h2', identity }, (request, response) => {
-    if (!request.url?.includes('watch=true')) return sendJson(response, pod('x'));
-    startJson(response);
-    writeText(response, line('ADDED', pod('first')));
-    streams.push(response);
-  });
-  const client = createTestClient(server.url, trusting);
-  try {
-    const names: (string | undefined)[] = [];
-    const watching = (async () => {
-      for await (const event of client.watch(testPods))
-        if (event.type !== 'BOOKMARK') names.push(event.object.metadata?.name);
-    })();
-    await eventually('the first event', () => names.length === 1);
-    for (const session of server.sessions) session.goaway(0);
-    await client.get(testPods, { namespace: 'a', name: 'x' });
-    assert.equal(server.connections, 2);
-    streams[0]?.write(line('ADDED', pod('after goaway')));
-    await eventually('an event after the GOAWAY', () => names.length === 2);
-    streams[0]?.end();
-    await watching;
-    assert.deepEqual(names, ['first', 'after goaway']);
-  } finally {
-    await client.close();
-    await server.close();
-  }
+  const { server, client } = await serve(
+    t,
+    (request, response) => {
+      if (!request.url?.includes('watch=true')) return sendJson(response, pod('x'));
+      startJson(response);
+      writeText(response, line('ADDED', pod('first')));
+      streams.push(response);
+    },
+    {},
+    { ...overHttp2 },
+  );
+  const names: (string | undefined)[] = [];
+  const watching = (async () => {
+    for await (const event of client.watch(testPods))
+      if (event.type !== 'BOOKMARK') names.push(event.object.metadata?.name);
+  })();
+  await eventually('the first event', () => names.length === 1);
+  for (const session of server.sessions) session.goaway(0);
+  await client.get(testPods, { namespace: 'a', name: 'x' });
+  assert.equal(server.connections, 2);
+  streams[0]?.write(line('ADDED', pod('after goaway')));
+  await eventually('an event after the GOAWAY', () => names.length === 2);
+  streams[0]?.end();
+  await watching;
+  assert.deepEqual(names, ['first', 'after goaway']);
 });
 
 test('while the server is down calls fail as not sent; they work again when it is back', async () => {
@@ -175,37 +163,36 @@ test('closing while the first connection is established leaves no socket open', 
   }
 });
 
-test('writes during a GOAWAY complete or are reported as unknown, and never reach the server twice', async () => {
+test('writes during a GOAWAY complete or are reported as unknown, and never reach the server twice', async (t) => {
   const writes = new Map<string, number>();
-  const server = await startTestServer({ protocol: 'h2', identity }, (request, response) => {
-    onBody(request, (body) => {
-      const { metadata } = JSON.parse(body) as { metadata: { name: string } };
-      writes.set(metadata.name, (writes.get(metadata.name) ?? 0) + 1);
-      setImmediate(() => sendJson(response, pod(metadata.name)));
-    });
-  });
-  const client = createTestClient(server.url, trusting);
-  try {
-    let unknown = 0;
-    for (let round = 0; round < 20; round += 1) {
-      const names = Array.from({ length: 5 }, (_, at) => `w${round}-${at}`);
-      const writing = Promise.allSettled(names.map((name) => client.create(testPods, pod(name))));
-      if (round % 2 === 0) for (const session of server.sessions) session.close();
-      (await writing).forEach((outcome, at) => {
-        if (outcome.status === 'fulfilled') assert.equal(writes.get(names[at] ?? ''), 1);
-        else {
-          assert.ok(isKubeError(outcome.reason, 'Transport'));
-          assert.equal(outcome.reason.happened, 'unknown');
-          unknown += 1;
-        }
+  const { server, client } = await serve(
+    t,
+    (request, response) => {
+      onBody(request, (body) => {
+        const { metadata } = JSON.parse(body) as { metadata: { name: string } };
+        writes.set(metadata.name, (writes.get(metadata.name) ?? 0) + 1);
+        setImmediate(() => sendJson(response, pod(metadata.name)));
       });
-    }
-    assert.ok([...writes.values()].every((count) => count === 1));
-    assert.ok(unknown < 100);
-  } finally {
-    await client.close();
-    await server.close();
+    },
+    {},
+    { ...overHttp2 },
+  );
+  let unknown = 0;
+  for (let round = 0; round < 20; round += 1) {
+    const names = Array.from({ length: 5 }, (_, at) => `w${round}-${at}`);
+    const writing = Promise.allSettled(names.map((name) => client.create(testPods, pod(name))));
+    if (round % 2 === 0) for (const session of server.sessions) session.close();
+    (await writing).forEach((outcome, at) => {
+      if (outcome.status === 'fulfilled') assert.equal(writes.get(names[at] ?? ''), 1);
+      else {
+        assert.ok(isKubeError(outcome.reason, 'Transport'));
+        assert.equal(outcome.reason.happened, 'unknown');
+        unknown += 1;
+      }
+    });
   }
+  assert.ok([...writes.values()].every((count) => count === 1));
+  assert.ok(unknown < 100);
 });
 
 /** Relays TCP until it is told to swallow everything in silence, as a mobile link does. */

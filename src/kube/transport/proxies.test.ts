@@ -2,19 +2,11 @@ import assert from 'node:assert/strict';
 import { createServer, type IncomingMessage } from 'node:http';
 import { connect, createServer as createTcpServer, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import {
-  createTestAuthority,
-  sendJson,
-  startJson,
-  startTestServer,
-  type TestServer,
-  writeText,
-} from '../../../test/support/index.ts';
+import { sendJson, startJson, startTestServer, type TestServer, writeText } from '../../../test/support/index.ts';
 import { isKubeError } from '../client/errors.ts';
-import { createTestClient, testPods } from '../testing/index.ts';
+import { createTestClient, testIdentity, testPods, trusting } from '../testing/index.ts';
 
-const authority = createTestAuthority();
-const identity = authority.issue('server');
+const identity = testIdentity;
 const pod = { metadata: { name: 'x', namespace: 'a', uid: 'x', resourceVersion: '1' } };
 const ref = { namespace: 'a', name: 'x' };
 
@@ -59,8 +51,7 @@ const startHttpProxy = async (t: TestContext, answer: (request: IncomingMessage)
 };
 
 const useClient = (t: TestContext, server: string, proxyUrl: string) => {
-  const trust = { certificateAuthority: { from: 'text' as const, text: authority.cert } };
-  const client = createTestClient(server, { ...trust, proxyUrl }, { maxRetries: 0 });
+  const client = createTestClient(server, { ...trusting, proxyUrl }, { maxRetries: 0 });
   t.after(() => client.close());
   return client;
 };
