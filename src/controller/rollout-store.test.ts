@@ -13,7 +13,7 @@ import { createTestLedger, createTestRecorder, testRef } from './testing/fixture
 import { scenario } from './testing/scenario.ts';
 
 const { signal } = new AbortController();
-const ref = { namespace: 'edge', name: testRef.rolloutName };
+const rolloutRef = { namespace: 'edge', name: testRef.rolloutName };
 
 const createProcess = (api: TestApi, clock: TestClock, identity: string) => {
   const ledger = createTestLedger(clock, ['n1', 'n2']);
@@ -152,7 +152,7 @@ describe('a DaemonRollout that is deleted', () => {
   it('is created again with what the ledger holds', async () => {
     const { process, api } = await loaded();
     await process.reserveAndWrite('n1');
-    api.objects.remove(daemonRollouts, ref);
+    api.objects.remove(daemonRollouts, rolloutRef);
     await assert.rejects(process.write(2));
     await process.load();
     assert.equal(process.ledger.get('n1')?.update?.stage, 'reserved');
@@ -164,7 +164,7 @@ describe('a DaemonRollout that is deleted', () => {
   it('and created by another leader replaces what the ledger holds', async () => {
     const { start, api, process: first } = await loaded();
     await first.reserveAndWrite('n1');
-    api.objects.remove(daemonRollouts, ref);
+    api.objects.remove(daemonRollouts, rolloutRef);
     first.store.forget();
     const second = start('m2');
     await second.load();

@@ -13,7 +13,7 @@ import { NAMESPACE } from './testing/cluster.ts';
 import { testKind } from './testing/fixtures.ts';
 import { announcements, conditionOf, onEveryNode, patches, scenario } from './testing/scenario.ts';
 
-const status: DaemonRolloutStatus = {
+const managedStatus: DaemonRolloutStatus = {
   observedGeneration: 4,
   policyHash: 'h',
   strategy: 'auto',
@@ -40,11 +40,11 @@ const status: DaemonRolloutStatus = {
 
 describe('the status of a rollout that is no longer managed', () => {
   const now = Date.parse('2026-02-02T00:00:00Z');
-  const unmanaged = unmanagedStatus(status, 7, 'It is not managed.', now);
+  const unmanaged = unmanagedStatus(managedStatus, 7, 'It is not managed.', now);
 
   it('keeps what a later manager continues from, and nothing of the present', () => {
     const { conditions: _, summary, observedGeneration, ...kept } = unmanaged;
-    const { target, rollout, acted, halted, reservations, forgiven, leader, strategy } = status;
+    const { target, rollout, acted, halted, reservations, forgiven, leader, strategy } = managedStatus;
     assert.deepEqual(kept, { target, rollout, acted, halted, reservations, forgiven, leader, strategy });
     assert.deepEqual([summary, observedGeneration], ['Not managed', 7]);
   });
@@ -68,7 +68,7 @@ describe('the status of a rollout that is no longer managed', () => {
   });
 
   it('changes once, and its generation never decreases', () => {
-    assert.equal(saysManaged(status), true);
+    assert.equal(saysManaged(managedStatus), true);
     assert.equal(saysManaged(unmanaged), false);
     assert.equal(saysManaged(undefined), false);
     assert.deepEqual(unmanagedStatus(unmanaged, 3, 'It is not managed.', now + 1), unmanaged);
@@ -84,7 +84,7 @@ it('a DaemonRollout is cached if a DaemonSet of the kind owns it, in any of its 
       name: 'app.test',
       ownerReferences: [{ apiVersion, kind, name: 'app', uid: 'u', controller: true }],
     },
-    status,
+    status: managedStatus,
   });
   const view = (rollout: DaemonRollout) => toRolloutView(rollout, daemonSets);
   assert.deepEqual(view(object('apps/v1', 'DaemonSet')), { daemonSet: 'edge/app', saysManaged: true });
@@ -112,7 +112,7 @@ describe('a DaemonRollout says that its DaemonSet is not managed', () => {
           name: 'app.test',
           ownerReferences: [{ apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'app', uid, controller: true }],
         },
-        status,
+        status: managedStatus,
       } as KubeObject);
     const run = () => stopManaging(api.client, testKind, ref, 'm1', clock, new AbortController().signal);
     return { api, uid: set.metadata?.uid ?? '', own, run };

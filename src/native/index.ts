@@ -1,1 +1,1 @@
-export { NotOptedInError, nativeKind, readRollout, restoreTemplate } from './native-kind.ts';
+export { NotOptedInError, nativeKind, restoreTemplate } from './native-kind.ts';

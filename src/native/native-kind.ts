@@ -1,14 +1,5 @@
 import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
-import {
-  FIELD_MANAGER,
-  type ManagedKind,
-  newestRevision,
-  ownedPodFacts,
-  type ReadOptions,
-  type RolloutReading,
-  readRollout as read,
-  readRevisions,
-} from '../controller/index.ts';
+import { FIELD_MANAGER, type ManagedKind, newestRevision, ownedPodFacts, readRevisions } from '../controller/index.ts';
 import { daemonSets, ifFound, type KubeClient, type WriteOptions } from '../kube/index.ts';
 import { annotation, type PodFacts } from '../rollout/index.ts';
 import { type NativeView, toNativeView } from './native-view.ts';
@@ -78,13 +69,3 @@ export class NotOptedInError extends Error {
     this.name = 'NotOptedInError';
   }
 }
-
-/**
- * Reads the rollout of an apps/v1 DaemonSet as the manager does when it starts, and decides without executing anything.
- * Throws `NotOptedInError`, or a `KubeError`.
- */
-export const readRollout = async (options: ReadOptions<DaemonSet>): Promise<RolloutReading> => {
-  const reading = await read(nativeKind, options);
-  if (!reading) throw new NotOptedInError(options.namespace, options.name);
-  return reading;
-};

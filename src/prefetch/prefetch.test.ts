@@ -5,7 +5,7 @@ import type { ControllerRevision } from 'kubernetes-types/apps/v1.d.ts';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { controllerRevisions, daemonSets, type KubeClient, KubeError, nodes, pods } from '../kube/index.ts';
 import { imageReadyOf, isRequestedByOwner, openImageRequest, toPodFacts } from '../rollout/index.ts';
-import { createVirtualClock, silentLogger } from '../runtime/index.ts';
+import { createRandom, createVirtualClock, silentLogger } from '../runtime/index.ts';
 import { createEmbeddedCluster, createInProcessClient } from '../sim/index.ts';
 import { createPrefetch } from './prefetch.ts';
 import { PULL_LABEL } from './pull-pod.ts';
@@ -16,11 +16,9 @@ const inNamespace = { namespace: NAMESPACE };
 type Stored<T> = T & { metadata: { name: string; namespace: string; uid: string; resourceVersion: string } };
 
 /** A cluster of two nodes with a DaemonSet whose second revision is announced; the pods' requests are reported to a prefetch. */
-const createScenario = async (t: TestContext, image = 'app:v2') => {
+const createSetup = async (t: TestContext, image = 'app:v2') => {
   const clock = createVirtualClock(Date.parse('2026-01-01T00:00:00Z'));
-  let state = 1;
-  const random = (): number => (state = (state * 16_807) % 2_147_483_647) / 2_147_483_647;
-  const env = { clock, random, log: silentLogger };
+  const env = { clock, random: createRandom(1), log: silentLogger };
   const cluster = createEmbeddedCluster({ env, graceMs: 5_000, delays: { startMs: 300, stopMs: 200 } });
   const { apiServer } = cluster;
   const api = createInProcessClient(apiServer);
@@ -103,15 +101,8 @@ const createScenario = async (t: TestContext, image = 'app:v2') => {
           const requested = facts && openImageRequest(facts);
           if (!facts || !requested || !(how.auto || isRequestedByOwner(facts, requested.revision))) return [];
           const { uid, name, node, resourceVersion, revision: runs } = facts;
-          const request = {
-            podUid: uid,
-            podName: name,
-            node,
-            resourceVersion,
-            ...requested,
-            ...(how.auto && { runs }),
-          };
-          return [[uid, request] as const];
+          const ref = { podUid: uid, podName: name, node, resourceVersion };
+          return [[uid, { ...ref, ...requested, ...(how.auto && { runs }) }] as const];
         });
         const daemonSet = {
           namespace: NAMESPACE,
@@ -148,266 +139,259 @@ const createScenario = async (t: TestContext, image = 'app:v2') => {
 
 describe('the prefetch in a cluster', () => {
   it('pulls the images of the revision, reports that on the pod, and leaves nothing behind', async (t) => {
-    const scenario = await createScenario(t);
-    const manager = scenario.start();
-    scenario.announce('n1');
-    scenario.ask('n1');
-    const before = scenario.find('n1').status?.conditions?.length;
+    const setup = await createSetup(t);
+    const manager = setup.start();
+    setup.announce('n1');
+    setup.ask('n1');
+    const before = setup.find('n1').status?.conditions?.length;
     manager.report();
-    await scenario.run(200);
-    const [pull, ...others] = scenario.pulls();
+    await setup.run(200);
+    const [pull, ...others] = setup.pulls();
     assert.deepEqual(others, []);
     assert.equal(pull?.spec?.containers[0]?.image, 'app:v2');
-    await scenario.run(3_000);
-    assert.deepEqual(scenario.outcome('n1'), {
+    await setup.run(3_000);
+    assert.deepEqual(setup.outcome('n1'), {
       status: 'True',
       reason: 'PullImageSuccess',
-      revision: scenario.hash(),
+      revision: setup.hash(),
       message: '',
     });
-    assert.equal(scenario.find('n1').status?.conditions?.length, before, 'other conditions are as they were');
-    assert.deepEqual(scenario.pulls(), []);
+    assert.equal(setup.find('n1').status?.conditions?.length, before, 'other conditions are as they were');
+    assert.deepEqual(setup.pulls(), []);
     manager.report();
-    await scenario.run(60_000);
-    assert.deepEqual(scenario.pulls(), []);
+    await setup.run(60_000);
+    assert.deepEqual(setup.pulls(), []);
   });
 
   it('pulls nothing, and reports that, if the running pod already has all images of the revision', async (t) => {
-    const scenario = await createScenario(t, 'app:v1');
-    const manager = scenario.start({ auto: true });
-    scenario.ask('n1');
+    const setup = await createSetup(t, 'app:v1');
+    const manager = setup.start({ auto: true });
+    setup.ask('n1');
     manager.report();
-    await scenario.run(1_000);
-    assert.equal(scenario.outcome('n1')?.status, 'True');
-    assert.deepEqual(scenario.pulls(), []);
+    await setup.run(1_000);
+    assert.equal(setup.outcome('n1')?.status, 'True');
+    assert.deepEqual(setup.pulls(), []);
   });
 
   it('reports the message of the kubelet, and retries until the owner withdraws the request', async (t) => {
-    const scenario = await createScenario(t, 'app:v2--not-pullable');
-    const manager = scenario.start();
-    scenario.announce('n1');
-    scenario.ask('n1');
+    const setup = await createSetup(t, 'app:v2--not-pullable');
+    const manager = setup.start();
+    setup.announce('n1');
+    setup.ask('n1');
     manager.report();
-    await scenario.run(3_000);
-    const outcome = scenario.outcome('n1');
+    await setup.run(3_000);
+    const outcome = setup.outcome('n1');
     assert.equal(outcome?.reason, 'PullImageFail');
     assert.match(outcome.message, /^app:v2--not-pullable: .*not found/);
-    assert.deepEqual(scenario.pulls(), []);
+    assert.deepEqual(setup.pulls(), []);
     manager.report();
-    await scenario.run(10_000);
-    const { resourceVersion } = scenario.find('n1').metadata;
-    await scenario.run(2_000);
-    assert.equal(
-      scenario.find('n1').metadata.resourceVersion,
-      resourceVersion,
-      'the same failure is not written again',
-    );
+    await setup.run(10_000);
+    const { resourceVersion } = setup.find('n1').metadata;
+    await setup.run(2_000);
+    assert.equal(setup.find('n1').metadata.resourceVersion, resourceVersion, 'the same failure is not written again');
     manager.report(false);
-    await scenario.run(600);
-    assert.deepEqual(scenario.pulls(), []);
+    await setup.run(600);
+    assert.deepEqual(setup.pulls(), []);
   });
 
   it('continues with the pull pod of a manager that was killed, and creates no second one', async (t) => {
-    const scenario = await createScenario(t);
+    const setup = await createSetup(t);
     let made = 0;
     const client = {
       create: ((resource, object, options) => {
         made += 1;
-        return scenario.api.create(resource, object, options);
+        return setup.api.create(resource, object, options);
       }) as KubeClient['create'],
     };
-    const first = scenario.start({ client });
-    scenario.announce('n1');
-    scenario.ask('n1');
+    const first = setup.start({ client });
+    setup.announce('n1');
+    setup.ask('n1');
     first.report();
-    await scenario.run(100);
+    await setup.run(100);
     await first.end();
-    const [pull] = scenario.pulls();
+    const [pull] = setup.pulls();
     assert.ok(pull);
-    const second = scenario.start({ client });
+    const second = setup.start({ client });
     second.report();
-    await scenario.run(3_000);
+    await setup.run(3_000);
     assert.equal(made, 1);
-    assert.equal(scenario.outcome('n1')?.status, 'True');
-    assert.deepEqual(scenario.pulls(), []);
+    assert.equal(setup.outcome('n1')?.status, 'True');
+    assert.deepEqual(setup.pulls(), []);
   });
 
   it('cleans up after a manager once it knows that its requests no longer exist', async (t) => {
-    const scenario = await createScenario(t);
-    const first = scenario.start();
-    scenario.announce('n1');
-    scenario.ask('n1');
+    const setup = await createSetup(t);
+    const first = setup.start();
+    setup.announce('n1');
+    setup.ask('n1');
     first.report();
-    await scenario.run(100);
+    await setup.run(100);
     await first.end();
     let complete = false;
-    scenario.start({ complete: () => complete });
-    await scenario.run(3_000);
-    assert.equal(scenario.pulls().length, 1, 'it may be that the pods have not been read yet');
+    setup.start({ complete: () => complete });
+    await setup.run(3_000);
+    assert.equal(setup.pulls().length, 1, 'it may be that the pods have not been read yet');
     complete = true;
-    await scenario.run(3_000);
-    assert.deepEqual(scenario.pulls(), []);
+    await setup.run(3_000);
+    assert.deepEqual(setup.pulls(), []);
   });
 
   it('drops a pull that is superseded midway, and never reports the wrong revision', async (t) => {
-    const scenario = await createScenario(t);
-    const manager = scenario.start();
-    scenario.announce('n1');
-    scenario.ask('n1');
+    const setup = await createSetup(t);
+    const manager = setup.start();
+    setup.announce('n1');
+    setup.ask('n1');
     manager.report();
-    await scenario.run(100);
-    scenario.setImage('app:v3');
-    await scenario.run(100);
-    scenario.announce('n1');
+    await setup.run(100);
+    setup.setImage('app:v3');
+    await setup.run(100);
+    setup.announce('n1');
     manager.report();
-    await scenario.run(3_000);
-    assert.deepEqual(scenario.pulls(), []);
-    assert.equal(scenario.outcome('n1')?.reason, 'PullingImage');
-    scenario.ask('n1');
+    await setup.run(3_000);
+    assert.deepEqual(setup.pulls(), []);
+    assert.equal(setup.outcome('n1')?.reason, 'PullingImage');
+    setup.ask('n1');
     manager.report();
-    await scenario.run(200);
-    assert.equal(scenario.pulls()[0]?.spec?.containers[0]?.image, 'app:v3');
-    await scenario.run(3_000);
-    assert.deepEqual([scenario.outcome('n1')?.status, scenario.outcome('n1')?.revision], ['True', scenario.hash()]);
+    await setup.run(200);
+    assert.equal(setup.pulls()[0]?.spec?.containers[0]?.image, 'app:v3');
+    await setup.run(3_000);
+    assert.deepEqual([setup.outcome('n1')?.status, setup.outcome('n1')?.revision], ['True', setup.hash()]);
   });
 
   it('does not overwrite a request that came while the last one was answered', async (t) => {
-    const scenario = await createScenario(t);
-    const manager = scenario.start();
-    scenario.announce('n1');
-    scenario.ask('n1');
+    const setup = await createSetup(t);
+    const manager = setup.start();
+    setup.announce('n1');
+    setup.ask('n1');
     manager.report();
-    await scenario.run(200);
+    await setup.run(200);
     // The pod changes before the report.
-    scenario.setImage('app:v3');
-    await scenario.run(100);
-    scenario.announce('n1');
-    scenario.ask('n1');
-    await scenario.run(3_000);
-    assert.deepEqual(
-      [scenario.outcome('n1')?.reason, scenario.outcome('n1')?.revision],
-      ['PullingImage', scenario.hash()],
-    );
+    setup.setImage('app:v3');
+    await setup.run(100);
+    setup.announce('n1');
+    setup.ask('n1');
+    await setup.run(3_000);
+    assert.deepEqual([setup.outcome('n1')?.reason, setup.outcome('n1')?.revision], ['PullingImage', setup.hash()]);
   });
 
   it('reports which refusal prevents a pull pod', async (t) => {
-    const scenario = await createScenario(t);
+    const setup = await createSetup(t);
     const refusal = new KubeError('Forbidden', 'exceeded quota: pods=1', { status: 403 });
-    const manager = scenario.start({ client: { create: () => Promise.reject(refusal) } });
-    scenario.announce('n1');
-    scenario.ask('n1');
+    const manager = setup.start({ client: { create: () => Promise.reject(refusal) } });
+    setup.announce('n1');
+    setup.ask('n1');
     manager.report();
-    await scenario.run(300);
-    assert.match(scenario.outcome('n1')?.message ?? '', /no pull pod can be created: exceeded quota/);
+    await setup.run(300);
+    assert.match(setup.outcome('n1')?.message ?? '', /no pull pod can be created: exceeded quota/);
   });
 
   it('neither delays other pulls nor retries without end if a pull pod cannot be deleted', async (t) => {
-    const scenario = await createScenario(t);
+    const setup = await createSetup(t);
     const refusal = new KubeError('Forbidden', 'denied by a webhook', { status: 403 });
     let stuck = '';
     let refused = 0;
     const remove: KubeClient['delete'] = (resource, ref, options) => {
       stuck ||= ref.name;
-      if (ref.name !== stuck) return scenario.api.delete(resource, ref, options);
+      if (ref.name !== stuck) return setup.api.delete(resource, ref, options);
       refused += 1;
       return Promise.reject(refusal);
     };
-    const manager = scenario.start({ client: { delete: remove } });
-    scenario.announce('n1');
-    scenario.ask('n1');
+    const manager = setup.start({ client: { delete: remove } });
+    setup.announce('n1');
+    setup.ask('n1');
     manager.report();
-    await scenario.run(60_000);
-    scenario.announce('n2');
-    scenario.ask('n2');
+    await setup.run(60_000);
+    setup.announce('n2');
+    setup.ask('n2');
     for (let time = 0; time < 60; time += 1) {
       // As events of the DaemonSet's pods do.
       manager.report();
-      await scenario.run(1_000);
+      await setup.run(1_000);
     }
     assert.ok(refused >= 4 && refused <= 10, `${refused} deletes`);
-    assert.equal(scenario.outcome('n2')?.status, 'True');
-    assert.equal(scenario.pulls().length, 1);
+    assert.equal(setup.outcome('n2')?.status, 'True');
+    assert.equal(setup.pulls().length, 1);
   });
 
   it('deletes a pull pod again after a conflict', async (t) => {
-    const scenario = await createScenario(t);
+    const setup = await createSetup(t);
     let asked = 0;
     const conflict = new KubeError('Conflict', 'changed meanwhile', { status: 409 });
     const remove: KubeClient['delete'] = (...args) =>
-      (asked += 1) > 1 ? scenario.api.delete(...args) : Promise.reject(conflict);
-    const manager = scenario.start({ client: { delete: remove } });
-    scenario.announce('n1');
-    scenario.ask('n1');
+      (asked += 1) > 1 ? setup.api.delete(...args) : Promise.reject(conflict);
+    const manager = setup.start({ client: { delete: remove } });
+    setup.announce('n1');
+    setup.ask('n1');
     manager.report();
-    await scenario.run(5_000);
-    assert.deepEqual([asked, scenario.outcome('n1')?.status, scenario.pulls().length], [2, 'True', 0]);
+    await setup.run(5_000);
+    assert.deepEqual([asked, setup.outcome('n1')?.status, setup.pulls().length], [2, 'True', 0]);
   });
 
   it('finds out about a lost response from AlreadyExists', async (t) => {
-    const scenario = await createScenario(t);
+    const setup = await createSetup(t);
     let lost = 0;
     const create: KubeClient['create'] = async (resource, object, options) => {
-      const answer = await scenario.api.create(resource, object, options);
+      const answer = await setup.api.create(resource, object, options);
       lost += 1;
       if (lost === 1) throw new KubeError('Transport', 'cut off', { happened: 'unknown' });
       return answer;
     };
-    const manager = scenario.start({ client: { create } });
-    scenario.announce('n1');
-    scenario.ask('n1');
+    const manager = setup.start({ client: { create } });
+    setup.announce('n1');
+    setup.ask('n1');
     manager.report();
-    await scenario.run(3_000);
-    assert.deepEqual([lost, scenario.outcome('n1')?.status], [1, 'True']);
+    await setup.run(3_000);
+    assert.deepEqual([lost, setup.outcome('n1')?.status], [1, 'True']);
   });
 
   it('gives a node that goes offline its timeout, and no more', async (t) => {
-    const scenario = await createScenario(t);
-    const manager = scenario.start();
-    scenario.announce('n1');
-    scenario.ask('n1');
+    const setup = await createSetup(t);
+    const manager = setup.start();
+    setup.announce('n1');
+    setup.ask('n1');
     manager.report();
-    await scenario.run(100);
+    await setup.run(100);
     const power = { metadata: { annotations: { 'edgeset.io/sim': 'offline' } } };
-    scenario.apiServer.patch<Stored<object>>(nodes, { name: 'n1' }, power, { type: 'merge' });
-    await scenario.run(50_000);
-    assert.equal(scenario.pulls().length, 1);
+    setup.apiServer.patch<Stored<object>>(nodes, { name: 'n1' }, power, { type: 'merge' });
+    await setup.run(50_000);
+    assert.equal(setup.pulls().length, 1);
     // Its node's loss has changed the pod.
     manager.report();
-    await scenario.run(12_000);
-    assert.deepEqual(scenario.pulls(), []);
-    assert.match(scenario.outcome('n1')?.message ?? '', /not present after 60 s: node n1 is not ready/);
+    await setup.run(12_000);
+    assert.deepEqual(setup.pulls(), []);
+    assert.match(setup.outcome('n1')?.message ?? '', /not present after 60 s: node n1 is not ready/);
   });
 
   it('opens no watch without requests', async (t) => {
-    const scenario = await createScenario(t);
+    const setup = await createSetup(t);
     let watches = 0;
     const watch: KubeClient['watch'] = (resource, options) => {
       watches += 1;
-      return scenario.api.watch(resource, options);
+      return setup.api.watch(resource, options);
     };
-    const manager = scenario.start({ client: { watch } });
-    scenario.announce('n1');
+    const manager = setup.start({ client: { watch } });
+    setup.announce('n1');
     manager.report();
-    await scenario.run(5_000);
+    await setup.run(5_000);
     assert.equal(watches, 0);
-    scenario.ask('n1');
+    setup.ask('n1');
     manager.report();
-    await scenario.run(100);
+    await setup.run(100);
     assert.equal(watches, 1);
   });
 
   it('is collected with the pod that asked, if no manager is left', async (t) => {
-    const scenario = await createScenario(t);
-    const manager = scenario.start();
-    scenario.announce('n1');
-    scenario.ask('n1');
+    const setup = await createSetup(t);
+    const manager = setup.start();
+    setup.announce('n1');
+    setup.ask('n1');
     manager.report();
-    await scenario.run(100);
+    await setup.run(100);
     await manager.end();
-    assert.equal(scenario.pulls().length, 1);
-    const { name } = scenario.find('n1').metadata;
-    scenario.apiServer.delete(pods, { ...inNamespace, name });
-    await scenario.run(5_000);
-    assert.deepEqual(scenario.pulls(), []);
+    assert.equal(setup.pulls().length, 1);
+    const { name } = setup.find('n1').metadata;
+    setup.apiServer.delete(pods, { ...inNamespace, name });
+    await setup.run(5_000);
+    assert.deepEqual(setup.pulls(), []);
   });
 });

@@ -112,5 +112,5 @@ export const announcements = ({ api }: Scenario): Record<string, string> =>
 
 export const patches = ({ api }: Scenario): number => api.sent('patch', 'pods').length;
 
-export const onEveryNode = (text: string, nodes = 3): Record<string, string> =>
-  Object.fromEntries(Array.from({ length: nodes }, (_, index) => [`n${index + 1}`, text]));
+export const onEveryNode = (text: string, count = 3): Record<string, string> =>
+  Object.fromEntries(Array.from({ length: count }, (_, index) => [`n${index + 1}`, text]));
