@@ -1,6 +1,7 @@
 import type { StoredObject } from '../../types.ts';
 import { arrayOf, at, recordOf, textOf } from '../json.ts';
 import {
+  ageColumn,
   ageOf,
   type Column,
   conditionOf,
@@ -18,8 +19,6 @@ import {
   wideColumn,
 } from './columns.ts';
 import { podColumns } from './pods.ts';
-
-const ageColumn: Column = textColumn('Age', (object, now) => ageOf(object.metadata.creationTimestamp, now));
 
 const template: readonly Column[] = [
   wideColumn('Containers', (object) => containerNames(at(object, 'spec', 'template', 'spec'))),
@@ -257,9 +256,4 @@ const builtin: Readonly<Record<string, readonly Column[]>> = {
   ],
 };
 
-const plain: readonly Column[] = [
-  nameColumn,
-  textColumn('Age', (object, now) => ageOf(object.metadata.creationTimestamp, now)),
-];
-
-export const builtinColumns = (table: string): readonly Column[] => builtin[table] ?? plain;
+export const builtinColumns = (collection: string): readonly Column[] => builtin[collection] ?? [nameColumn, ageColumn];

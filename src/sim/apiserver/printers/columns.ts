@@ -115,3 +115,5 @@ export const ageOf = (time: unknown, now: number): string => {
   const then = typeof time === 'string' ? Date.parse(time) : Number.NaN;
   return Number.isNaN(then) ? UNKNOWN : humanDuration(now - then);
 };
+
+export const ageColumn: Column = textColumn('Age', ({ metadata }, now) => ageOf(metadata.creationTimestamp, now));

@@ -1,6 +1,6 @@
 import { equal, isRecord, scalarText, textOf } from '../json.ts';
 import type { CustomVersion } from '../registry/kind.ts';
-import { ageOf, type Column, nameColumn, textColumn } from './columns.ts';
+import { ageColumn, ageOf, type Column, nameColumn } from './columns.ts';
 
 type Step = (values: readonly unknown[]) => unknown[];
 
@@ -89,8 +89,7 @@ const cellOf = (type: string, value: unknown, now: number): unknown => {
 
 /** The printer columns of a custom resource; by default its age. */
 export const customColumns = ({ columns }: CustomVersion): readonly Column[] => {
-  if (columns.length === 0)
-    return [nameColumn, textColumn('Age', (object, now) => ageOf(object.metadata.creationTimestamp, now))];
+  if (columns.length === 0) return [nameColumn, ageColumn];
   const own = columns.map((definition): Column => {
     const path = jsonPath(textOf(definition.jsonPath));
     const type = textOf(definition.type);

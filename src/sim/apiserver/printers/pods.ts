@@ -1,6 +1,16 @@
 import type { StoredObject } from '../../types.ts';
 import { arrayOf, at, type Json, recordOf, textOf } from '../json.ts';
-import { ageOf, type Column, conditionOf, field, NONE, nameColumn, textColumn, wideColumn } from './columns.ts';
+import {
+  ageColumn,
+  ageOf,
+  type Column,
+  conditionOf,
+  field,
+  NONE,
+  nameColumn,
+  textColumn,
+  wideColumn,
+} from './columns.ts';
 
 const UNREACHABLE = 'NodeLost';
 
@@ -98,7 +108,7 @@ export const podColumns: readonly Column[] = [
   textColumn('Ready', readyText),
   textColumn('Status', podStatus),
   textColumn('Restarts', restartsText),
-  textColumn('Age', (pod, now) => ageOf(pod.metadata.creationTimestamp, now)),
+  ageColumn,
   wideColumn('IP', firstIp),
   wideColumn('Node', field(NONE, 'spec', 'nodeName')),
   wideColumn('Nominated Node', field(NONE, 'status', 'nominatedNodeName')),
