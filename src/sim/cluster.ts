@@ -1,3 +1,4 @@
+import { nodes } from '../kube/index.ts';
 import type { Clock, Env, Timer } from '../runtime/index.ts';
 import { createApiServer } from './apiserver/index.ts';
 import {
@@ -11,7 +12,6 @@ import {
   disableEvents,
 } from './controllers/index.ts';
 import { createKubelets, type Delays, kubeletLabels } from './kubelet/index.ts';
-import { nodes } from './resources.ts';
 import type { ApiServer } from './types.ts';
 
 /** A view of the clock whose timers can all be cancelled at once. */

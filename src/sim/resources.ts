@@ -9,8 +9,6 @@ export type Stored<T extends KubeObject> = Omit<T, 'metadata'> & {
   metadata: ObjectMeta & { name: string; uid: string; resourceVersion: string; namespace: string };
 };
 
-export { controllerRevisions, daemonSets, leases, namespaces, nodes, pods, serviceAccounts } from '../kube/index.ts';
-
 /** Events of the core group; those of events.k8s.io are the same objects. */
 export const events = defineResource<Event>({
   group: '',

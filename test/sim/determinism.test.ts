@@ -1,22 +1,12 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { it } from 'node:test';
-import { defineResource } from '../../src/kube/index.ts';
+import { daemonSets, nodes, pods } from '../../src/kube/index.ts';
 import { createRandom, createVirtualClock, silentLogger } from '../../src/runtime/index.ts';
 import { createEmbeddedCluster } from '../../src/sim/index.ts';
 
-const daemonSets = defineResource<object>({
-  group: 'apps',
-  version: 'v1',
-  plural: 'daemonsets',
-  kind: 'DaemonSet',
-  namespaced: true,
-});
-const nodes = defineResource<object>({ group: '', version: 'v1', plural: 'nodes', kind: 'Node', namespaced: false });
-const pods = defineResource<object>({ group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true });
-
 /** A small fleet with a rollout, a bad version, nodes that come and go, and faults. */
-const live = (seed: number): { log: string; changes: number } => {
+const simulate = (seed: number): { log: string; changes: number } => {
   const clock = createVirtualClock(Date.parse('2026-01-01T00:00:00Z'));
   const random = createRandom(seed);
   const { apiServer, controllers, addNode } = createEmbeddedCluster({
@@ -74,11 +64,11 @@ const live = (seed: number): { log: string; changes: number } => {
 };
 
 it('the same seed gives the same history, byte for byte', () => {
-  const first = live(7);
+  const first = simulate(7);
   assert.ok(first.changes > 1000, `${first.changes} changes`);
-  assert.deepEqual(live(7), first);
+  assert.deepEqual(simulate(7), first);
 });
 
 it('another seed gives another history', () => {
-  assert.notEqual(live(8).log, live(7).log);
+  assert.notEqual(simulate(8).log, simulate(7).log);
 });

@@ -9,11 +9,12 @@ import {
   defineResource,
   isKubeError,
   type KubeClient,
+  leases,
   runLeaderElection,
   type WatchEvent,
 } from '../../kube/index.ts';
 import { createRandom, type Env, silentLogger, systemClock } from '../../runtime/index.ts';
-import { events, leases } from '../resources.ts';
+import { events } from '../resources.ts';
 import type { ApiServer } from '../types.ts';
 import { createInProcessClient } from './client.ts';
 import { startHttpsServer } from './http/https-server.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ConfigMap, Pod } from 'kubernetes-types/core/v1.d.ts';
-import { isKubeError, type KubeErrorCode } from '../../kube/index.ts';
-import { daemonSets, leases, namespaces, nodes, pods, type StoredDaemonSet, type StoredPod } from '../resources.ts';
+import { daemonSets, isKubeError, type KubeErrorCode, leases, namespaces, nodes, pods } from '../../kube/index.ts';
+import type { StoredDaemonSet, StoredPod } from '../resources.ts';
 import type { Change, StoredObject } from '../types.ts';
 import { configMap, createTestServer, daemonSet, pod, START } from './testing/index.ts';
 

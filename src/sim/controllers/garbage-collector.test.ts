@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { defineResource } from '../../kube/index.ts';
-import { daemonSets, namespaces, pods } from '../resources.ts';
+import { daemonSets, defineResource, namespaces, pods } from '../../kube/index.ts';
 import { createTestCluster } from '../testing/test-cluster.ts';
 
 const maps = defineResource<object>({

@@ -1,6 +1,6 @@
-import { isKubeError } from '../../kube/index.ts';
+import { isKubeError, namespaces } from '../../kube/index.ts';
 import type { Env } from '../../runtime/index.ts';
-import { events, namespaces, type Stored } from '../resources.ts';
+import { events, type Stored } from '../resources.ts';
 import type { ApiServer, Change, StoredObject } from '../types.ts';
 import { type Controller, createInformers } from './informers.ts';
 import { createObjectGraph, FOREGROUND, type GraphNode, type ObjectGraph, ORPHAN } from './object-graph.ts';

@@ -1,6 +1,7 @@
+import { nodes, pods } from '../../kube/index.ts';
 import { type NodeInfo, toNodeInfo } from '../../rollout/index.ts';
 import { createGroupedMap } from '../grouped-map.ts';
-import { nodes, pods, type StoredNode, type StoredPod } from '../resources.ts';
+import type { StoredNode, StoredPod } from '../resources.ts';
 import type { InformerEvent, Informers } from './informers.ts';
 
 /** The pods that are bound to a node. */

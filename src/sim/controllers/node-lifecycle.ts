@@ -1,8 +1,8 @@
 import type { Lease } from 'kubernetes-types/coordination/v1.d.ts';
 import type { NodeCondition, Taint } from 'kubernetes-types/core/v1.d.ts';
-import { isKubeError } from '../../kube/index.ts';
+import { isKubeError, leases, nodes, pods } from '../../kube/index.ts';
 import type { Env } from '../../runtime/index.ts';
-import { leases, nodes, pods, type Stored, type StoredNode, toTime, updateStatus } from '../resources.ts';
+import { type Stored, type StoredNode, toTime, updateStatus } from '../resources.ts';
 import type { ApiServer } from '../types.ts';
 import { createEventRecorder, involvedObject } from './events.ts';
 import { createPodsByNode } from './indexes.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { nodes, pods } from '../resources.ts';
+import { nodes, pods } from '../../kube/index.ts';
 import { createTestCluster } from '../testing/test-cluster.ts';
 
 describe('pod garbage collection', () => {

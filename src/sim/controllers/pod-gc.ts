@@ -1,6 +1,6 @@
-import { isKubeError } from '../../kube/index.ts';
+import { isKubeError, nodes, pods } from '../../kube/index.ts';
 import type { Env } from '../../runtime/index.ts';
-import { nodes, pods, type StoredNode, type StoredPod, toTime, updateStatus, withCondition } from '../resources.ts';
+import { type StoredNode, type StoredPod, toTime, updateStatus, withCondition } from '../resources.ts';
 import type { ApiServer } from '../types.ts';
 import { createPodsByNode } from './indexes.ts';
 import { type Controller, createInformers, type InformerEvent } from './informers.ts';

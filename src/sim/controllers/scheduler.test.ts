@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { nodes } from '../resources.ts';
+import { nodes } from '../../kube/index.ts';
 import { conditionOf, createTestCluster } from '../testing/test-cluster.ts';
 
 describe('scheduler', () => {

@@ -1,7 +1,8 @@
+import { pods } from '../../kube/index.ts';
 import { nodeShouldRunDaemonPod, type SchedulingConstraints, schedulingConstraints } from '../../rollout/index.ts';
 import type { Env } from '../../runtime/index.ts';
 import { createGroupedMap } from '../grouped-map.ts';
-import { pods, type StoredPod, toTime, updateStatus, withCondition } from '../resources.ts';
+import { type StoredPod, toTime, updateStatus, withCondition } from '../resources.ts';
 import type { ApiServer } from '../types.ts';
 import { nodeOf } from './daemonset/index.ts';
 import { createEventRecorder, involvedObject } from './events.ts';

@@ -1,7 +1,8 @@
 import type { Lease } from 'kubernetes-types/coordination/v1.d.ts';
+import { nodes } from '../../kube/index.ts';
 import type { Clock } from '../../runtime/index.ts';
 import type { EventRecorder } from '../controllers/index.ts';
-import { nodes, type Stored, type StoredNode, type StoredPod } from '../resources.ts';
+import type { Stored, StoredNode, StoredPod } from '../resources.ts';
 import type { ApiServer } from '../types.ts';
 import type { Delays } from './behaviour.ts';
 import { kubeletLabels, postStatus, renewLease } from './node-status.ts';

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ContainerStatus } from 'kubernetes-types/core/v1.d.ts';
-import { nodes, pods, type StoredPod } from '../resources.ts';
+import { nodes, pods } from '../../kube/index.ts';
+import type { StoredPod } from '../resources.ts';
 import { conditionOf, createTestCluster, GRACE_MS } from '../testing/test-cluster.ts';
 
 const containerOf = ({ status }: StoredPod): ContainerStatus => {

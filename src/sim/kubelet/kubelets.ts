@@ -1,4 +1,4 @@
-import { isKubeError } from '../../kube/index.ts';
+import { isKubeError, nodes, pods } from '../../kube/index.ts';
 import type { Env } from '../../runtime/index.ts';
 import {
   type Controller,
@@ -8,7 +8,7 @@ import {
   type InformerEvent,
   involvedObject,
 } from '../controllers/index.ts';
-import { nodes, pods, type StoredNode, type StoredPod } from '../resources.ts';
+import type { StoredNode, StoredPod } from '../resources.ts';
 import type { ApiServer } from '../types.ts';
 import { behaviours, type Delays, OFFLINE, POWER, toBehaviour } from './behaviour.ts';
 import { createKubelet, type Kubelet } from './kubelet.ts';

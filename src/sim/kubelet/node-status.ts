@@ -1,8 +1,8 @@
 import type { Lease } from 'kubernetes-types/coordination/v1.d.ts';
 import type { NodeStatus } from 'kubernetes-types/core/v1.d.ts';
-import { isKubeError, toMicroTime } from '../../kube/index.ts';
+import { isKubeError, leases, nodes, toMicroTime } from '../../kube/index.ts';
 import { NODE_LEASES } from '../controllers/index.ts';
-import { leases, nodes, type Stored, type StoredNode, toTime } from '../resources.ts';
+import { type Stored, type StoredNode, toTime } from '../resources.ts';
 import type { ApiServer } from '../types.ts';
 
 /** Node info that makes clear that the node is simulated. */

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ContainerStatus } from 'kubernetes-types/core/v1.d.ts';
-import { pods, type StoredPod } from '../resources.ts';
+import { pods } from '../../kube/index.ts';
+import type { StoredPod } from '../resources.ts';
 import { conditionOf, createTestCluster } from '../testing/test-cluster.ts';
 
 const ref = { namespace: 'default', name: 'a' };

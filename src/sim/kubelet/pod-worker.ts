@@ -1,7 +1,7 @@
-import { isKubeError } from '../../kube/index.ts';
+import { isKubeError, nodes, pods } from '../../kube/index.ts';
 import type { Clock, Timer } from '../../runtime/index.ts';
 import { type EventRecorder, involvedObject } from '../controllers/index.ts';
-import { nodes, pods, type StoredNode, type StoredPod, toTime, updateStatus } from '../resources.ts';
+import { type StoredNode, type StoredPod, toTime, updateStatus } from '../resources.ts';
 import type { ApiServer } from '../types.ts';
 import { type Delays, OFFLINE, POWER, podSimulation } from './behaviour.ts';
 import { podJitter } from './containers.ts';

@@ -1,16 +1,7 @@
-import { isKubeError, type KubeObject, type Resource } from '../../kube/index.ts';
+import { daemonSets, isKubeError, type KubeObject, nodes, pods, type Resource } from '../../kube/index.ts';
 import { createRandom, createVirtualClock, silentLogger } from '../../runtime/index.ts';
 import { createEmbeddedCluster } from '../cluster.ts';
-import {
-  daemonSets,
-  events,
-  nodes,
-  pods,
-  type Stored,
-  type StoredDaemonSet,
-  type StoredNode,
-  type StoredPod,
-} from '../resources.ts';
+import { events, type Stored, type StoredDaemonSet, type StoredNode, type StoredPod } from '../resources.ts';
 
 export const GRACE_MS = 5000;
 

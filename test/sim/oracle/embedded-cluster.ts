@@ -1,4 +1,4 @@
-import { defineResource } from '../../../src/kube/index.ts';
+import { defineResource, namespaces } from '../../../src/kube/index.ts';
 import { createRandom, createVirtualClock, silentLogger } from '../../../src/runtime/index.ts';
 import { createEmbeddedCluster } from '../../../src/sim/index.ts';
 import { nodeAnnotations } from '../node-annotations.ts';
@@ -30,12 +30,7 @@ export const openEmbeddedCluster: OpenCluster = async (count) => {
     delays: { startMs: 300, stopMs: 200, dieMs: 1500, backOffMs: 1000 },
   });
   const namespace = 'o-000000';
-  apiServer.create<object>(
-    defineResource({ group: '', version: 'v1', plural: 'namespaces', kind: 'Namespace', namespaced: false }),
-    {
-      metadata: { name: namespace },
-    },
-  );
+  apiServer.create<object>(namespaces, { metadata: { name: namespace } });
   const nodes = Array.from({ length: count }, (_, index) => `${namespace}-${index}`);
   const refOf = (plural: Plural, name: string) => (versions[plural].namespaced ? { namespace, name } : { name });
   const listNow = (plural: Plural): readonly ApiObject[] =>

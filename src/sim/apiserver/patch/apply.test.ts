@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { isKubeError } from '../../../kube/index.ts';
-import { daemonSets, type StoredDaemonSet } from '../../resources.ts';
+import { daemonSets, isKubeError } from '../../../kube/index.ts';
+import type { StoredDaemonSet } from '../../resources.ts';
 import { createTestServer, daemonSet } from '../testing/index.ts';
 
 const ref = { namespace: 'default', name: 'web' };

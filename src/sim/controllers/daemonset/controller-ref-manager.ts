@@ -1,7 +1,7 @@
 import type { ObjectMeta } from 'kubernetes-types/meta/v1.d.ts';
-import { isKubeError, type Resource } from '../../../kube/index.ts';
+import { daemonSets, isKubeError, type Resource } from '../../../kube/index.ts';
 import { matches, type Selector } from '../../../rollout/index.ts';
-import { daemonSets, type StoredDaemonSet } from '../../resources.ts';
+import type { StoredDaemonSet } from '../../resources.ts';
 import type { ApiServer } from '../../types.ts';
 
 interface Claimable {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { daemonSets, pods } from '../../resources.ts';
+import { daemonSets, pods } from '../../../kube/index.ts';
 import { conditionOf, createTestCluster } from '../../testing/test-cluster.ts';
 
 describe('the DaemonSet controller under faults', () => {

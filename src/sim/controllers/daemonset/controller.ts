@@ -1,12 +1,7 @@
+import { controllerRevisions, pods } from '../../../kube/index.ts';
 import { controllerOf, fromLabelSelector, matches, type NodeInfo } from '../../../rollout/index.ts';
 import type { Env } from '../../../runtime/index.ts';
-import {
-  controllerRevisions,
-  pods,
-  type StoredDaemonSet,
-  type StoredPod,
-  type StoredRevision,
-} from '../../resources.ts';
+import type { StoredDaemonSet, StoredPod, StoredRevision } from '../../resources.ts';
 import type { ApiServer } from '../../types.ts';
 import { createEventRecorder, involvedObject } from '../events.ts';
 import { type Controller, createInformers, type InformerEvent } from '../informers.ts';

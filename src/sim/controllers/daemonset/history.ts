@@ -1,14 +1,6 @@
-import { isKubeError } from '../../../kube/index.ts';
+import { controllerRevisions, daemonSets, isKubeError, pods } from '../../../kube/index.ts';
 import { memoize } from '../../memoize.ts';
-import {
-  controllerRevisions,
-  daemonSets,
-  pods,
-  type StoredDaemonSet,
-  type StoredPod,
-  type StoredRevision,
-  updateStatus,
-} from '../../resources.ts';
+import { type StoredDaemonSet, type StoredPod, type StoredRevision, updateStatus } from '../../resources.ts';
 import type { ApiServer } from '../../types.ts';
 import { ownerReference } from './controller-ref-manager.ts';
 

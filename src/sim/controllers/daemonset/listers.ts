@@ -1,14 +1,8 @@
+import { controllerRevisions, daemonSets, pods } from '../../../kube/index.ts';
 import type { NodeInfo } from '../../../rollout/index.ts';
 import { controllerOf } from '../../../rollout/index.ts';
 import { createGroupedMap, type GroupedMap } from '../../grouped-map.ts';
-import {
-  controllerRevisions,
-  daemonSets,
-  pods,
-  type StoredDaemonSet,
-  type StoredPod,
-  type StoredRevision,
-} from '../../resources.ts';
+import type { StoredDaemonSet, StoredPod, StoredRevision } from '../../resources.ts';
 import { createNodeInfos, createPodsByNode } from '../indexes.ts';
 import type { InformerEvent, Informers } from '../informers.ts';
 

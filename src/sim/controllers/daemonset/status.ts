@@ -1,6 +1,6 @@
 import type { DaemonSetStatus } from 'kubernetes-types/apps/v1.d.ts';
-import { isKubeError } from '../../../kube/index.ts';
-import { daemonSets, type StoredDaemonSet } from '../../resources.ts';
+import { daemonSets, isKubeError } from '../../../kube/index.ts';
+import type { StoredDaemonSet } from '../../resources.ts';
 import type { ApiServer } from '../../types.ts';
 import { isUpdated, type Observed, templateGeneration } from './manage.ts';
 import { byAge, isAvailable, isReady } from './pods.ts';

@@ -1,8 +1,8 @@
 import type { Affinity, PodSpec, Toleration } from 'kubernetes-types/core/v1.d.ts';
-import { isKubeError } from '../../../kube/index.ts';
+import { isKubeError, pods } from '../../../kube/index.ts';
 import { schedulingConstraints } from '../../../rollout/index.ts';
 import type { Clock } from '../../../runtime/index.ts';
-import { pods, type StoredDaemonSet, type StoredPod } from '../../resources.ts';
+import type { StoredDaemonSet, StoredPod } from '../../resources.ts';
 import type { ApiServer } from '../../types.ts';
 import { type EventRecorder, involvedObject } from '../events.ts';
 import { ownerReference } from './controller-ref-manager.ts';
