@@ -1,11 +1,10 @@
 export { daemonRolloutCrd } from './api/crd.ts';
 export { crdMetadata } from './api/crd-schema.ts';
 export { type DaemonRollout, type DaemonRolloutStatus, daemonRolloutApi } from './api/types.ts';
-export { type Action, type Decision, decide, type Summary } from './decision/decide.ts';
-export type { Hold, OutsideHold } from './decision/hold.ts';
+export { type Action, type Decision, decide } from './decision/decide.ts';
+export type { OutsideHold } from './decision/hold.ts';
 export {
   IMAGE_READY,
-  type ImageFacts,
   type ImageReady,
   type ImageReadyReason,
   imageFactsOf,
@@ -27,12 +26,11 @@ export {
   announcementPatch,
   approvedRevision,
   NEED_UPGRADE,
-  type NeedUpgrade,
   type NeedUpgradeReason,
   needUpgradeOf,
   UPGRADE_APPROVED,
 } from './facts/need-upgrade.ts';
-export { IMAGE_AGENT, type NodeFacts, type NodeInfo, type Taint, toNodeInfo } from './facts/node.ts';
+export { IMAGE_AGENT, type NodeFacts, type NodeInfo, toNodeInfo } from './facts/node.ts';
 export {
   type ContainerSnapshot,
   type Gate,
@@ -53,9 +51,8 @@ export { type PodFacts, toPodFacts } from './facts/pod.ts';
 export { imagePullReasons } from './facts/pod-trouble.ts';
 export { recordedTemplate, templateDigest } from './facts/template.ts';
 export { createLedger, type Ledger } from './ledger/ledger.ts';
-export { type RestoredRollout, restore, type SavedRollout, save } from './ledger/persist.ts';
-export { newState, type RolloutState, type TargetRevision } from './ledger/state.ts';
-export { type Tally } from './ledger/tally.ts';
+export { restore } from './ledger/persist.ts';
+export type { TargetRevision } from './ledger/state.ts';
 export {
   count,
   formatIntOrPercent,
@@ -65,26 +62,22 @@ export {
   scaledValue,
 } from './policy/int-or-percent.ts';
 export {
-  type OtaTerms,
   type ParsedPolicy,
   type Policy,
-  type PolicySource,
   type PolicyWords,
   parsePolicy,
   readOtaTerms,
   readStrategy,
-  surges,
   validatedPolicy,
 } from './policy/policy.ts';
-export { readTerms, type Terms } from './policy/terms.ts';
+export { readTerms } from './policy/terms.ts';
 export { annotation, formatPolicyError, type PolicyError } from './policy/values.ts';
-export { AGENT_ACK_TIMEOUT_MS, type ImageState } from './record/images.ts';
+export { AGENT_ACK_TIMEOUT_MS } from './record/images.ts';
 export { isStale } from './record/in-place.ts';
 export { MAX_CLOCK_SKEW_MS } from './record/observe.ts';
-export { type Cause, causesOf, type Phase, phases } from './record/phase.ts';
+export { type Cause, type Phase, phases } from './record/phase.ts';
 export { livePod } from './record/pods.ts';
-export { type NodeRecord } from './record/record.ts';
-export { mayHaveStarted, type NodeUpdate, newUpdate, type UpdateKind } from './record/update.ts';
+export { mayHaveStarted, type NodeUpdate, newUpdate } from './record/update.ts';
 export { idleReason, TEMPLATE_NOT_OBSERVED } from './report/conditions.ts';
 export { type Explanation, explain, explainHold, policyWarnings } from './report/explain.ts';
 export { statusOf, type WrittenStatus } from './report/status.ts';

@@ -131,7 +131,7 @@ describe('the schema of the status and its type', () => {
     const parentOf = (path: string): string => path.slice(0, path.lastIndexOf('.')).replace(/\[\]$/, '');
     const required = paths((schema) => schema.required ?? []).filter((path) => present.includes(parentOf(path)));
     assert.deepEqual(nested, required);
-    assert.ok(accepts({}), 'a status may hold any part of its fields');
+    assert.ok(accepts({}), 'a status may have any subset of its fields');
   });
 
   it('include every value of their unions', () => {

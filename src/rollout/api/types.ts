@@ -1,4 +1,4 @@
-import type { Condition, ListMeta, ObjectMeta } from 'kubernetes-types/meta/v1.d.ts';
+import type { Condition, ObjectMeta } from 'kubernetes-types/meta/v1.d.ts';
 import type { Phase } from '../record/phase.ts';
 import type { UpdateKind } from '../record/update.ts';
 
@@ -46,13 +46,6 @@ export interface DaemonRollout {
   kind: typeof daemonRolloutApi.kind;
   metadata: ObjectMeta;
   status?: DaemonRolloutStatus;
-}
-
-export interface DaemonRolloutList {
-  apiVersion: typeof daemonRolloutApi.apiVersion;
-  kind: typeof daemonRolloutApi.listKind;
-  metadata: ListMeta;
-  items: DaemonRollout[];
 }
 
 /** The schema (crd-status.ts) describes each field, so that `kubectl explain` shows it. */

@@ -79,7 +79,7 @@ describe('slots', () => {
     bench.online('n0');
     assert.equal(bench.ledger.tally.inFlight, 2, 'a returned suspect may exceed the budget');
     bench.start('n1', 'b');
-    assert.deepEqual(bench.nodesOf('reserve'), [], 'and nothing begins meanwhile');
+    assert.deepEqual(bench.nodesOf('reserve'), [], 'and nothing starts until then');
     bench.start('n0', 'b');
     assert.deepEqual(bench.nodesOf('reserve'), ['n2']);
   });
@@ -338,7 +338,7 @@ describe('a pod that is prepared for deletion', () => {
     bench.ledger.release('n0', bench.now());
     assert.equal(bench.phase('n0'), 'updating/preparing');
     bench.policy({ paused: false });
-    assert.deepEqual(types(bench), [], 'it counts as down, and is none to be acted on');
+    assert.deepEqual(types(bench), [], 'it counts as down and is no candidate');
     bench.change('n0', { preparingDelete: false });
     assert.deepEqual(bench.nodesOf('reserve'), ['n0']);
   });

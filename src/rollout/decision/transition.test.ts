@@ -97,7 +97,7 @@ describe('transitions of a rollout', () => {
     carryOut(bench);
     assert.deepEqual(bench.decide().actions, [{ type: 'rollback', to: { name: 'set-a', hash: 'a' } }]);
     bench.policy({ paused: true });
-    assert.deepEqual(types(bench), [], 'not under the hands of who paused it');
+    assert.deepEqual(types(bench), [], 'not while the user has paused it');
     bench.policy({ paused: false, rolledBackFrom: 'b', maxUnavailable: count(2) });
     bench.target('a');
     assert.deepEqual(bench.nodesOf('reserve'), ['n0', 'n1']);
@@ -123,7 +123,7 @@ describe('transitions of a rollout', () => {
     bench.policy({ resume: { hash: 'b', value: 'b/1' } });
     carryOut(bench);
     assert.deepEqual(bench.nodesOf('reserve'), ['n0']);
-    // Rolled back once more, and set again by whoever does not know of it: an old consent is none.
+    // Rolled back once more and set again: the earlier consent does not count.
     bench.target('a');
     bench.target('b');
     assert.equal(holdOf(bench), 'halted');

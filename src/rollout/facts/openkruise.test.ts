@@ -6,7 +6,7 @@ import { toPodFacts } from './pod.ts';
 
 const mark = { imageID: 'sha256:1', containerID: 'containerd://1', startedAt: '2026-01-01T00:00:00Z' };
 
-/** A pod that was told to exchange its container `main`, which was the one of the mark. */
+/** A pod whose container `main` is updated in place; `mark` is its snapshot before the update. */
 const podOf = (
   status: Partial<ContainerStatus>,
   more: Partial<InPlaceState> = {},
@@ -72,7 +72,7 @@ describe('the trouble of a pod that is updated in place', () => {
       podOf(waiting('ImagePullBackOff', `Back-off pulling image "${image}": ErrImagePull: not found`));
     assert.equal(troubleOf(pulling('app:1')), undefined);
     assert.equal(troubleOf(pulling('app:2')), 'image-pull');
-    assert.equal(troubleOf(podOf(waiting('InvalidImageName'))), 'image-pull', 'nothing says that it is another');
+    assert.equal(troubleOf(podOf(waiting('InvalidImageName'))), 'image-pull', 'the message names no other image');
   });
 
   it('is recognized by the image even if no container ever started', () => {
@@ -104,8 +104,8 @@ describe('the trouble of a pod that is updated in place', () => {
       const unready = { type: 'Ready', status: 'False', lastTransitionTime: '2026-01-01T00:00:10Z' };
       return { ...pod, status: { ...pod.status, conditions: [unready] } };
     };
-    assert.equal(troubleOf(run(mark.containerID)), undefined, 'it was ended by the change');
-    assert.equal(troubleOf(run('containerd://3')), 'crash-loop', 'it ended by itself, after the change');
+    assert.equal(troubleOf(run(mark.containerID)), undefined, 'the change terminated it');
+    assert.equal(troubleOf(run('containerd://3')), 'crash-loop', 'it terminated by itself after the change');
   });
 
   it('includes other containers, but not those that are still to be changed', () => {

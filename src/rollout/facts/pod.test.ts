@@ -166,7 +166,7 @@ describe("toPodFacts of an Advanced DaemonSet's pod", () => {
       assert.deepEqual([behind?.ready, behind?.readyChangedAt], [false, at(50)], name);
       assert.equal(behind?.updatingInPlace, name === 'InPlaceUpdateReady' ? true : undefined);
     }
-    assert.equal(toPodFacts(gated([ready('True')]))?.ready, false, 'nobody has opened them');
+    assert.equal(toPodFacts(gated([ready('True')]))?.ready, false, 'the gates were never opened');
     assert.equal(toPodFacts(gated([ready('False'), ...open]))?.readyChangedAt, at(30));
   });
 

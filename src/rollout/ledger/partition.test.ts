@@ -3,20 +3,20 @@ import { describe, it } from 'node:test';
 import { count, percent } from '../policy/int-or-percent.ts';
 import { benchAt, type Workbench } from '../testing/workbench.ts';
 
-const members = (bench: Workbench): string[] =>
+const allowed = (bench: Workbench): string[] =>
   [...bench.ledger.records()]
     .filter(({ partitionAllows, status }) => partitionAllows && status.phase !== undefined && !status.committed)
     .map(({ name }) => name)
     .toSorted();
 const roll = (bench: Workbench): string[] => {
-  const acted: string[] = [];
+  const updated: string[] = [];
   for (let round = 0; round < 30; round += 1) {
     const [next] = bench.nodesOf('reserve');
-    if (next === undefined) return acted.toSorted();
+    if (next === undefined) return updated.toSorted();
     bench.update('b', next);
-    acted.push(next);
+    updated.push(next);
   }
-  return acted.toSorted();
+  return updated.toSorted();
 };
 
 describe('a partition', () => {
@@ -37,7 +37,7 @@ describe('a partition', () => {
     const bench = benchAt(5, { partition: count(3) });
     bench.removePod('n0');
     bench.start('n0', 'b');
-    assert.deepEqual(members(bench), ['n4']);
+    assert.deepEqual(allowed(bench), ['n4']);
     assert.deepEqual(roll(bench), ['n4']);
   });
 
@@ -45,9 +45,9 @@ describe('a partition', () => {
     const bench = benchAt(6, { partition: count(3) });
     bench.change('n0', { terminating: true });
     bench.offline('n0');
-    assert.deepEqual(members(bench), ['n4', 'n5']);
+    assert.deepEqual(allowed(bench), ['n4', 'n5']);
     bench.removePod('n1');
-    assert.deepEqual(members(bench), ['n5']);
+    assert.deepEqual(allowed(bench), ['n5']);
     bench.start('n1', 'b');
     assert.deepEqual(roll(bench), ['n5']);
   });
@@ -81,15 +81,15 @@ describe('a partition', () => {
 
   it('follows nodes that join, leave, or change', () => {
     const bench = benchAt(4, { partition: count(3) });
-    assert.deepEqual(members(bench), ['n3']);
+    assert.deepEqual(allowed(bench), ['n3']);
     bench.node('n9');
     bench.pod('n9', 'a');
-    assert.deepEqual(members(bench), ['n3', 'n9']);
+    assert.deepEqual(allowed(bench), ['n3', 'n9']);
     bench.ledger.removeNode('n9', bench.now());
     bench.removePod('n9');
-    assert.deepEqual(members(bench), ['n3']);
+    assert.deepEqual(allowed(bench), ['n3']);
     bench.node('n3', { eligible: false });
-    assert.deepEqual(members(bench), []);
+    assert.deepEqual(allowed(bench), []);
   });
 
   it('releases a reserved slot if the partition is raised before the update', () => {
@@ -104,6 +104,6 @@ describe('a partition', () => {
     const bench = benchAt(3, { partition: count(2) });
     assert.deepEqual(roll(bench), ['n2']);
     bench.target('c');
-    assert.deepEqual(members(bench), ['n2']);
+    assert.deepEqual(allowed(bench), ['n2']);
   });
 });

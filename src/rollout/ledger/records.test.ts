@@ -128,7 +128,7 @@ describe('the incremental ledger', () => {
         assert.equal(tally.online, eligible.filter(({ node }) => node?.ready).length);
         assert.equal(tally.inFlight, eligible.filter(({ status }) => status.inFlight).length);
         assert.equal(tally.occupied, eligible.filter(({ status }) => status.inFlight || status.down).length);
-        // Who may be updated: as many as the partition leaves, from the end of the alphabet.
+        // The partition allows as many nodes as it leaves, in descending order of names.
         const keep = ledger.policy.partition.kind === 'int' ? ledger.policy.partition.value : eligible.length >> 1;
         const waiting = eligible
           .filter(({ node, status }) => node?.selected && !status.committed)

@@ -14,7 +14,7 @@ describe('the settle time', () => {
     const settled = (): string[] =>
       [...bench.ledger.records()].flatMap(({ name, status }) => (status.settled ? [name] : []));
     assert.deepEqual(settled(), ['old']);
-    // 10 s from when it may have come back: its time tells whole seconds.
+    // 10 s from when it may have returned: its time is in whole seconds.
     assert.equal(bench.ledger.nextDueAt(), START + 7_000);
     bench.advance(7_000);
     assert.deepEqual(settled(), ['old', 'fresh']);
@@ -213,7 +213,7 @@ describe('the progress deadline', () => {
       return bench;
     };
     assert.equal(inherits(660_000).phase('n0'), 'failed/deadline');
-    // Whoever looks on says what the manager has long concluded.
+    // A read-only ledger shows what the manager has long concluded.
     assert.equal(inherits(60_000, true).phase('n0'), 'failed/deadline');
     for (const [agoMs, leftMs] of [
       [650_000, 10_000],

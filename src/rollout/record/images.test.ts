@@ -97,7 +97,7 @@ describe('images are requested', () => {
     const bench = benchAt(4, { ...parallel(4), predownloadMinUpdated: count(1), maxUnavailable: count(1) });
     assert.deepEqual(asked(bench), []);
     bench.update('b', 'n0');
-    assert.deepEqual(asked(bench), ['n2', 'n3'], 'but for the one that the update reaches now');
+    assert.deepEqual(asked(bench), ['n2', 'n3'], 'except for the one that is updated now');
     const share = benchAt(4, { ...parallel(4), predownloadMinUpdated: percent(26) });
     share.update('b', 'n0');
     assert.deepEqual(asked(share), []);
@@ -122,7 +122,7 @@ describe('images are requested', () => {
     bench.change('n0', imagesOf('b', 'failed', { byAgent: true, at: bench.now() }));
     say(bench, 'pulling', 'n1');
     bench.advance(60_000);
-    assert.deepEqual(asked(bench), ['n1'], 'a pull that lasts for too long');
+    assert.deepEqual(asked(bench), ['n1'], 'a pull that takes too long');
     say(bench, 'present', 'n1');
     bench.advance(240_000);
     assert.deepEqual(asked(bench), ['n0']);

@@ -16,7 +16,7 @@ const kinds = (bench: Workbench) =>
       action.type === 'reserve' ? [[action.node, action.kind] as [string, UpdateKind | undefined]] : [],
     );
 
-/** `nodes` that run `a` in pods with the gate; the target is `b`, which they can become in place. */
+/** `nodes` nodes that run `a` in pods with the gate; the target is `b`, to which they can be updated in place. */
 const gatedBench = (nodes: number, change: Partial<Policy> = {}): Workbench => {
   const bench = createWorkbench({ inPlace: true, maxUnavailable: count(1), progressDeadlineMs: 60_000, ...change });
   bench.target('a');
@@ -84,7 +84,7 @@ describe('an in-place update', () => {
     bench.ledger.release('n0', bench.now());
     assert.equal(bench.phase('n0'), 'broken/broken-by-older-update');
     bench.policy({ paused: false });
-    assert.deepEqual(kinds(bench), [['n0', 'in-place']], 'in the slot that it holds still');
+    assert.deepEqual(kinds(bench), [['n0', 'in-place']], 'in the slot that it still holds');
   });
 
   it('holds its slot after its release between its two writes, until the pod is available again', () => {
@@ -99,7 +99,7 @@ describe('an in-place update', () => {
     assert.deepEqual([bench.phase('n0'), bench.decide().actions], ['held/refused', []], 'no other node takes it');
     bench.advance(1_000);
     assert.deepEqual(bench.decide().actions, [{ type: 'reserve', node: 'n0', pod, kind: 'in-place' }]);
-    assert.equal(save(bench.ledger).reservations?.length, 1, 'a successor knows');
+    assert.equal(save(bench.ledger).reservations?.length, 1, 'the next leader knows');
     bench.change('n0', { updatingInPlace: false, ready: true, readyChangedAt: bench.now() });
     assert.deepEqual([bench.ledger.tally.inFlight, bench.ledger.tally.down], [1, 1]);
     bench.advance(5_000);

@@ -10,8 +10,8 @@ import { benchAt, START, type Workbench } from '../testing/workbench.ts';
 
 const ota = (nodes: number, change: Partial<Policy> = {}): Workbench => benchAt(nodes, { strategy: 'ota', ...change });
 
-/** What has to be written, by node. */
-const unsaid = (bench: Workbench): Record<string, string> =>
+/** The pending announcements by node. */
+const pendingAnnouncements = (bench: Workbench): Record<string, string> =>
   Object.fromEntries(
     [...bench.ledger.unannounced()]
       .map(({ name, status }): [string, string] => [
@@ -23,7 +23,7 @@ const unsaid = (bench: Workbench): Record<string, string> =>
       .toSorted(([a], [b]) => (a < b ? -1 : 1)),
   );
 
-const asStanding = (wanted: Announcement): NeedUpgrade => {
+const asCondition = (wanted: Announcement): NeedUpgrade => {
   const { status } = announcementPatch({ uid: 'u', announced: undefined }, wanted, 0) as {
     status: { conditions: NeedUpgrade[] };
   };
@@ -31,19 +31,19 @@ const asStanding = (wanted: Announcement): NeedUpgrade => {
   return { status: condition?.status ?? '', reason: condition?.reason ?? '', message: condition?.message ?? '' };
 };
 
-/** Writes all that is to be written. */
+/** Writes all pending announcements. */
 const announce = (bench: Workbench): void => {
   for (const { name, status, pods } of Array.from(bench.ledger.unannounced())) {
     const { facts } = pods.find(({ facts: { terminating } }) => !terminating) ?? {};
     const { announcement: wanted } = status.owner;
     if (!facts || !wanted) throw new Error(`nothing to write on ${name}`);
     const { announced: _, ...rest } = facts;
-    const next: PodFacts = { ...rest, ...(wanted !== 'none' && { announced: asStanding(wanted) }) };
+    const next: PodFacts = { ...rest, ...(wanted !== 'none' && { announced: asCondition(wanted) }) };
     bench.ledger.setPod(next, bench.now());
   }
 };
 
-/** The owner's agent deletes the pod, and the native controller makes a new one. */
+/** The owner's agent deletes the pod, and the native controller creates a new one. */
 const byOwner = (bench: Workbench, revision: string, facts: Partial<PodFacts>, ...nodes: string[]): void => {
   for (const node of nodes) {
     bench.change(node, { terminating: true });
@@ -58,13 +58,13 @@ describe('announcements', () => {
   it('tell an outdated pod of the new revision, and a current one that it is up to date', () => {
     const bench = ota(2);
     byOwner(bench, 'b', {}, 'n1');
-    assert.deepEqual(unsaid(bench), { n0: 'NewRevision b', n1: 'UpToDate b' });
+    assert.deepEqual(pendingAnnouncements(bench), { n0: 'NewRevision b', n1: 'UpToDate b' });
     assert.deepEqual(
       bench.decide().actions.filter(({ type }) => type === 'announce'),
       [{ type: 'announce', pods: 2 }],
     );
     announce(bench);
-    assert.deepEqual(unsaid(bench), {});
+    assert.deepEqual(pendingAnnouncements(bench), {});
     assert.ok(!bench.decide().actions.some(({ type }) => type === 'announce'));
   });
 
@@ -72,10 +72,10 @@ describe('announcements', () => {
     const bench = ota(1);
     announce(bench);
     bench.target('c');
-    assert.deepEqual(unsaid(bench), { n0: 'NewRevision c' });
+    assert.deepEqual(pendingAnnouncements(bench), { n0: 'NewRevision c' });
     announce(bench);
     bench.target('a');
-    assert.deepEqual(unsaid(bench), { n0: 'UpToDate a' });
+    assert.deepEqual(pendingAnnouncements(bench), { n0: 'UpToDate a' });
   });
 
   it('reach offline nodes, returned nodes at once, and broken pods', () => {
@@ -83,7 +83,7 @@ describe('announcements', () => {
     bench.offline('n0', 'n1');
     bench.online('n1');
     bench.change('n2', broken);
-    assert.deepEqual(unsaid(bench), { n0: 'NewRevision b', n1: 'NewRevision b', n2: 'NewRevision b' });
+    assert.deepEqual(pendingAnnouncements(bench), { n0: 'NewRevision b', n1: 'NewRevision b', n2: 'NewRevision b' });
     assert.equal(bench.phase('n1'), 'outdated/available');
     assert.equal(bench.ledger.tally.ownersAsked, 3);
   });
@@ -92,9 +92,9 @@ describe('announcements', () => {
     const bench = ota(2);
     bench.change('n0', { terminating: true });
     bench.start('n1', 'b');
-    assert.deepEqual(unsaid(bench), {});
+    assert.deepEqual(pendingAnnouncements(bench), {});
     bench.start('n0', 'b');
-    assert.deepEqual(unsaid(bench), { n0: 'UpToDate b' });
+    assert.deepEqual(pendingAnnouncements(bench), { n0: 'UpToDate b' });
   });
 
   it('are not made while the target is unknown', () => {
@@ -107,13 +107,18 @@ describe('announcements', () => {
     const bench = ota(4);
     announce(bench);
     bench.node('n0', { selected: false });
-    assert.deepEqual(unsaid(bench), { n0: 'NodeSelector b' });
+    assert.deepEqual(pendingAnnouncements(bench), { n0: 'NodeSelector b' });
     bench.node('n1', { eligible: false });
-    assert.deepEqual(unsaid(bench), { n0: 'NodeSelector b', n1: 'NodeNotEligible b' });
+    assert.deepEqual(pendingAnnouncements(bench), { n0: 'NodeSelector b', n1: 'NodeNotEligible b' });
     bench.policy({ partition: count(2) });
-    assert.deepEqual(unsaid(bench), { n0: 'NodeSelector b', n1: 'NodeNotEligible b', n2: 'Partition b' });
+    assert.deepEqual(pendingAnnouncements(bench), { n0: 'NodeSelector b', n1: 'NodeNotEligible b', n2: 'Partition b' });
     bench.policy({ paused: true });
-    assert.deepEqual(unsaid(bench), { n0: 'Paused b', n1: 'NodeNotEligible b', n2: 'Paused b', n3: 'Paused b' });
+    assert.deepEqual(pendingAnnouncements(bench), {
+      n0: 'Paused b',
+      n1: 'NodeNotEligible b',
+      n2: 'Paused b',
+      n3: 'Paused b',
+    });
     assert.equal(bench.ledger.tally.ownersAsked, 0);
     assert.equal(bench.decide().summary.hold?.kind, 'paused');
   });
@@ -122,20 +127,20 @@ describe('announcements', () => {
     const bench = ota(2);
     announce(bench);
     bench.policy({ strategy: 'auto', paused: true });
-    assert.deepEqual(unsaid(bench), { n0: 'none', n1: 'none' });
+    assert.deepEqual(pendingAnnouncements(bench), { n0: 'none', n1: 'none' });
     assert.ok(bench.decide().actions.some(({ type }) => type === 'announce'));
     announce(bench);
-    assert.deepEqual(unsaid(bench), {});
+    assert.deepEqual(pendingAnnouncements(bench), {});
   });
 
   it('are corrected if something else overwrites them', () => {
     const bench = ota(1);
     announce(bench);
-    const { announced = asStanding({ reason: 'UpToDate', revision: 'b' }) } =
+    const { announced = asCondition({ reason: 'UpToDate', revision: 'b' }) } =
       bench.ledger.get('n0')?.pods[0]?.facts ?? {};
     for (const change of [{ status: 'False' }, { reason: 'Other' }, { message: 'controllerrevision: z' }]) {
       bench.change('n0', { announced: { ...announced, ...change } });
-      assert.deepEqual(unsaid(bench), { n0: 'NewRevision b' });
+      assert.deepEqual(pendingAnnouncements(bench), { n0: 'NewRevision b' });
     }
   });
 });
@@ -148,7 +153,7 @@ describe('the breaker with the strategy ota', () => {
     assert.deepEqual(bench.decide().actions, []);
     assert.equal(bench.ledger.tally.ownersAsked, 4);
     byOwner(bench, 'b', broken, 'n2');
-    assert.deepEqual(unsaid(bench), { n2: 'UpToDate b', n3: 'Halted b', n4: 'Halted b', n5: 'Halted b' });
+    assert.deepEqual(pendingAnnouncements(bench), { n2: 'UpToDate b', n3: 'Halted b', n4: 'Halted b', n5: 'Halted b' });
     assert.equal(bench.decide().actions[0]?.type, 'halt');
     bench.ledger.patchState({ halted: { at: bench.now(), reason: 'Failures', nodes: ['n0'] } }, bench.now());
     announce(bench);
@@ -157,16 +162,16 @@ describe('the breaker with the strategy ota', () => {
 
     bench.ledger.forgive(bench.now());
     bench.ledger.patchState({ halted: undefined, resumed: 'b' }, bench.now());
-    assert.deepEqual(unsaid(bench), { n3: 'NewRevision b', n4: 'NewRevision b', n5: 'NewRevision b' });
+    assert.deepEqual(pendingAnnouncements(bench), { n3: 'NewRevision b', n4: 'NewRevision b', n5: 'NewRevision b' });
   });
 
   it('is reset by another template', () => {
     const bench = ota(4);
     byOwner(bench, 'b', broken, 'n0', 'n1', 'n2');
     bench.ledger.patchState({ halted: { at: bench.now(), reason: 'Failures', nodes: ['n0'] } }, bench.now());
-    assert.equal(unsaid(bench)['n3'], 'Halted b');
+    assert.equal(pendingAnnouncements(bench)['n3'], 'Halted b');
     bench.target('c');
-    assert.deepEqual(new Set(Object.values(unsaid(bench))), new Set(['NewRevision c']));
+    assert.deepEqual(new Set(Object.values(pendingAnnouncements(bench))), new Set(['NewRevision c']));
   });
 
   it('suspects nodes that go offline soon after their owner updated them, and withholds the update in the meantime', () => {
@@ -181,7 +186,7 @@ describe('the breaker with the strategy ota', () => {
     assert.equal(bench.ledger.tally.ownersAsked, 0);
     bench.online('n0');
     assert.equal(bench.decide().summary.hold?.kind, 'owner');
-    assert.deepEqual(unsaid(bench), { n3: 'NewRevision b', n4: 'NewRevision b', n5: 'NewRevision b' });
+    assert.deepEqual(pendingAnnouncements(bench), { n3: 'NewRevision b', n4: 'NewRevision b', n5: 'NewRevision b' });
     bench.offline('n0');
     bench.advance(300_000);
     assert.equal(bench.cause('n1'), 'lost');

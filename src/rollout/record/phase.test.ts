@@ -6,7 +6,7 @@ import { explain } from '../report/explain.ts';
 import { benchAt, type Workbench } from '../testing/workbench.ts';
 import { type Cause, causesOf, phases } from './phase.ts';
 
-/** For every cause, how the node n0 of two (n1 stays a bystander) gets there. */
+/** For every cause, how the node n0 of two gets there. */
 const ways: Record<Cause, { policy?: Partial<Policy>; to: (bench: Workbench) => void }> = {
   current: { to: (bench) => bench.update('b', 'n0') },
   reserved: { to: (bench) => bench.reserve('n0') },

@@ -27,7 +27,7 @@ describe('a surge', () => {
     bench.reserve('n0', { kind: 'surge' });
     assert.deepEqual(bench.decide().actions, [{ type: 'surge', node: 'n0' }]);
     bench.start('n0', 'b', down);
-    assert.equal(bench.ledger.get('n0')?.update?.stage, 'done', 'seen to be carried out');
+    assert.equal(bench.ledger.get('n0')?.update?.stage, 'done', 'the cache shows that it was carried out');
     assert.deepEqual([bench.phase('n0'), types(bench)], ['updating/surging', []]);
     assert.deepEqual([bench.ledger.tally.down, bench.ledger.tally.inFlight], [0, 1]);
     bench.change('n0', ready(bench));

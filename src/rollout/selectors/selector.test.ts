@@ -11,7 +11,7 @@ const parse = (text: string) => {
 };
 
 describe('parseSelector', () => {
-  // What it reads, and the one way in which it is written back.
+  // What it reads, and its canonical format.
   const valid: [string, string][] = [
     ['', ''],
     [' \t\n', ''],
@@ -149,7 +149,7 @@ const labelSelector = fc.record(
   { requiredKeys: [] },
 );
 
-/** The rules of the API's documentation, said directly. */
+/** The rules of the API's documentation. */
 const holds = (source: LabelSelector, labels: Map<string, string>): boolean =>
   Object.entries(source.matchLabels ?? {}).every(([name, wanted]) => labels.get(name) === wanted) &&
   (source.matchExpressions ?? []).every(({ key: name, operator, values = [] }) => {

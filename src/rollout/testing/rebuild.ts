@@ -2,10 +2,7 @@ import { createLedger, type Ledger } from '../ledger/ledger.ts';
 import { requestPriorities } from '../record/images.ts';
 import type { NodeUpdate } from '../record/update.ts';
 
-/**
- * A ledger made from scratch out of what another one remembers of each node: everything that is counted, filed, sorted
- * or derived is made anew, in another order.
- */
+/** Rebuilds a ledger from scratch from what another one remembers of each node: all sums and indexes, in another order. */
 export const rebuild = (ledger: Ledger, now: number): Ledger => {
   const fresh = createLedger(ledger.policy);
   fresh.finishInitialSync();
@@ -52,12 +49,12 @@ export const rebuild = (ledger: Ledger, now: number): Ledger => {
 
 const byText = ([a]: [string, number], [b]: [string, number]): number => (a < b ? -1 : 1);
 
-/** Everything of a ledger that others read, in an order of its own. */
+/** Everything that others read from a ledger, in a canonical order. */
 export const contentOf = (ledger: Ledger) => ({
   tally: { ...ledger.tally, causes: [...ledger.tally.causes].filter(([, count]) => count > 0).toSorted(byText) },
   nodes: [...ledger.records()]
     .map(({ name, node, status, partitionAllows, update }) => {
-      // Membership means something only where a node waits.
+      // The side of the partition only matters while a node waits.
       const waits = status.phase !== undefined && !status.committed && node?.selected;
       return { name, status, update, partitionAllows: waits ? partitionAllows : undefined };
     })
