@@ -23,8 +23,8 @@ const foreignPod = (index: number, owner: object): object => ({
     ownerReferences: [owner],
   },
   spec: {
-    // Nobody binds it, so that the machine has no more to do than to keep it.
-    schedulerName: 'nobody',
+    // Never scheduled: the machine only has to store it.
+    schedulerName: 'none',
     containers: [
       {
         name: 'foreign',
@@ -35,7 +35,7 @@ const foreignPod = (index: number, owner: object): object => ({
   },
 });
 
-/** Pods of somebody else, whose owner is there: the garbage collector would take them otherwise. */
+/** Pods of another owner, which exists: otherwise the garbage collector would delete them. */
 const addForeignPods = async (api: Api, namespace: string, count: number): Promise<void> => {
   const map = await api.post<{ metadata: { uid: string } }>(`/api/v1/namespaces/${namespace}/configmaps`, {
     metadata: { name: 'owner' },
@@ -48,7 +48,7 @@ const addForeignPods = async (api: Api, namespace: string, count: number): Promi
   await Promise.all(Array.from({ length: AT_ONCE }, work));
 };
 
-/** Resident memory of the manager's process with an Advanced DaemonSet, and beside many pods of others. */
+/** Resident memory of the manager with an Advanced DaemonSet, and then with many pods of other owners. */
 export const advancedMemory: Benchmark = {
   name: 'advanced-memory',
   async run({ quick }) {
@@ -71,7 +71,7 @@ export const advancedMemory: Benchmark = {
       };
       await addForeignPods(cluster.plane.api, namespace, foreign);
       await pause(REST_MS);
-      const beside = residentOf(first.pid);
+      const withForeign = residentOf(first.pid);
       await first.stop();
       const second = await fleet.startManager();
       await pause(REST_MS);
@@ -83,10 +83,10 @@ export const advancedMemory: Benchmark = {
         {
           name: 'advanced-foreign',
           measured:
-            `${foreign} pods of others in the namespace, one of ${SELECTED_ONE_IN} with labels that the DaemonSet selects: ${mib(beside)} ` +
-            `after ${mib(resident)} before; a manager that starts beside them ${mib(fresh)}, ${mib(freshPeak)} at the most`,
+            `${foreign} pods of other owners in the namespace, one of ${SELECTED_ONE_IN} with labels that the DaemonSet selects: ${mib(withForeign)} ` +
+            `after ${mib(resident)} before; a manager started with them ${mib(fresh)}, ${mib(freshPeak)} at most`,
           goal: `no growth (<= ${NOISE_MIB} MiB); OpenKruise 158 to 414 MB`,
-          met: beside - resident <= NOISE_MIB * MIB && fresh <= resident + NOISE_MIB * MIB,
+          met: withForeign - resident <= NOISE_MIB * MIB && fresh <= resident + NOISE_MIB * MIB,
         },
       ];
     } finally {

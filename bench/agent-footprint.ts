@@ -28,7 +28,7 @@ const lastChangeIn = (folder: string): number =>
     .map((entry) => statSync(path.join(entry.parentPath, entry.name)).mtimeMs)
     .reduce((last, at) => Math.max(last, at), statSync(folder).mtimeMs);
 
-/** What the bundled agent takes of a device that rests: one DaemonSet, one watch, nobody asks. */
+/** Memory and CPU of the bundled agent on an idle device: one DaemonSet, one watch, no requests. */
 export const agentFootprint: Benchmark = {
   name: 'agent-footprint',
   async run({ quick }) {

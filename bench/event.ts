@@ -31,7 +31,7 @@ const workPerEvent = async (nodes: number, maxUnavailable: string): Promise<numb
   const fleet = createFleet({ nodes, maxUnavailable, downMs: () => 1e9, roundTripMs: 0, watchLagMs: 0 });
   await fleet.start();
   fleet.release();
-  // The budget is used up, and nobody comes back: what follows are events of a rollout that is busy.
+  // The budget is used up and no node recovers: the following events meet a rollout in progress.
   const [rollout] = [...fleet.controller.snapshot()];
   const end = fleet.clock.now() + 60_000;
   await fleet.until(() => fleet.clock.now() >= end);

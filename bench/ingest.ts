@@ -35,7 +35,7 @@ const read = async (client: string, url: string, pods: number, events: number): 
   return JSON.parse(stdout) as Ingested;
 };
 
-const tell = ({ listMs, watchMs, cpuMs, peakBytes, heapBytes }: Ingested): string =>
+const describe = ({ listMs, watchMs, cpuMs, peakBytes, heapBytes }: Ingested): string =>
   `list ${seconds(listMs)}, events ${seconds(watchMs)}, CPU ${seconds(cpuMs)}, peak ${mib(peakBytes)}, cache ${mib(heapBytes)}`;
 
 /** Taking in a list and a burst of watch events, against `@kubernetes/client-node` on the same server. */
@@ -56,8 +56,8 @@ export const ingest: Benchmark = {
         {
           name: 'ingest',
           measured:
-            `${faster.toFixed(2)} times as fast, ${memory.toFixed(2)} of the memory: ${pods} pods, ${events} events: ${tell(ours)}; ` +
-            `client-node: ${tell(theirs)}; ${machine()}`,
+            `${faster.toFixed(2)} times as fast, ${memory.toFixed(2)} of the memory: ${pods} pods, ${events} events: ${describe(ours)}; ` +
+            `client-node: ${describe(theirs)}; ${machine()}`,
           goal: 'faster than @kubernetes/client-node, < 0.5 of its peak memory',
           met: faster > 1 && memory < 0.5,
         },

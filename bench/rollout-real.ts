@@ -55,7 +55,7 @@ export const rolloutReal: Benchmark = {
     try {
       await bringTo(fleet, { version: 1, maxUnavailable: '10', meanStartMs: 300 });
       const manager = await fleet.startManager();
-      // Down times are as long as four minutes a rollout allow: the shorter, the more the time to decide and act shows.
+      // Down times are as long as four minutes per rollout allow: shorter ones weigh the manager's own time more.
       yield* await measure(fleet, manager, { k: quick ? 30 : 100, meanStartMs: 4_500, version: 2 });
       yield* await measure(fleet, manager, { k: 10, meanStartMs: 1_700, version: 3 });
       const resident = residentOf(manager.pid);

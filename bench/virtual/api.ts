@@ -34,13 +34,13 @@ export interface MemoryApiOptions {
   watchLagMs: number;
   /** Watches get copies of their own, as from a network: what a cache keeps is then not the server's. Default false. */
   copies?: boolean;
-  /** Told of a pod that was asked to end. */
+  /** Called for each pod whose deletion was requested. */
   onDelete: (pod: Stored) => void;
 }
 
 /**
  * An API server in memory: what the native controller needs of one, with optimistic locking, preconditions of deletes,
- * label selectors and streamed lists. It lets nothing but itself be measured: no HTTP, no JSON.
+ * label selectors and streamed lists. No HTTP and no JSON, so that only the controller is measured.
  */
 export const createMemoryApi = ({ clock, roundTripMs, watchLagMs, copies, onDelete }: MemoryApiOptions) => {
   const tables = new Map<string, Map<string, Stored>>();

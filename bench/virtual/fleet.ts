@@ -170,7 +170,7 @@ export const createFleet = (options: FleetOptions) => {
     writes: api.writes,
     /** Every replacement so far that has ended. */
     downs: downs as readonly OccupiedSlot[],
-    /** Starts the controller; resolves when it has told that all nodes run the first revision. */
+    /** Starts the controller; resolves when its status says that all nodes run the first revision. */
     async start(): Promise<void> {
       void events.run(stop.signal);
       void controller.run(stop.signal);

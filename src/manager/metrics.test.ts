@@ -79,7 +79,7 @@ test('reads rollouts at each scrape, by phase and DaemonSet', async () => {
   assert.deepEqual(series(second, 'edgeset_rollouts_halted'), ['edgeset_rollouts_halted{controller="native"} 0']);
 });
 
-test('rollouts that are no longer shown leave no series', async () => {
+test('hidden rollouts leave no series', async () => {
   const metrics = createManagerMetrics('1.2.3');
   const hide = metrics.showRollouts('native', () => [counts('web', { updated: 1 })]);
   hide();

@@ -82,7 +82,7 @@ export const createManagerMetrics = (version: string): ManagerMetrics => {
     ['name'],
     workBuckets,
   );
-  const acts = counter('edgeset_acts_total', 'Writes to pods by controller and result.', ['controller', 'result']);
+  const podWrites = counter('edgeset_acts_total', 'Writes to pods by controller and result.', ['controller', 'result']);
   const reservations = counter(
     'edgeset_reservations_total',
     'Writes that reserve slots for a batch of updates, by controller and result.',
@@ -134,7 +134,7 @@ export const createManagerMetrics = (version: string): ManagerMetrics => {
       requestSeconds.observe({ verb, host }, seconds);
     },
     observer: (controller) => ({
-      podWritten: (result) => acts.inc({ controller, result }),
+      podWritten: (result) => podWrites.inc({ controller, result }),
       reserved: (result) => reservations.inc({ controller, result }),
       statusWritten: () => statusWrites.inc({ controller }),
       queue: {

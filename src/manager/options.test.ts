@@ -3,9 +3,9 @@ import { describe, test } from 'node:test';
 import { OptionError } from '../runtime/index.ts';
 import { type ManagerFlags, type ManagerOptions, type OptionDefaults, resolveManagerOptions } from './options.ts';
 
-const surroundings: OptionDefaults = { controllers: ['native', 'advanced'], podNamespace: undefined, terminal: false };
+const defaults: OptionDefaults = { controllers: ['native', 'advanced'], podNamespace: undefined, terminal: false };
 const resolve = (flags: ManagerFlags = {}, changed: Partial<OptionDefaults> = {}): ManagerOptions =>
-  resolveManagerOptions(flags, { ...surroundings, ...changed });
+  resolveManagerOptions(flags, { ...defaults, ...changed });
 
 test('without flags every option has its documented default', () => {
   assert.deepEqual(resolve(), {

@@ -1,61 +1,27 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Clock, createLogger, silentLogger } from '../runtime/index.ts';
+import { createTestClock } from '../../test/support/index.ts';
+import { createLogger, nextTurn, silentLogger, untilAborted } from '../runtime/index.ts';
 import { type Elect, withoutElection } from './election.ts';
 import { runControllers } from './run-controllers.ts';
 import type { Controller } from './types.ts';
 
-/** Time that passes only when told to; timers fire in the order of their time. */
-const manualClock = (): Clock & { advance(ms: number): Promise<void> } => {
-  let now = 0;
-  let timers: { at: number; fire: () => void }[] = [];
-  const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-  return {
-    now: () => now,
-    timer(delayMs, fire) {
-      const timer = { at: now + delayMs, fire };
-      timers.push(timer);
-      return { cancel: () => (timers = timers.filter((each) => each !== timer)) };
-    },
-    async advance(ms) {
-      const end = now + ms;
-      await settle();
-      for (;;) {
-        const [next] = timers.filter(({ at }) => at <= end).toSorted((a, b) => a.at - b.at);
-        if (next === undefined) break;
-        timers = timers.filter((each) => each !== next);
-        now = next.at;
-        next.fire();
-        await settle();
-      }
-      now = end;
-      await settle();
-    },
-  };
-};
-
-const aborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
-
-const world = (changes: { controller?: Partial<Controller>; elect?: Elect; settleWithinMs?: number } = {}) => {
+const startManager = (changes: { controller?: Partial<Controller>; elect?: Elect; settleWithinMs?: number } = {}) => {
   const story: string[] = [];
-  const clock = manualClock();
+  const clock = createTestClock(0);
   const log = createLogger({ write: () => undefined, now: () => 0 });
   const controller: Controller = {
     async run(signal) {
       story.push('caches start');
-      await aborted(signal);
-      await new Promise((resolve) => setImmediate(resolve));
+      await untilAborted(signal);
+      await nextTurn();
       story.push('caches end');
     },
     async lead(signal) {
       story.push('lead');
-      await aborted(signal);
+      await untilAborted(signal);
       story.push('settling');
-      await new Promise((resolve) => setImmediate(resolve));
+      await nextTurn();
       story.push('settled');
     },
     synced: () => true,
@@ -85,7 +51,7 @@ const world = (changes: { controller?: Partial<Controller>; elect?: Elect; settl
 };
 
 test('on stop writes settle, then the lease is released, then the caches stop', async () => {
-  const { story, clock, stop, done } = world();
+  const { story, clock, stop, done } = startManager();
   await clock.advance(0);
   assert.deepEqual(story, ['caches start', 'acquire', 'lead']);
   stop.abort();
@@ -95,7 +61,7 @@ test('on stop writes settle, then the lease is released, then the caches stop', 
 
 test('caches run from the start, and the election waits until they have synced', async () => {
   let filled = false;
-  const { story, clock, stop, done } = world({ controller: { synced: () => filled } });
+  const { story, clock, stop, done } = startManager({ controller: { synced: () => filled } });
   await clock.advance(10_000);
   assert.deepEqual(story, ['caches start']);
   filled = true;
@@ -106,7 +72,7 @@ test('caches run from the start, and the election waits until they have synced',
 });
 
 test('after a minute the election no longer waits for the caches', async () => {
-  const { story, clock, stop, done } = world({ controller: { synced: () => false } });
+  const { story, clock, stop, done } = startManager({ controller: { synced: () => false } });
   await clock.advance(59_000);
   assert.deepEqual(story, ['caches start']);
   await clock.advance(1_100);
@@ -116,7 +82,7 @@ test('after a minute the election no longer waits for the caches', async () => {
 });
 
 test('a stop before the caches have synced ends without an election', async () => {
-  const { story, clock, stop, done } = world({ controller: { synced: () => false } });
+  const { story, clock, stop, done } = startManager({ controller: { synced: () => false } });
   await clock.advance(1_000);
   stop.abort();
   await done;
@@ -128,14 +94,14 @@ test('a stop before the start ends at once', async () => {
   stop.abort();
   let led = false;
   const controller: Controller = {
-    run: aborted,
+    run: untilAborted,
     lead: async () => {
       led = true;
     },
     synced: () => true,
     rollouts: () => [],
   };
-  const env = { clock: manualClock(), log: silentLogger };
+  const env = { clock: createTestClock(0), log: silentLogger };
   const controllers = new Map([['fake', controller]]);
   await runControllers({ env, controllers, elect: withoutElection, settleWithinMs: 1 }, stop.signal);
   assert.equal(led, false);
@@ -152,7 +118,7 @@ const twoTerms = (endFirst: AbortSignal, story: () => string[]): Elect => {
 
 test('after a lost lease writes settle, and it leads again with warm caches', async () => {
   const lost = new AbortController();
-  const { story, clock, stop, done } = world({ elect: twoTerms(lost.signal, () => story) });
+  const { story, clock, stop, done } = startManager({ elect: twoTerms(lost.signal, () => story) });
   await clock.advance(0);
   lost.abort();
   await clock.advance(0);
@@ -165,7 +131,7 @@ test('after a lost lease writes settle, and it leads again with warm caches', as
 
 test('writes that do not settle after a lost lease end the process, and the lease is not released meanwhile', async () => {
   const lost = new AbortController();
-  const { story, clock, done } = world({
+  const { story, clock, done } = startManager({
     controller: { lead: () => new Promise(() => undefined) },
     elect: twoTerms(lost.signal, () => story),
     settleWithinMs: 5_000,
@@ -184,7 +150,7 @@ test('a stop gives writes more time than a lost lease: no other process leads me
   const acting = new Promise<void>((resolve) => {
     settle = resolve;
   });
-  const { story, clock, stop, done } = world({ controller: { lead: () => acting }, settleWithinMs: 5_000 });
+  const { story, clock, stop, done } = startManager({ controller: { lead: () => acting }, settleWithinMs: 5_000 });
   await clock.advance(0);
   stop.abort();
   await clock.advance(20_000);
@@ -194,15 +160,15 @@ test('a stop gives writes more time than a lost lease: no other process leads me
   assert.deepEqual(story.slice(2), ['release', 'caches end']);
 });
 
-const endings: [string, Partial<Controller>][] = [
+const ends: [string, Partial<Controller>][] = [
   ['the caches end by themselves', { run: async () => undefined }],
   ['the caches fail', { run: () => Promise.reject(new Error('no list')) }],
   ['leading ends by itself', { lead: async () => undefined }],
   ['leading fails', { lead: () => Promise.reject(new Error('no reservation')) }],
 ];
-for (const [name, controller] of endings) {
+for (const [name, controller] of ends) {
   test(`when ${name}, everything stops in order and the error names the part`, async () => {
-    const { story, clock, done } = world({ controller });
+    const { story, clock, done } = startManager({ controller });
     await clock.advance(100);
     await assert.rejects(done, (error) => {
       assert.ok(error instanceof Error && 'code' in error);
@@ -216,6 +182,6 @@ for (const [name, controller] of endings) {
 
 test('an election that fails is an error', async () => {
   const refused = new Error('no lease');
-  const { done } = world({ elect: () => Promise.reject(refused) });
+  const { done } = startManager({ elect: () => Promise.reject(refused) });
   await assert.rejects(done, { code: 'Ended', cause: refused });
 });

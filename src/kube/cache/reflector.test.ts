@@ -13,7 +13,7 @@ const textOf = (object: ConfigMap): string | undefined => object.data?.text;
 const setUp = (t: TestContext | undefined, options: Partial<ReflectorOptions<ConfigMap, string>> = {}) => {
   const clock = createTestClock();
   const api = createFakeApi();
-  const told: string[] = [];
+  const delivered: string[] = [];
   const mirror = new Map<string, string>();
   const reflector = createReflector<ConfigMap, string>({
     client: api.client,
@@ -23,16 +23,16 @@ const setUp = (t: TestContext | undefined, options: Partial<ReflectorOptions<Con
     handlers: [
       {
         upsert(key, value, previous) {
-          assert.equal(previous, mirror.get(key), 'the previous value is what was told before');
+          assert.equal(previous, mirror.get(key), 'the previous value is the one delivered before');
           mirror.set(key, value);
-          told.push(`${previous === undefined ? '+' : '~'}${key.slice(2)}=${value}`);
+          delivered.push(`${previous === undefined ? '+' : '~'}${key.slice(2)}=${value}`);
         },
         remove(key, previous) {
           assert.equal(previous, mirror.get(key));
           mirror.delete(key);
-          told.push(`-${key.slice(2)}`);
+          delivered.push(`-${key.slice(2)}`);
         },
-        synced: () => void told.push('synced'),
+        synced: () => void delivered.push('synced'),
       },
     ],
     ...options,
@@ -48,7 +48,7 @@ const setUp = (t: TestContext | undefined, options: Partial<ReflectorOptions<Con
     });
     return settle().then(() => done);
   };
-  const take = (): string[] => told.splice(0);
+  const take = (): string[] => delivered.splice(0);
   return { clock, api, reflector, mirror, start, stop, take };
 };
 const begin = async (
@@ -359,7 +359,7 @@ const fault = fc.constantFrom(
   'forget',
   'bookmark',
   'break',
-  'mend',
+  'repair',
   'wait',
 );
 const step = fc.record({ what: fault, name: fc.constantFrom('p', 'q', 'r', 's'), ms: fc.nat(40_000) });
@@ -382,7 +382,7 @@ test('store and handlers converge to the state of the server under any faults of
         if (what === 'bookmark') api.bookmark();
         if (what === 'break')
           api.fault = () => new KubeError(count % 2 ? 'InternalError' : 'Transport', 'broken', { status: 500 });
-        if (what === 'mend') api.fault = () => undefined;
+        if (what === 'repair') api.fault = () => undefined;
         if (what === 'wait') await clock.advance(ms);
         else await settle();
       }

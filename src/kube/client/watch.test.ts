@@ -55,7 +55,7 @@ test('delivers events whole and in order for any chunk boundaries, even inside c
   ]);
 });
 
-const endings: [string, (response: Response, request: Request) => void, KubeErrorCode | undefined, number][] = [
+const faults: [string, (response: Response, request: Request) => void, KubeErrorCode | undefined, number][] = [
   ['the server ends the stream', (response) => void response.end(line('ADDED', object('x'))), undefined, 1],
   [
     'the stream ends inside a line',
@@ -107,15 +107,15 @@ const endings: [string, (response: Response, request: Request) => void, KubeErro
   ],
   ['an event has no object', (response) => writeText(response, '{"type":"ADDED"}\n'), 'Malformed', 0],
   ['an event is of an unknown type', (response) => writeText(response, line('SURPRISE', object('x'))), 'Malformed', 0],
-  ['nothing comes any more', (response) => writeText(response, line('ADDED', object('x'))), 'Timeout', 1],
+  ['nothing more arrives', (response) => writeText(response, line('ADDED', object('x'))), 'Timeout', 1],
 ];
-for (const [what, act, code, count] of endings) {
+for (const [what, respond, code, count] of faults) {
   test(`${what}: ${code ?? 'the watch ends'} after ${count} events`, async (t) => {
     const { client, server } = await serve(
       t,
       (request, response) => {
         startJson(response);
-        act(response, request);
+        respond(response, request);
       },
       { maxLineBytes: 4096, watchIdleMs: 150 },
     );
@@ -180,7 +180,7 @@ test('a slow reader applies back-pressure to the server and loses nothing', asyn
     seen += 1;
     if (seen === 1) {
       await new Promise((resolve) => setTimeout(resolve, 300));
-      assert.ok(written < total, `the server wrote ${written} of ${total} while nobody read`);
+      assert.ok(written < total, `the server wrote ${written} of ${total} while the reader waited`);
     }
   }
   assert.equal(seen, total);

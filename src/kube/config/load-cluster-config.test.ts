@@ -39,10 +39,10 @@ const setUp = async (t: TestContext) => {
   return { dir, write, load };
 };
 
-const refused = async (work: Promise<unknown>, ...told: RegExp[]): Promise<void> => {
+const refused = async (work: Promise<unknown>, ...parts: RegExp[]): Promise<void> => {
   await assert.rejects(work, (error) => {
     assert.ok(error instanceof ConfigError, String(error));
-    for (const part of told) assert.match(error.message, part);
+    for (const part of parts) assert.match(error.message, part);
     assert.doesNotMatch(error.message, /s3cret/);
     return true;
   });
@@ -160,9 +160,9 @@ test('supports every kind of user credential', async (t) => {
 
 test('names an invalid field with its file and what to do, and no secret', async (t) => {
   const { write, load } = await setUp(t);
-  const bad = async (text: string, ...told: RegExp[]): Promise<void> =>
-    refused(load({ kubeconfig: await write('bad', text) }), /\/bad: /, ...told);
-  const user = (text: string, ...told: RegExp[]): Promise<void> => bad(fileOf('a', { user: text }), ...told);
+  const bad = async (text: string, ...parts: RegExp[]): Promise<void> =>
+    refused(load({ kubeconfig: await write('bad', text) }), /\/bad: /, ...parts);
+  const user = (text: string, ...parts: RegExp[]): Promise<void> => bad(fileOf('a', { user: text }), ...parts);
   await bad('a: [', /is not valid YAML \(line \d+\)/);
   await bad('token: "s3cret\nx: [', /is not valid YAML/);
   await bad('clusters: 3', /clusters: .*array/);

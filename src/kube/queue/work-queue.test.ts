@@ -81,7 +81,7 @@ test('retries errors with back-off per key, which success resets; other keys do 
   await fail('bad');
   take();
   await clock.advance(150);
-  assert.deepEqual(take(), ['bad'], 'after a success the delay starts anew');
+  assert.deepEqual(take(), ['bad'], 'a success resets the delay');
   await fail('bad', new KubeError('TooManyRequests', 'busy', { retryAfterSeconds: 7 }));
   await clock.advance(6_999);
   assert.deepEqual(take(), []);
@@ -197,20 +197,20 @@ test('loses no key and processes none twice at once, for any additions', async (
       const account = (): void => {
         for (; startedSeen < started.length; startedSeen += 1) owed.delete(started[startedSeen] ?? '');
       };
-      for (const act of actions) {
-        if ('add' in act) {
+      for (const action of actions) {
+        if ('add' in action) {
           account();
-          queue.add(act.add);
-          owed.add(act.add);
-        } else if ('at' in act) {
+          queue.add(action.add);
+          owed.add(action.add);
+        } else if ('at' in action) {
           account();
-          queue.addAt(act.at, clock.now() + act.ms);
-          owed.add(act.at);
-        } else if ('end' in act) {
-          if (act.fails) open.get(act.end)?.fail(new Error('no'));
-          else open.get(act.end)?.end();
+          queue.addAt(action.at, clock.now() + action.ms);
+          owed.add(action.at);
+        } else if ('end' in action) {
+          if (action.fails) open.get(action.end)?.fail(new Error('no'));
+          else open.get(action.end)?.end();
           await settle();
-        } else await clock.advance(act.wait);
+        } else await clock.advance(action.wait);
       }
       for (let turn = 0; turn < 20; turn += 1) {
         for (const { end } of open.values()) end();

@@ -195,7 +195,7 @@ test('writes during a GOAWAY complete or are reported as unknown, and never reac
   assert.ok(unknown < 100);
 });
 
-/** Relays TCP until it is told to swallow everything in silence, as a mobile link does. */
+/** Relays TCP, and swallows all packets on request, as a mobile network may. */
 const startRelay = async (port: number) => {
   let target = port;
   const pairs: [Socket, Socket][] = [];

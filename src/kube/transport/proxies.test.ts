@@ -78,8 +78,8 @@ test('a refusal by the proxy is reported, and nothing has happened', async (t) =
     assert.match(error.message, /refused the tunnel with HTTP 407/);
     return true;
   });
-  const nobody = useClient(t, api.url, 'http://127.0.0.1:1');
-  await assert.rejects(nobody.create(testPods, pod), { code: 'Transport', happened: 'no' });
+  const unreachable = useClient(t, api.url, 'http://127.0.0.1:1');
+  await assert.rejects(unreachable.create(testPods, pod), { code: 'Transport', happened: 'no' });
 });
 
 test('connects through a SOCKS5 proxy', async (t) => {
