@@ -154,9 +154,9 @@ const open = async (t: TestContext) => {
   };
 };
 
-describe('the agent on a link that fails', () => {
+describe('the agent on a failing link', () => {
   for (const how of ['cut', 'reset'] as const)
-    it(`carries a decision out once when the link is ${how} between the decision and the delete`, async (t) => {
+    it(`carries out a decision once if the link is ${how} between the decision and the delete`, async (t) => {
       const { agent, link, hooks, deletes, approve, image } = await open(t);
       hooks.afterBegin = () => link[how]();
       await approve();
@@ -169,7 +169,7 @@ describe('the agent on a link that fails', () => {
     });
 
   for (const how of ['cut', 'reset'] as const)
-    it(`finds out that the pod was deleted when the link is ${how} before the answer`, async (t) => {
+    it(`determines that the pod was deleted if the link is ${how} before the response`, async (t) => {
       const { agent, link, hooks, deletes, approve, image, told } = await open(t);
       hooks.onDelete = () => link[how]();
       await approve();
@@ -181,7 +181,7 @@ describe('the agent on a link that fails', () => {
       assert.ok(agent.updates().length > 0);
     });
 
-  it('answers 503 within 5 s on a link that went silent, sends nothing, and is connected again when it heals', async (t) => {
+  it('responds 503 within 5 s on a silent link, sends nothing, and reconnects when the link recovers', async (t) => {
     const { agent, link, ref, deletes } = await open(t);
     link.stall();
     const began = Date.now();
@@ -195,7 +195,7 @@ describe('the agent on a link that fails', () => {
     assert.equal((await agent.upgrade(ref, owner, { queue: false, reauthorize: authorized })).status, 200);
   });
 
-  it('answers 504 after 10 s when the answer to the delete never comes, and tells later what became of it', async (t) => {
+  it('responds 504 after 10 s without a response to the delete, and shows the outcome later', async (t) => {
     const { agent, link, hooks, ref, deletes, told, image } = await open(t);
     hooks.onDelete = () => link.stall();
     const began = Date.now();

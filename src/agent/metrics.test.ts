@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { createFakeBackend } from './http/testing/fake-backend.ts';
 import { createAgentMetrics } from './metrics.ts';
 
-test('the page has numbers of the agent, its callers and the API server, and names nothing that runs here', async () => {
+test('the metrics cover the agent, its callers and the API server, and contain no names of workloads', async () => {
   const metrics = createAgentMetrics('1.2.3');
   metrics.response(200, undefined);
   metrics.response(403, 'WrongUser');

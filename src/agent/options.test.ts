@@ -9,7 +9,7 @@ const resolve = (flags: AgentFlags = {}, changed: Partial<OptionDefaults> = {}):
 
 const onLoopback = { tcp: { host: '127.0.0.1', port: 10267 }, tls: undefined, unixSocket: undefined, allowedHosts: [] };
 
-test('without flags every option has its documented default', () => {
+test('without flags, every option has its documented default', () => {
   assert.deepEqual(resolve(), {
     kubeconfig: undefined,
     context: undefined,
@@ -29,7 +29,7 @@ test('without flags every option has its documented default', () => {
   });
 });
 
-test('the name of the node comes from NODE_NAME, unless the flag says otherwise', () => {
+test('the node name comes from NODE_NAME, unless the flag is given', () => {
   const environment = { NODE_NAME: 'node-7.example' };
   assert.equal(resolveAgentOptions({ timeZone: 'UTC' }, { ...defaults, environment }).node, 'node-7.example');
   assert.equal(resolve({}, { environment }).node, 'node-1');
@@ -38,7 +38,7 @@ test('the name of the node comes from NODE_NAME, unless the flag says otherwise'
 const tls = { tlsCertFile: 'c', tlsPrivateKeyFile: 'k' };
 const tlsFiles = { certFile: 'c', keyFile: 'k', clientCaFile: undefined };
 
-describe('every flag shows in the options', () => {
+describe('every flag sets its option', () => {
   const cases: [AgentFlags, Partial<Record<keyof AgentOptions, unknown>>][] = [
     [{ kubeconfig: 'k' }, { kubeconfig: 'k' }],
     [{ context: 'c' }, { context: 'c' }],
@@ -78,7 +78,7 @@ describe('every flag shows in the options', () => {
   }
 });
 
-describe('a bad value is refused with the flag and the cure', () => {
+describe('an invalid value is refused with the flag and the fix', () => {
   const cases: [AgentFlags, string, RegExp][] = [
     [{ kubeconfig: '' }, '--kubeconfig', /leave the flag out/],
     [{ nodeName: '' }, '--node-name', /leave the flag out/],
@@ -122,7 +122,7 @@ describe('a bad value is refused with the flag and the cure', () => {
       );
     });
   }
-  test('the name of the node must be known', () => {
+  test('the node name is required', () => {
     assert.throws(() => resolveAgentOptions({}, defaults), { code: 'InvalidOption', flag: '--node-name' });
   });
 });

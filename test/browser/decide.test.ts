@@ -37,7 +37,7 @@ test('declining a version requires a confirmation that can be cancelled', async 
   await button(page, 'Not this version').click();
   assert.match(
     await dialog.innerText(),
-    /Skip this version of ticketing\?.*administrator requires it.*Monday 23 November/s,
+    /Skip this version of ticketing\?.*administrator requires this version.*Monday 23 November/s,
   );
   assert.equal(await focused(page), 'Go back');
   await page.keyboard.press('Escape');

@@ -66,7 +66,7 @@ test('a decision without response is not shown as a success', async (t) => {
   await page.route('**/decision', (route) => route.abort());
   await button(page, 'Tonight').click();
   await page.getByRole('alert').waitFor();
-  assert.match(await page.getByRole('alert').innerText(), /not certain that your decision was saved/);
+  assert.match(await page.getByRole('alert').innerText(), /your decision may not have been saved/);
 });
 
 test('a user without access is told so', async (t) => {
@@ -96,5 +96,5 @@ test('a page that never reached its agent says what is wrong', async (t) => {
   await page.reload();
   const banner = page.locator('.banner', { hasText: 'does not answer' });
   await banner.waitFor();
-  assert.match(await banner.innerText(), /has not been able to reach it/);
+  assert.match(await banner.innerText(), /could not reach it/);
 });

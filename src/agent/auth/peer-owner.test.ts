@@ -32,28 +32,27 @@ const ask = async (...readings: [string, SocketRow][][]): Promise<number | undef
   return owners.owner({ local, remote, inode: INODE });
 };
 
-describe('the owner of the peer', () => {
+describe('the user of the peer', () => {
   it('is known when both ends are established', async () => assert.equal(await ask([peer(), own()]), 1000));
-  it('is known in whichever order the kernel prints the ends', async () =>
-    assert.equal(await ask([own(), peer()]), 1000));
-  it('is found in a later pass when a row was missed', async () => {
+  it('is known in any order of the two ends in the table', async () => assert.equal(await ask([own(), peer()]), 1000));
+  it('is found by a later scan if a row was missed', async () => {
     assert.equal(await ask([own()], [peer()], [own()]), 1000);
   });
-  it('is in doubt in TIME_WAIT, whose row says root', async () =>
+  it('is in doubt in TIME_WAIT, where the row shows root', async () =>
     assert.equal(await ask([peer({ established: false, uid: 0, inode: 0 }), own()]), undefined));
-  it('is in doubt when the state alone is not established', async () =>
+  it('is in doubt if only the state is not established', async () =>
     assert.equal(await ask([peer({ established: false, uid: 0 }), own()]), undefined));
   it('is in doubt when no process holds the socket', async () =>
     assert.equal(await ask([peer({ uid: 0, inode: 0 }), own()]), undefined));
   it('is in doubt without a row', async () => assert.equal(await ask([own()]), undefined));
-  it('is in doubt when our end has been closed', async () =>
+  it('is in doubt if our end is closed', async () =>
     assert.equal(await ask([peer({ uid: 0 }), own({ established: false })]), undefined));
-  it('is in doubt when the ports belong to a later connection by now', async () =>
+  it('is in doubt if a later connection uses the ports', async () =>
     assert.equal(await ask([peer({ uid: 0 }), own({ inode: INODE + 1 })]), undefined));
-  it('needs our end to be seen after the peer: the ports may have changed hands in between', async () => {
+  it('requires that our end is seen after the peer, because the ports may have been reused in between', async () => {
     assert.equal(await ask([own(), peer({ uid: 0 })], [peer({ uid: 0 })]), undefined);
   });
-  it('is in doubt when the tables cannot be read, and that is told', async () => {
+  it('is in doubt if the tables cannot be read, and reports that', async () => {
     const errors: unknown[] = [];
     const owners = createPeerOwners(
       () => Promise.reject(new Error('denied')),
@@ -62,7 +61,7 @@ describe('the owner of the peer', () => {
     assert.equal(await owners.owner({ local, remote, inode: INODE }), undefined);
     assert.equal(errors.length, 1);
   });
-  it('is in doubt for a connection that is not of this machine', async () => {
+  it('is in doubt for a remote connection', async () => {
     const owners = createPeerOwners(
       async () => undefined,
       () => undefined,
@@ -70,7 +69,7 @@ describe('the owner of the peer', () => {
     const far = { address: '10.1.2.3', port: 5 };
     assert.equal(await owners.owner({ local, remote: far, inode: INODE }), undefined);
   });
-  it('many questions at once cost two readings, of which the second began after them all', async () => {
+  it('many concurrent lookups cost two scans, of which the second starts after all of them', async () => {
     let readings = 0;
     const owners = createPeerOwners(
       async (_keys, visit) => {

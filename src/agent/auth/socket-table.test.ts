@@ -6,8 +6,8 @@ import { isLoopback, rowKeys, type SocketRow, scanKernelSockets, scanText } from
 
 const onLittleEndian = { skip: endianness() !== 'LE' };
 
-describe('the table of sockets', () => {
-  it('knows how the kernel prints loopback connections', onLittleEndian, () => {
+describe('the socket table', () => {
+  it('builds keys in the format of the kernel', onLittleEndian, () => {
     const to = { address: '127.0.0.1', port: 10_267 };
     const from = { address: '127.0.0.1', port: 40_000 };
     const mapped = '0000000000000000FFFF00000100007F';
@@ -18,7 +18,7 @@ describe('the table of sockets', () => {
     assert.deepEqual(rowKeys({ address: '::1', port: 1 }, { address: '::1', port: 2 }), [`${v6}:0001 ${v6}:0002`]);
   });
 
-  it('has no key for a connection that left the machine', () => {
+  it('has no key for a remote connection', () => {
     assert.deepEqual(rowKeys({ address: '10.0.0.7', port: 1 }, { address: '127.0.0.1', port: 2 }), []);
     assert.deepEqual(rowKeys({ address: '127.0.0.1', port: 1 }, { address: '::ffff:10.0.0.7', port: 2 }), []);
   });
@@ -35,7 +35,7 @@ describe('the table of sockets', () => {
   ] as const)
     it(`${address} ${wanted ? 'is' : 'is not'} loopback`, () => assert.equal(isLoopback(address), wanted));
 
-  it('reads state, owner and inode, and passes over rows of others and broken lines', () => {
+  it('reads state, owner and inode, and skips other rows and malformed lines', () => {
     const text = [
       '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode',
       '   0: 0100007F:281B 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 11 1 0',

@@ -20,7 +20,7 @@ const KIOSK = 'a-token-of-the-kiosk';
 const OTHER = 'another-token:with-colon';
 
 describe('the token file', () => {
-  it('names the line of a token, and knows no other', () => {
+  it('returns the name of a token, and nothing for unknown tokens', () => {
     const tokens = openTokenFile(
       fileOf(`# people\nkiosk:${KIOSK}\n\nservice:${OTHER}\nbare-token-0123456789\n`),
       silentLogger,
@@ -32,7 +32,7 @@ describe('the token file', () => {
       assert.equal(tokens.nameOf(wrong), undefined);
   });
 
-  it('is read again when it has changed', () => {
+  it('is reloaded when it changes', () => {
     const file = fileOf(`kiosk:${KIOSK}\n`);
     const tokens = openTokenFile(file, silentLogger);
     assert.equal(tokens.nameOf(KIOSK), 'kiosk');
@@ -41,7 +41,7 @@ describe('the token file', () => {
     assert.equal(tokens.nameOf(OTHER), 'new');
   });
 
-  it('refuses everybody while it is missing, open to others or wrong, says so once, and recovers', () => {
+  it('refuses all tokens while it is missing, too open or invalid, logs that once, and recovers', () => {
     const lines: string[] = [];
     const file = fileOf(`kiosk:${KIOSK}\n`);
     const tokens = openTokenFile(file, createLogger({ write: (line) => lines.push(line), now: () => 0 }));
@@ -67,7 +67,7 @@ describe('the token file', () => {
     }
   });
 
-  it('may be read by a group, as a mounted secret is', () => {
+  it('can be readable by its group, like a mounted secret', () => {
     assert.equal(openTokenFile(fileOf(`kiosk:${KIOSK}\n`, 0o440), silentLogger).nameOf(KIOSK), 'kiosk');
   });
 
@@ -77,7 +77,7 @@ describe('the token file', () => {
     ['has a short token', 'kiosk:0123456789\n', 0o600, /line 1 has an invalid token.*16 characters/],
     ['has a bad name', `kiosk 1:${KIOSK}\n`, 0o600, /line 1 has an invalid name/],
   ] as const)
-    it(`is refused at the start when it ${what}`, () => {
+    it(`is refused at start if it ${what}`, () => {
       const file = fileOf(text);
       chmodSync(file, mode);
       assert.throws(() => openTokenFile(file, silentLogger), {
@@ -87,20 +87,20 @@ describe('the token file', () => {
       });
     });
   const asRoot = { skip: process.getuid?.() !== 0 ? 'only root can give a file away' : false };
-  it('is refused when it belongs to another user, who could write what it lets in', asRoot, () => {
+  it('is refused if it belongs to another user, who could add tokens', asRoot, () => {
     const file = fileOf(`kiosk:${KIOSK}\n`);
     const tokens = openTokenFile(file, silentLogger);
     chownSync(file, 4711, 0);
     assert.equal(tokens.nameOf(KIOSK), undefined);
     assert.throws(() => openTokenFile(file, silentLogger), { flag: '--token-file', message: /belongs to user 4711/ });
   });
-  it('is not waited for where it is a pipe', () => {
+  it('does not block if it is a FIFO', () => {
     const pipe = path.join(folder, 'pipe');
     execFileSync('mkfifo', ['-m', '600', pipe]);
     assert.throws(() => openTokenFile(pipe, silentLogger), { flag: '--token-file', message: /is not a regular file/ });
     assert.throws(() => openTokenFile('/dev/zero', silentLogger), { flag: '--token-file' });
   });
-  it('is refused at the start when it is not there', () => {
+  it('is refused at start if it is missing', () => {
     assert.throws(() => openTokenFile('/nonexistent/tokens', silentLogger), {
       code: 'InvalidOption',
       message: /cannot read/,

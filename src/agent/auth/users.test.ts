@@ -10,11 +10,11 @@ after(() => rmSync(folder, { recursive: true }));
 const passwd = path.join(folder, 'passwd');
 writeFileSync(passwd, 'root:x:0:0:::/bin/sh\nkiosk:x:1001:1001:::/bin/sh\nbad:x::\nnobody:x:65534:65534:::\n');
 
-describe('users of the allow-list', () => {
-  it('are numbers, or names of the password file', () => {
+describe('allowed users', () => {
+  it('are uids or names from the password file', () => {
     assert.deepEqual(resolveUsers('--allow-user', ['root', 'kiosk', '1234'], passwd), new Set([0, 1001, 1234]));
   });
-  it('know root where there is no password file', () => {
+  it('include root without a password file', () => {
     assert.deepEqual(resolveUsers('--allow-user', ['root'], '/nonexistent'), new Set([0]));
   });
   for (const [user, cure] of [

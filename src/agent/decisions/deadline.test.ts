@@ -3,8 +3,8 @@ import { describe, it, test } from 'node:test';
 import { decide, historyOf, openTestbed, openWithUpdate, startWithUpdate, stateOf } from '../testing/scenario.ts';
 import { createClockSkew } from './deadline.ts';
 
-describe('a deadline of the administrator', () => {
-  it('gives way to the deadline, which the agent acts on after it asked the device', async (t) => {
+describe("the administrator's deadline", () => {
+  it('ends a postponement, after the safety check passes', async (t) => {
     const { testbed, agent } = await openWithUpdate(t, {
       'edgeset.io/ota-deadline': '2026-11-21T14:00:00Z',
       'edgeset.io/ota-deadline-spread': '30m',
@@ -22,7 +22,7 @@ describe('a deadline of the administrator', () => {
     assert.equal(agent.history().find(({ what }) => what === 'Deleted')?.who, 'agent');
   });
 
-  it('gives way to no deadline that was taken back while nothing waited', async (t) => {
+  it('has no effect after it was removed while no update was pending', async (t) => {
     const testbed = await openTestbed(t);
     const past = { 'edgeset.io/ota-deadline': '2026-11-21T11:00:00Z', 'edgeset.io/ota-deadline-spread': '1s' };
     testbed.deploy(past);
@@ -43,7 +43,7 @@ describe('a deadline of the administrator', () => {
     ['ahead', 3],
     ['behind', -3],
   ] as const)
-    it(`gives way to the deadline by the API server's clock, where the device's own is ${words}`, async (t) => {
+    it(`is due by the API server's clock if the device's clock is ${words}`, async (t) => {
       const testbed = await openTestbed(t);
       const at = (time: number): string => new Date(testbed.clock.now() + time * 3_600_000).toISOString();
       const agent = await startWithUpdate(testbed, {
@@ -60,7 +60,7 @@ describe('a deadline of the administrator', () => {
       assert.equal(agent.history().find(({ what }) => what === 'Deleted')?.who, 'agent');
     });
 
-  it('gives way to no deadline of a clock that turns out to be wrong when the API server answers', async (t) => {
+  it("is not due if the API server's response shows that the device's clock is wrong", async (t) => {
     const { testbed, agent } = await openWithUpdate(t, { 'edgeset.io/ota-deadline': '2026-11-21T13:00:00Z' });
     const first = (): void => {
       testbed.device.aheadMs = 4 * 3_600_000;
@@ -73,7 +73,7 @@ describe('a deadline of the administrator', () => {
   });
 });
 
-test('the difference to the API server is what its last answer told, where that is more than usual', () => {
+test('the clock skew is that of the last response, if it exceeds the tolerance', () => {
   let now = 1_000_000_000;
   const time = createClockSkew({ now: () => now });
   assert.equal(time.aheadMs(), 0);

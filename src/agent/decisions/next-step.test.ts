@@ -50,7 +50,7 @@ const short = (step: Step): string =>
     .filter((word) => word !== '')
     .join(' ');
 
-describe('next step', () => {
+describe('nextStep', () => {
   const table: [string, Partial<StepFacts>, string][] = [
     ['nothing waits', { announced: { revision: 'r2', need: 'no' } }, 'none'],
     ['nothing is decided', {}, 'ask'],
@@ -199,7 +199,7 @@ describe('next step', () => {
     safeConfigured: fc.boolean(),
   }) satisfies fc.Arbitrary<StepFacts>;
 
-  it('acts only with consent for this revision or a deadline that passed, connected, not halted, with its images', () => {
+  it('updates only with an approval of this revision or a passed deadline, connected, not halted, and with ready images', () => {
     fc.assert(
       fc.property(anyFacts, (some) => {
         const step = nextStep(some);
@@ -217,7 +217,7 @@ describe('next step', () => {
     );
   });
 
-  it('ends a decision only when connected, for another revision or one that needs no update here any more', () => {
+  it('supersedes a decision only when connected, for another target or when no update is needed', () => {
     fc.assert(
       fc.property(anyFacts, (some) => {
         const { connected, announced, decision } = some;
@@ -228,7 +228,7 @@ describe('next step', () => {
     );
   });
 
-  it('waits with the word of the manager while it withholds what was approved', () => {
+  it("waits with the manager's reason while an approved revision is withheld", () => {
     for (const reason of withheldReasons)
       assert.partialDeepStrictEqual(
         nextStep(facts({ announced: { revision: 'r2', need: 'withheld', reason }, decision: decided(now) })),
@@ -236,7 +236,7 @@ describe('next step', () => {
       );
   });
 
-  it('says exactly when time alone changes it', () => {
+  it('returns the exact time at which the step changes', () => {
     const what = (step: Step): string => short(step).replace(/ \+.*/, '');
     fc.assert(
       fc.property(anyFacts, fc.double({ min: 0, max: 0.999, noNaN: true }), (some, part) => {
@@ -253,10 +253,10 @@ describe('next step', () => {
   });
 });
 
-describe('share of a deadline', () => {
+describe('deadlineShare', () => {
   const share = (node: string): number => deadlineShare({ node, namespace: 'a', daemonSet: 'b', revision: 'c' });
 
-  it('is the same each time, and even over a fleet', () => {
+  it('is deterministic and evenly distributed over a fleet', () => {
     assert.equal(share('node-1'), share('node-1'));
     const tenths = Array.from({ length: 10 }, () => 0);
     for (let node = 0; node < 10_000; node += 1) {

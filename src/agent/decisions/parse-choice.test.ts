@@ -12,8 +12,8 @@ const window = (more: object): object => ({
   when: { type: 'window', from: '22:00', to: '05:00', ...more },
 });
 
-describe('choice from JSON', () => {
-  it('comes out in one form, whatever form it came in', () => {
+describe('parseChoice', () => {
+  it('normalizes every valid choice', () => {
     const cases: [unknown, unknown][] = [
       [{ choice: 'approve' }, { choice: 'approve', when: { type: 'now' } }],
       [
@@ -72,7 +72,7 @@ describe('choice from JSON', () => {
     [{ choice: 'postpone', until: '2028-01-01T00:00:00Z' }, 'until', /year/],
   ];
   for (const [value, field, message] of refused) {
-    it(`is refused with the field ${field}: ${JSON.stringify(value)}`, () => {
+    it(`refuses ${field}: ${JSON.stringify(value)}`, () => {
       const answer = parse(value);
       assert.ok(!answer.ok);
       assert.equal(answer.field, field);
@@ -80,12 +80,12 @@ describe('choice from JSON', () => {
     });
   }
 
-  it('cannot wait for a check that the device does not have', () => {
+  it('refuses to wait for a safety check that is not configured', () => {
     const answer = parse({ choice: 'approve', when: { type: 'safe' } }, false);
     assert.ok(!answer.ok && answer.field === 'when.type');
   });
 
-  it('never throws, and what it accepts it accepts again as it is', () => {
+  it('never throws, and is idempotent', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.constantFrom('approve', 'postpone', 'reject', 0), (value, choice) => {
         const given =
@@ -97,14 +97,14 @@ describe('choice from JSON', () => {
   });
 });
 
-describe('time zone', () => {
-  it('is an IANA name in its own spelling, an offset, or the one of the machine', () => {
+describe('parseTimeZone', () => {
+  it("returns a canonical IANA name, an offset, or the machine's time zone", () => {
     assert.equal(parseTimeZone('europe/berlin'), 'Europe/Berlin');
     assert.equal(parseTimeZone('+05:45'), '+05:45');
     assert.equal(parseTimeZone(undefined), Temporal.Now.timeZoneId());
   });
 
-  it('is refused with the flag and the cure otherwise', () => {
+  it('refuses anything else with the flag and the fix', () => {
     for (const name of ['', 'Berlin', 'Europe/Nowhere', '+5', '2026-01-01[Europe/Berlin]', '../etc/passwd', 'Z'])
       assert.throws(() => parseTimeZone(name), {
         code: 'InvalidOption',

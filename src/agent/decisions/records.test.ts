@@ -67,8 +67,8 @@ const check = (found: Decision | undefined, lines: number, facts: readonly Fact[
   }
 };
 
-describe('the decision store when the power is cut', () => {
-  it('loses no answered decision, and knows of every act that was sent, cut after every operation and within it', async () => {
+describe('the decision store after a power cut', () => {
+  it('loses no acknowledged decision and no sent write, with a cut after and within every operation', async () => {
     const { disk, facts } = await live();
     for (let cut = 1; cut <= disk.ops.length; cut += 1) {
       const known = facts.filter(({ at }) => at <= cut);

@@ -50,7 +50,7 @@ const reopened = async (decisions: DecisionStore): Promise<DecisionStore> => {
 };
 
 describe('the decision store', () => {
-  it('has a decision, also after a restart, until it is settled', async () => {
+  it('keeps a decision, also after a restart, until it is settled', async () => {
     let decisions = await open();
     const decision = await decisions.decide(input());
     assert.deepEqual(decision, {
@@ -84,7 +84,7 @@ describe('the decision store', () => {
     await decisions.close();
   });
 
-  it('tells a deadline that has passed apart from what an owner agreed to', async () => {
+  it("distinguishes the deadline from an owner's approval in the history", async () => {
     const decisions = await open();
     await decisions.decide(input({ by: { identity: 'agent', via: 'agent' } }));
     assert.deepEqual(
@@ -94,7 +94,7 @@ describe('the decision store', () => {
     await decisions.close();
   });
 
-  it('takes fifty of the same request at once for one decision', async () => {
+  it('makes one decision of fifty identical concurrent requests', async () => {
     const decisions = await open();
     const made = await Promise.all(Array.from({ length: 50 }, () => decisions.decide(input())));
     assert.deepEqual(new Set(made.map(({ id }) => id)), new Set([1]));
@@ -104,7 +104,7 @@ describe('the decision store', () => {
     await decisions.close();
   });
 
-  it('replaces the open decision by a newer one, of the same DaemonSet alone', async () => {
+  it('replaces the open decision of the same DaemonSet only', async () => {
     const decisions = await open();
     await decisions.decide(input());
     await decisions.decide(input({ daemonSet: 'camera' }));
@@ -116,7 +116,7 @@ describe('the decision store', () => {
     await decisions.close();
   });
 
-  it('does not replace what was decided since it was asked for', async () => {
+  it('does not replace a decision that is newer than the request', async () => {
     const decisions = await open();
     const asOf = decisions.lastId;
     await decisions.decide(input({ daemonSet: 'camera', asOf }));
@@ -127,7 +127,7 @@ describe('the decision store', () => {
     await decisions.close();
   });
 
-  it('begins an act once, and only one that was approved for this revision', async () => {
+  it('begins a write once, and only if this revision was approved', async () => {
     const decisions = await open();
     await decisions.decide(input({ choice: reject }));
     await assert.rejects(decisions.begin(1, act), { code: 'NotApproved' });
@@ -146,7 +146,7 @@ describe('the decision store', () => {
     await decisions.close();
   });
 
-  it('lets a decision wait again whose act was certainly not carried out', async () => {
+  it('reopens a decision whose write was certainly not carried out', async () => {
     let decisions = await open();
     await decisions.decide(input());
     await assert.rejects(decisions.reopen(1, ''), { code: 'NotOpen' });
@@ -159,7 +159,7 @@ describe('the decision store', () => {
     await decisions.close();
   });
 
-  it('gives ids that grow for ever, and keeps 500 lines of history within a bound of disk', async () => {
+  it('assigns increasing ids, and keeps 500 history entries in bounded disk space', async () => {
     let decisions = await open();
     for (let round = 1; round <= 400; round += 1) {
       const { id } = await decisions.decide(input({ revision: `r${round}`, choice: reject }));
@@ -183,7 +183,7 @@ describe('the decision store', () => {
     await decisions.close();
   });
 
-  it('tells its listeners of every change once it is durable, also when one of them throws', async () => {
+  it('notifies listeners of every durable change, even if one of them throws', async () => {
     const decisions = await open();
     let told = 0;
     decisions.onChange(() => {
@@ -200,7 +200,7 @@ describe('the decision store', () => {
     await decisions.close();
   });
 
-  it('tells once when the disk takes nothing, and again when it takes something', async () => {
+  it('notifies once when saving starts to fail, and again when it works', async () => {
     const disk = createDisk();
     const lock = { held: () => Promise.resolve(true), release: () => Promise.resolve() };
     const decisions = await openDecisionStore({
@@ -220,13 +220,13 @@ describe('the decision store', () => {
     await decisions.close();
   });
 
-  it('is used by one agent at a time', async () => {
+  it('can be used by one agent at a time', async () => {
     const decisions = await open();
     await assert.rejects(open(), { code: 'Locked' });
     await decisions.close();
   });
 
-  it('tells of damage, and keeps the rest', async () => {
+  it('reports damage, and keeps the rest', async () => {
     const decisions = await open();
     await decisions.decide(input());
     await decisions.decide(input({ daemonSet: 'camera' }));

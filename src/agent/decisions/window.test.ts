@@ -77,7 +77,7 @@ const anyCase = fc
 const runs = Number(process.env.EDGESET_RUNS ?? 150);
 
 describe('window', () => {
-  it('is open exactly while the clock on the wall is within it, but for windows that the clock skips', () => {
+  it('is open exactly while the local time is within the window, except for skipped windows', () => {
     fc.assert(
       fc.property(anyCase, ({ zone, window, now }) => {
         const state = windowAt(window, zone, now);
@@ -94,7 +94,7 @@ describe('window', () => {
     );
   });
 
-  it('says to the minute when it opens and closes, as one finds who looks at every minute', () => {
+  it('returns the exact minutes of opening and closing, compared with a check of every minute', () => {
     fc.assert(
       fc.property(anyCase, ({ zone, window, now }) => {
         const state = windowAt(window, zone, now);
@@ -111,7 +111,7 @@ describe('window', () => {
     );
   });
 
-  it('opens at least once a week, whatever the clocks do', () => {
+  it('opens at least once a week in every time zone', () => {
     fc.assert(
       fc.property(anyCase, ({ zone, window, now }) => {
         const state = windowAt(window, zone, now);
@@ -243,7 +243,7 @@ describe('window', () => {
     });
   }
 
-  it('counts a weekday by the day on which it opens', () => {
+  it('applies weekdays to the day on which the window opens', () => {
     const days: Weekday[] = ['fri'];
     const window = { from: '22:00', to: '02:00', days };
     assert.equal(windowAt(window, 'UTC', at('2026-11-20 23:00Z')).open, true);

@@ -116,7 +116,7 @@ describe('the agent and an Advanced DaemonSet', () => {
   });
 
   for (const happened of [true, false])
-    it(`approves once when the answer is lost (${happened ? 'written' : 'not written'})`, async (t) => {
+    it(`approves once if the response is lost (${happened ? 'written' : 'not written'})`, async (t) => {
       const { testbed, agent } = await open(t);
       testbed.faults.push({ verb: 'patch', plural: 'pods', kind: 'lose', happened });
       const choice = { choice: 'approve', when: { type: 'now' } } as const;
@@ -126,7 +126,7 @@ describe('the agent and an Advanced DaemonSet', () => {
       assert.equal(testbed.deletes(), 0);
     });
 
-  it('says what an approved update waits for, in words for its owner', async (t) => {
+  it('shows what an approved update waits for', async (t) => {
     const { testbed, agent, announce } = await open(t);
     const now = () => {
       const { state, reason } = agent.updates()[0] ?? {};
@@ -145,7 +145,7 @@ describe('the agent and an Advanced DaemonSet', () => {
     await testbed.until('it is prepared for its end', () => now() === 'updating Preparing');
   });
 
-  it('asks again when the manager has taken the approval off the pod, for what was agreed to is over', async (t) => {
+  it('asks the owner again after the manager removed the approval', async (t) => {
     const { testbed, agent } = await open(t);
     await responseOf(testbed, agent.upgrade(ref, owner, { queue: false, reauthorize: authorized }));
     report(testbed, [{ type: 'example.org/Other', status: 'True' }]);
@@ -157,7 +157,7 @@ describe('the agent and an Advanced DaemonSet', () => {
     assert.partialDeepStrictEqual(approval(testbed), { status: 'True', message: 'controllerrevision: two' });
   });
 
-  it('takes an approval for carried out that is off the pod again, for the pod runs what was approved', async (t) => {
+  it('counts a removed approval as carried out if the pod runs the approved revision', async (t) => {
     const { testbed, agent } = await open(t);
     testbed.faults.push({ verb: 'patch', plural: 'pods', kind: 'hang', happened: true });
     const choice = { choice: 'approve', when: { type: 'now' } } as const;
@@ -171,7 +171,7 @@ describe('the agent and an Advanced DaemonSet', () => {
     assert.equal(testbed.deletes(), 0);
   });
 
-  it('asks nobody for a DaemonSet that is not in the OTA mode, whatever its pods still say', async (t) => {
+  it('does not ask for a DaemonSet that is not in OTA mode, even if its pods still have the condition', async (t) => {
     const { testbed, agent } = await open(t);
     const set = { namespace: 'default', name: 'app' };
     const strategy = (value: string | null): void => {

@@ -3,8 +3,8 @@ import { describe, it } from 'node:test';
 import { createVirtualClock, sleep } from '../../runtime/index.ts';
 import { createMutex } from './concurrency.ts';
 
-describe('one act at a time', () => {
-  it('runs what comes in its order, also after one that failed', async () => {
+describe('the mutex', () => {
+  it('runs tasks in order, also after a failed one', async () => {
     const clock = createVirtualClock(0);
     const mutex = createMutex(clock);
     const log: string[] = [];
@@ -26,7 +26,7 @@ describe('one act at a time', () => {
     );
   });
 
-  it('does not begin what waited too long, and lets nobody pass who came later', async () => {
+  it('does not start a task that waited too long, and keeps the order of the others', async () => {
     const clock = createVirtualClock(0);
     const mutex = createMutex(clock);
     let running = 0;

@@ -28,7 +28,7 @@ const open = () => {
 };
 
 describe('Events about updates', () => {
-  it('are told on the DaemonSet, each once', () => {
+  it('are recorded on the DaemonSet, once each', () => {
     const { tell, sent } = open();
     for (let count = 0; count < 3; count += 1) tell.record(owner, 'UpdateRefused', '7', 'the server refused.');
     tell.record(owner, 'UpdateRefused', '8', 'the server refused.');
@@ -42,7 +42,7 @@ describe('Events about updates', () => {
     });
   });
 
-  it('wait for a link, the newest hundred of them', () => {
+  it('wait for a connection, up to the newest hundred', () => {
     const { tell, sent, connect } = open();
     connect(false);
     for (let id = 0; id < 150; id += 1) tell.record(owner, 'OwnerDecided', String(id), `decision ${id}`);

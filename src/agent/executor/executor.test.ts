@@ -17,8 +17,8 @@ import type { DecideResult } from '../types.ts';
 
 const runs = (testbed: Testbed): string => testbed.pod().spec?.containers[0]?.image ?? '';
 
-describe('what an owner decides', () => {
-  it('is carried out once, followed until the new pod is ready, and told on the DaemonSet', async (t) => {
+describe("an owner's decision", () => {
+  it('is carried out once, followed until the new pod is ready, and recorded on the DaemonSet', async (t) => {
     const { testbed, agent } = await openWithUpdate(t);
     const answer = await decide(agent, approveNow);
     assert.equal(answer.kind, 'accepted');
@@ -42,7 +42,7 @@ describe('what an owner decides', () => {
     assert.equal(testbed.deletes(), 1);
   });
 
-  it('shows what is new: images of both versions, when it was published, the deadline', async (t) => {
+  it('shows the images of both versions, the time of publication, and the deadline', async (t) => {
     const { testbed, agent } = await openWithUpdate(t, { 'edgeset.io/ota-deadline': '2026-12-24T12:00:00Z' });
     await testbed.advance(100);
     const [update] = agent.updates();
@@ -56,7 +56,7 @@ describe('what an owner decides', () => {
     assert.equal(agent.updates()[0]?.deadline, null);
   });
 
-  it('is refused for what nobody can decide', async (t) => {
+  it('is refused if there is nothing to decide', async (t) => {
     const { agent } = await openWithUpdate(t);
     const refusals: [Promise<DecideResult>, number, string][] = [
       [agent.decide({ ...app, daemonSet: 'other' }, 'x', approveNow, owner, authorized), 404, 'NoSuchDaemonSet'],
@@ -70,7 +70,7 @@ describe('what an owner decides', () => {
     assert.deepEqual(historyOf(agent), []);
   });
 
-  it('is asked for again when a postponement ends, and never acted on', async (t) => {
+  it('is asked for again when a postponement ends, without an update', async (t) => {
     const { testbed, agent } = await openWithUpdate(t);
     const answer = await decide(agent, { choice: 'postpone', until: '2026-11-21T13:00:00Z' });
     assert.equal(answer.kind === 'accepted' && answer.status, 201);
@@ -92,7 +92,7 @@ describe('what an owner decides', () => {
     assert.match(agent.history()[0]?.at ?? '', /T22:0/);
   });
 
-  it('waits for a device that is not safe, asks it ever less often, and goes on when it is', async (t) => {
+  it('waits while the device is not safe, checks with back-off, and continues when it is safe', async (t) => {
     const { testbed, agent } = await openWithUpdate(t);
     Object.assign(testbed.device, { configured: true, safe: false, message: 'the car is moving' });
     await decide(agent, approveNow);
@@ -109,7 +109,7 @@ describe('what an owner decides', () => {
     assert.equal(testbed.deletes(), 1);
   });
 
-  it('is superseded by a newer target, and never applied to it', async (t) => {
+  it('is superseded by a newer target, and not applied to it', async (t) => {
     const { testbed, agent } = await openWithUpdate(t);
     const before = targetOf(agent);
     await decide(agent, { choice: 'approve', when: { type: 'window', from: '22:00', to: '05:00' } });
@@ -127,7 +127,7 @@ describe('what an owner decides', () => {
     assert.ok(testbed.events.some(({ reason }) => reason === 'DecisionSuperseded'));
   });
 
-  it('is not ended by a cache that is behind: the pod itself has the last word', async (t) => {
+  it('is not superseded because of a stale cache: a live read of the pod decides', async (t) => {
     const { testbed, agent } = await openWithUpdate(t);
     await decide(agent, { choice: 'approve', when: { type: 'window', from: '22:00', to: '05:00' } });
     const revision = targetOf(agent);
@@ -155,7 +155,7 @@ describe('what an owner decides', () => {
     assert.equal(testbed.deletes(), 1);
   });
 
-  it('is not ended by a disk that is older than the decision, when the device comes back', async (t) => {
+  it('is not superseded because the state on disk is older than the decision', async (t) => {
     const testbed = await openTestbed(t);
     const before = await startWithUpdate(testbed);
     const old = targetOf(before);
@@ -176,7 +176,7 @@ describe('what an owner decides', () => {
     assert.ok(!historyOf(agent).includes('Superseded'));
   });
 
-  it('is not applied to a target that came between the cache and the act', async (t) => {
+  it('is not applied to a target that changed after the cache was updated', async (t) => {
     const { testbed, agent } = await openWithUpdate(t);
     const newer = {
       type: 'PodNeedUpgrade',
@@ -212,7 +212,7 @@ describe('what an owner decides', () => {
     await testbed.until('it goes on', () => agent.updates()[0]?.state === 'current');
   });
 
-  it('is told as failed when the new pod does not work, until there is a better one', async (t) => {
+  it('is shown as failed if the new pod does not work, until there is a newer version', async (t) => {
     const { testbed, agent } = await openWithUpdate(t);
     testbed.setImage('app:v3--crash-loop');
     await testbed.advance(1_000);
@@ -228,7 +228,7 @@ describe('what an owner decides', () => {
     assert.equal(testbed.deletes(), 2);
   });
 
-  it('is tried again after refusals, ever less often, with one Event', async (t) => {
+  it('is retried with back-off after refusals, with one Event', async (t) => {
     const { testbed, agent } = await openWithUpdate(t);
     for (let count = 0; count < 5; count += 1) testbed.faults.push({ verb: 'delete', plural: 'pods', kind: 'refuse' });
     await decide(agent, approveNow);
@@ -237,7 +237,7 @@ describe('what an owner decides', () => {
     assert.equal(testbed.events.filter(({ reason }) => reason === 'UpdateRefused').length, 1);
   });
 
-  it('has the images of the new revision pulled where those of an older one were', async (t) => {
+  it('requests the images of the new revision if the condition is for an older one', async (t) => {
     const { testbed, agent } = await openWithUpdate(t);
     const revision = targetOf(agent);
     const report = (status: string, reason: string, of: string): void => {
@@ -264,8 +264,8 @@ describe('what an owner decides', () => {
   });
 });
 
-describe('what an owner decides, with a link that fails', () => {
-  it('is kept while there is none, and its Events too', async (t) => {
+describe("an owner's decision on a failing link", () => {
+  it('is kept while offline, with its Events', async (t) => {
     const { testbed, agent } = await openWithUpdate(t);
     testbed.cut(true);
     await testbed.advance(1_000);
@@ -282,7 +282,7 @@ describe('what an owner decides, with a link that fails', () => {
     );
   });
 
-  it('has its images looked at again when the link is back, for what could not be read before', async (t) => {
+  it('checks the images again after a reconnect', async (t) => {
     const { testbed, agent } = await openWithUpdate(t);
     const revision = targetOf(agent);
     const find = async (): Promise<string | undefined> => {
@@ -303,7 +303,7 @@ describe('what an owner decides, with a link that fails', () => {
   });
 
   for (const happened of [true, false])
-    it(`is done once when the answer to the delete is lost (${happened ? 'carried out' : 'not carried out'})`, async (t) => {
+    it(`is carried out once if the response to the delete is lost (${happened ? 'carried out' : 'not carried out'})`, async (t) => {
       const { testbed, agent } = await openWithUpdate(t);
       testbed.faults.push({ verb: 'delete', plural: 'pods', kind: 'hang', happened });
       await decide(agent, approveNow);
@@ -324,7 +324,7 @@ describe('what an owner decides, with a link that fails', () => {
       assert.equal(historyOf(agent).filter((what) => what === 'Deleted').length, 1);
     });
 
-  it('is not sent twice while the outcome cannot be known', async (t) => {
+  it('is not sent twice while the outcome is unknown', async (t) => {
     const { testbed, agent } = await openWithUpdate(t);
     const forbidden = new KubeError('Forbidden', 'no status for you', { status: 403 });
     testbed.faults.push({ verb: 'delete', plural: 'pods', kind: 'lose', happened: false });

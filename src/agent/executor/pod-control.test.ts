@@ -4,8 +4,8 @@ import { pods } from '../../kube/index.ts';
 import { openTestbed, openWithUpdate, responseOf, startWithUpdate, upgrade } from '../testing/scenario.ts';
 import { authorized, owner } from '../testing/testbed.ts';
 
-describe('when the answer to the delete is lost', () => {
-  it('finds out that it was carried out while the caller still waits', async (t) => {
+describe('if the response to the delete is lost', () => {
+  it('determines that it was carried out while the caller still waits', async (t) => {
     const { testbed, agent } = await openWithUpdate(t);
     testbed.faults.push({ verb: 'delete', plural: 'pods', kind: 'lose', happened: true });
     const { answer } = await upgrade(testbed, agent);
@@ -13,7 +13,7 @@ describe('when the answer to the delete is lost', () => {
     assert.equal(testbed.deletes(), 1);
   });
 
-  it('finds out that it was not, and makes sure that it never will be', async (t) => {
+  it('determines that it was not carried out, and fences it', async (t) => {
     const { testbed, agent } = await openWithUpdate(t);
     const before = testbed.pod().metadata?.resourceVersion;
     testbed.faults.push({ verb: 'delete', plural: 'pods', kind: 'lose', happened: false });
@@ -28,7 +28,7 @@ describe('when the answer to the delete is lost', () => {
     assert.equal(again.answer.status, 200);
   });
 
-  it('has called it off when it arrives a minute later', async (t) => {
+  it('rejects it if it arrives a minute later', async (t) => {
     const { testbed, agent } = await openWithUpdate(t);
     testbed.faults.push({ verb: 'delete', plural: 'pods', kind: 'late' });
     const { answer } = await upgrade(testbed, agent);
@@ -40,7 +40,7 @@ describe('when the answer to the delete is lost', () => {
   });
 
   for (const happened of [true, false])
-    it(`answers 504 after 10 s of silence and tells the outcome later (${happened ? 'carried out' : 'not carried out'})`, async (t) => {
+    it(`responds 504 after 10 s, and shows the outcome later (${happened ? 'carried out' : 'not carried out'})`, async (t) => {
       const { testbed, agent } = await openWithUpdate(t);
       const { name } = testbed.ref();
       testbed.faults.push({ verb: 'delete', plural: 'pods', kind: 'hang', happened });
@@ -67,7 +67,7 @@ describe('when the answer to the delete is lost', () => {
 });
 
 describe('with queue=true', () => {
-  it('keeps the decision for the target that is known, and carries it out once connected', async (t) => {
+  it('saves the decision for the known target, and carries it out once connected', async (t) => {
     const { testbed, agent } = await openWithUpdate(t);
     const { name } = testbed.ref();
     testbed.cut(true);
@@ -84,7 +84,7 @@ describe('with queue=true', () => {
     assert.equal(testbed.deletes(), 1);
   });
 
-  it('answers 404 for a pod that it never saw, and refuses what it knows to be refused', async (t) => {
+  it('responds 404 for an unknown pod, and refuses what the cache shows as refused', async (t) => {
     const { testbed, agent } = await openWithUpdate(t);
     testbed.halt(true);
     await testbed.until('halted', () => agent.updates()[0]?.state === 'halted');
@@ -95,7 +95,7 @@ describe('with queue=true', () => {
     assert.equal((await responseOf(testbed, unknown)).answer.status, 404);
   });
 
-  it('is queued too when the link turns out to be silent', async (t) => {
+  it('also queues if the API server does not respond', async (t) => {
     const { testbed, agent } = await openWithUpdate(t);
     testbed.faults.push({ verb: 'get', plural: 'pods', kind: 'hang' });
     const { answer, ms } = await upgrade(testbed, agent, { queue: true });
@@ -106,8 +106,8 @@ describe('with queue=true', () => {
   });
 });
 
-describe('imagepull, the compatible route', () => {
-  it('asks for the images of the target, whatever stands in PodImageReady', async (t) => {
+describe('the YurtHub route imagepull', () => {
+  it('requests the images of the target, regardless of PodImageReady', async (t) => {
     const testbed = await openTestbed(t);
     {
       const agent = await startWithUpdate(testbed);

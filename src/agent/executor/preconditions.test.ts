@@ -29,7 +29,7 @@ const condition = (reason: string) => ({
   lastTransitionTime: '2026-01-01T00:00:00Z',
 });
 
-describe('the target as the manager says it', () => {
+describe('isTargetOf', () => {
   const cases: [what: string, is: boolean, DaemonSet, DaemonRollout | undefined][] = [
     ['is known of the DaemonSet as it is', true, daemonSet(2, 2), rollout({ observedGeneration: 2, target })],
     ['is not known of an older generation', false, daemonSet(3, 3), rollout({ observedGeneration: 2, target })],

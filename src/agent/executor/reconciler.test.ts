@@ -22,7 +22,7 @@ describe('an agent that is killed', () => {
     return { testbed, agent };
   };
 
-  it('tells offline what waits: pods, images of both versions, the decision, the history', async (t) => {
+  it('shows pods, images of both versions, the decision and the history offline', async (t) => {
     const { testbed, agent } = await begun(t);
     const before = agent.updates();
     testbed.cut(true);
@@ -61,7 +61,7 @@ describe('an agent that is killed', () => {
   ];
   for (const [when, fault, deletes] of steps)
     for (const offline of [false, true])
-      it(`goes on ${when}${offline ? ', offline' : ''}: nothing is done twice, nothing is lost`, async (t) => {
+      it(`continues ${when}${offline ? ', offline' : ''}: nothing is repeated or lost`, async (t) => {
         const { testbed, agent } = await begun(t);
         if (fault.verb === 'patch')
           testbed.faults.push({ verb: 'delete', plural: 'pods', kind: 'lose', happened: false });
@@ -85,7 +85,7 @@ describe('an agent that is killed', () => {
         assert.deepEqual(next.updates()[0]?.decision, null);
       });
 
-  it('does not do later what the compatible route was asked for at once', async (t) => {
+  it('does not carry out a YurtHub request without queue later', async (t) => {
     const { testbed, agent } = await begun(t);
     testbed.faults.push({ verb: 'delete', plural: 'pods', kind: 'hang', happened: false });
     agent.upgrade(testbed.ref(), owner, { queue: false, reauthorize: authorized }).catch(() => undefined);
@@ -111,7 +111,7 @@ describe('an agent that is killed', () => {
 });
 
 describe('an agent at rest', () => {
-  it('asks for nothing and writes nothing, with an update that waits for its owner', async (t) => {
+  it('sends no requests and writes nothing while an update waits for its owner', async (t) => {
     const { testbed, agent } = await openWithUpdate(t);
     await testbed.advance(5_000);
     await testbed.written();

@@ -4,7 +4,7 @@ import { JournalError, type JournalErrorCode } from '../decisions/index.ts';
 import { app, approveNow, openWithUpdate, responseOf } from '../testing/scenario.ts';
 import { authorized, owner } from '../testing/testbed.ts';
 
-describe('a disk that takes no decision', () => {
+describe('a disk that cannot save decisions', () => {
   const codes: [JournalErrorCode, 503 | 507][] = [
     ['NoSpace', 507],
     ['ReadOnly', 503],
@@ -12,7 +12,7 @@ describe('a disk that takes no decision', () => {
     ['Locked', 503],
   ];
   for (const [code, status] of codes)
-    it(`has updates refused with ${status} and the cure, and nothing sent (${code})`, async (t) => {
+    it(`refuses updates with ${status} and the fix, and sends nothing (${code})`, async (t) => {
       const { testbed, agent } = await openWithUpdate(t);
       testbed.records.failure = new JournalError(code, 'cannot save: do this and try again');
       for (const queue of [false, true]) {
@@ -44,7 +44,7 @@ describe('a disk that takes no decision', () => {
       assert.equal(testbed.deletes(), 1);
     });
 
-  it('has no deadline act, and does not wear itself out trying', async (t) => {
+  it('does not update because of a deadline, and retries with back-off', async (t) => {
     const { testbed, agent } = await openWithUpdate(t, {
       'edgeset.io/ota-deadline': '2026-11-21T12:30:00Z',
       'edgeset.io/ota-deadline-spread': '1s',

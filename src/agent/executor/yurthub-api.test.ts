@@ -6,8 +6,8 @@ import type { Agent } from '../agent.ts';
 import { openWithUpdate, responseOf, upgrade } from '../testing/scenario.ts';
 import { authorized, owner, type Testbed } from '../testing/testbed.ts';
 
-describe('upgrade, the compatible route', () => {
-  it('replaces the pod: one delete, bound to the pod that was read', async (t) => {
+describe('the YurtHub route upgrade', () => {
+  it('replaces the pod with one delete, bound to the pod that was read', async (t) => {
     const { testbed, agent } = await openWithUpdate(t);
     const { name } = testbed.ref();
     const { uid, resourceVersion } = testbed.pod().metadata ?? {};
@@ -123,7 +123,7 @@ describe('upgrade, the compatible route', () => {
       assert.deepEqual(agent.history(), [], 'what was refused before it was decided leaves no trace');
     });
 
-  it('is refused for pods that no DaemonSet replaces, and says which', async (t) => {
+  it('refuses pods without a DaemonSet, with the reason', async (t) => {
     const { testbed, agent } = await openWithUpdate(t);
     // It would collect pods whose owners never were.
     testbed.cluster.controllers.garbageCollector.pause();
@@ -158,7 +158,7 @@ describe('upgrade, the compatible route', () => {
     assert.equal(testbed.deletes(), 0);
   });
 
-  it('is refused when the caller is gone by the time of the act', async (t) => {
+  it('is refused if the caller is gone before the write', async (t) => {
     const { testbed, agent } = await openWithUpdate(t);
     let asked = 0;
     const leaves = () => Promise.resolve((asked += 1) > 1 ? 'the caller has gone' : undefined);
@@ -172,7 +172,7 @@ describe('upgrade, the compatible route', () => {
     assert.equal(testbed.deletes(), 0, 'what was asked for at once is not done later');
   });
 
-  it('answers 503 at once without a link, and within 5 s when nobody answers', async (t) => {
+  it('responds 503 at once while offline, and within 5 s if the API server is silent', async (t) => {
     const { testbed, agent } = await openWithUpdate(t);
     testbed.cut(true);
     const text = 'OTA upgrade is not allowed when node is disconnected to cloud';
@@ -193,7 +193,7 @@ describe('upgrade, the compatible route', () => {
   });
 
   for (const queue of [false, true])
-    it(`gives way to what was decided while it waited for the network${queue ? ', and waits no further' : ''}`, async (t) => {
+    it(`does not replace a decision made while it waited for the network${queue ? ', and stops waiting' : ''}`, async (t) => {
       const { testbed, agent } = await openWithUpdate(t);
       const revision = target(testbed, agent);
       const at = { namespace: 'default', daemonSet: 'app' };
@@ -215,7 +215,7 @@ describe('upgrade, the compatible route', () => {
       assert.equal((await upgrade(testbed, agent, { queue })).answer.status, 200);
     });
 
-  it('is refused while the DaemonSet asks for another version than the one that was announced', async (t) => {
+  it('is refused while the template differs from the announced revision', async (t) => {
     const { testbed, agent } = await openWithUpdate(t);
     const revision = target(testbed, agent);
     testbed.cluster.controllers.daemonSets.pause();
@@ -236,7 +236,7 @@ describe('upgrade, the compatible route', () => {
     assert.equal(testbed.deletes(), 1);
   });
 
-  it('answers 502 with the reason when the API server refuses', async (t) => {
+  it('responds 502 with the reason if the API server refuses', async (t) => {
     const { testbed, agent } = await openWithUpdate(t);
     testbed.faults.push({ verb: 'delete', plural: 'pods', kind: 'refuse' });
     const { answer } = await upgrade(testbed, agent);
@@ -247,7 +247,7 @@ describe('upgrade, the compatible route', () => {
     assert.equal(testbed.deletes(), 1);
   });
 
-  it('sends one delete for 50 callers at once, and tells all of them the same', async (t) => {
+  it('sends one delete for 50 concurrent callers, with the same response for all', async (t) => {
     const { testbed, agent } = await openWithUpdate(t);
     const { name } = testbed.ref();
     const all = Array.from({ length: 50 }, () =>
@@ -265,7 +265,7 @@ describe('upgrade, the compatible route', () => {
     assert.equal(testbed.deletes(), 1);
   });
 
-  it('looks again at a pod that changed between the read and the delete', async (t) => {
+  it('checks a pod again that changed between the read and the delete', async (t) => {
     const { testbed, agent } = await openWithUpdate(t);
     const touch = (): void => patchPod(testbed, { metadata: { labels: { touched: String(testbed.calls.length) } } });
     testbed.faults.push({ verb: 'delete', plural: 'pods', kind: 'first', first: touch });
@@ -274,7 +274,7 @@ describe('upgrade, the compatible route', () => {
     assert.equal(testbed.deletes(), 2, 'the first one met another version and did nothing');
   });
 
-  it('does not delete a pod whose update was taken back between the read and the delete', async (t) => {
+  it('does not delete a pod whose update was withdrawn between the read and the delete', async (t) => {
     const { testbed, agent } = await openWithUpdate(t);
     const revert = (): void =>
       patchPod(testbed, condition('PodNeedUpgrade', 'False', 'UpToDate', 'controllerrevision: abc'), 'status');
@@ -286,7 +286,7 @@ describe('upgrade, the compatible route', () => {
     assert.equal(testbed.deletes(), 1);
   });
 
-  it('does not delete another pod that has the name by now', async (t) => {
+  it('does not delete another pod with the same name', async (t) => {
     const { testbed, agent } = await openWithUpdate(t);
     const { name } = testbed.ref();
     testbed.cluster.controllers.daemonSets.pause();

@@ -12,7 +12,7 @@ import { silentLogger } from '../../runtime/index.ts';
 import { openTokenFile } from '../auth/index.ts';
 import { onLoopback, startServer } from './testing/start.ts';
 
-const folder = mkdtempSync(path.join(tmpdir(), 'edgeset-strangers-'));
+const folder = mkdtempSync(path.join(tmpdir(), 'edgeset-connections-'));
 chmodSync(folder, 0o755);
 after(() => rmSync(folder, { recursive: true }));
 const run = promisify(execFile);
@@ -45,7 +45,7 @@ const statusOf = (url: string): Promise<number> =>
     }).on('error', () => resolve(0));
   });
 
-describe('strangers cannot keep the allowed users out', asRoot, () => {
+describe('callers that are not allowed cannot lock out allowed users', asRoot, () => {
   const tls = {
     certFile: path.join(folder, 'tls.pem'),
     keyFile: path.join(folder, 'tls.key'),
@@ -55,7 +55,7 @@ describe('strangers cannot keep the allowed users out', asRoot, () => {
   writeFileSync(tls.certFile, cert);
   writeFileSync(tls.keyFile, key, { mode: 0o600 });
 
-  it('with hundreds of connections that come again as soon as they are closed', async (t) => {
+  it('with hundreds of connections that reconnect at once', async (t) => {
     const { url, address } = await startServer(t);
     const end = await nobody(t, address, `flood(300); setTimeout(() => console.log('on'), 300);`);
     for (let at = 0; at < 5; at += 1)
@@ -63,7 +63,7 @@ describe('strangers cannot keep the allowed users out', asRoot, () => {
     end();
   });
 
-  it('with connections that never begin to speak TLS', async (t) => {
+  it('with connections that never start the TLS handshake', async (t) => {
     const { address, server } = await startServer(t, { listen: { ...onLoopback, tls } });
     const script = `let closed = 0;
       for (let at = 0; at < 100; at += 1)
@@ -74,7 +74,7 @@ describe('strangers cannot keep the allowed users out', asRoot, () => {
     end();
   });
 
-  it('with wrong tokens, though there are many users', async (t) => {
+  it('with wrong tokens from many users', async (t) => {
     const file = path.join(folder, 'tokens');
     writeFileSync(file, 'kiosk:a-token-of-the-kiosk\n', { mode: 0o600 });
     const { url } = await startServer(t, {

@@ -40,7 +40,7 @@ const curlAs = async (uid: number, ...args: string[]): Promise<{ status: number;
 };
 
 describe('local users', () => {
-  it('that are not allowed are refused, whatever they ask for', asRoot, async (t) => {
+  it('that are not allowed are refused on every path', asRoot, async (t) => {
     const { url, backend } = await startServer(t);
     for (const [method, target] of [
       ['GET', '/pods'],
@@ -56,21 +56,21 @@ describe('local users', () => {
     assert.equal((await curlAs(0, '-X', 'POST', url + upgradePath)).status, 200);
   });
 
-  it('that are allowed are known by their number', asRoot, async (t) => {
+  it('that are allowed are identified by uid', asRoot, async (t) => {
     const { url, backend } = await startServer(t, { auth: { allowedUids: new Set([4711]), tokens: undefined } });
     assert.equal((await curlAs(4711, '-X', 'POST', url + upgradePath)).status, 200);
     assert.equal((await curlAs(0, '-X', 'POST', url + upgradePath)).status, 403);
     assert.deepEqual(backend.operations, ['upgrade shop/till-x7k2p by uid:4711']);
   });
 
-  it('are known on every loopback address', async (t) => {
+  it('are identified on every loopback address', async (t) => {
     for (const host of ['127.0.0.1', '127.0.0.2', '::1', 'localhost']) {
       const { url } = await startServer(t, { listen: { ...onLoopback, tcp: { host, port: 0 } } });
       assert.equal((await fetch(`${url}/pods`)).status, 200, host);
     }
   });
 
-  it('cannot keep the allowed ones out with connections that say nothing', asRoot, async (t) => {
+  it('cannot lock out allowed users with silent connections', asRoot, async (t) => {
     const { url, address, server } = await startServer(t);
     const [host = '', port = ''] = address.split(':');
     // As many as a stranger may not hold are closed, which it tells.
@@ -92,7 +92,7 @@ describe('local users', () => {
     assert.equal((await fetch(`${url}/pods`)).status, 200);
   });
 
-  it('that have closed their socket before the act are refused', async (t) => {
+  it('that closed their socket before the update are refused', async (t) => {
     const { address, backend } = await startServer(t);
     const socket = connect(Number(address.split(':')[1]), '127.0.0.1');
     const asked = Promise.withResolvers<void>();
@@ -122,13 +122,13 @@ describe('bearer tokens', () => {
   const tokens = openTokenFile(fileOf('kiosk:a-token-of-the-kiosk\n'), silentLogger);
   const start = (t: TestContext) => startServer(t, { auth: { allowedUids: new Set([4711]), tokens } });
 
-  it('let in who has one, by its name', async (t) => {
+  it('identify their owner by name', async (t) => {
     const { url, backend } = await start(t);
     const headers = { authorization: 'Bearer a-token-of-the-kiosk' };
     assert.equal((await fetch(url + upgradePath, { method: 'POST', headers })).status, 200);
     assert.deepEqual(backend.operations, ['upgrade shop/till-x7k2p by token:kiosk']);
   });
-  it('are asked for when they are missing, and refused when they are wrong, also from an allowed user', async (t) => {
+  it('are required if missing, and refused if wrong, also from an allowed user', async (t) => {
     const { url, backend } = await start(t);
     const missing = await fetch(url + upgradePath, { method: 'POST' });
     assert.equal(missing.status, 401);
@@ -145,7 +145,7 @@ describe('bearer tokens', () => {
     }
     assert.deepEqual(backend.operations, []);
   });
-  it('cannot be guessed fast: also the right one waits', async (t) => {
+  it('cannot be guessed quickly: the rate limit applies to the right one, too', async (t) => {
     const { url } = await startServer(t, {
       auth: { allowedUids: new Set(), tokens },
       limits: { ratePerCaller: { perSecond: 1, burst: 5 } },
@@ -163,7 +163,7 @@ const file = (name: string): string => path.join(folder, name);
 
 describe('a Unix socket', () => {
   const listen = (name: string) => ({ ...onLoopback, tcp: undefined, unixSocket: file(name) });
-  it('is for its owner alone when nobody else is allowed', asRoot, async (t) => {
+  it('is only accessible to its owner if no one else is allowed', asRoot, async (t) => {
     const { backend } = await startServer(t, { listen: listen('own.sock') });
     assert.equal(statSync(file('own.sock')).mode & 0o777, 0o600);
     const args = ['-X', 'POST', '--unix-socket', file('own.sock'), `http://localhost${upgradePath}`];
@@ -171,7 +171,7 @@ describe('a Unix socket', () => {
     assert.equal((await curlAs(NOBODY, ...args)).status, 0);
     assert.deepEqual(backend.operations, ['upgrade shop/till-x7k2p by uid:0']);
   });
-  it("asks the kernel who calls when others' users are allowed", asRoot, async (t) => {
+  it('asks the kernel who calls if other users are allowed', asRoot, async (t) => {
     const { backend } = await startServer(t, {
       listen: listen('all.sock'),
       auth: { allowedUids: new Set([0, 4711]), tokens: undefined },
@@ -181,7 +181,7 @@ describe('a Unix socket', () => {
     assert.equal((await curlAs(NOBODY, ...args)).status, 403);
     assert.deepEqual(backend.operations, ['upgrade shop/till-x7k2p by uid:4711']);
   });
-  it('answers to localhost only', async (t) => {
+  it('accepts the host localhost only', async (t) => {
     await startServer(t, { listen: listen('host.sock') });
     for (const [host, wanted] of [
       ['localhost', 200],
@@ -194,7 +194,7 @@ describe('a Unix socket', () => {
       assert.equal(answer?.status, wanted);
     }
   });
-  it('takes the place of one that was left behind, and of nothing else', async (t) => {
+  it('replaces a stale socket, and nothing else', async (t) => {
     const stale = createServer();
     await new Promise<void>((resolve) => stale.listen(file('stale.sock'), resolve));
     execFileSync('mv', [file('stale.sock'), file('left.sock')]);

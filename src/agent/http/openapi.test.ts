@@ -155,7 +155,7 @@ const cases: Record<string, Record<string, Case>> = {
 };
 
 describe('the OpenAPI document', () => {
-  it('describes every operation, and each answer of each operation is as described', async (t) => {
+  it('describes every operation, and all responses match it', async (t) => {
     const started = await startServer(t);
     const document = await documentOf(started.url);
     assert.equal(document.openapi, '3.1.0');
@@ -200,7 +200,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('gives examples of decisions that are understood', async (t) => {
+  it('contains valid examples of decisions', async (t) => {
     const started = await startServer(t);
     const document = await documentOf(started.url);
     const body = document.paths['/edgeset.io/v1/updates/{namespace}/{daemonSet}/decision']?.post?.requestBody;
@@ -213,7 +213,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('has a schema for every shape that an update takes', async (t) => {
+  it('has a schema for every form of an update', async (t) => {
     const { url } = await startServer(t);
     const document = await documentOf(url);
     const full: Update = {

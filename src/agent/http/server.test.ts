@@ -10,8 +10,8 @@ const raw = (address: string, line: string, headers: string[] = [], body = ''): 
 const upgradePath = '/openyurt.io/v1/namespaces/shop/pods/till-x7k2p/upgrade';
 const decisionPath = '/edgeset.io/v1/updates/shop/till/decision';
 
-describe('the compatible API', () => {
-  it('lists the pods with the age of the cache', async (t) => {
+describe('the YurtHub routes', () => {
+  it('list the pods with the age of the cache', async (t) => {
     const { url } = await startServer(t);
     const got = await fetch(`${url}/pods`);
     assert.equal(got.status, 200);
@@ -25,7 +25,7 @@ describe('the compatible API', () => {
     });
   });
 
-  it('starts updates, queues them, and asks for images', async (t) => {
+  it('start updates, queue them, and request images', async (t) => {
     const { url, backend } = await startServer(t);
     const post = async (path: string): Promise<[number, string | null, string]> => {
       const answer = await fetch(url + path, { method: 'POST' });
@@ -44,7 +44,7 @@ describe('the compatible API', () => {
     assert.equal((await post(`${upgradePath}?queue=true&queue=false`))[0], 400);
   });
 
-  it("passes the agent's own answers on", async (t) => {
+  it("return the agent's responses", async (t) => {
     const { url, backend } = await startServer(t);
     backend.next.upgrade = { status: 403, text: 'pod is deleting, can not be updated' };
     const answer = await fetch(url + upgradePath, { method: 'POST' });
@@ -60,7 +60,7 @@ describe('methods', () => {
     assert.equal(head.headers.get('content-length'), got.headers.get('content-length'));
     assert.equal(await head.text(), '');
   });
-  it('others are refused with what there is, and OPTIONS tells it', async (t) => {
+  it('other methods are refused with the allowed ones, which OPTIONS lists', async (t) => {
     const { url } = await startServer(t);
     for (const [path, method, allow] of [
       ['/pods', 'POST', 'GET, HEAD, OPTIONS'],
@@ -77,7 +77,7 @@ describe('methods', () => {
       assert.ok(![...told.headers.keys()].some((name) => name.startsWith('access-control')));
     }
   });
-  it('unknown paths are 404, as a Status', async (t) => {
+  it('unknown paths are 404 with a Status', async (t) => {
     const { url } = await startServer(t);
     for (const path of ['/Pods', '/pods/', '/edgeset.io/v1', '/edgeset.io/v1/toString', '/__proto__']) {
       const answer = await fetch(url + path);
@@ -92,7 +92,7 @@ describe('decisions', () => {
   const decide = (url: string, body: unknown, type = 'application/json'): Promise<Response> =>
     fetch(url + decisionPath, { method: 'POST', headers: { 'content-type': type }, body: JSON.stringify(body) });
 
-  it('are taken as JSON only, small, and understood', async (t) => {
+  it('must be small, valid JSON', async (t) => {
     const { url, backend } = await startServer(t);
     const good = { revision: '7d9c', decision: 'reject' };
     assert.equal((await decide(url, good)).status, 201);
@@ -114,7 +114,7 @@ describe('decisions', () => {
     assert.equal(backend.operations.length, acts);
   });
 
-  it('of chunks beyond the bound are refused as well', async (t) => {
+  it('in chunks beyond the limit are refused', async (t) => {
     const { address, backend } = await startServer(t);
     const chunk = `800\r\n${'x'.repeat(0x800)}\r\n`;
     const headers = ['Content-Type: application/json', 'Transfer-Encoding: chunked'];
@@ -123,7 +123,7 @@ describe('decisions', () => {
     assert.deepEqual(backend.operations, []);
   });
 
-  it('asks the caller once more before the act', async (t) => {
+  it('reauthorize the caller before they are saved', async (t) => {
     const { url, backend } = await startServer(t);
     let asked = 0;
     backend.beforeReauthorize = () => {
@@ -136,7 +136,7 @@ describe('decisions', () => {
 });
 
 describe('foreign requests', () => {
-  it('by another name are misdirected', async (t) => {
+  it('with another host name are misdirected', async (t) => {
     const { address, backend } = await startServer(t);
     const port = address.split(':')[1] ?? '';
     const status = async (host: string | undefined): Promise<number | undefined> => {
@@ -161,7 +161,7 @@ describe('foreign requests', () => {
     assert.equal(backend.operations.length, acts);
   });
 
-  it('by a name that was allowed are served', async (t) => {
+  it('with an allowed host name are served', async (t) => {
     const { address } = await startServer(t, {
       listen: { ...onLoopback, allowedHosts: ['till.shop', 'proxy.example:80'] },
     });
@@ -178,7 +178,7 @@ describe('foreign requests', () => {
     }
   });
 
-  it('of other origins are refused, also of the next port and of nobody', async (t) => {
+  it('from other origins are refused, including other ports and null', async (t) => {
     const { address, backend } = await startServer(t);
     const port = Number(address.split(':')[1]);
     for (const header of [
@@ -201,7 +201,7 @@ describe('foreign requests', () => {
 });
 
 describe('request-targets', () => {
-  it('that could mean something else after normalizing are refused', async (t) => {
+  it('that normalize to another path are refused', async (t) => {
     const { address, backend } = await startServer(t);
     const upgrade = (namespace: string, pod: string): string =>
       `/openyurt.io/v1/namespaces/${namespace}/pods/${pod}/upgrade`;
@@ -244,7 +244,7 @@ describe('request-targets', () => {
 });
 
 describe('framing', () => {
-  it('that two readers could read differently is refused', async (t) => {
+  it('that is ambiguous is refused', async (t) => {
     const { address, backend } = await startServer(t);
     const post = (...headers: string[]): Promise<{ status: number }[]> => raw(address, `POST ${upgradePath}`, headers);
     for (const headers of [
@@ -267,7 +267,7 @@ describe('framing', () => {
     assert.deepEqual(backend.operations, []);
   });
 
-  it('of pipelined requests is kept: one answer each, in order', async (t) => {
+  it('of pipelined requests is kept: one response each, in order', async (t) => {
     const { address, backend } = await startServer(t);
     const one = `POST ${upgradePath} HTTP/1.1\r\nHost: ${address}\r\n\r\n`;
     const last = `GET /pods HTTP/1.1\r\nHost: ${address}\r\nConnection: close\r\n\r\n`;
@@ -290,7 +290,7 @@ describe('framing', () => {
 
 describe('time and size', () => {
   const quick = { headersMs: 300, requestMs: 600, idleMs: 5_000, keepAliveMs: 300 };
-  it('slow heads, slow bodies and silence are cut off', async (t) => {
+  it('slow heads, slow bodies and silence time out', async (t) => {
     const { address, backend } = await startServer(t, { limits: quick });
     const head = `POST ${decisionPath} HTTP/1.1\r\nHost: ${address}\r\n`;
     const slow = async (bytes: string): Promise<number | undefined> => (await sendRaw(address, bytes))[0]?.status;
@@ -306,7 +306,7 @@ describe('time and size', () => {
     const many = Array.from({ length: 1500 }, (_, at) => `X${at}: 1`);
     assert.equal((await raw(address, 'GET /pods', many))[0]?.status, 431);
   });
-  it('large bodies are refused before they are read, with an answer that arrives', async (t) => {
+  it('large bodies are refused before they are read, with a response that arrives', async (t) => {
     const { url } = await startServer(t);
     for (const path of [decisionPath, upgradePath]) {
       const answer = await fetch(url + path, {
@@ -317,7 +317,7 @@ describe('time and size', () => {
       assert.equal(answer.status, 413, path);
     }
   });
-  it('callers that ask too often are told when to come again', async (t) => {
+  it('callers that exceed the rate limit are told when to retry', async (t) => {
     const { url, answers } = await startServer(t, { limits: { ratePerCaller: { perSecond: 1, burst: 3 } } });
     const statuses: number[] = [];
     let last: Response | undefined;
@@ -332,7 +332,7 @@ describe('time and size', () => {
 });
 
 describe('the page', () => {
-  it('is served with a policy that lets nothing else in, and from the cache when unchanged', async (t) => {
+  it('is served with a strict policy, and as 304 when unchanged', async (t) => {
     const { url } = await startServer(t);
     const got = await fetch(`${url}/`);
     assert.equal(await got.text(), '<!doctype html><p>page');
@@ -348,7 +348,7 @@ describe('the page', () => {
 });
 
 describe('events', () => {
-  it('tell the state at once and after changes, and end when the server stops', async (t) => {
+  it('send the state at once and after changes, and end when the server stops', async (t) => {
     const { url, backend, server } = await startServer(t, { limits: { heartbeatMs: 50 } });
     const answer = await fetch(`${url}/edgeset.io/v1/events`);
     assert.equal(answer.headers.get('content-type'), 'text/event-stream');
@@ -387,8 +387,8 @@ describe('events', () => {
   });
 });
 
-describe('a failure', () => {
-  it('is a 500 that tells nothing, and the server goes on', async (t) => {
+describe('an internal error', () => {
+  it('is a 500 without details, and the server keeps running', async (t) => {
     const { url, backend } = await startServer(t);
     backend.next.fail = new Error('a path full of secrets');
     const answer = await fetch(`${url}/edgeset.io/v1/updates`);

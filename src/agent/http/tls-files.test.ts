@@ -123,19 +123,19 @@ describe('mutual TLS', () => {
     return { cert: readFileSync(file(`${name}.pem`)), key: readFileSync(file(`${name}.key`)) };
   };
 
-  it('lets in certificates of the authority, by their common name', async (t) => {
+  it('accepts certificates of the CA, identified by their common name', async (t) => {
     const { address, backend } = await start(t);
     assert.equal((await send(address, holding('kiosk'))).status, 200);
     assert.deepEqual(backend.operations, ['upgrade shop/till-x7k2p by cert:kiosk']);
   });
-  it('refuses foreign certificates, those for servers, and none', async (t) => {
+  it('refuses certificates of other CAs, server certificates, and missing ones', async (t) => {
     const { address, backend } = await start(t);
     assert.equal((await send(address, holding('stranger'))).status, 403);
     assert.equal((await send(address, holding('server'))).status, 403);
     assert.equal((await send(address)).status, 401);
     assert.deepEqual(backend.operations, []);
   });
-  it('takes no file without an authority for all the authorities of the testbed', async (t) => {
+  it('does not trust all public CAs if the CA file is empty', async (t) => {
     const withCa = (clientCaFile: string) =>
       startServer(t, {
         listen: { ...onLoopback, tls: { certFile: file('server.pem'), keyFile: file('server.key'), clientCaFile } },
@@ -146,7 +146,7 @@ describe('mutual TLS', () => {
     const cut = readFileSync(file('ca.pem'), 'utf8').replace(/\n[^\n]+\n-----END/, '\n-----END');
     await assert.rejects(withCa(fileOf(cut)), { ...refused, message: /cannot parse certificate 1/ });
   });
-  it('keeps the former authority while the renewed file is empty', async (t) => {
+  it('keeps the previous CA while the new file is empty', async (t) => {
     const authorities = fileOf(readFileSync(file('ca.pem'), 'utf8'));
     const { address } = await startServer(t, {
       listen: {
@@ -160,7 +160,7 @@ describe('mutual TLS', () => {
     const until = Date.now() + 1500;
     while (Date.now() < until) assert.equal((await send(address, holding('kiosk'))).status, 200);
   });
-  it('changes no certificate under way', async (t) => {
+  it('allows no renegotiation', async (t) => {
     const { address } = await start(t);
     const port = Number(address.split(':')[1]);
     const socket = connectTls({
@@ -177,12 +177,12 @@ describe('mutual TLS', () => {
     assert.equal(await promise, 'refused');
     socket.destroy();
   });
-  it('speaks nothing older than TLS 1.2, and no plain HTTP', async (t) => {
+  it('supports neither versions before TLS 1.2 nor plain HTTP', async (t) => {
     const { address } = await start(t);
     await assert.rejects(send(address, { maxVersion: 'TLSv1.1', minVersion: 'TLSv1', ciphers: 'ALL:@SECLEVEL=0' }));
     assert.deepEqual(await sendRaw(address, `GET /pods HTTP/1.1\r\nHost: ${address}\r\n\r\n`), []);
   });
-  it('knows local users also behind TLS', async (t) => {
+  it('identifies local users with TLS, too', async (t) => {
     const { address } = await startServer(t, {
       listen: {
         ...onLoopback,
@@ -191,7 +191,7 @@ describe('mutual TLS', () => {
     });
     assert.equal((await send(address)).status, 200);
   });
-  it('takes over a renewed certificate, and outlives a broken one', async (t) => {
+  it('reloads a renewed certificate, and survives a broken one', async (t) => {
     const { address } = await start(t);
     const kiosk = holding('kiosk');
     const first = await send(address, kiosk);

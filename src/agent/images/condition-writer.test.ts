@@ -56,7 +56,7 @@ describe('a report that the API server refuses', () => {
     ['patch', 'Invalid', 422, 1],
     ['patch', 'BadRequest', 400, 1],
   ] as const)
-    it(`for good is left after ${tries} tries, told once, and not taken up again until somebody asks (${verb} ${status})`, async () => {
+    it(`permanently is abandoned after ${tries} attempts, logged once, and not resumed until requested again (${verb} ${status})`, async () => {
       const pulls = open();
       await pulledUnder(pulls, verb, new KubeError(code, 'a policy is against it', { status }));
       const state = await eventually('it is left', () => stateOf(pulls)?.state === 'failed' && stateOf(pulls));
@@ -79,7 +79,7 @@ describe('a report that the API server refuses', () => {
     new KubeError('InternalError', 'etcd is away', { status: 500 }),
     new KubeError('Unauthorized', 'the token is being renewed', { status: 401 }),
   ])
-    it(`for now is brought until it is taken (${error.status})`, async () => {
+    it(`temporarily is retried until it succeeds (${error.status})`, async () => {
       const pulls = open();
       await pulledUnder(pulls, 'patch', error);
       await eventually('many tries', () => calls('patch pods') > 15);
@@ -90,7 +90,7 @@ describe('a report that the API server refuses', () => {
     });
 });
 
-describe('a pull that an agent before this one began', () => {
+describe('a pull that a previous agent started', () => {
   const begun = async (): Promise<void> => {
     testbed.createPod();
     testbed.announce('a1');
@@ -108,7 +108,7 @@ describe('a pull that an agent before this one began', () => {
     );
   };
 
-  it('is taken up once its template can be read, though nothing happens to the pod', async () => {
+  it('is resumed once its template can be read, without a change of the pod', async () => {
     await begun();
     const pulls = open();
     let asked = 0;
@@ -121,7 +121,7 @@ describe('a pull that an agent before this one began', () => {
     assert.equal(asked, 4);
   });
 
-  it('is left when its template is refused for good', async () => {
+  it('is abandoned if its template is permanently refused', async () => {
     await begun();
     const pulls = open();
     let asked = 0;

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { describe, it } from 'node:test';
 import { whyNoRoom } from './disk-space.ts';
 
-describe('the room for another image', () => {
-  it('is what the disk has beyond the margin', async () => {
+describe('whyNoRoom', () => {
+  it('compares the free space with the margin', async () => {
     const { bavail, bsize } = await statfs(tmpdir());
     const free = bavail * bsize;
     assert.equal(await whyNoRoom(tmpdir(), { bytes: free / 2, share: 0 }), undefined);
@@ -13,7 +13,7 @@ describe('the room for another image', () => {
     assert.match((await whyNoRoom(tmpdir(), { bytes: 0, share: 1 })) ?? '', /must stay free/);
   });
 
-  it('is that of the disk above a folder which only the runtime sees, and not in question without any', async () => {
+  it('uses the nearest existing parent folder, and allows the pull without one', async () => {
     assert.match((await whyNoRoom('/no/such/folder', { bytes: 0, share: 2 })) ?? '', /must stay free/);
     assert.equal(await whyNoRoom('/dev/null/folder', { bytes: 0, share: 2 }), undefined);
   });

@@ -48,7 +48,7 @@ afterEach(async () => {
 });
 
 describe('a request for images', () => {
-  it('is told on the pod while it lasts and when it is done, and touches no other condition', async () => {
+  it('is reported on the pod while it runs and when it is done, and changes no other condition', async () => {
     const pod = testbed.createPod();
     holdPulls();
     const pulls = open();
@@ -68,7 +68,7 @@ describe('a request for images', () => {
     assert.deepEqual(keys, ['["metadata","status"]', '["metadata","status"]']);
   });
 
-  it('pulls every image of the template once, and none that is there, but Always', async () => {
+  it('pulls every image of the template once, and existing ones only with policy Always', async () => {
     testbed.runtime.images.add('there:v1').add('always:v1');
     const spec = {
       initContainers: [{ name: 'i', image: 'init:v1' }],
@@ -85,7 +85,7 @@ describe('a request for images', () => {
     assert.deepEqual(pulledImages(), ['init:v1', 'app:v1', 'always:v1', 'bare:latest']);
   });
 
-  it('made fifty times at once is one pull', async () => {
+  it('made fifty times concurrently is one pull', async () => {
     const pod = testbed.createPod();
     const pulls = open();
     await Promise.all(Array.from({ length: 50 }, () => pulls.request(pod, v1, signal)));
@@ -94,7 +94,7 @@ describe('a request for images', () => {
     assert.equal(testbed.link.bodies.length, 2);
   });
 
-  it('again, when it was done, writes nothing, and pulls only what the node has removed since', async () => {
+  it('that is repeated writes nothing, and pulls only what the node has removed since', async () => {
     const pulls = open();
     await pulls.request(testbed.createPod(), v1, signal);
     await success('a1');
@@ -108,7 +108,7 @@ describe('a request for images', () => {
     await success('a1');
   });
 
-  it('without a container runtime is only written down', async () => {
+  it('without a container runtime is only written to the condition', async () => {
     const pod = testbed.createPod();
     const pulls = open({ criSocket: undefined });
     await pulls.request(pod, v1, signal);
@@ -120,7 +120,7 @@ describe('a request for images', () => {
     assert.equal(testbed.condition('PodImageReady')?.lastProbeTime ?? null, null, 'the manager is to pull');
   });
 
-  it('that cannot be written is refused, and pulls nothing', async () => {
+  it('that cannot be written fails, and pulls nothing', async () => {
     const pod = testbed.createPod();
     testbed.link.down = true;
     const pulls = open();
@@ -131,7 +131,7 @@ describe('a request for images', () => {
     await success('a1');
   });
 
-  it('whose caller does not wait longer goes on', async () => {
+  it('continues after its caller stopped waiting', async () => {
     const pod = testbed.createPod();
     const caller = new AbortController();
     testbed.link.hold = new Promise((resolve) => {
@@ -145,7 +145,7 @@ describe('a request for images', () => {
     await success('a1');
   });
 
-  it('for another revision takes the place of the first', async () => {
+  it('for another revision replaces the first one', async () => {
     holdPulls();
     const pulls = open();
     await pulls.request(testbed.createPod(), v1, signal);
@@ -159,7 +159,7 @@ describe('a request for images', () => {
 });
 
 describe('a pull that fails', () => {
-  it('is tried again, then told with the cause, and begins anew when asked', async () => {
+  it('is retried, then reported with the cause, and starts again when requested', async () => {
     testbed.runtime.answers.set('PullImage', () => ({
       code: 2,
       text: 'GET https://r.example/blob?X-Signature=s3cret:\n503',
@@ -174,7 +174,7 @@ describe('a pull that fails', () => {
     await success('a1');
   });
 
-  it('may only have met a runtime that was restarting', async () => {
+  it('because the runtime restarts is retried', async () => {
     let left = 2;
     testbed.runtime.answers.set('PullImage', () => ((left -= 1) >= 0 ? 'reset' : undefined));
     await open().request(testbed.createPod(), v1, signal);
@@ -182,14 +182,14 @@ describe('a pull that fails', () => {
     assert.equal(pulledImages().length, 3);
   });
 
-  it('is not tried again where that cannot help', async () => {
+  it('permanently is not retried', async () => {
     testbed.runtime.answers.set('PullImage', () => ({ code: 3, text: 'invalid reference' }));
     await open().request(testbed.createPod(), v1, signal);
     await failure('a1', /invalid reference/);
     assert.equal(pulledImages().length, 1);
   });
 
-  it('ends when the registry says nothing, with more patience at each attempt', async () => {
+  it('times out if the registry does not respond, with a longer timeout at each attempt', async () => {
     holdPulls();
     const patience = { ...limits, pullMs: 20, longestPullMs: 30 };
     await open({ limits: patience }).request(testbed.createPod(), v1, signal);
@@ -199,20 +199,20 @@ describe('a pull that fails', () => {
     await Promise.all(testbed.runtime.pulls().map(({ over }) => over));
   });
 
-  it('is not begun without room on the disk', async () => {
+  it('does not start without enough disk space', async () => {
     await open({ limits: { ...limits, disk: { bytes: 0, share: 2 } } }).request(testbed.createPod(), v1, signal);
     await failure('a1', /MiB are free on the disk that holds the images/);
     assert.equal(pulledImages().length, 0);
   });
 
-  it('may be one that the template forbids', async () => {
+  it('may be forbidden by the template', async () => {
     const spec = { containers: [{ name: 'a', image: 'app:v1', imagePullPolicy: 'Never' }] };
     await open().request(testbed.createPod(), target('a1', spec), signal);
     await failure('a1', /app:v1 is not on the node, and its imagePullPolicy is Never/);
     assert.equal(pulledImages().length, 0);
   });
 
-  it('for want of a runtime names the flag and the cure', async () => {
+  it('without a runtime reports the flag and the fix', async () => {
     await open({ criSocket: '/no/such.sock' }).request(testbed.createPod(), v1, signal);
     await failure('a1', /--cri-socket \/no\/such\.sock: no such socket; give the container runtime's socket/);
     assert.ok(testbed.lines.some((line) => line.includes('the container runtime is unavailable: cannot pull images')));
@@ -224,7 +224,7 @@ describe('pull secrets', () => {
   const loginsTried = () => testbed.runtime.pulls().map(({ request }) => request.message(2)?.text(1));
   const wrongLogin = { code: 16, text: 'unauthorized' };
 
-  it('of the template are tried, the most exact first, and go to their own registry only', async () => {
+  it('of the template are tried, the most specific first, and sent to their own registry only', async () => {
     testbed.addSecret('mine', { 'r.example': 'wide:1', 'r.example/team': 'exact:2', 'other.example': 'foreign:3' });
     testbed.runtime.answers.set('PullImage', (request) =>
       request.message(2)?.text(1) === 'exact' ? wrongLogin : undefined,
@@ -241,7 +241,7 @@ describe('pull secrets', () => {
     assert.deepEqual(loginsTried(), ['exact', 'wide', undefined]);
   });
 
-  it('of the service account count when the template names none', async () => {
+  it('of the service account are used if the template names none', async () => {
     testbed.addSecret('mine', { 'r.example': 'mine:1' });
     testbed.addSecret('theirs', { 'r.example': 'theirs:1' });
     testbed.addServiceAccount('runner', 'theirs');
@@ -255,7 +255,7 @@ describe('pull secrets', () => {
     assert.deepEqual(loginsTried(), ['theirs', 'mine']);
   });
 
-  it('that cannot be read are named, and do not keep a public image away', async () => {
+  it('that cannot be read are named, and do not block a public image', async () => {
     testbed.link.refused.add('secrets');
     const spec = { imagePullSecrets: [{ name: 'mine' }], containers: [{ name: 'a', image }] };
     const pulls = open();
@@ -268,7 +268,7 @@ describe('pull secrets', () => {
     assert.deepEqual(new Set(loginsTried()), new Set([undefined]));
   });
 
-  it('are in no log and in no condition', async () => {
+  it('appear in no log and no condition', async () => {
     testbed.addSecret('mine', { 'r.example': 'me:s3cret' });
     testbed.runtime.answers.set('PullImage', () => wrongLogin);
     const spec = { imagePullSecrets: [{ name: 'mine' }], containers: [{ name: 'a', image }] };
@@ -278,8 +278,8 @@ describe('pull secrets', () => {
   });
 });
 
-describe('what happens during a pull', () => {
-  it('a lost link: the result is told when it is back', async () => {
+describe('during a pull', () => {
+  it('the link is lost: the result is reported after the reconnect', async () => {
     let answer: (() => void) | undefined;
     testbed.runtime.answers.set('PullImage', () => (stream) => {
       answer = () => {
@@ -298,7 +298,7 @@ describe('what happens during a pull', () => {
     await success('a1');
   });
 
-  it('a lost link that the pull fails for: it is pulled when the link is back', async () => {
+  it('the link is lost and the pull fails: it is repeated after the reconnect', async () => {
     testbed.runtime.answers.set('PullImage', () =>
       testbed.link.down ? { code: 14, text: 'no route to host' } : undefined,
     );
@@ -318,7 +318,7 @@ describe('what happens during a pull', () => {
     assert.ok(!JSON.stringify(testbed.link.bodies).includes('PullImageFail'));
   });
 
-  it('the pod is gone: the pull ends', async () => {
+  it('the pod is deleted: the pull is cancelled', async () => {
     holdPulls();
     const pulls = open();
     const pod = testbed.createPod();
@@ -334,7 +334,7 @@ describe('what happens during a pull', () => {
     });
   });
 
-  it('another pod takes its name: it is told nothing', async () => {
+  it('another pod gets its name: nothing is reported on it', async () => {
     testbed.runtime.answers.set('PullImage', () => {
       testbed.deletePod();
       testbed.createPod();
@@ -348,7 +348,7 @@ describe('what happens during a pull', () => {
     assert.equal(testbed.link.bodies.length, 1);
   });
 
-  it('another revision is announced: the pull ends; an older view of the pod ends nothing', async () => {
+  it('another revision is announced: the pull is cancelled, but not because of an older version of the pod', async () => {
     holdPulls();
     const pulls = open();
     const old = testbed.createPod();
@@ -364,7 +364,7 @@ describe('what happens during a pull', () => {
     await pull.over;
   });
 
-  it('the agent stops: so does the pull, and the next agent takes it up', async () => {
+  it('the agent stops: the pull is cancelled, and the next agent resumes it', async () => {
     holdPulls();
     const first = open();
     testbed.createPod();

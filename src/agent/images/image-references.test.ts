@@ -5,8 +5,8 @@ import { imagesOf, repositoryOf, withDefaultTag } from './image-references.ts';
 
 const digest = `sha256:${'a'.repeat(64)}`;
 
-describe('the name of an image', () => {
-  it('gets the tag that Kubernetes gives it, and keeps its short form', () => {
+describe('an image name', () => {
+  it('gets the default tag of Kubernetes, and keeps its short form', () => {
     const cases: [string, string][] = [
       ['busybox', 'busybox:latest'],
       ['busybox:1', 'busybox:1'],
@@ -18,7 +18,7 @@ describe('the name of an image', () => {
     for (const [image, full] of cases) assert.equal(withDefaultTag(image), full);
   });
 
-  it('tells its registry and path', () => {
+  it('is split into registry and path', () => {
     const cases: [string, string][] = [
       ['busybox', 'docker.io/library/busybox'],
       ['team/app:v1', 'docker.io/team/app'],
@@ -34,7 +34,7 @@ describe('the name of an image', () => {
 });
 
 describe('the images of a template', () => {
-  it('are those of all its containers and volumes, each once', () => {
+  it('are those of all containers and volumes, once each', () => {
     const spec = {
       containers: [
         { name: 'a', image: 'app:v2', imagePullPolicy: 'IfNotPresent' },
@@ -55,7 +55,7 @@ describe('the images of a template', () => {
     ]);
   });
 
-  it('have the policy that Kubernetes gives them', () => {
+  it('have the default policy of Kubernetes', () => {
     const policyOf = (image: string) => imagesOf({ containers: [{ name: 'a', image }] })[0]?.policy;
     assert.equal(policyOf('app'), 'Always');
     assert.equal(policyOf('app:latest'), 'Always');

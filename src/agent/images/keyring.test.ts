@@ -15,7 +15,7 @@ const usersFor = (auths: Record<string, unknown>, repository: string): string[] 
     .map(({ username }) => username);
 
 describe('a keyring', () => {
-  it('gives a login only to the registry, port and path that its secret names', () => {
+  it('returns a login only for the registry, port and path that its secret names', () => {
     const cases: [key: string, repository: string, given: boolean][] = [
       ['registry.example', 'registry.example/app', true],
       ['https://registry.example', 'registry.example/app', true],
@@ -48,7 +48,7 @@ describe('a keyring', () => {
       assert.deepEqual(usersFor({ [key]: auth('me:secret') }, repository), given ? ['me'] : [], `${key} ${repository}`);
   });
 
-  it('tries the most exact login first', () => {
+  it('returns the most specific login first', () => {
     const auths = { 'r.example': auth('a:1'), 'r.example/team/app': auth('c:3'), 'r.example/team': auth('b:2') };
     assert.deepEqual(usersFor(auths, 'r.example/team/app'), ['c', 'b', 'a']);
   });
@@ -67,7 +67,7 @@ describe('a keyring', () => {
     ]);
   });
 
-  it('says what is wrong with a secret without a word of it', () => {
+  it('reports problems without the content of the secret', () => {
     const broken = base64('{"auths": {"r.example": {"auth": "s3cret"');
     const cases: [Secret, RegExp][] = [
       [{ type: 'Opaque', data: {} }, /is not a pull secret/],

@@ -30,8 +30,8 @@ afterEach(async () => {
   await testbed.close();
 });
 
-describe('images that the manager asks for where it updates by itself', () => {
-  it('are pulled, which is acknowledged at once', async () => {
+describe('images that the manager requests before it updates', () => {
+  it('are pulled, and the request is acknowledged at once', async () => {
     testbed.runtime.answers.set('PullImage', () => 'silence');
     follow(testbed.ask('a1'));
     await eventually('a pull is under way', () => pulls() === 1);
@@ -39,7 +39,7 @@ describe('images that the manager asks for where it updates by itself', () => {
     assert.ok(testbed.condition('PodImageReady')?.lastProbeTime, 'the manager need not pull');
   });
 
-  it('are given up when they are asked for no more, and pulled when they are again', async () => {
+  it('are cancelled when the request is withdrawn, and pulled when they are requested again', async () => {
     testbed.runtime.answers.set('PullImage', () => 'silence');
     follow(testbed.ask('a1'));
     await eventually('a pull is under way', () => testbed.runtime.pulls().at(-1));

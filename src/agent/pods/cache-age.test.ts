@@ -13,8 +13,8 @@ const settable = () => {
   return { state, clock };
 };
 
-describe('age of what the agent knows', () => {
-  it('is unknown before anything was heard', () => {
+describe('the cache age', () => {
+  it('is unknown before the first contact', () => {
     assert.equal(createCacheAge(settable().clock, undefined).ageSeconds(), UNKNOWN_AGE_SECONDS);
   });
 
@@ -27,7 +27,7 @@ describe('age of what the agent knows', () => {
     assert.equal(contact.ageSeconds(), 62);
   });
 
-  it('is never less than the truth when the clock is set back, before or after a restart', () => {
+  it('is an upper bound if the clock is set back, before or after a restart', () => {
     const { state, clock } = settable();
     let contact = createCacheAge(clock, undefined);
     contact.reset();
@@ -56,7 +56,7 @@ describe('age of what the agent knows', () => {
     hold('set back between two ticks');
   });
 
-  it('says that it is unknown after a restart with a clock that is behind', () => {
+  it('is unknown after a restart with a clock that is behind', () => {
     const { state, clock } = settable();
     const before = createCacheAge(clock, undefined);
     before.reset();

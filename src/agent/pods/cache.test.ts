@@ -21,7 +21,7 @@ const exists = (file: string): Promise<boolean> =>
     () => true,
     () => false,
   );
-describe('pod cache', () => {
+describe('the pod cache', () => {
   let dir = '';
   const stops: (() => Promise<void>)[] = [];
   beforeEach(async () => {
@@ -74,7 +74,7 @@ describe('pod cache', () => {
       .map(({ metadata }) => metadata?.name ?? '')
       .toSorted();
 
-  it('holds the pods of its own node, as they may be shown', async () => {
+  it('contains the sanitized pods of its node', async () => {
     const { clock, apiServer, start } = testbed();
     apiServer.create<object>(pods, podOn('node-1', 'mine'));
     apiServer.create<object>(pods, podOn('node-2', 'theirs'));
@@ -93,7 +93,7 @@ describe('pod cache', () => {
     assert.equal(cache.get({ namespace: 'default', name: 'another' })?.spec?.nodeName, 'node-1');
   });
 
-  it('is connected again only with the pods of the server as they are by then', async () => {
+  it('is connected again only once it is synced', async () => {
     const { clock, env, apiServer, client } = testbed();
     apiServer.create<object>(pods, podOn('node-1', 'before'));
     let broken = new AbortController();
@@ -130,7 +130,7 @@ describe('pod cache', () => {
     assert.deepEqual([...new Set(seen)], ['after,before']);
   });
 
-  it('answers after a restart without a network, with an age that counts from the last contact', async () => {
+  it('works after a restart without a network, with its age since the last contact', async () => {
     const { clock, apiServer, link, start } = testbed();
     apiServer.create<object>(pods, podOn('node-1', 'mine'));
     const first = start();
@@ -153,7 +153,7 @@ describe('pod cache', () => {
     assert.deepEqual(names(cache), ['mine']);
   });
 
-  it('loses nothing that it has told of for two seconds when its power is cut', async () => {
+  it('loses no change that is older than two seconds in a power cut', async () => {
     const { clock, apiServer, link, start } = testbed();
     start();
     await clock.advance(10);
@@ -166,7 +166,7 @@ describe('pod cache', () => {
     assert.deepEqual(names(cache), ['mine']);
   });
 
-  it('writes nothing and asks for nothing at rest', async () => {
+  it('writes nothing and sends no requests at rest', async () => {
     const { clock, apiServer, link, start } = testbed();
     apiServer.create<object>(pods, podOn('node-1', 'mine'));
     const { cache } = start();
@@ -183,7 +183,7 @@ describe('pod cache', () => {
     assert.ok(cache.ageSeconds() <= 61);
   });
 
-  it('keeps to the namespaces that it is given, and shows none of them half', async () => {
+  it('is limited to the given namespaces, and shows them only once all are synced', async () => {
     const { clock, apiServer, start, link } = testbed();
     for (const name of ['one', 'two', 'three']) {
       apiServer.create<object>(
@@ -200,7 +200,7 @@ describe('pod cache', () => {
     assert.deepEqual(names(start({ namespaces: ['one', 'two'] }).cache), ['in-one', 'in-two']);
   });
 
-  it('ignores the copy of another node', async () => {
+  it('ignores the saved state of another node', async () => {
     const { clock, env, client, apiServer, start } = testbed();
     apiServer.create<object>(pods, podOn('node-1', 'mine'));
     const first = start();
@@ -209,7 +209,7 @@ describe('pod cache', () => {
     assert.deepEqual(createPodCache({ client, env, node: 'node-2', dir }).list(), []);
   });
 
-  it('finds out by itself that a link that was silent has healed', async () => {
+  it('detects by itself that a silent connection has recovered', async () => {
     const { clock, start } = testbed();
     const { cache } = start();
     await clock.advance(10);

@@ -57,7 +57,7 @@ describe('safe check without a check', () => {
 });
 
 describe('safe check by an executable', () => {
-  it('is safe on exit status 0 alone, and says its first line', async () => {
+  it('is safe only with exit status 0, and returns the first line of output', async () => {
     assert.deepEqual(await ask(script('echo; echo parked; echo more')), { safe: true, message: 'parked' });
     assert.deepEqual(await ask(script('echo "driving at 80"; exit 1')), { safe: false, message: 'driving at 80' });
     assert.deepEqual(await ask(script('exit 0')), { safe: true, message: 'Exit status 0.' });
@@ -65,14 +65,14 @@ describe('safe check by an executable', () => {
     assert.deepEqual(await ask(script('kill -9 $$')), { safe: false, message: 'Killed by SIGKILL.' });
   });
 
-  it('remembers what it said last', async () => {
+  it('keeps the last answer', async () => {
     const check = createSafeCheck({ check: script('echo no; exit 1'), env });
     assert.deepEqual(check.last, { safe: null, message: 'Not checked yet.' });
     await check.ask(never);
     assert.deepEqual(check.last, { safe: false, message: 'no' });
   });
 
-  it('hands on what it is about, and nothing of the environment of this process', async () => {
+  it("passes the update's names, but not the environment of this process", async () => {
     const file = path.join(base, 'environment');
     process.env.EDGESET_TEST_SECRET = 'hush';
     await ask(script(`env > ${file}; pwd >> ${file}`));
@@ -89,7 +89,7 @@ describe('safe check by an executable', () => {
     );
   });
 
-  it('is not safe when the deadline passes, and ends it with all that it has started', async () => {
+  it('is not safe after a timeout, and kills the process group', async () => {
     const pids = path.join(base, 'pids');
     const answer = await ask(script(`sleep 60 & echo $! $$ > ${pids}; echo safe; sleep 60`), 300);
     assert.deepEqual(answer, { safe: false, message: 'The check did not answer within 0.3 s.' });
@@ -98,20 +98,20 @@ describe('safe check by an executable', () => {
       await eventually(`process ${pid} ended`, () => !isAlive(pid));
   });
 
-  it('does not wait for what an ended check left behind', async () => {
+  it('does not wait for processes that the check left behind', async () => {
     const start = systemClock.now();
     assert.deepEqual(await ask(script('echo parked; sleep 60 &')), { safe: true, message: 'parked' });
     assert.ok(systemClock.now() - start < 4000);
   });
 
-  it('reads no more than a bound of what it says', async () => {
+  it('reads a limited part of the output', async () => {
     const answer = await ask(script('head -c 300000 /dev/zero | tr "\\0" x; exit 0'));
     assert.deepEqual(answer, { safe: true, message: 'x'.repeat(200) });
     assert.equal((await ask(script("printf '\\033[31mred\\007\\n'"))).message, '[31mred');
     assert.equal((await ask(script('yes'), 300)).safe, false);
   });
 
-  it('ends with the agent', async () => {
+  it('stops with the agent', async () => {
     const stop = new AbortController();
     const asked = createSafeCheck({ check: script('sleep 60'), env }).ask(stop.signal);
     await sleep(systemClock, 0);
@@ -119,7 +119,7 @@ describe('safe check by an executable', () => {
     assert.deepEqual(await asked, { safe: false, message: 'The agent is stopping.' });
   });
 
-  it('is refused at the start where it could never answer, or others in its place', () => {
+  it('is refused at start if it cannot work, or if other users could replace it', () => {
     const loose = script('exit 0', 0o777);
     const foreign = script('exit 0');
     if (process.geteuid?.() === 0) chownSync(foreign, 65534, 65534);
@@ -143,7 +143,7 @@ describe('safe check by an executable', () => {
       assert.throws(() => createSafeCheck({ check, env }), { code: 'InvalidOption', flag: '--safe-check', message });
   });
 
-  it('is not safe once the file was taken away or opened to others', async () => {
+  it('is not safe once the file was removed or made writable by others', async () => {
     const file = script('exit 0');
     const check = createSafeCheck({ check: file, env });
     assert.equal((await check.ask(never)).safe, true);
@@ -173,14 +173,14 @@ describe('safe check by a URL', () => {
   const status = (code: number, body: string): Promise<string> =>
     serve((_, response) => response.writeHead(code, { location: '/elsewhere' }).end(body));
 
-  it('is safe on a status of 2xx alone, and says the first line', async () => {
+  it('is safe only with a 2xx status, and returns the first line of the body', async () => {
     assert.deepEqual(await ask(await status(200, 'parked\nmore')), { safe: true, message: 'parked' });
     assert.deepEqual(await ask(await status(204, '')), { safe: true, message: 'HTTP status 204.' });
     assert.deepEqual(await ask(await status(409, 'driving')), { safe: false, message: 'driving' });
     assert.deepEqual(await ask(await status(500, '')), { safe: false, message: 'HTTP status 500.' });
   });
 
-  it('follows no redirect', async () => {
+  it('follows no redirects', async () => {
     let asked = 0;
     const url = await serve((request, response) => {
       asked += 1;
@@ -191,7 +191,7 @@ describe('safe check by a URL', () => {
     assert.equal(asked, 1);
   });
 
-  it('says what it is about', async () => {
+  it("passes the update's names", async () => {
     let seen = '';
     const url = await serve((request, response) => {
       seen = `${request.method} ${request.url}`;
@@ -201,7 +201,7 @@ describe('safe check by a URL', () => {
     assert.equal(seen, 'GET /parked?unit=7&namespace=shop&daemonSet=till&revision=r2');
   });
 
-  it('is not safe when nobody listens, nothing is said in time, or the answer is cut off', async () => {
+  it('is not safe if nothing listens, after a timeout, or if the response is cut off', async () => {
     assert.deepEqual(await ask('http://127.0.0.1:1/'), {
       safe: false,
       message: 'The check is unreachable (ECONNREFUSED).',
@@ -216,7 +216,7 @@ describe('safe check by a URL', () => {
     assert.deepEqual(await ask(cut), { safe: false, message: 'The response of the check was cut off.' });
   });
 
-  it('reads no more than a bound of a body', async () => {
+  it('reads a limited part of the body', async () => {
     const url = await serve((_, response) => {
       const write = (): void => {
         while (!response.destroyed && response.write('x'.repeat(10_000)));
@@ -227,7 +227,7 @@ describe('safe check by a URL', () => {
     assert.deepEqual(await ask(url), { safe: true, message: 'x'.repeat(200) });
   });
 
-  it('ends with the agent', async () => {
+  it('stops with the agent', async () => {
     const stop = new AbortController();
     const url = await serve(() => stop.abort());
     assert.deepEqual(await createSafeCheck({ check: url, env }).ask(stop.signal), {
@@ -236,7 +236,7 @@ describe('safe check by a URL', () => {
     });
   });
 
-  it('is refused at the start without TLS to another machine, and with a password in it', () => {
+  it('is refused at start without TLS to another machine, or with a password', () => {
     for (const [check, message] of [
       ['http://gateway/parked', /must use https/],
       ['http://127.0.0.1.example.com/', /must use https/],

@@ -39,8 +39,8 @@ const runAndKill = async (dir: string, first: number, count: number): Promise<nu
   return Number(said.trim().split('\n').at(-1));
 };
 
-describe('journal on a real file system', () => {
-  it('makes a directory and files that only its user can read', async () => {
+describe('the journal on a real file system', () => {
+  it('creates a directory and files that only its user can read', async () => {
     const dir = newDir();
     const { journal } = await open(dir);
     await journal.append({ key: 'a', value: 1 });
@@ -56,7 +56,7 @@ describe('journal on a real file system', () => {
     await again.journal.close();
   });
 
-  it('refuses a place where others may put files of their own', async () => {
+  it('refuses a directory that other users can write to', async () => {
     const dir = newDir();
     mkdirSync(path.dirname(dir), { recursive: true });
     chmodSync(path.dirname(dir), 0o777);
@@ -67,7 +67,7 @@ describe('journal on a real file system', () => {
     await assert.rejects(open(file), { code: 'Denied' });
   });
 
-  it('lets one process alone use a directory, also one with a long path, until it is closed', async () => {
+  it('lets only one process use a directory, also with a long path, until it is closed', async () => {
     for (const dir of [newDir(), path.join(newDir(), 'x'.repeat(120))]) {
       const { journal } = await open(dir);
       await assert.rejects(open(dir), { code: 'Locked' });
@@ -79,7 +79,7 @@ describe('journal on a real file system', () => {
     }
   });
 
-  it('reads what the one before it has written to the last moment', async () => {
+  it('reads everything that the previous process wrote', async () => {
     const dir = newDir();
     const { journal } = await open(dir);
     let tried = 0;
@@ -104,7 +104,7 @@ describe('journal on a real file system', () => {
     await next?.journal.close();
   });
 
-  it('writes nothing more once its lock was taken away', async () => {
+  it('writes nothing after its lock was taken over', async () => {
     const dir = newDir();
     const { journal } = await open(dir);
     rmSync(path.join(dir, 'lock'));
@@ -116,7 +116,7 @@ describe('journal on a real file system', () => {
     await other.journal.close();
   });
 
-  it('keeps what a process answered before it was killed, time after time, and its lock falls to the next', async () => {
+  it('keeps everything that a killed process acknowledged, repeatedly, and passes the lock to the next', async () => {
     const dir = newDir();
     let first = 1;
     for (let round = 0; round < 8; round += 1) {

@@ -87,8 +87,8 @@ const bitsOf = (seed: number): (() => boolean) => {
 
 const isName = (op: DiskOp): boolean => op.kind === 'create' || op.kind === 'rename' || op.kind === 'remove';
 
-describe('journal when the power is cut', () => {
-  it('keeps every answered record, cut after every operation, whatever the disk kept of what was not synced', async () => {
+describe('the journal after a power cut', () => {
+  it('keeps every acknowledged record, with a cut after every operation and any state of unsynced writes', async () => {
     const story = await live();
     assert.ok(story.ops.filter((op) => op.kind === 'rename').length > 6, 'the story compacts');
     for (let cut = 0; cut <= story.ops.length; cut += 1) {
@@ -123,7 +123,7 @@ describe('journal when the power is cut', () => {
     }
   });
 
-  it('keeps every answered record, cut at every byte of every write, and calls no torn end damage', async () => {
+  it('keeps every acknowledged record, with a cut at every byte, and reports no damage for a torn end', async () => {
     const story = await live();
     let cuts = 0;
     for (const [index, op] of story.ops.entries()) {
@@ -144,7 +144,7 @@ describe('journal when the power is cut', () => {
     assert.ok(cuts > 2000, `${cuts} cuts`);
   });
 
-  it('shows after a crash of the process only what a power cut cannot take away any more', async () => {
+  it('shows only durable records after a crash of the process', async () => {
     const story = await live();
     for (let cut = 0; cut <= story.ops.length; cut += 1) {
       const disk = createDisk(story.ops.slice(0, cut));
@@ -159,7 +159,7 @@ describe('journal when the power is cut', () => {
     }
   });
 
-  it('never loses sight of a damaged file while it is set aside', async () => {
+  it('always keeps a damaged file while it is copied', async () => {
     const disk = createDisk();
     const { journal } = await openRegister(disk);
     for (const key of ['a', 'b', 'c']) await journal.append({ key, value: 1 });

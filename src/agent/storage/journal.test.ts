@@ -6,8 +6,8 @@ import { createRegister, openRegister, testEnv } from './testing/register.ts';
 
 const syncs = (ops: readonly DiskOp[]): number => ops.filter(({ kind }) => kind === 'sync').length;
 
-describe('journal', () => {
-  it('lets records of one moment share one write and one fsync, and answers them in order', async () => {
+describe('the journal', () => {
+  it('batches concurrent records into one write and fsync, and acknowledges them in order', async () => {
     const disk = createDisk();
     const { journal } = await openRegister(disk, 1_000_000);
     const before = syncs(disk.ops);
@@ -25,7 +25,7 @@ describe('journal', () => {
     );
   });
 
-  it('applies a record before its append resolves, and never one that failed', async () => {
+  it('applies a record before its append resolves, and never a failed one', async () => {
     const disk = createDisk();
     const { journal, values } = await openRegister(disk);
     await journal.append({ key: 'a', value: 1 });
@@ -35,7 +35,7 @@ describe('journal', () => {
     assert.equal(values.get('a'), 1);
   });
 
-  it('stays within its bound however long it lives', async () => {
+  it('stays within its size limit', async () => {
     const disk = createDisk();
     const { journal } = await openRegister(disk, 500);
     for (let value = 0; value < 300; value += 1) await journal.append({ key: `k${value % 3}`, value });
@@ -44,7 +44,7 @@ describe('journal', () => {
     assert.deepEqual([...disk.visible().keys()], ['/state/register']);
   });
 
-  it('writes nothing unless it is asked to', async () => {
+  it('writes nothing without an append', async () => {
     const disk = createDisk();
     const { journal } = await openRegister(disk);
     const before = disk.ops.length;
@@ -59,7 +59,7 @@ describe('journal', () => {
     ['EROFS', 'ReadOnly', /read-only: mount it for writing/],
     ['EIO', 'Io', /the disk failed \(EIO\)/],
   ] as const) {
-    it(`says ${code} on ${errno}, whatever operation fails, loses nothing and goes on when it is over`, async () => {
+    it(`reports ${code} for ${errno} in any operation, loses nothing, and recovers`, async () => {
       const disk = createDisk();
       const { journal, values } = await openRegister(disk, 150);
       const expected = new Map<string, number>();
@@ -90,7 +90,7 @@ describe('journal', () => {
     });
   }
 
-  it('goes on when it cannot be compacted, and leaves no half of a file on a full disk', async () => {
+  it('continues if compaction fails, and leaves no partial file on a full disk', async () => {
     const disk = createDisk();
     const { journal, values } = await openRegister(disk, 150);
     disk.failure = (op) =>
@@ -101,7 +101,7 @@ describe('journal', () => {
     assert.deepEqual((await openRegister(disk)).values, values);
   });
 
-  it('cuts off at once what a failed write left', async () => {
+  it('truncates the rest of a failed write at once', async () => {
     const disk = createDisk();
     const { journal } = await openRegister(disk);
     await journal.append({ key: 'a', value: 1 });
@@ -111,7 +111,7 @@ describe('journal', () => {
     assert.deepEqual(disk.visible(), before);
   });
 
-  it('opens what it can read where nothing can be written, and writes once that is possible', async () => {
+  it('opens for reading on a read-only disk, and writes once that is possible', async () => {
     const disk = createDisk();
     const first = await openRegister(disk);
     await first.journal.append({ key: 'a', value: 1 });
@@ -127,7 +127,7 @@ describe('journal', () => {
     assert.equal((await openRegister(disk)).values.get('a'), 3);
   });
 
-  it('reads only once it has the lock: until then another may write', async () => {
+  it('reads only after it has the lock, because another process may still write', async () => {
     const disk = createDisk();
     const other = await openRegister(disk);
     const state = createRegister();
@@ -146,7 +146,7 @@ describe('journal', () => {
     assert.equal(state.values.get('a'), 1);
   });
 
-  it('without the lock when it has read, writes nothing over what another has written since', async () => {
+  it('does not overwrite the records of another process if it was opened without the lock', async () => {
     const disk = createDisk();
     const first = await openRegister(disk);
     await first.journal.append({ key: 'a', value: 1 });
@@ -175,14 +175,14 @@ describe('journal', () => {
     assert.equal((await openRegister(disk)).values.get('a'), 2);
   });
 
-  it('does not start where the file cannot be read: that is not an empty journal', async () => {
+  it('does not open an unreadable file as an empty journal', async () => {
     const disk = createDisk();
     disk.read = () => Promise.reject(diskError('EIO'));
     await assert.rejects(openRegister(disk), { code: 'Io' });
     assert.equal(disk.ops.length, 0);
   });
 
-  it('refuses a record above the bound', async () => {
+  it('refuses a record that is too large', async () => {
     const { journal } = await openRegister(createDisk());
     await assert.rejects(journal.append({ key: 'x'.repeat(70_000), value: 1 }), { code: 'TooLarge' });
     await journal.append({ key: 'x', value: 1 });

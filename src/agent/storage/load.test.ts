@@ -17,8 +17,8 @@ const written = async (): Promise<Buffer> => {
 /** Number of the record whose bytes these are; -1 for the line that names the format. */
 const recordAt = (bytes: Buffer, at: number): number => bytes.subarray(0, at).toString().split('\n').length - 2;
 
-describe('journal with a damaged byte', () => {
-  it('keeps every other record, tells it, and keeps the file as it was, wherever the byte is', async () => {
+describe('a journal with a damaged byte', () => {
+  it('keeps every other record, reports the damage, and copies the file, for any byte', async () => {
     const good = await written();
     const all = new Map(keys.map((key, index) => [key, index + 1]));
     for (let at = 0; at < good.length; at += 1) {
@@ -45,7 +45,7 @@ describe('journal with a damaged byte', () => {
     }
   });
 
-  it('takes zeros at the end for a write that was cut short', async () => {
+  it('treats zeros at the end as an interrupted write', async () => {
     const good = await written();
     const { journal, values } = await openRegister(
       createDisk(new Map([[FILE, Buffer.concat([good, Buffer.alloc(512)])]])),
@@ -54,7 +54,7 @@ describe('journal with a damaged byte', () => {
     assert.equal(values.size, keys.length);
   });
 
-  it('starts empty beside a file that is no journal, and keeps that', async () => {
+  it('starts empty if the file is not a journal, and keeps a copy', async () => {
     const text = Buffer.from('hello\nworld\n');
     const disk = createDisk(new Map([[FILE, text]]));
     const { journal, values } = await openRegister(disk);
@@ -63,7 +63,7 @@ describe('journal with a damaged byte', () => {
     assert.deepEqual(disk.visible().get(`${FILE}.damaged-1`), text);
   });
 
-  it('keeps the last five damaged files, and the numbers go on', async () => {
+  it('keeps copies of the last five damaged files, with increasing numbers', async () => {
     const good = await written();
     const bad = Buffer.from(good);
     bad[good.length - 5] = 0x21;
@@ -77,7 +77,7 @@ describe('journal with a damaged byte', () => {
     );
   });
 
-  it('uses a damaged file without touching it while there is no space to keep a copy', async () => {
+  it('uses a damaged file without changing it while there is no space for a copy', async () => {
     const good = await written();
     const bad = Buffer.from(good);
     bad[good.length - 5] = 0x21;
@@ -97,7 +97,7 @@ describe('journal with a damaged byte', () => {
     );
   });
 
-  it('refuses a file of a later version, and leaves it alone', async () => {
+  it('refuses a file of a later version, and does not change it', async () => {
     const good = await written();
     const { encodeFrame } = await import('./frames.ts');
     const later = Buffer.concat([encodeFrame(['{"format":"edgeset-journal","version":2}']), good]);

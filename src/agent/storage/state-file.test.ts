@@ -13,7 +13,7 @@ interface Value {
 const parse = (value: unknown): Value | undefined =>
   typeof value === 'object' && value !== null && 'words' in value ? (value as Value) : undefined;
 
-describe('state file', () => {
+describe('a state file', () => {
   let dir = '';
   const clock = createVirtualClock(0);
   const lines: string[] = [];
@@ -30,7 +30,7 @@ describe('state file', () => {
   });
   afterEach(() => rm(dir, { recursive: true, force: true }));
 
-  it('gives back what was saved, readable by its owner only', async () => {
+  it('returns the saved value, and is readable by its owner only', async () => {
     const file = at();
     assert.equal(file.initial, undefined);
     file.save(() => ({ words: ['a', 'ü\n'] }));
@@ -41,7 +41,7 @@ describe('state file', () => {
     assert.deepEqual(lines, []);
   });
 
-  it('writes changes that come together once, and nothing that is the same', async () => {
+  it('writes several changes once, and nothing if the value is unchanged', async () => {
     const file = at();
     let asked = 0;
     const value = (): Value => {
@@ -60,7 +60,7 @@ describe('state file', () => {
     assert.equal((await stat(path.join(dir, 'state.json'))).mtimeMs, written);
   });
 
-  it('takes a file that is cut or altered at any byte for none, with a warning', async () => {
+  it('ignores a file that is truncated or altered at any byte, with a warning', async () => {
     const file = at();
     file.save(() => ({ words: ['one', 'two'] }));
     await file.flush();
@@ -79,7 +79,7 @@ describe('state file', () => {
     assert.deepEqual(at().initial, { words: ['one', 'two'] });
   });
 
-  it('neither believes nor follows what others have put in its place', async () => {
+  it('ignores files and links of other users in its place', async () => {
     const file = at();
     file.save(() => ({ words: ['mine'] }));
     await file.flush();
@@ -101,7 +101,7 @@ describe('state file', () => {
     assert.equal(await readFile(elsewhere, 'utf8'), 'precious');
   });
 
-  it('is flushed when everything is on the disk, whoever else flushes it', async () => {
+  it('is flushed once everything is on disk, also with concurrent flushes', async () => {
     const began: string[] = [];
     const ends: (() => void)[] = [];
     const files = {
@@ -131,7 +131,7 @@ describe('state file', () => {
     assert.match(began.at(-1) ?? '', /second/);
   });
 
-  it('tries again when the disk refuses, and loses nothing', async () => {
+  it('retries if the disk fails, and loses nothing', async () => {
     await rm(dir, { recursive: true });
     await writeFile(dir, 'a file is in the way');
     const file = at();

@@ -6,9 +6,9 @@ import type { Choice } from '../types.ts';
 
 const tonight: Choice = { choice: 'approve', when: { type: 'window', from: '22:00', to: '05:00' } };
 
-describe('a new version that the manager withholds for a while', () => {
+describe('a new version that the manager withholds', () => {
   for (const reason of ['Paused', 'Partition', 'NodeSelector', 'NodeNotEligible'] as const)
-    it(`keeps what was decided, and carries it out when it is offered again (${reason})`, async (t) => {
+    it(`keeps the decision, and carries it out when the version is offered again (${reason})`, async (t) => {
       const { testbed, agent } = await openWithUpdate(t);
       await decide(agent, tonight);
       testbed.withhold(reason);
@@ -23,7 +23,7 @@ describe('a new version that the manager withholds for a while', () => {
       assert.ok(testbed.events.every(({ reason: what }) => what !== 'DecisionSuperseded'));
     });
 
-  it('is not offered: whoever has not decided is not asked, by either API, and no deadline acts', async (t) => {
+  it('is not offered without an earlier decision, by either API, and not updated by a deadline', async (t) => {
     const { testbed, agent } = await openWithUpdate(t, { 'edgeset.io/ota-deadline': '2026-11-21T12:30:00Z' });
     testbed.withhold('Paused');
     await testbed.until('it is withheld', () => stateOf(agent) === 'current Paused');
@@ -43,7 +43,7 @@ describe('a new version that the manager withholds for a while', () => {
     assert.deepEqual(historyOf(agent), []);
   });
 
-  it('may be decided on otherwise by whoever has decided', async (t) => {
+  it('allows an owner who has decided to change the decision', async (t) => {
     const { testbed, agent } = await openWithUpdate(t);
     await decide(agent, tonight);
     testbed.withhold('Partition');
@@ -59,7 +59,7 @@ describe('a new version that the manager withholds for a while', () => {
     assert.equal(testbed.deletes(), 0);
   });
 
-  it('keeps what the compatible route queued while offline', async (t) => {
+  it('keeps what a YurtHub request queued while offline', async (t) => {
     const { testbed, agent } = await openWithUpdate(t);
     testbed.cut(true);
     await testbed.advance(1_000);
@@ -76,7 +76,7 @@ describe('a new version that the manager withholds for a while', () => {
     assert.equal(testbed.deletes(), 1);
   });
 
-  it('ends what was decided when the template is taken back meanwhile', async (t) => {
+  it('supersedes the decision if the template is reverted meanwhile', async (t) => {
     const { testbed, agent } = await openWithUpdate(t);
     await decide(agent, tonight);
     testbed.withhold('Paused');

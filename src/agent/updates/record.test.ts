@@ -58,18 +58,18 @@ const waiting = (): UpdateRecord => {
   };
 };
 
-describe('what is known of a DaemonSet here', () => {
-  it('is nothing where nothing was announced', () => {
+describe('the record of a DaemonSet', () => {
+  it('does not exist without an announcement', () => {
     assert.equal(nextRecord(owner, [pod({ uid: 'a', revision: 'one' })], undefined), undefined);
     assert.equal(nextRecord(owner, [], undefined), undefined);
   });
 
-  it('ends when the announcement is taken from the pod, or the pod goes without an act', () => {
+  it('ends when the announcement is removed, or the pod disappears without an update', () => {
     assert.equal(nextRecord(owner, [pod({ uid: 'a', revision: 'one' })], waiting()), undefined);
     assert.equal(nextRecord(owner, [], waiting()), undefined);
   });
 
-  it('goes on through an act: no pod, a pod that was not told yet, and then its own word', () => {
+  it("continues during an update: without a pod, with a pod without announcement, and with the pod's announcement", () => {
     const gone = nextRecord(owner, [], { ...waiting(), episode });
     assert.partialDeepStrictEqual(gone, { running: { revision: 'one' }, announced: { need: 'yes' }, episode });
     const fresh = nextRecord(owner, [pod({ uid: 'b', revision: 'two' })], gone);
@@ -85,17 +85,17 @@ describe('what is known of a DaemonSet here', () => {
     });
   });
 
-  it('keeps details only of the target that they are of, and waits for no act of an older one', () => {
+  it('keeps details of the current target only, and does not wait for an update to an older one', () => {
     const newer = nextRecord(owner, [pod({ uid: 'a', revision: 'one', told: 'three' })], { ...waiting(), episode });
     assert.partialDeepStrictEqual(newer, { announced: { revision: 'three' }, details: null, episode: null });
   });
 
-  it('forgets a DaemonSet that was made anew under the same name', () => {
+  it('is reset when the DaemonSet is recreated with the same name', () => {
     const again = nextRecord({ ...owner, uid: 'other' }, [pod({ uid: 'c', revision: 'one' })], waiting());
     assert.equal(again, undefined);
   });
 
-  it('goes by the newest pod that stays', () => {
+  it('uses the newest pod that is not terminating', () => {
     const old = pod({ uid: 'a', revision: 'one', terminating: true, at: '2026-01-03T00:00:00Z' });
     const first = pod({ uid: 'b', revision: 'two', at: '2026-01-01T00:00:00Z' });
     const second = pod({ uid: 'c', revision: 'two', at: '2026-01-02T00:00:00Z' });

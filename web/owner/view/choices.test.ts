@@ -35,17 +35,17 @@ const decided = (decision: Decision['decision'], state: Decision['state'] = 'ope
     },
   });
 
-test('a choice that was pressed is found again in the decision that it made', () => {
+test('a decision maps back to the choice that made it', () => {
   for (const name of ['now', 'tonight', 'later', 'reject'] as const) {
     assert.equal(chosenName(decided(choiceOf(name, now, 'Europe/Berlin'))), name);
   }
 });
 
-test('later asks again the next day at six where the device is', () => {
+test("later asks again the next day at 18:00 in the device's time zone", () => {
   assert.deepEqual(choiceOf('later', now, 'Europe/Berlin'), { choice: 'postpone', until: '2026-11-22T17:00:00.000Z' });
 });
 
-test('a decision made by other means, or settled, is none of the choices of the page', () => {
+test('a decision made by other means, or a settled one, is not a choice of the page', () => {
   assert.equal(chosenName(update({})), undefined);
   assert.equal(chosenName(decided({ choice: 'reject' }, 'replaced')), undefined);
   assert.equal(
@@ -54,7 +54,7 @@ test('a decision made by other means, or settled, is none of the choices of the 
   );
 });
 
-test('nothing is decided on a version that is not known, runs, fails or was withdrawn', () => {
+test('there is no decision for a version that is unknown, runs, fails or was withdrawn', () => {
   assert.equal(mayDecide(update({})), true);
   assert.equal(mayDecide(update({ target: { revision: null, images: null, publishedAt: null } })), false);
   for (const state of ['current', 'updating', 'failed', 'halted'] as const) {
@@ -62,7 +62,7 @@ test('nothing is decided on a version that is not known, runs, fails or was with
   }
 });
 
-test('a version that is not offered yet is told apart from one that runs', () => {
+test('a version that is not offered yet is distinguished from a running one', () => {
   const target = { revision: 'b', images: null, publishedAt: null };
   assert.equal(isWithheld(update({ state: 'current', reason: 'Paused', target })), true);
   assert.equal(isWithheld(update({ state: 'current', target: { ...target, revision: 'a' } })), false);

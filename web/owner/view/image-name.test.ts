@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compareImages, readImage } from './image-name.ts';
 
-test('an image is read as name and version', () => {
+test('an image is split into name and version', () => {
   const digest = 'sha256:0123456789abcdef0123456789abcdef';
   assert.deepEqual(readImage('nginx:1.19.4'), { name: 'nginx', version: '1.19.4' });
   assert.deepEqual(readImage('nginx'), { name: 'nginx', version: 'latest' });
@@ -13,11 +13,11 @@ test('an image is read as name and version', () => {
   assert.deepEqual(readImage(`app@${digest}`), { name: 'app', version: '0123456789ab' });
 });
 
-test('an image cannot turn around or hide what is beside it', () => {
+test('an image name cannot reverse or hide other text', () => {
   assert.deepEqual(readImage('app:1.0\u202e0.2\n\u200b'), { name: 'app', version: '1.0\uFFFD0.2\uFFFD\uFFFD' });
 });
 
-test('containers are compared by their name, new and old ones too', () => {
+test('containers are compared by name, including new and removed ones', () => {
   const before = [
     { container: 'app', image: 'app:1' },
     { container: 'old', image: 'old:1' },
@@ -39,7 +39,7 @@ test('containers are compared by their name, new and old ones too', () => {
   );
 });
 
-test('a target that is not known yet changes nothing', () => {
+test('an unknown target shows no changes', () => {
   const before = [{ container: 'app', image: 'app:1' }];
   assert.deepEqual(
     compareImages(before, null).map(({ changed }) => changed),

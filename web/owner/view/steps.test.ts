@@ -14,7 +14,7 @@ const waiting = (changes: Partial<Update>, connected = true): string | undefined
   return steps.find(({ state }) => state === 'current')?.label;
 };
 
-test('an update that the administrator holds back says so, whatever else it would wait for', () => {
+test('an update that the administrator withholds shows that first', () => {
   for (const reason of withheldReasons) {
     assert.equal(waiting({ reason }), en.steps.withheld[reason]);
     assert.equal(waiting({ reason, image: { state: 'pulling', message: '' } }), en.steps.withheld[reason]);

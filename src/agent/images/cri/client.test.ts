@@ -24,7 +24,7 @@ describe('the container runtime', () => {
   const cri = () => createCriClient(runtime.socket, systemClock);
   const answer = (method: string, ...queue: Answer[]) => runtime.answers.set(method, () => queue.shift());
 
-  it('says what it is, and what it is not ready for', async () => {
+  it('reports its name, version and conditions', async () => {
     answer('Status', {
       message: messageField(
         1,
@@ -38,7 +38,7 @@ describe('the container runtime', () => {
     });
   });
 
-  it('is asked for an image by its name, with the login, and with the time that is left', async () => {
+  it('gets the image name, the login, and the remaining time', async () => {
     assert.equal(await cri().hasImage('registry.example/app:v1', signal), false);
     await cri().pull('registry.example/app:v1', { username: 'me', password: 'pässword' }, 5000, signal);
     assert.equal(await cri().hasImage('registry.example/app:v1', signal), true);
@@ -51,13 +51,13 @@ describe('the container runtime', () => {
     assert.equal(call?.headers[':path'], '/runtime.v1.ImageService/PullImage');
   });
 
-  it('names the folder of its images, or none', async () => {
+  it('may report the folder of its images', async () => {
     assert.equal(await cri().imageFolder(signal), join(runtime.socket, '..'));
     answer('ImageFsInfo', { message: new Uint8Array(0) });
     assert.equal(await cri().imageFolder(signal), undefined);
   });
 
-  it('refuses with a code and its own words', async () => {
+  it('refuses with a code and a message', async () => {
     answer('PullImage', { code: 5, text: 'failed to pull "a/b:c": 100% nöt found' });
     await assert.rejects(cri().pull('a', undefined, 5000, signal), {
       code: 'NotFound',
@@ -74,7 +74,7 @@ describe('the container runtime', () => {
     await assert.rejects(cri().hasImage('a', signal), { code: 'Unknown', message: 'Unknown' });
   });
 
-  it('that answers what is no gRPC message is told from one that refuses', async () => {
+  it('with an invalid gRPC response is distinguished from one that refuses', async () => {
     const body =
       (bytes: number[], trailers = true) =>
       (stream: ServerHttp2Stream): void => {
@@ -99,7 +99,7 @@ describe('the container runtime', () => {
     }
   });
 
-  it('is not read without end', async () => {
+  it('can send a limited response only', async () => {
     answer('ImageStatus', (stream) => {
       stream.respond({ 'content-type': 'application/grpc' });
       const more = (): void => void (stream.destroyed || stream.write(Buffer.alloc(65_536), more));
@@ -109,13 +109,13 @@ describe('the container runtime', () => {
     await runtime.calls[0]?.over;
   });
 
-  it('that does not answer is left at the deadline, and sees that', async () => {
+  it('that does not respond in time is disconnected', async () => {
     answer('PullImage', 'silence');
     await assert.rejects(cri().pull('a', undefined, 50, signal), { code: 'DeadlineExceeded' });
     await runtime.calls[0]?.over;
   });
 
-  it('sees that a call is cancelled', async () => {
+  it('is disconnected when a call is cancelled', async () => {
     answer('PullImage', 'silence');
     const stop = new AbortController();
     const pull = cri().pull('a', undefined, 60_000, stop.signal);
@@ -128,7 +128,7 @@ describe('the container runtime', () => {
     await assert.rejects(cri().pull('a', undefined, 60_000, stop.signal), /enough/);
   });
 
-  it('may be restarted between calls and within one', async () => {
+  it('can restart between calls and during a call', async () => {
     const client = cri();
     answer('PullImage', 'reset');
     await assert.rejects(client.pull('a', undefined, 5000, signal), { code: 'Unavailable' });
@@ -139,7 +139,7 @@ describe('the container runtime', () => {
   });
 });
 
-describe('a socket that is none of the runtime', () => {
+describe('a socket that does not belong to the runtime', () => {
   const failure = (socket: string, code: string, cure: RegExp) =>
     assert.rejects(createCriClient(socket, systemClock).check(signal), (error: Error & { code: string }) => {
       assert.equal(error.code, code);
@@ -148,14 +148,14 @@ describe('a socket that is none of the runtime', () => {
       return true;
     });
 
-  it('is told with the cure', async () => {
+  it('is reported with the fix', async () => {
     await failure(join(dir, 'none.sock'), 'SocketMissing', /mount it when the agent runs as a pod/);
     const file = join(dir, 'file');
     writeFileSync(file, '');
     await failure(file, 'SocketUnserved', /that this is its CRI socket/);
   });
 
-  it('may be closed to the agent', { skip: process.getuid?.() === 0 && 'root may open everything' }, async () => {
+  it('may deny access to the agent', { skip: process.getuid?.() === 0 && 'root may open everything' }, async () => {
     const socket = join(dir, 'closed.sock');
     const server = createServer().listen(socket);
     chmodSync(socket, 0);
@@ -163,7 +163,7 @@ describe('a socket that is none of the runtime', () => {
     server.close();
   });
 
-  it('may speak something else, or nothing', async () => {
+  it('may use another protocol, or not respond', async () => {
     const socket = join(dir, 'other.sock');
     const server = createServer((peer) => peer.on('error', () => undefined).end('HTTP/1.1 400 Bad Request\r\n\r\n'));
     await new Promise<void>((resolve) => server.listen(socket, resolve));
