@@ -6,24 +6,13 @@ import path from 'node:path';
 import { describe, it, test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
 import manifest from '../../package.json' with { type: 'json' };
-import { main } from './main.ts';
 import { startEdgeset } from './testing/process.ts';
+import { type Ran, run as runMain } from './testing/run.ts';
 import { version } from './version.ts';
 
 const root = path.join(import.meta.dirname, '..', '..');
 
-const run = async (...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> => {
-  let stdout = '';
-  let stderr = '';
-  const code = await main(args, {
-    stdout: (text) => (stdout += text),
-    stderr: (text) => (stderr += text),
-    terminal: false,
-    environment: {},
-    random: () => 0,
-  });
-  return { code, stdout, stderr };
-};
+const run = (...args: string[]): Promise<Ran> => runMain(args);
 
 test('--version prints the version of the package', async () => {
   assert.deepEqual(await run('--version'), { code: 0, stdout: `${version}\n`, stderr: '' });

@@ -15,7 +15,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { parse, parseAllDocuments } from 'yaml';
 import manifest from '../../package.json' with { type: 'json' };
-import { main } from '../../src/cli/index.ts';
+import { run } from '../../src/cli/testing/run.ts';
 import { loadClusterConfig } from '../../src/kube/index.ts';
 
 const root = path.join(import.meta.dirname, '..', '..');
@@ -59,16 +59,9 @@ const podSpec = (): PodSpec => {
   return found.spec.template.spec;
 };
 
-/** What the agent says of flags, as far as it looks at them: at the log's format last. */
+/** The agent's error about its flags. It checks the log format last. */
 const judgeFlags = async (args: readonly string[]): Promise<string> => {
-  let stderr = '';
-  const code = await main(['agent', ...args, '--log-format=none'], {
-    stdout: () => undefined,
-    stderr: (text) => (stderr += text),
-    terminal: false,
-    environment: { NODE_NAME: 'node-1' },
-    random: () => 0,
-  });
+  const { code, stderr } = await run(['agent', ...args, '--log-format=none'], { environment: { NODE_NAME: 'node-1' } });
   assert.equal(code, 2);
   return stderr;
 };
@@ -141,7 +134,7 @@ test('the kustomization contains no role bindings', () => {
 test('the agent accepts the flags of the systemd unit and of the guide', async () => {
   const [, command = ''] = /^ExecStart=(.+)$/m.exec(unit) ?? [];
   const [, inGuide = ''] = /^AGENT_FLAGS=(.+)$/m.exec(guide) ?? [];
-  const [, examples = ''] = /^# Further flags, such as (.+)$/m.exec(guide) ?? [];
+  const [, examples = ''] = /^# Additional flags, such as (.+)$/m.exec(guide) ?? [];
   const flags = command.slice(command.indexOf('.mjs') + 4).replace('$AGENT_FLAGS', `${inGuide} ${examples}`);
   // The owner's name is known on the device alone.
   const args = flags.replace('=owner', '=0').split(/\s+/).filter(Boolean);

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
 import manifest from '../../package.json' with { type: 'json' };
-import { main } from '../../src/cli/index.ts';
+import { run } from '../../src/cli/testing/run.ts';
 
 const root = path.join(import.meta.dirname, '..', '..');
 const read = (file: string): string => readFileSync(path.join(root, file), 'utf8');
@@ -33,15 +33,8 @@ test('the Deployment runs the manager image of the Containerfile', () => {
 });
 
 test("the manager accepts the Deployment's flags", async () => {
-  let stderr = '';
-  // The manager looks at the log's format last: whatever is wrong with another flag would be said instead.
-  const code = await main([...container().args, '--log-format=none'], {
-    stdout: () => undefined,
-    stderr: (text) => (stderr += text),
-    terminal: false,
-    environment: {},
-    random: () => 0,
-  });
+  // The manager checks the log format last: it would report any other invalid flag first.
+  const { code, stderr } = await run([...container().args, '--log-format=none']);
   assert.equal(code, 2);
   assert.match(stderr, /^edgeset: --log-format: "none" is not known/);
 });

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
-import { main } from '../main.ts';
+import { run as runMain } from '../testing/run.ts';
 import type { StartManager } from './environment.ts';
 import { type DemoFlags, resolveDemoOptions } from './options.ts';
 import { runDemo } from './run.ts';
@@ -98,10 +98,8 @@ test('the edgeset commands that are printed work on the kept cluster', async () 
   await Promise.race([kept.promise, demo.code]);
   assert.ok(commands.length >= 4, demo.out() + demo.err());
   for (const command of commands) {
-    let output = '';
-    const io = { stdout: (text: string) => (output += text), stderr: (text: string) => (output += text) };
-    const code = await main(command.split(' '), { ...io, terminal: false, environment, random: Math.random });
-    assert.equal(code, 0, `${command}: ${output}`);
+    const { code, stdout, stderr } = await runMain(command.split(' '), { environment });
+    assert.equal(code, 0, `${command}: ${stdout}${stderr}`);
   }
   demo.stop.abort();
   assert.equal(await demo.code, 0);

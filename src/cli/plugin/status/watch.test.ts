@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { eventually } from '../../../../test/support/index.ts';
 import type { Io } from '../../io.ts';
-import { createFakeCluster, type Ran, ROLLOUTS } from '../testing/fake-cluster.ts';
+import type { Ran } from '../../testing/run.ts';
+import { createFakeCluster, ROLLOUTS } from '../testing/fake-cluster.ts';
 
 describe('status -w', () => {
   const world = createFakeCluster();

@@ -16,8 +16,7 @@ import {
   type HttpsServer,
   startHttpsServer,
 } from '../../../sim/index.ts';
-import { main } from '../../main.ts';
-import type { Ran } from './fake-cluster.ts';
+import { type Ran, run } from '../../testing/run.ts';
 
 const HOUR_MS = 3_600_000;
 const namespace = 'default';
@@ -113,19 +112,8 @@ export const createEmbeddedTestCluster = (random: () => number) => {
       await client.replace(daemonRollouts, { ...made, status: whole }, { subresource: 'status' });
     },
     /** Runs `kubectl edgeset`. */
-    async run(...args: string[]): Promise<Ran> {
-      let stdout = '';
-      let stderr = '';
-      const io = {
-        stdout: (text: string) => void (stdout += text),
-        stderr: (text: string) => void (stderr += text),
-        terminal: false,
-        environment: { KUBECONFIG: path.join(dir, 'config') },
-        random,
-      };
-      const code = await main(args, io, 'kubectl edgeset');
-      return { code, stdout, stderr };
-    },
+    run: (...args: string[]): Promise<Ran> =>
+      run(args, { environment: { KUBECONFIG: path.join(dir, 'config') }, random }, 'kubectl edgeset'),
   };
   return world;
 };

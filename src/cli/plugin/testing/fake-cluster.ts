@@ -6,7 +6,7 @@ import { after, before, beforeEach } from 'node:test';
 import { type FakeApiServer, startFakeApiServer } from '../../../../test/support/index.ts';
 import type { DaemonRolloutStatus } from '../../../rollout/index.ts';
 import type { Io } from '../../io.ts';
-import { main } from '../../main.ts';
+import { type Ran, run } from '../../testing/run.ts';
 
 export const SETS = '/apis/apps/v1/namespaces/shop/daemonsets';
 export const ADVANCED_SETS = '/apis/apps.kruise.io/v1beta1/namespaces/shop/daemonsets';
@@ -21,12 +21,6 @@ export const observed = {
   target: { revision: 'web-new', hash: 'new', number: 2 },
   rollout: 1,
 };
-
-export interface Ran {
-  code: number;
-  stdout: string;
-  stderr: string;
-}
 
 const ownerOf = (apiVersion: string) => ({
   apiVersion,
@@ -81,24 +75,8 @@ export const createFakeCluster = () => {
       writeFileSync(path.join(dir, 'config'), JSON.stringify(config));
     },
     /** Runs `kubectl edgeset`; `io` overrides parts of its process. */
-    async run(args: readonly string[], io: Partial<Io> = {}): Promise<Ran> {
-      let stdout = '';
-      let stderr = '';
-      const code = await main(
-        args,
-        {
-          stdout: (text) => (stdout += text),
-          stderr: (text) => (stderr += text),
-          terminal: false,
-          environment: { KUBECONFIG: world.kubeconfig },
-          random: () => 0.5,
-          ...io,
-        },
-        'kubectl edgeset',
-      );
-      return { code, stdout, stderr };
-    },
-
+    run: (args: readonly string[], io: Partial<Io> = {}): Promise<Ran> =>
+      run(args, { environment: { KUBECONFIG: world.kubeconfig }, random: () => 0.5, ...io }, 'kubectl edgeset'),
     /** Runs a command that succeeds without messages. Resolves with its stdout. */
     async output(...args: string[]): Promise<string> {
       const { code, stdout, stderr } = await world.run(args);

@@ -1,0 +1,27 @@
+import type { Io } from '../io.ts';
+import { main, type ProgramName } from '../main.ts';
+
+export interface Ran {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+/** Runs a command line in this process. `io` overrides parts of its process. */
+export const run = async (args: readonly string[], io: Partial<Io> = {}, name?: ProgramName): Promise<Ran> => {
+  let stdout = '';
+  let stderr = '';
+  const code = await main(
+    args,
+    {
+      stdout: (text) => void (stdout += text),
+      stderr: (text) => void (stderr += text),
+      terminal: false,
+      environment: {},
+      random: Math.random,
+      ...io,
+    },
+    name,
+  );
+  return { code, stdout, stderr };
+};
