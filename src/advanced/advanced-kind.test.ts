@@ -7,7 +7,7 @@ import { type Fleet, NAMESPACE, withFleet } from './testing/fleet.ts';
 const uidsOf = (pods: ReadonlyMap<string, Pod>): string[] =>
   [...pods.values()].map(({ metadata }) => metadata?.uid ?? '').toSorted();
 
-/** The most nodes that were without an available pod at a time, until the promise resolves. */
+/** The maximum number of nodes without an available pod at the same time, until `done` resolves. */
 const mostDown = async (fleet: Fleet, change: () => Promise<unknown>, done: () => Promise<unknown>) => {
   let most = 0;
   const stop = new AbortController();
@@ -111,7 +111,7 @@ describe('an Advanced DaemonSet', () => {
       await allRun('app:v1');
       await setImage('app:v2');
       for (let turn = 0; turn < 3; turn += 1) {
-        const preparing = await until('one pod is prepared to go', async () => {
+        const preparing = await until('one pod is prepared', async () => {
           const asked = (await fleet.pods()).filter(
             ({ metadata }) =>
               metadata?.labels?.['lifecycle.apps.kruise.io/state'] === 'PreparingDelete' &&
@@ -142,7 +142,7 @@ describe('an Advanced DaemonSet', () => {
         (await pods()).map(({ metadata }) => metadata?.labels?.['lifecycle.apps.kruise.io/state']);
       await until('a pod is prepared', async () => (await states()).includes('PreparingDelete'));
       await setImage('app:v1');
-      await until('it is back', async () => !(await states()).includes('PreparingDelete'));
+      await until('the pod is back in service', async () => !(await states()).includes('PreparingDelete'));
       assert.deepEqual(uidsOf(await allRun('app:v1')), uidsOf(before));
     }),
   );
@@ -166,7 +166,7 @@ describe('an Advanced DaemonSet', () => {
       await clock.advance(2_000);
       await label('node-1', 'a');
       const since = clock.now();
-      await until('it is back', async () => !(await states()).includes('PreparingDelete'));
+      await until('the pod is back in service', async () => !(await states()).includes('PreparingDelete'));
       assert.ok(clock.now() - since < 1_000, 'at once');
       assert.deepEqual(uidsOf(await allRun('app:v1')), uidsOf(before));
     }),
@@ -201,7 +201,7 @@ describe('an Advanced DaemonSet', () => {
           spec: { nodeSelector: { fleet: 'a' }, containers: [{ name: 'app', image: 'app:v1' }] },
         },
       );
-      await until('it is known', async () => (await get()).status?.observedGeneration === 1);
+      await until('the generation is observed', async () => (await get()).status?.observedGeneration === 1);
       await clock.advance(2_000);
       assert.equal((await pods()).length, 0);
       const label = (name: string, fleet: string | null) =>
@@ -210,13 +210,13 @@ describe('an Advanced DaemonSet', () => {
       await allRun('app:v1');
       for (const name of ['node-1', 'node-2']) await label(name, null);
       let most = 0;
-      await until('two are gone', async () => {
+      await until('two pods are gone', async () => {
         const all = await pods();
         most = Math.max(most, all.filter(({ metadata }) => metadata?.deletionTimestamp).length);
         return all.length === 1;
       });
       assert.equal(most, 1);
-      await until('the status says so', async () => {
+      await until('the status is updated', async () => {
         const { status } = await get();
         return status?.desiredNumberScheduled === 1 && status.numberMisscheduled === 0;
       });
@@ -230,7 +230,7 @@ describe('an Advanced DaemonSet', () => {
       const before = await allRun('app:v1');
       const first = before.get('node-1')?.metadata?.name ?? '';
       await client.delete(podResource, { namespace: NAMESPACE, name: first });
-      await until('it is gone', async () => {
+      await until('the pod is gone', async () => {
         const now = (await pods()).find(({ spec }) => spec?.nodeName === 'node-1');
         return now !== undefined && now.metadata?.uid !== before.get('node-1')?.metadata?.uid;
       });
@@ -242,7 +242,7 @@ describe('an Advanced DaemonSet', () => {
         { status: { phase: 'Failed' } },
         { type: 'merge', subresource: 'status' },
       );
-      await until('it is replaced', async () => {
+      await until('the pod is replaced', async () => {
         const now = (await pods()).find(({ spec }) => spec?.nodeName === 'node-2');
         return now !== undefined && now.metadata?.uid !== after.get('node-2')?.metadata?.uid;
       });
@@ -254,7 +254,7 @@ describe('an Advanced DaemonSet', () => {
     'reports why a template is invalid, and creates no pod',
     withFleet(async ({ create, until, get, pods, patch, allRun, requests, clock }) => {
       await create({}, {}, { spec: { containers: [{ name: 'app', image: 'app:v1', imagePullPolicy: 'Sometimes' }] } });
-      const stalled = await until('it stalls', async () =>
+      const stalled = await until('condition Stalled is True', async () =>
         (await get()).status?.conditions?.find(({ type, status }) => type === 'Stalled' && status === 'True'),
       );
       assert.equal(stalled.reason, 'InvalidTemplate');

@@ -25,7 +25,7 @@ describe('nothing is written', () => {
       await fleet.client.create(namespaces, { metadata: { name: lease.namespace } });
       await fleet.client.create(leases, { metadata: lease, spec });
       await fleet.create();
-      const condition = await fleet.until('it stalls', fleet.stalled);
+      const condition = await fleet.until('condition Stalled is True', fleet.stalled);
       assert.equal(condition.reason, 'OpenKruiseManager');
       const theirs = { desiredNumberScheduled: 3, updatedNumberScheduled: 2, daemonSetHash: 'theirs' };
       const call = { type: 'merge', subresource: 'status' } as const;
@@ -69,7 +69,7 @@ describe('nothing is written', () => {
       const fault = { verb: 'get', plural: 'leases', error: forbidden, left: 10 };
       fleet.faults.push(fault);
       await fleet.create();
-      const condition = await fleet.until('it stalls', fleet.stalled);
+      const condition = await fleet.until('condition Stalled is True', fleet.stalled);
       assert.equal(condition.reason, 'LeaseForbidden');
       assert.match(condition.message, /no right to get leases.*grant get on it/);
       await fleet.clock.advance(20_000);
@@ -99,7 +99,7 @@ describe('nothing is written', () => {
       const before = fleet.count('create', 'pods');
       const [pod] = await fleet.pods();
       await fleet.client.delete(podResource, { namespace: NAMESPACE, name: pod?.metadata?.name ?? '' });
-      const condition = await fleet.until('it stalls', fleet.stalled);
+      const condition = await fleet.until('condition Stalled is True', fleet.stalled);
       assert.equal(condition.reason, 'NativeDaemonSet');
       await fleet.clock.advance(10_000);
       assert.equal(fleet.count('create', 'pods'), before);
@@ -120,7 +120,7 @@ describe('nothing is written', () => {
       const spec = { nodeName: 'node-1', containers: [{ name: 'app', image: 'app:v1' }] };
       await fleet.client.create(podResource, { metadata, spec });
       await fleet.create({ selector: {} });
-      const condition = await fleet.until('it stalls', fleet.stalled);
+      const condition = await fleet.until('condition Stalled is True', fleet.stalled);
       assert.equal(condition.reason, 'SelectingAll');
       await fleet.clock.advance(5_000);
       assert.ok(fleet.reasons().includes('SelectingAll'));
@@ -137,7 +137,7 @@ describe('nothing is written', () => {
         metadata: { annotations: { 'edgeset.io/predelete-timeout-seconds': 'soon' } },
       });
       await fleet.setImage('app:v2');
-      const condition = await fleet.until('it stalls', fleet.stalled);
+      const condition = await fleet.until('condition Stalled is True', fleet.stalled);
       assert.equal(condition.reason, 'InvalidPolicy');
       assert.match(condition.message, /predelete-timeout-seconds/);
       await fleet.clock.advance(10_000);

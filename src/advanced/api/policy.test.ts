@@ -23,7 +23,7 @@ const untilImages = (fleet: Fleet, wanted: Record<string, string>) =>
     return status?.numberAvailable === 3 && JSON.stringify(await images(fleet)) === JSON.stringify(wanted);
   });
 
-/** Pods that were created and deleted since the requests were so many. */
+/** Number of pods that were created and deleted since request `since`. */
 const writes = ({ requests }: Fleet, since: number) => {
   const count = (verb: string): number =>
     requests.slice(since).filter((request) => request.verb === verb && request.plural === 'pods').length;
@@ -84,7 +84,7 @@ describe('an Advanced DaemonSet is updated', () => {
       await fleet.create({}, { 'apps.openyurt.io/update-strategy': 'ota' });
       await fleet.allRun('app:v1');
       await fleet.setImage('app:v2');
-      await fleet.until('owners are told', async () =>
+      await fleet.until('the update is announced', async () =>
         (await fleet.pods()).every(({ status }) =>
           status?.conditions?.some(({ type, status: is }) => type === 'PodNeedUpgrade' && is === 'True'),
         ),
@@ -110,7 +110,7 @@ describe('an Advanced DaemonSet is updated', () => {
       await fleet.allRun('app:v1');
       await fleet.clock.advance(5_000);
       await fleet.setImage('app:v2--never-ready');
-      await fleet.until('it is put back', async () => {
+      await fleet.until('the template is restored', async () => {
         const { metadata, spec } = await fleet.get();
         return (
           metadata.annotations?.['edgeset.io/rolled-back-from'] !== undefined &&
@@ -140,7 +140,7 @@ describe('an Advanced DaemonSet is updated', () => {
         const asked = fleet.requests
           .slice(before)
           .filter((request) => request.verb === 'patch' && request.name === name);
-        // The claim before the new pod is made, the gate, and the label.
+        // The claim before the surge, the gate and the label.
         assert.ok(asked.length <= 3, `${asked.length} writes to ${name}`);
         const body = { metadata: { labels: { hold: null } } };
         await fleet.client.patch(podResource, { namespace: NAMESPACE, name }, body, { type: 'merge' });
@@ -157,7 +157,7 @@ describe('an Advanced DaemonSet is updated', () => {
       const before = fleet.requests.length;
       await fleet.setImage('app:v2');
       let [least, most, double] = [3, 0, 0];
-      await fleet.until('all run v2 alone', async () => {
+      await fleet.until('all nodes run only v2', async () => {
         const all = await fleet.pods();
         const ready = all.filter(
           ({ metadata, status }) =>
@@ -204,7 +204,7 @@ describe('an Advanced DaemonSet is updated', () => {
       await fleet.allRun('app:v1');
       const before = fleet.requests.length;
       await fleet.setImage('app:v2');
-      await fleet.until('a new pod is beside an old one', async () => (await fleet.pods()).length === 4);
+      await fleet.until('a surge has started', async () => (await fleet.pods()).length === 4);
       await fleet.patch({ spec: { updateStrategy: { rollingUpdate: { maxSurge: 0, maxUnavailable: 1 } } } });
       await fleet.allRun('app:v2');
       assert.deepEqual(writes(fleet, before), { create: 3, delete: 3 });
@@ -220,8 +220,8 @@ describe('an Advanced DaemonSet is updated', () => {
       await fleet.create({ updateStrategy: { rollingUpdate: { maxSurge: 1 } } }, {}, template('app:v1'));
       await fleet.allRun('app:v1');
       await fleet.patch({ spec: { template: template('app:v2') } });
-      await fleet.until('it is told', async () => fleet.reasons().includes('FailedPlacement'));
-      const event = fleet.told.find(({ reason }) => reason === 'FailedPlacement');
+      await fleet.until('the Event is recorded', async () => fleet.reasons().includes('FailedPlacement'));
+      const event = fleet.events.find(({ reason }) => reason === 'FailedPlacement');
       assert.match(event?.note ?? '', /node-\d next to the old pod: not scheduled \(.*free ports/);
       await fleet.clock.advance(30_000);
       const live = (await fleet.pods()).filter(({ metadata }) => !metadata?.deletionTimestamp);
@@ -247,18 +247,18 @@ const podOn = async (fleet: Fleet, node: string) => {
   return found.length === 1 ? found[0] : undefined;
 };
 
-/** What the pods say, by node. */
-const untilSaid = (fleet: Fleet, ...wanted: string[]) =>
-  fleet.until(`they say ${wanted.join(', ')}`, async () => {
+/** Waits for condition PodNeedUpgrade of the pods, by node. */
+const untilAnnounced = (fleet: Fleet, ...wanted: string[]) =>
+  fleet.until(`the pods announce ${wanted.join(', ')}`, async () => {
     const all = (await fleet.pods()).toSorted((a, b) => ((a.spec?.nodeName ?? '') < (b.spec?.nodeName ?? '') ? -1 : 1));
-    const said = all.map((pod) => {
+    const announced = all.map((pod) => {
       const { status = '', reason = '' } = needUpgradeOf(pod) ?? {};
       return `${status} ${reason}`.trim();
     });
-    return JSON.stringify(said) === JSON.stringify(wanted);
+    return JSON.stringify(announced) === JSON.stringify(wanted);
   });
 
-/** As the agent does it: the condition, for the revision that the pod is told of. */
+/** Approves the announced revision as the agent does. */
 const approve = async (fleet: Fleet, node: string): Promise<void> => {
   const pod = (await podOn(fleet, node)) ?? assert.fail(`${node} has no pod`);
   const message = needUpgradeOf(pod)?.message ?? '';
@@ -289,7 +289,7 @@ describe('an Advanced DaemonSet whose owners decide', () => {
         await fleet.create({ updateStrategy: { type } }, ota);
         await fleet.allRun('app:v1');
         await fleet.setImage('app:v2');
-        await untilSaid(fleet, NEW, NEW, NEW);
+        await untilAnnounced(fleet, NEW, NEW, NEW);
         await fleet.clock.advance(10_000);
         const { status } = await fleet.rollout();
         assert.equal(status?.summary, 'Waiting for 3 owners');
@@ -310,7 +310,7 @@ describe('an Advanced DaemonSet whose owners decide', () => {
 
         await approve(fleet, 'node-2');
         await runs(fleet, 'node-2', 'app:v2');
-        await untilSaid(fleet, NEW, SAME, NEW);
+        await untilAnnounced(fleet, NEW, SAME, NEW);
         await approve(fleet, 'node-1');
         await approve(fleet, 'node-3');
         await fleet.allRun('app:v2');
@@ -323,16 +323,16 @@ describe('an Advanced DaemonSet whose owners decide', () => {
       await fleet.create({ updateStrategy: { rollingUpdate: { rollingUpdateType: 'InPlaceIfPossible' } } }, ota);
       const before = (await fleet.allRun('app:v1')).get('node-1')?.metadata?.uid;
       await fleet.setImage('app:v2');
-      await untilSaid(fleet, NEW, NEW, NEW);
+      await untilAnnounced(fleet, NEW, NEW, NEW);
       await approve(fleet, 'node-1');
       assert.equal((await runs(fleet, 'node-1', 'app:v2')).metadata?.uid, before);
-      await untilSaid(fleet, SAME, NEW, NEW);
+      await untilAnnounced(fleet, SAME, NEW, NEW);
       await fleet.setImage('app:v1');
-      await untilSaid(fleet, NEW, SAME, SAME);
+      await untilAnnounced(fleet, NEW, SAME, SAME);
       await fleet.setImage('app:v2');
-      await untilSaid(fleet, SAME, NEW, NEW);
+      await untilAnnounced(fleet, SAME, NEW, NEW);
       await fleet.setImage('app:v1');
-      await untilSaid(fleet, NEW, SAME, SAME);
+      await untilAnnounced(fleet, NEW, SAME, SAME);
       await fleet.clock.advance(10_000);
       assert.equal((await podOn(fleet, 'node-1'))?.spec?.containers[0]?.image, 'app:v2');
     }),
@@ -347,18 +347,14 @@ describe('an Advanced DaemonSet whose owners decide', () => {
       });
       const first = (await fleet.allRun('app:v1')).get('node-1');
       await fleet.patch({ spec: { template: { spec: { containers: [{ name: 'app', image: 'app:v2' }] } } } });
-      await untilSaid(fleet, NEW, NEW, NEW);
+      await untilAnnounced(fleet, NEW, NEW, NEW);
       await approve(fleet, 'node-1');
-      await fleet.until('the hook is told', async () => {
+      await fleet.until('the hook is called', async () => {
         const { metadata } = (await podOn(fleet, 'node-1')) ?? {};
         return metadata?.labels?.['lifecycle.apps.kruise.io/state'] === 'PreparingDelete';
       });
       await fleet.clock.advance(20_000);
-      assert.equal(
-        (await podOn(fleet, 'node-1'))?.metadata?.uid,
-        first?.metadata?.uid,
-        'held for as long as it is held',
-      );
+      assert.equal((await podOn(fleet, 'node-1'))?.metadata?.uid, first?.metadata?.uid, 'the hook still holds the pod');
       const { name = '' } = first?.metadata ?? {};
       const labels = { 'example.io/hold': null };
       await fleet.patchPod(name, { labels });
@@ -372,17 +368,17 @@ describe('an Advanced DaemonSet whose owners decide', () => {
       await fleet.create({ updateStrategy: { type: 'OnDelete' } }, { ...ota, 'edgeset.io/settle-seconds': '600' });
       await fleet.allRun('app:v1');
       await fleet.setImage('app:v2');
-      await untilSaid(fleet, NEW, NEW, NEW);
+      await untilAnnounced(fleet, NEW, NEW, NEW);
       await approve(fleet, 'node-3');
       await fleet.clock.advance(5_000);
       await fleet.patch({ metadata: { annotations: { 'apps.openyurt.io/update-strategy': null } } });
-      await fleet.until('nothing is left of it', async () =>
+      await fleet.until('the conditions are removed', async () =>
         (await fleet.pods()).every(
           ({ status }) => !status?.conditions?.some(({ type }) => type === NEED_UPGRADE || type === UPGRADE_APPROVED),
         ),
       );
       await fleet.patch({ metadata: { annotations: ota } });
-      await untilSaid(fleet, NEW, NEW, NEW);
+      await untilAnnounced(fleet, NEW, NEW, NEW);
       await fleet.clock.advance(700_000);
       assert.equal((await podOn(fleet, 'node-3'))?.spec?.containers[0]?.image, 'app:v1');
     }),

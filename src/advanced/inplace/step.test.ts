@@ -16,7 +16,7 @@ const T0 = Date.parse('2026-01-01T00:00:00Z');
 
 const priority = (value: number): EnvVar[] => [{ name: 'KRUISE_CONTAINER_PRIORITY', value: String(value) }];
 
-/** A pod on a kubelet that restarts what it is told to; it takes strategic merge patches of the fields in question. */
+/** A pod and its kubelet, which restarts containers and applies strategic merge patches of the relevant fields. */
 const createWorld = (containers: Container[], sidecars: Container[] = []) => {
   let version = 1;
   let started = 0;
@@ -71,7 +71,7 @@ const createWorld = (containers: Container[], sidecars: Container[] = []) => {
     const { metadata, spec, status } = body as Patch;
     assert.equal(metadata?.uid, 'p-1', 'every write names the pod');
     if (spec ?? metadata?.labels)
-      assert.equal(metadata?.resourceVersion, pod.metadata.resourceVersion, 'and the version it was decided on');
+      assert.equal(metadata?.resourceVersion, pod.metadata.resourceVersion, 'and its version');
     merge(pod.metadata.labels ?? {}, metadata?.labels);
     merge(pod.metadata.annotations ?? {}, metadata?.annotations);
     for (const list of ['containers', 'initContainers'] as const)
@@ -197,7 +197,7 @@ describe('an update in place', () => {
   });
 
   describe('that is followed by another before the kubelet saw it', () => {
-    /** Brought to `app:2`, which nothing has been started from yet, and asked for another revision. */
+    /** Updated to `app:2`, which has not started yet, and then to another revision. */
     const followed = (more: Partial<InPlacePlan>) => {
       const world = createWorld([
         { name: 'main', image: 'app:1', env: priority(5) },
@@ -357,9 +357,9 @@ describe('an update in place', () => {
     reports('62500Ki', 3);
     waits(ask(pod, { resources }));
     reports('62500Ki', 4);
-    assert.equal(ask(pod, { resources }).kind, 'status', 'it has seen them, and says no more of them');
+    assert.equal(ask(pod, { resources }).kind, 'status', 'the kubelet has observed them');
     reports('78125Ki');
-    assert.equal(ask(pod, { resources }).kind, 'status', 'the same amount in other words');
+    assert.equal(ask(pod, { resources }).kind, 'status', 'the same amount in another unit');
   });
 
   it('keeps what a LimitRange added to the pod', () => {

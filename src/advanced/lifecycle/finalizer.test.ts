@@ -30,12 +30,21 @@ const allPods = async ({ client }: Fleet) => (await client.list(podResource, { n
 const preparing = async (fleet: Fleet) =>
   (await allPods(fleet)).filter(({ metadata }) => metadata?.labels?.[LIFECYCLE_STATE] === 'PreparingDelete');
 
+const untilAllPrepared = (fleet: Fleet) =>
+  fleet.until('all pods are prepared', async () => {
+    const found = await preparing(fleet);
+    return found.length === 3 && found;
+  });
+
+const untilAllGone = (fleet: Fleet) =>
+  fleet.until('DaemonSet and pods are gone', async () => (await isGone(fleet)) && (await allPods(fleet)).length === 0);
+
 const release = (fleet: Fleet, name: string | undefined) => fleet.patchPod(name, { labels: { hold: null } });
 
 const started = async (fleet: Fleet, annotations: Record<string, string> = {}): Promise<void> => {
   await fleet.create(hook, annotations, { metadata: { labels } });
   await fleet.allRun('app:v1');
-  await fleet.until('it is held', async () => (await finalizersOf(fleet)).includes(HOOK_FINALIZER));
+  await fleet.until('the finalizer is added', async () => (await finalizersOf(fleet)).includes(HOOK_FINALIZER));
 };
 
 describe('a DaemonSet with a preDelete hook', () => {
@@ -47,10 +56,10 @@ describe('a DaemonSet with a preDelete hook', () => {
       await fleet.allRun('app:v1');
       assert.deepEqual(await finalizersOf(fleet), ['example.com/other']);
       await fleet.patch({ spec: hook });
-      await fleet.until('it is held', async () => (await finalizersOf(fleet)).length === 2);
+      await fleet.until('the finalizer is added', async () => (await finalizersOf(fleet)).length === 2);
       assert.deepEqual(await finalizersOf(fleet), ['example.com/other', HOOK_FINALIZER]);
       await fleet.patch({ spec: { lifecycle: { preDelete: { labelsHandler: null } } } });
-      await fleet.until('it is let go', async () => (await finalizersOf(fleet)).length === 1);
+      await fleet.until('the finalizer is removed', async () => (await finalizersOf(fleet)).length === 1);
       assert.deepEqual(await finalizersOf(fleet), ['example.com/other']);
     }),
   );
@@ -60,11 +69,8 @@ describe('a DaemonSet with a preDelete hook', () => {
     withFleet(async (fleet) => {
       await started(fleet);
       await remove(fleet, 'Background');
-      const asked = await fleet.until('all are prepared', async () => {
-        const found = await preparing(fleet);
-        return found.length === 3 ? found : undefined;
-      });
-      await fleet.until('the status says so', async () => {
+      const asked = await untilAllPrepared(fleet);
+      await fleet.until('the status is updated', async () => {
         const { status } = await fleet.get();
         return status?.conditions?.some(({ type, reason }) => type === 'Reconciling' && reason === 'Deleted');
       });
@@ -72,8 +78,8 @@ describe('a DaemonSet with a preDelete hook', () => {
         assert.equal(pod.status?.conditions?.find(({ type }) => type === 'KruisePodReady')?.status, 'False');
       const [first, second, third] = asked.map(({ metadata }) => metadata?.name ?? '');
       await release(fleet, first);
-      await fleet.until('it is gone', async () => (await allPods(fleet)).length === 2);
-      await fleet.until('the others are named', async () => {
+      await fleet.until('it is deleted', async () => (await allPods(fleet)).length === 2);
+      await fleet.until('the message names the others', async () => {
         const told = (await fleet.get()).status?.conditions?.find(({ type }) => type === 'Ready')?.message ?? '';
         return told.includes('2 pods') && told.includes(second ?? '') && !told.includes(first ?? '');
       });
@@ -81,7 +87,7 @@ describe('a DaemonSet with a preDelete hook', () => {
       await fleet.clock.advance(5_000);
       assert.equal(await isGone(fleet), false);
       await release(fleet, third);
-      await fleet.until('all is gone', async () => (await isGone(fleet)) && (await allPods(fleet)).length === 0);
+      await untilAllGone(fleet);
       assert.equal(fleet.reasons().filter((reason) => reason === 'AwaitingPreDelete').length, 1);
     }),
   );
@@ -93,7 +99,7 @@ describe('a DaemonSet with a preDelete hook', () => {
       await fleet.setImage('app:v2');
       await fleet.until('a pod is prepared', async () => (await preparing(fleet)).length === 1);
       await remove(fleet, 'Orphan');
-      await fleet.until('it is gone', () => isGone(fleet));
+      await fleet.until('it is deleted', () => isGone(fleet));
       const left = await allPods(fleet);
       assert.equal(left.length, 3);
       for (const pod of left) {
@@ -115,19 +121,16 @@ describe('a DaemonSet with a preDelete hook', () => {
         { metadata: { labels, finalizers } },
       );
       await fleet.allRun('app:v1');
-      await fleet.until('it is held', async () => (await finalizersOf(fleet)).includes(HOOK_FINALIZER));
+      await fleet.until('the finalizer is added', async () => (await finalizersOf(fleet)).includes(HOOK_FINALIZER));
       await fleet.stop();
       await remove(fleet, 'Foreground');
-      await fleet.until('the garbage collector was faster', async () =>
+      await fleet.until('the garbage collector deleted the pods', async () =>
         (await allPods(fleet)).every(({ metadata }) => metadata?.deletionTimestamp !== undefined),
       );
       await fleet.restart();
-      const asked = await fleet.until('all are told', async () => {
-        const found = await preparing(fleet);
-        return found.length === 3 ? found : undefined;
-      });
+      const asked = await untilAllPrepared(fleet);
       for (const { metadata } of asked) await fleet.patchPod(metadata?.name ?? '', { finalizers: null });
-      await fleet.until('all is gone', async () => (await isGone(fleet)) && (await allPods(fleet)).length === 0);
+      await untilAllGone(fleet);
     }),
   );
 
@@ -137,11 +140,11 @@ describe('a DaemonSet with a preDelete hook', () => {
       await started(fleet);
       await fleet.stop();
       await remove(fleet, 'Orphan');
-      await fleet.until('the garbage collector is through', async () => (await finalizersOf(fleet)).length === 1);
+      await fleet.until('the garbage collector is done', async () => (await finalizersOf(fleet)).length === 1);
       assert.deepEqual((await fleet.rollout()).metadata.ownerReferences ?? [], []);
       await fleet.restart();
       const before = fleet.requests.length;
-      await fleet.until('it is gone', () => isGone(fleet));
+      await fleet.until('it is deleted', () => isGone(fleet));
       await fleet.clock.advance(5_000);
       const writes = fleet.requests
         .slice(before)
@@ -155,10 +158,10 @@ describe('a DaemonSet with a preDelete hook', () => {
     withFleet(async (fleet) => {
       await started(fleet, { 'edgeset.io/predelete-timeout-seconds': '20' });
       await remove(fleet, 'Background');
-      await fleet.until('all are prepared', async () => (await preparing(fleet)).length === 3);
+      await untilAllPrepared(fleet);
       await fleet.clock.advance(15_000);
       assert.equal((await preparing(fleet)).length, 3);
-      await fleet.until('all is gone', async () => (await isGone(fleet)) && (await allPods(fleet)).length === 0);
+      await untilAllGone(fleet);
     }),
   );
 
@@ -167,10 +170,10 @@ describe('a DaemonSet with a preDelete hook', () => {
     withFleet(async (fleet) => {
       await started(fleet);
       await remove(fleet, 'Background');
-      await fleet.until('all are prepared', async () => (await preparing(fleet)).length === 3);
+      await untilAllPrepared(fleet);
       await fleet.clock.advance(5_000);
       await fleet.patch({ metadata: { annotations: { 'edgeset.io/predelete-timeout-seconds': '1' } } });
-      await fleet.until('all is gone', async () => (await isGone(fleet)) && (await allPods(fleet)).length === 0);
+      await untilAllGone(fleet);
     }),
   );
 
@@ -184,12 +187,9 @@ describe('a DaemonSet with a preDelete hook', () => {
       assert.equal(await isGone(fleet), false);
       assert.equal((await preparing(fleet)).length, 0);
       await fleet.restart();
-      const asked = await fleet.until('all are prepared', async () => {
-        const found = await preparing(fleet);
-        return found.length === 3 ? found : undefined;
-      });
+      const asked = await untilAllPrepared(fleet);
       for (const { metadata } of asked) await release(fleet, metadata?.name);
-      await fleet.until('all is gone', async () => (await isGone(fleet)) && (await allPods(fleet)).length === 0);
+      await untilAllGone(fleet);
     }),
   );
 
@@ -219,7 +219,7 @@ describe('a DaemonSet with a preDelete hook', () => {
       await fleet.clock.advance(30_000);
       assert.equal((await preparing(fleet)).length, 0);
       assert.equal(await isGone(fleet), false);
-      await fleet.until('all are prepared', async () => (await preparing(fleet)).length === 3);
+      await untilAllPrepared(fleet);
     }),
   );
 });

@@ -62,7 +62,7 @@ describe('before a pod is deleted', () => {
     const first = step(pod(held, true, 'True'), byFinalizer);
     assert.equal(first.kind, 'status');
     assert.equal(step(pod(held, true, 'False'), byFinalizer).kind, 'pod');
-    assert.equal(step(pod(held, false), byFinalizer).kind, 'pod', 'without the gate there is nothing to shut');
+    assert.equal(step(pod(held, false), byFinalizer).kind, 'pod', 'without the gate there is nothing to close');
     assert.equal(
       step(pod(held, true, 'True'), { finalizersHandler: held.finalizers }).kind,
       'pod',

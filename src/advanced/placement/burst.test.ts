@@ -9,7 +9,7 @@ import { withinBurst } from './burst.ts';
 const pod = { podName: 'app-1', podUid: 'u', podResourceVersion: '1' };
 const done: WriteOutcome = { kind: 'done', pod: undefined };
 
-/** The acts of a DaemonSet for five nodes, each under way until it is let go. */
+/** The writes of a DaemonSet with five nodes, each in flight until it is ended. */
 const createBench = (burst: IntOrPercent) => {
   const view = toAdvancedView({
     apiVersion: 'apps.kruise.io/v1beta1',

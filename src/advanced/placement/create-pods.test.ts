@@ -26,7 +26,7 @@ const revision = (hash: string): CurrentRevision => ({
 
 const cutOff = (): KubeError => new KubeError('Transport', 'cut off', { happened: 'unknown' });
 
-/** A creator in front of an API server, and a watch that shows pods when the test says so. */
+/** A pod creator with an API server, and a cache that shows pods when the test says so. */
 const prepare = () => {
   const clock = createVirtualClock(Date.parse('2026-01-01T00:00:00Z'));
   const api = createInProcessClient(createApiServer({ clock, random: () => 0.5 }));
@@ -66,9 +66,9 @@ const prepare = () => {
     clock,
     view,
     creator,
-    /** What befalls creations in their turn. */
+    /** Called for each creation in turn. */
     meets,
-    /** What happens while pods are read, in their turn. */
+    /** Called for each read of a pod in turn. */
     read,
     begin: (hash: string, ...nodes: string[]): void =>
       creator.start(
@@ -78,10 +78,10 @@ const prepare = () => {
         signal,
       ),
     shown: (pod: Pod): void => {
-      const kept = cachedPods.project(pod, view.uid);
-      assert.ok(kept);
-      seen.set(keyOf(pod), kept);
-      creator.podObserved(kept);
+      const cached = cachedPods.project(pod, view.uid);
+      assert.ok(cached);
+      seen.set(keyOf(pod), cached);
+      creator.podObserved(cached);
     },
     all: async (): Promise<Pod[]> => (await api.list(podResource, { namespace: 'default' })).items,
   };
@@ -147,7 +147,7 @@ it(
     const startedAt = clock.now();
     const spec = { schedulerName: 'nobody', containers: [{ name: 'app', image: 'app:v1' }] };
     await create({ burstReplicas: 1 }, {}, { spec });
-    await until('there are six', async () => (await pods()).length === sixNodes.length);
+    await until('six pods exist', async () => (await pods()).length === sixNodes.length);
     assert.ok(clock.now() - startedAt < 2_000, `${clock.now() - startedAt} ms`);
   }, sixNodes),
 );
@@ -160,7 +160,7 @@ it(
     const unavailable = new KubeError('ServiceUnavailable', 'not now', { status: 503 });
     faults.push({ verb: 'list', plural: 'pods', name: 'app=app', error: unavailable, left: 2 });
     await create();
-    await until('there are three', async () => (await pods()).length === 3);
+    await until('three pods exist', async () => (await pods()).length === 3);
     assert.equal(reads(), 3);
     await setImage('app:v2');
     await allRun('app:v2');
@@ -182,7 +182,7 @@ describe('new pods', () => {
     withFleet(async (fleet) => {
       fleet.faults.push({ verb: 'create', plural: 'pods', error: quota(), left: 6 });
       await fleet.create();
-      const condition = await fleet.until('it stalls', fleet.stalled);
+      const condition = await fleet.until('condition Stalled is True', fleet.stalled);
       assert.equal(condition.reason, 'FailedCreate');
       assert.match(condition.message, /exceeded quota/);
       await fleet.clock.advance(7_000);
@@ -198,7 +198,7 @@ describe('new pods', () => {
     withFleet(async (fleet) => {
       fleet.faults.push({ verb: 'create', plural: 'pods', error: quota(), left: 1, delayMs: 900 });
       await fleet.create();
-      await fleet.until('a creation is under way', async () => fleet.count('create', 'pods') === 1);
+      await fleet.until('a creation is in flight', async () => fleet.count('create', 'pods') === 1);
       await fleet.client.patch(
         nodes,
         { name: 'node-1' },
@@ -228,11 +228,11 @@ describe('new pods', () => {
       await fleet.create();
       const before = await fleet.allRun('app:v1');
       const name = before.get('node-1')?.metadata?.name ?? '';
-      // It cannot be let go at once: until then it is still said to be ours.
+      // The release fails at first: until then the DaemonSet still owns the pod.
       fleet.faults.push({ verb: 'patch', plural: 'pods', error: quota(), left: 1 });
       const since = fleet.clock.now();
       await fleet.patchPod(name, { labels: { app: 'other' } });
-      const after = await fleet.until('node-1 has another', async () => {
+      const after = await fleet.until('node-1 has another pod', async () => {
         const pod = (await fleet.pods()).find(
           ({ spec, metadata }) => spec?.nodeName === 'node-1' && metadata?.name !== name,
         );
@@ -240,7 +240,7 @@ describe('new pods', () => {
       });
       assert.notEqual(after.metadata?.name, name);
       assert.ok(fleet.clock.now() - since < 5_000);
-      await fleet.until('it is let go', async () => {
+      await fleet.until('the pod is released', async () => {
         const pod = await fleet.client.get(podResource, { namespace: NAMESPACE, name });
         return pod.metadata?.ownerReferences === undefined || pod.metadata.ownerReferences.length === 0;
       });
@@ -254,7 +254,7 @@ describe('new pods', () => {
         updateStrategy: { rollingUpdate: { partition: 2 } },
         scaleStrategy: { partitionedScaling: true },
       });
-      await fleet.until('one is there', async () => (await fleet.get()).status?.numberAvailable === 1);
+      await fleet.until('one pod is available', async () => (await fleet.get()).status?.numberAvailable === 1);
       await fleet.clock.advance(5_000);
       assert.equal((await fleet.pods()).length, 1);
       await fleet.patch({ spec: { updateStrategy: { rollingUpdate: { partition: 0 } } } });

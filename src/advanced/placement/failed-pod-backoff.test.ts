@@ -5,7 +5,7 @@ import { type Fleet, withFleet } from '../testing/fleet.ts';
 const removals = ({ requests }: Fleet): number =>
   requests.filter(({ verb, plural }) => verb === 'delete' && plural === 'pods').length;
 
-/** When so many pods have been removed, and another one is there. */
+/** When `count` pods have been removed and the next one exists. */
 const afterRemoval = (fleet: Fleet, count: number): Promise<number> =>
   fleet.until(`pod ${count} was removed`, async () => {
     const [pod] = await fleet.pods();
@@ -23,7 +23,7 @@ describe('a pod that keeps failing', () => {
         await fleet.restart();
         times.push(await afterRemoval(fleet, 5));
         const waits = times.slice(1).map((time, index) => time - (times[index] ?? 0));
-        // What a pod says of those before it is in whole seconds.
+        // The record on the pod is in whole seconds.
         for (const [index, least] of [1_000, 2_000, 4_000, 7_000].entries())
           assert.ok((waits[index] ?? 0) >= least, `waits of ${waits.join(', ')} ms`);
         assert.ok((waits[3] ?? 0) < 11_000);
@@ -54,7 +54,7 @@ describe('a pod that keeps failing', () => {
         for (let count = 1; count <= 5; count += 1) await afterRemoval(fleet, count);
         const since = fleet.clock.now();
         await fleet.setImage('app:v2--failed');
-        // The old pod goes for the update, and the first new one because it failed, which says nothing of its revision yet.
+        // One removal is for the update, and one for the first failure of the new revision.
         await afterRemoval(fleet, 7);
         assert.ok(fleet.clock.now() - since < 6_000);
       },

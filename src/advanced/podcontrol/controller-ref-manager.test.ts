@@ -40,14 +40,14 @@ describe('a pod that was relabeled while no manager ran', () => {
       await fleet.stop();
       await fleet.patchPod(name, { labels: { app: 'other' } });
       await fleet.restart();
-      await fleet.until('it is let go', async () => {
+      await fleet.until('the pod is released', async () => {
         const pod = await fleet.client.get(podResource, { namespace: NAMESPACE, name });
         return controllerOf(pod) === undefined;
       });
       const after = await fleet.allRun('app:v1');
       assert.notEqual(after.get('node-2')?.metadata?.name, name);
-      const stray = await fleet.client.get(podResource, { namespace: NAMESPACE, name });
-      assert.equal(stray.metadata?.deletionTimestamp, undefined);
+      const released = await fleet.client.get(podResource, { namespace: NAMESPACE, name });
+      assert.equal(released.metadata?.deletionTimestamp, undefined);
     }),
   );
 
@@ -75,11 +75,11 @@ describe('a pod that was relabeled while no manager ran', () => {
       const conflict = new KubeError('Conflict', 'it has changed', { status: 409 });
       fleet.faults.push({ verb: 'patch', plural: 'pods', error: conflict, left: 1 });
       await fleet.patchPod(name, { labels: { app: 'other' } });
-      await fleet.until('its release is tried', async () => fleet.faults.at(-1)?.left === 0);
+      await fleet.until('the release is attempted', async () => fleet.faults.at(-1)?.left === 0);
       await fleet.patchPod(name, { labels: { app: 'app' } });
       await fleet.clock.advance(10_000);
       const pod = (await fleet.pods()).find(({ metadata }) => metadata?.name === name);
-      assert.ok(pod, 'it is still ours');
+      assert.ok(pod, 'the DaemonSet still owns the pod');
       await fleet.allRun('app:v1');
     }),
   );

@@ -37,7 +37,7 @@ const objectOf = (version: string, revision: string, open: boolean, ready: boole
 
 const events = { event: () => undefined, warnOnce: () => undefined };
 
-/** Deeds on one pod, whose writes are answered by what the test says; each is noted as `what uid/version`. */
+/** Updates of one pod with scripted outcomes. Each write is recorded as `verb uid/version`. */
 const prepare = ({ graceSeconds = 0 } = {}) => {
   const clock = createTestClock();
   const ledger = createTestLedger(clock, ['n1']);
@@ -48,7 +48,7 @@ const prepare = ({ graceSeconds = 0 } = {}) => {
   const answer = (what: string, pod: { podUid: string; podResourceVersion?: string }): Promise<WriteOutcome> => {
     written.push(`${what} ${pod.podUid}/${pod.podResourceVersion}`);
     const next = answers.shift();
-    if (!next) throw new Error(`nothing is to be answered to ${what}`);
+    if (!next) throw new Error(`no outcome for ${what}`);
     return Promise.resolve(typeof next === 'function' ? next(pod as PodVersion) : next);
   };
   const podControl: PodControl = {
@@ -58,7 +58,7 @@ const prepare = ({ graceSeconds = 0 } = {}) => {
     },
     read: (pod) => answer('read', pod),
     delete: (pod) => answer('delete', pod),
-    announce: () => Promise.reject(new Error('nothing is announced')),
+    announce: () => Promise.reject(new Error('no announcement expected')),
     fence: (pod) => answer('fence', pod),
     claim: (pod) => answer('claim', pod),
   };
@@ -93,9 +93,9 @@ const prepare = ({ graceSeconds = 0 } = {}) => {
   });
   const facts = (version: string, change: Partial<CachedPod['facts']> = {}) =>
     podFacts('n1', 'h1', { resourceVersion: version, ...change });
-  /** The watch shows the pod in a version; `ready` is the kubelet's word. */
-  const shown = (version: string, { open = true, ready = true, revision = 'h1' } = {}): void => {
-    const kept: CachedPod = {
+  /** The cache shows a version of the pod; `ready` is what the kubelet reports. */
+  const observe = (version: string, { open = true, ready = true, revision = 'h1' } = {}): void => {
+    const cached: CachedPod = {
       ownership: 'ours',
       facts: facts(version, {
         revision,
@@ -105,32 +105,36 @@ const prepare = ({ graceSeconds = 0 } = {}) => {
       }),
       pod: objectOf(version, revision, open, ready),
     };
-    pods.set('edge/app-n1', kept);
-    updates.podObserved(kept, true);
+    pods.set('edge/app-n1', cached);
+    updates.podObserved(cached, true);
   };
-  shown('10');
+  observe('10');
   const act = { podUid: uid, podName: 'app-n1', podResourceVersion: '10' };
-  return { clock, asked, ledger, pods, updates, written, bodies, answers, facts, shown, act };
+  return { clock, asked, ledger, pods, updates, written, bodies, answers, facts, observe, act };
 };
 
 const done = (pod: CachedPod['facts']): WriteOutcome => ({ kind: 'done', pod });
 
-/** What was begun comes as far as it does without any time. */
+/** Lets pending promises settle without advancing the clock. */
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('an in-place update', () => {
   it('takes the pod out of service, and updates it after the kubelet reports that', async () => {
-    const { updates, written, bodies, answers, facts, act, ledger, shown } = prepare();
+    const { updates, written, bodies, answers, facts, act, ledger, observe } = prepare();
     const shut = facts('11', { updatingInPlace: true, ready: false });
     answers.push(done(shut));
     let outcome: WriteOutcome | undefined;
     const first = updates.podWrites.change?.('n1', act, signal).then((came) => (outcome = came));
     await settled();
-    shown('11', { open: false });
+    observe('11', { open: false });
     await settled();
-    assert.equal(outcome, undefined, 'the kubelet has said nothing yet');
-    assert.equal(ledger.get('n1')?.pods[0]?.facts.updatingInPlace, true, 'known to be out of service in between');
-    shown('12', { open: false, ready: false });
+    assert.equal(outcome, undefined, 'the kubelet has not reported yet');
+    assert.equal(
+      ledger.get('n1')?.pods[0]?.facts.updatingInPlace,
+      true,
+      'the ledger knows that the pod is out of service',
+    );
+    observe('12', { open: false, ready: false });
     await first;
     assert.deepEqual(outcome, { kind: 'changed', pod: shut });
     answers.push(done(facts('13', { revision: 'h2' })));
@@ -148,35 +152,35 @@ describe('an in-place update', () => {
   });
 
   it('waits for the kubelet only briefly, and stops when leadership is lost', async () => {
-    const { clock, updates, answers, facts, act, shown } = prepare();
+    const { clock, updates, answers, facts, act, observe } = prepare();
     const shut = facts('11', { updatingInPlace: true, ready: false });
     const term = new AbortController();
     for (const end of [() => clock.advance(1_000), () => Promise.resolve(term.abort())]) {
-      shown('10');
+      observe('10');
       answers.push(done(shut));
       const outcome = updates.podWrites.change?.('n1', act, term.signal);
       await settled();
-      shown('11', { open: false });
+      observe('11', { open: false });
       await end();
       assert.deepEqual(await outcome, { kind: 'changed', pod: shut });
     }
   });
 
   it('does not wait for the kubelet if the pod was not ready', async () => {
-    const { updates, answers, facts, act, shown } = prepare();
+    const { updates, answers, facts, act, observe } = prepare();
     const shut = facts('11', { updatingInPlace: true, ready: false });
-    shown('10', { ready: false });
+    observe('10', { ready: false });
     answers.push(done(shut));
     assert.deepEqual(await updates.podWrites.change?.('n1', act, signal), { kind: 'changed', pod: shut });
   });
 
   it('is decided again after the first write, and continues when its grace period has passed', async () => {
-    const { clock, updates, written, answers, facts, act, shown } = prepare({ graceSeconds: 5 });
+    const { clock, updates, written, answers, facts, act, observe } = prepare({ graceSeconds: 5 });
     const shut = facts('11', { updatingInPlace: true, ready: false });
     answers.push(done(shut));
     const outcomeOfFirst = updates.podWrites.change?.('n1', act, signal);
     await settled();
-    shown('11', { open: false, ready: false });
+    observe('11', { open: false, ready: false });
     assert.deepEqual(await outcomeOfFirst, { kind: 'changed', pod: shut });
     assert.equal(written.length, 1);
     await clock.advance(5_000);
@@ -187,8 +191,8 @@ describe('an in-place update', () => {
   });
 
   it('is done without a write if the pod already carries the target revision', async () => {
-    const { updates, written, act, shown } = prepare();
-    shown('10', { open: false, revision: 'h2' });
+    const { updates, written, act, observe } = prepare();
+    observe('10', { open: false, revision: 'h2' });
     assert.equal((await updates.podWrites.change?.('n1', act, signal))?.kind, 'done');
     assert.deepEqual(written, []);
   });
@@ -238,13 +242,13 @@ describe('the fence of a surge', () => {
   const surge = { kind: 'surge' } as const;
 
   it('completes when the cache shows the old pod as the fence left it, and is written once', async () => {
-    const { clock, updates, written, answers, facts, act, shown } = prepare();
+    const { clock, updates, written, answers, facts, act, observe } = prepare();
     answers.push(done(facts('15')));
     const fence = () => updates.podWrites.fence('n1', { ...act, ...surge }, signal);
     assert.deepEqual(await fence(), { kind: 'later', at: clock.now() + 250 });
-    shown('14');
+    observe('14');
     assert.equal((await fence()).kind, 'later');
-    shown('15');
+    observe('15');
     assert.equal((await fence()).kind, 'done');
     assert.deepEqual(written, [`fence ${uid}/10`]);
   });

@@ -7,26 +7,26 @@ import { silentLogger } from '../../runtime/index.ts';
 import type { CachedPod } from './cached-pod.ts';
 import { createPodWriter } from './pod-writer.ts';
 
-const shown = (resourceVersion: string): CachedPod => ({
+const cached = (resourceVersion: string): CachedPod => ({
   ownership: 'ours',
   facts: podFacts('n1', 'h1', { resourceVersion }),
   pod: {},
 });
 
-/** One pod whose writes are answered by what the test says; resolves with whether it may be written to as it is shown. */
-const written = async (on: string, outcome: WriteOutcome) => {
+/** Writes to one pod with the given outcome. `mayWrite` tells whether a cached version may be written to. */
+const writeOnce = async (on: string, outcome: WriteOutcome) => {
   const clock = createTestClock();
   const env = { clock, random: () => 0.5, log: silentLogger };
   const { promise: ended, resolve: enqueue } = Promise.withResolvers<void>();
   const ledger = { get: () => undefined, setPod: () => assert.fail('a pod that nobody knows is learned') };
   const writer = createPodWriter({ env, ledger, enqueue });
-  writer.start(shown(on), () => Promise.resolve(outcome));
+  writer.start(cached(on), () => Promise.resolve(outcome));
   await ended;
-  return { mayWrite: (version: string): boolean => writer.nextWriteAt(shown(version)) <= clock.now(), clock };
+  return { mayWrite: (version: string): boolean => writer.nextWriteAt(cached(version)) <= clock.now(), clock };
 };
 
 it('a pod is not written to again before the cache shows the result of the write, whatever others wrote before it', async () => {
-  const { mayWrite, clock } = await written('5', {
+  const { mayWrite, clock } = await writeOnce('5', {
     kind: 'done',
     pod: podFacts('n1', 'h1', { resourceVersion: '9' }),
   });
@@ -35,10 +35,10 @@ it('a pod is not written to again before the cache shows the result of the write
     ['9', '12'],
   );
   await clock.advance(15_000);
-  assert.equal(mayWrite('5'), true, 'a watch that never shows it is not waited for for ever');
+  assert.equal(mayWrite('5'), true, 'the wait for the cache is limited');
 });
 
 it('without a pod in the response, any other version is current', async () => {
-  const { mayWrite } = await written('5', { kind: 'gone' });
+  const { mayWrite } = await writeOnce('5', { kind: 'gone' });
   assert.deepEqual([mayWrite('5'), mayWrite('6')], [false, true]);
 });

@@ -8,19 +8,19 @@ import { type Fleet, NAMESPACE, withFleet } from '../testing/fleet.ts';
 const GRACE_SECONDS = 5;
 const inPlace = { updateStrategy: { rollingUpdate: { rollingUpdateType: 'InPlaceIfPossible' } } } as const;
 
-const isShut = ({ status }: Pod): boolean =>
+const isClosed = ({ status }: Pod): boolean =>
   status?.conditions?.some(({ type, status: is }) => type === 'InPlaceUpdateReady' && is === 'False') ?? false;
 
-/** An update in place that has taken its first pod out of service, and waits for its grace period. */
-const untilShut = async (fleet: Fleet): Promise<void> => {
+/** Starts an in-place update whose first pod is out of service and waits for its grace period. */
+const untilClosed = async (fleet: Fleet): Promise<void> => {
   const grace = { 'apps.kruise.io/inplace-update-grace': String(GRACE_SECONDS) };
   await fleet.create(inPlace, grace);
   await fleet.allRun('app:v1');
   await fleet.setImage('app:v2');
-  await fleet.until('a pod is out of service', async () => (await fleet.pods()).some(isShut));
+  await fleet.until('a pod is out of service', async () => (await fleet.pods()).some(isClosed));
 };
 
-/** Why the gate was opened and shut, in that order, by pod. */
+/** Records the reasons for which the gate of each pod was opened and closed, in order. */
 const followGates = ({ cluster }: Fleet): ReadonlyMap<string, readonly string[]> => {
   const reasons = new Map<string, string[]>();
   cluster.apiServer.subscribe(({ resource, object }) => {
@@ -34,25 +34,25 @@ const followGates = ({ cluster }: Fleet): ReadonlyMap<string, readonly string[]>
   return reasons;
 };
 
-/** It is back in service as what it was, and nothing more is done to it. */
-const untilBack = async (fleet: Fleet): Promise<void> => {
-  await fleet.until('all are in service', async () => !(await fleet.pods()).some(isShut));
+/** The pods return to service unchanged, and are not written to again. */
+const untilReturned = async (fleet: Fleet): Promise<void> => {
+  await fleet.until('all are in service', async () => !(await fleet.pods()).some(isClosed));
   await fleet.clock.advance((GRACE_SECONDS + 5) * 1_000);
   const pods = await fleet.pods();
   assert.deepEqual(
     pods.map(({ spec }) => spec?.containers[0]?.image),
     ['app:v1', 'app:v1', 'app:v1'],
   );
-  assert.equal(pods.some(isShut), false);
+  assert.equal(pods.some(isClosed), false);
 };
 
 describe('a pod that is out of service for an in-place update', () => {
   it(
     'returns to service when the rollout is paused before the update',
     withFleet(async (fleet) => {
-      await untilShut(fleet);
+      await untilClosed(fleet);
       await fleet.patch({ spec: { updateStrategy: { rollingUpdate: { paused: true } } } });
-      await untilBack(fleet);
+      await untilReturned(fleet);
       await fleet.patch({ spec: { updateStrategy: { rollingUpdate: { paused: false } } } });
       await fleet.allRun('app:v2');
     }),
@@ -61,33 +61,33 @@ describe('a pod that is out of service for an in-place update', () => {
   it(
     'returns to service when the template is reverted',
     withFleet(async (fleet) => {
-      await untilShut(fleet);
+      await untilClosed(fleet);
       await fleet.setImage('app:v1');
-      await untilBack(fleet);
+      await untilReturned(fleet);
     }),
   );
 
   it(
     'returns to service when the API server refuses the new template',
     withFleet(async (fleet) => {
-      await untilShut(fleet);
+      await untilClosed(fleet);
       await fleet.patch({ spec: { template: { metadata: { labels: { app: 'app', 'not a label': 'x' } } } } });
-      await fleet.until('it stalls', async () =>
+      await fleet.until('condition Stalled is True', async () =>
         (await fleet.get()).status?.conditions?.some(
           ({ type, status, reason }) => type === 'Stalled' && status === 'True' && reason === 'InvalidTemplate',
         ),
       );
-      await untilBack(fleet);
+      await untilReturned(fleet);
     }),
   );
 
   it(
     'is updated by a new leader that takes over before the update',
     withFleet(async (fleet) => {
-      await untilShut(fleet);
+      await untilClosed(fleet);
       await fleet.restart();
       await fleet.allRun('app:v2');
-      assert.equal((await fleet.pods()).some(isShut), false);
+      assert.equal((await fleet.pods()).some(isClosed), false);
     }),
   );
 
@@ -98,7 +98,7 @@ describe('a pod that is out of service for an in-place update', () => {
       const error = new KubeError('ServiceUnavailable', 'not now', { status: 503, happened: 'no' });
       fleet.faults.push({ verb: 'patch', plural: 'pods/status', error, left: 3 });
       await fleet.create(inPlace);
-      await fleet.until('pods run that nobody has opened', async () => {
+      await fleet.until('all pods run with unset gates', async () => {
         const pods = await fleet.pods();
         return pods.length === 3 && pods.every(({ status }) => status?.phase === 'Running');
       });
@@ -106,7 +106,10 @@ describe('a pod that is out of service for an in-place update', () => {
       await fleet.restart();
       await fleet.allRun('app:v2');
       for (const reasons of gates.values())
-        assert.ok(reasons.lastIndexOf('Created') <= 0, `taken for a new one after it was shut: ${reasons.join(', ')}`);
+        assert.ok(
+          reasons.lastIndexOf('Created') <= 0,
+          `opened as a new pod after it was closed: ${reasons.join(', ')}`,
+        );
     }),
   );
 
@@ -118,18 +121,18 @@ describe('a pod that is out of service for an in-place update', () => {
       await fleet.create({ ...inPlace, lifecycle }, {}, { metadata });
       await fleet.allRun('app:v1');
       await fleet.setImage('app:v2--crash-loop');
-      await fleet.until('a pod crashes in its change', async () =>
+      await fleet.until('an updated pod crash-loops', async () =>
         (await fleet.pods()).some(
           ({ status }) => status?.containerStatuses?.[0]?.state?.waiting?.reason === 'CrashLoopBackOff',
         ),
       );
       await fleet.patch({ spec: { updateStrategy: { rollingUpdate: { rollingUpdateType: 'Standard' } } } });
       await fleet.setImage('app:v3');
-      const [held] = await fleet.until('it is prepared to be deleted', async () => {
+      const [held] = await fleet.until('the pod is prepared for deletion', async () => {
         const found = (await fleet.pods()).filter((pod) => isPreparing(pod));
         return found.length > 0 && found;
       });
-      assert.ok(held && isShut(held));
+      assert.ok(held && isClosed(held));
       const name = held.metadata?.name ?? '';
       const states: string[] = [];
       fleet.cluster.apiServer.subscribe(({ resource, object }) => {
@@ -138,13 +141,13 @@ describe('a pod that is out of service for an in-place update', () => {
         const { labels, deletionTimestamp } = pod.metadata;
         const served = pod.status?.conditions?.find(({ type }) => type === 'KruisePodReady')?.status;
         const state = deletionTimestamp
-          ? `deleted, ${labels?.hold === 'yes' ? 'held' : 'let go'}`
-          : `${isPreparing(pod) ? 'prepared' : 'put back'}, ${served}`;
+          ? `deleted, ${labels?.hold === 'yes' ? 'held' : 'released'}`
+          : `${isPreparing(pod) ? 'prepared' : 'returned'}, ${served}`;
         if (states.at(-1) !== state) states.push(state);
       });
       await fleet.setImage('app:v4');
-      await fleet.until('it is put back', async () => states.some((state) => state.startsWith('put back')));
-      await fleet.until('all are let go, and run the last version', async () => {
+      await fleet.until('the pod is back in service', async () => states.some((state) => state.startsWith('returned')));
+      await fleet.until('all pods are released and run the last version', async () => {
         const all = await fleet.pods();
         for (const pod of all.filter((each) => isPreparing(each) && each.metadata?.labels?.hold === 'yes')) {
           const ref = { namespace: NAMESPACE, name: pod.metadata?.name ?? '' };
@@ -153,13 +156,13 @@ describe('a pod that is out of service for an in-place update', () => {
         return all.length === 3 && all.every(({ spec }) => spec?.containers[0]?.image === 'app:v4');
       });
       await fleet.allRun('app:v4');
-      // Its service is closed again before its user's controller is asked again, and nothing takes it away meanwhile.
+      // It leaves its Services again before the hook is called again, and nothing deletes it meanwhile.
       assert.deepEqual(states, [
-        'put back, False',
-        'put back, True',
-        'put back, False',
+        'returned, False',
+        'returned, True',
+        'returned, False',
         'prepared, False',
-        'deleted, let go',
+        'deleted, released',
       ]);
     }),
   );

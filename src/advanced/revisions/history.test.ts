@@ -19,7 +19,7 @@ const template = (image: string): PodTemplateSpec => ({
 const plan = (image: string, revisions: readonly ControllerRevision[], more: Partial<HistoryInput> = {}): HistoryPlan =>
   planHistory({ owner, template: template(image), revisions, live: new Set(), keep: 10, ...more });
 
-/** What is there once a plan was live out. */
+/** The revisions after a plan was carried out. */
 const after = (revisions: readonly ControllerRevision[], { write, remove }: HistoryPlan): ControllerRevision[] => {
   const left = revisions.filter((revision) => !remove.includes(revision));
   if (write.kind === 'none') return left;

@@ -39,7 +39,7 @@ describe('a revision', () => {
         await fleet.setImage(image);
         await fleet.allRun(image);
       }
-      await fleet.until('two are left', async () => {
+      await fleet.until('two revisions are left', async () => {
         const { items } = await fleet.client.list(controllerRevisions, { namespace: NAMESPACE });
         return items.length === 2;
       });

@@ -14,7 +14,7 @@ const view = toAdvancedView({
   spec: { minReadySeconds: 10, selector: { matchLabels: { a: 'b' } }, template: { spec: { containers: [] } } },
 });
 const node = { name: 'n', labels: {}, taints: [], ready: true, readyChangedAt: 0 };
-/** Ready, says another machine's clock, from tomorrow on. */
+/** Ready since tomorrow, by the clock of another machine. */
 const pod = toPodFacts({
   metadata: { name: 'p', uid: 'u', creationTimestamp: new Date(NOW + DAY).toISOString() },
   spec: { nodeName: 'n', containers: [] },

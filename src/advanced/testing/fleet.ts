@@ -17,68 +17,69 @@ export const NAMESPACE = 'default';
 export interface Request {
   verb: string;
   plural: string;
-  /** Of a list: its label selector. */
+  /** For a list, the label selector. */
   name: string;
 }
 
 export interface Fault {
   verb: string;
   plural: string;
-  /** A part of the name, or of a list's label selector. Default: any. */
+  /** Part of the name, or of a list's label selector. Default: any. */
   name?: string;
-  /** Without one it is carried out, and its answer late. */
+  /** The error to return. Without one, the request succeeds and the response is late. */
   error?: KubeError;
-  /** It is carried out all the same: its answer is lost. */
+  /** The request is carried out although its response is the error. */
   happened?: boolean;
-  /** How long its answer takes. */
+  /** Delay of the response. */
   delayMs?: number;
+  /** How many requests it still applies to. */
   left: number;
 }
 
-/** The client, with a record of what is asked through it, and with faults. */
-const recording = (
+/** Records the requests of a client and injects faults. */
+const withFaults = (
   client: KubeClient,
   clock: Pick<Clock, 'timer'>,
   requests: Request[],
   faults: readonly Fault[],
 ): KubeClient => {
-  const asked = async <T>(verb: string, plural: string, name: string, perform: () => Promise<T>): Promise<T> => {
+  const send = async <T>(verb: string, plural: string, name: string, perform: () => Promise<T>): Promise<T> => {
     requests.push({ verb, plural, name });
-    const meets = (fault: Fault): boolean =>
+    const matches = (fault: Fault): boolean =>
       fault.verb === verb && fault.plural === plural && name.includes(fault.name ?? '');
-    const fault = faults.find((each) => each.left > 0 && meets(each));
+    const fault = faults.find((each) => each.left > 0 && matches(each));
     if (!fault) return perform();
     fault.left -= 1;
     const { delayMs = 0, error } = fault;
-    const onItsWay = (): Promise<void> => new Promise((resolve) => void clock.timer(delayMs, resolve));
+    const delay = (): Promise<void> => new Promise((resolve) => void clock.timer(delayMs, resolve));
     if (!error) {
-      const answer = await perform();
-      await onItsWay();
-      return answer;
+      const response = await perform();
+      await delay();
+      return response;
     }
     if (fault.happened) await perform();
-    if (delayMs > 0) await onItsWay();
+    if (delayMs > 0) await delay();
     throw error;
   };
   return {
     ...client,
-    get: (resource, ref, options) => asked('get', resource.plural, ref.name, () => client.get(resource, ref, options)),
+    get: (resource, ref, options) => send('get', resource.plural, ref.name, () => client.get(resource, ref, options)),
     list: (resource, options) =>
-      asked('list', resource.plural, options?.labelSelector ?? '', () => client.list(resource, options)),
+      send('list', resource.plural, options?.labelSelector ?? '', () => client.list(resource, options)),
     create: (resource, object, options) =>
-      asked('create', resource.plural, object.metadata?.name ?? '', () => client.create(resource, object, options)),
+      send('create', resource.plural, object.metadata?.name ?? '', () => client.create(resource, object, options)),
     replace: (resource, object, options) =>
-      asked('replace', resource.plural, object.metadata?.name ?? '', () => client.replace(resource, object, options)),
+      send('replace', resource.plural, object.metadata?.name ?? '', () => client.replace(resource, object, options)),
     patch: (resource, ref, body, options) =>
-      asked('patch', resource.plural + (options.subresource ? `/${options.subresource}` : ''), ref.name, () =>
+      send('patch', resource.plural + (options.subresource ? `/${options.subresource}` : ''), ref.name, () =>
         client.patch(resource, ref, body, options),
       ),
     delete: (resource, ref, options) =>
-      asked('delete', resource.plural, ref.name, () => client.delete(resource, ref, options)),
+      send('delete', resource.plural, ref.name, () => client.delete(resource, ref, options)),
   };
 };
 
-/** An embedded cluster with nodes, in virtual time, and the controller of Advanced DaemonSets at work on it. */
+/** An embedded cluster on virtual time, with nodes and a running controller of Advanced DaemonSets. */
 export const createFleet = async (nodeNames: readonly string[] = ['node-1', 'node-2', 'node-3']) => {
   const clock = createVirtualClock(Date.parse('2026-01-01T00:00:00Z'));
   const env: Env = { clock, random: () => 0.5, log: silentLogger };
@@ -94,10 +95,10 @@ export const createFleet = async (nodeNames: readonly string[] = ['node-1', 'nod
 
   const requests: Request[] = [];
   const faults: Fault[] = [];
-  const { recorder, recorded: told, reasons } = createTestRecorder();
+  const { recorder, recorded: events, reasons } = createTestRecorder();
   const start = (identity: string) => {
     const controller = createController(createAdvancedKind(), {
-      client: recording(client, clock, requests, faults),
+      client: withFaults(client, clock, requests, faults),
       env,
       events: recorder,
       identity,
@@ -120,9 +121,9 @@ export const createFleet = async (nodeNames: readonly string[] = ['node-1', 'nod
     cluster,
     client,
     requests,
-    /** The controller's next such requests fare so. */
+    /** Faults for the next matching requests of the controller. */
     faults,
-    told,
+    events,
     reasons,
     create: (
       spec: Partial<AdvancedDaemonSetSpec> = {},
@@ -161,22 +162,22 @@ export const createFleet = async (nodeNames: readonly string[] = ['node-1', 'nod
       const { items } = await client.list(pods, { namespace: NAMESPACE });
       return items.filter((pod) => controllerOf(pod)?.uid === uid);
     },
-    /** Passes time until it is so. */
+    /** Advances the clock until the condition is met. */
     until: async <T>(what: string, probe: () => Promise<T | undefined | false>): Promise<T> => {
       for (const end = clock.now() + LIMIT_MS; clock.now() < end; await clock.advance(STEP_MS)) {
         const found = await probe();
         if (found !== undefined && found !== false) return found;
       }
-      throw new Error(`waited ${LIMIT_MS} ms in vain until ${what}`);
+      throw new Error(`not met after ${LIMIT_MS} ms: ${what}`);
     },
-    /** Every node has one pod with this image, and it is ready; resolves with these pods, by their node. */
+    /** Waits until every node has one available pod with this image. Resolves with the pods by node. */
     allRun: (image: string, count = nodeNames.length): Promise<Map<string, Pod>> =>
       fleet.until(`${count} nodes run ${image}`, async () => {
         const { status } = await fleet.get();
         const all = await fleet.pods();
-        const fit = all.filter(({ spec }) => spec?.containers[0]?.image === image);
+        const matching = all.filter(({ spec }) => spec?.containers[0]?.image === image);
         const done = status?.numberAvailable === count && status.updatedNumberScheduled === count;
-        return done && fit.length === count && all.length === count
+        return done && matching.length === count && all.length === count
           ? new Map(all.map((pod) => [pod.spec?.nodeName ?? '', pod]))
           : undefined;
       }),
@@ -194,7 +195,7 @@ export const createFleet = async (nodeNames: readonly string[] = ['node-1', 'nod
 };
 export type Fleet = Awaited<ReturnType<typeof createFleet>>;
 
-/** A test with a fleet of its own. */
+/** A test with its own fleet. */
 export const withFleet =
   (play: (fleet: Fleet) => Promise<void>, nodeNames?: readonly string[]) => async (): Promise<void> => {
     const fleet = await createFleet(nodeNames);
