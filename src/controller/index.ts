@@ -1,7 +1,7 @@
 export { type Controller, type ControllerOptions, createController, type RolloutSnapshot } from './controller.ts';
 export { daemonRollouts, FIELD_MANAGER } from './daemon-rollout.ts';
 export { createInFlightWrites, type InFlightWrites, type WriteResult } from './in-flight-writes.ts';
-export { createKeyedBackoff, nextAllowedAt } from './keyed-backoff.ts';
+export { nextAllowedAt } from './keyed-backoff.ts';
 export {
   type DaemonSetObject,
   type DaemonSetView,
@@ -21,7 +21,7 @@ export type {
   Target,
   WritePod,
 } from './kind-adapter.ts';
-export { FENCE_ANNOTATION, type PodControl, type PodVersion, type WriteOutcome } from './pod-control.ts';
+export { type PodControl, type PodVersion, type WriteOutcome } from './pod-control.ts';
 export { updateKnownPod } from './pod-writer.ts';
 export { type ReadOptions, type RolloutReading, readRollout } from './read-rollout.ts';
 export { newestRevision, type RevisionView, readRevisions } from './revisions.ts';

@@ -29,8 +29,8 @@ const prepare = async (target: Target, stop?: () => Promise<void>) => {
   const times: number[] = [];
   const touched: string[] = [];
   const sent: string[] = [];
-  let maintainAt = Number.POSITIVE_INFINITY;
-  let around: ReconcilerContext<DaemonSetView, Kept> | undefined;
+  let manageAt = Number.POSITIVE_INFINITY;
+  let context: ReconcilerContext<DaemonSetView, Kept> | undefined;
   const kind: ManagedKind<DaemonSet, DaemonSetView, Kept> = {
     ...testKind,
     controller: 'test',
@@ -41,22 +41,22 @@ const prepare = async (target: Target, stop?: () => Promise<void>) => {
       }),
       facts: ({ facts }) => facts,
     },
-    createAdapter(context): KindAdapter<DaemonSetView, Kept> {
-      around = context;
+    createAdapter(given): KindAdapter<DaemonSetView, Kept> {
+      context = given;
       return {
         findTarget: () => Promise.resolve(target),
         podWrites: {
-          delete(node, act, signal) {
+          delete(node, pod, signal) {
             sent.push(node);
-            return context.podControl.delete(act, signal);
+            return given.podControl.delete(pod, signal);
           },
-          fence: (_node, act, signal) => context.podControl.fence(act, signal),
+          fence: (_node, pod, signal) => given.podControl.fence(pod, signal),
         },
-        restoreTemplate: () => Promise.reject(new Error('nothing is put back')),
+        restoreTemplate: () => Promise.reject(new Error('not supported')),
         manage(input) {
           calls.push(input);
           times.push(clock.now());
-          return Promise.resolve(maintainAt > clock.now() ? maintainAt : Number.POSITIVE_INFINITY);
+          return Promise.resolve(manageAt > clock.now() ? manageAt : Number.POSITIVE_INFINITY);
         },
         eventHandlers: { node: (name) => void touched.push(name), pod: ({ name }) => void touched.push(name) },
         ...(stop && { drain: stop }),
@@ -93,8 +93,8 @@ const prepare = async (target: Target, stop?: () => Promise<void>) => {
     sent,
     reasons,
     addPod,
-    again: (at: number) => (maintainAt = at),
-    around: () => around,
+    setManageAt: (at: number) => (manageAt = at),
+    context: () => context,
     rollout: () => api.objects.all(daemonRollouts)[0] as DaemonRollout | undefined,
     resign: (): Promise<void> => {
       leading.abort(new Error('resigned'));
@@ -121,14 +121,14 @@ describe('the adapter of a kind', () => {
   });
 
   it('gets the pods that its projection keeps, and the ledger those that the DaemonSet owns', async () => {
-    const { around, addPod, clock, touched, calls, api, end } = await prepare(known);
+    const { context, addPod, clock, touched, calls, api, end } = await prepare(known);
     const before = calls.length;
     touched.length = 0;
     addPod('orphan', undefined);
     await clock.advance(500);
-    assert.equal(around()?.pods.get('edge/orphan')?.name, 'orphan');
+    assert.equal(context()?.pods.get('edge/orphan')?.name, 'orphan');
     assert.deepEqual(
-      around()
+      context()
         ?.ledger.get('n1')
         ?.pods.map(({ facts }) => facts.name),
       ['own'],
@@ -137,22 +137,22 @@ describe('the adapter of a kind', () => {
     assert.deepEqual(touched, ['orphan']);
     api.objects.patch(pods, { namespace: 'edge', name: 'own' }, { metadata: { ownerReferences: null } });
     await clock.advance(500);
-    assert.deepEqual(around()?.ledger.get('n1')?.pods, [], 'one that was released is none of the ledger');
+    assert.deepEqual(context()?.ledger.get('n1')?.pods, [], 'the ledger has no released pod');
     await end();
   });
 
   it('manages after each decision, again at the time that it returns, and not while a watch is stale', async () => {
-    const { calls, times, clock, again, around, api, end } = await prepare(known);
+    const { calls, times, clock, setManageAt, context, api, end } = await prepare(known);
     assert.equal(calls.at(-1)?.decision.summary.hold, undefined);
     const at = clock.now() + 30_123;
-    again(at);
-    around()?.enqueue();
+    setManageAt(at);
+    context()?.enqueue();
     await clock.advance(40_000);
     assert.ok(times.includes(at));
     api.silence('nodes');
     await clock.advance(180_000);
     const silent = calls.length;
-    around()?.enqueue();
+    context()?.enqueue();
     await clock.advance(500);
     assert.equal(calls.length, silent);
     await end();

@@ -237,7 +237,7 @@ describe('the plan for requests', () => {
 
 const LIMIT = 2;
 
-/** A cluster of four pods and their pull pods, that does what was planned, or does not. */
+/** A cluster of four pods and their pull pods, which executes a plan, or fails to. */
 const createModel = () => {
   const requests = new Map<string, ImageRequest>();
   const pulls = new Map<string, PullView>();
@@ -336,7 +336,7 @@ describe('any sequence of events', () => {
               else if (found.progress.kind === 'pulling') model.pulls.set(uid, { ...found, progress: each.progress });
             }
         }
-        // From here on everything works: every request is served, and nothing is left.
+        // From here on everything works: every request is answered, and nothing is left.
         model.away.clear();
         for (let round = 0; round < 400 && (model.requests.size > 0 || model.pulls.size > 0); round++) {
           for (const [uid, found] of model.pulls) model.pulls.set(uid, { ...found, progress: present });
@@ -347,7 +347,7 @@ describe('any sequence of events', () => {
         }
         assert.deepEqual([model.requests.size, model.pulls.size], [0, 0]);
         let rest = model.step(true);
-        // A pull pod that was created and is not seen yet is remembered for a while after its request was withdrawn.
+        // A pull pod that was created and is not seen yet stays on record for a while after its request was withdrawn.
         if (rest.attempts.size > 0) {
           model.waitUntil(rest.wakeAt);
           rest = model.step(true);

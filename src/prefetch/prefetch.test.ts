@@ -35,7 +35,7 @@ const createSetup = async (t: TestContext, image = 'app:v2') => {
   const run = async (ms: number): Promise<void> => {
     for (let left = ms; left > 0; left -= 100) {
       clock.run(Math.min(100, left));
-      // Watches and answers take a few turns of the event loop.
+      // Watches and responses take a few turns of the event loop.
       for (let turn = 0; turn < 3; turn++) await setImmediate();
     }
   };

@@ -154,7 +154,7 @@ const waiting = (reason: string, message?: string, image?: string) =>
 const progress = (status: NonNullable<Pod['status']>, images?: string[]) => toPullView(shown(status, images))?.progress;
 
 describe('the progress of a pull pod', () => {
-  // As a real kubelet over containerd shows it.
+  // As reported by a real kubelet with containerd.
   const startError = container({ terminated: { exitCode: 128, reason: 'StartError' } }, 'app@sha256:1');
 
   const present: [string, NonNullable<Pod['status']>][] = [

@@ -25,11 +25,11 @@ export interface Call {
 
 export type Fault =
   | { kind: 'refuse'; code: KubeErrorCode; status?: number }
-  /** The answer does not arrive; `happened` says what became of the request. */
+  /** The response is lost; `happened` says whether the request was executed. */
   | { kind: 'lose'; happened: boolean }
-  /** It is on its way until released, and arrives then even when nobody waits for its answer any more. */
+  /** The request is in flight until released, and arrives then even if the caller no longer waits. */
   | { kind: 'hold' }
-  /** It is carried out at once, and its answer is on its way until released. */
+  /** The request is executed at once; its response is in flight until released. */
   | { kind: 'late' };
 
 interface Rule {
@@ -45,7 +45,7 @@ interface Rule {
 
 const BOOKMARK_MS = 60_000;
 
-/** An API server in memory, as a client sees it, with faults that must fire. */
+/** An API server in memory, as a client sees it, with faults that must occur. */
 export const createTestApi = (clock: Clock) => {
   const objects = createObjects(clock);
   const calls: Call[] = [];
@@ -214,12 +214,12 @@ export const createTestApi = (clock: Clock) => {
   return {
     client,
     objects,
-    /** Every request so far, whatever became of it. */
+    /** Every request so far, with any outcome. */
     calls: calls as readonly Call[],
-    /** Names of what was asked to be deleted, patched and so on. */
+    /** Names of the objects of all requests of this kind. */
     sent: (verb: Verb, plural: string): string[] =>
       calls.filter((call) => call.verb === verb && call.plural === plural).map(({ name }) => name),
-    /** The next `times` such requests (default 1) fare so. `release` lets held and late ones go on. */
+    /** Applies the fault to the next `times` such requests (default 1). `release` lets held and late ones continue. */
     fault(verb: Verb, plural: string, fault: Fault, { name, times = 1 }: { name?: string; times?: number } = {}) {
       const { promise, resolve } = Promise.withResolvers<void>();
       const released = fault.kind === 'hold' || fault.kind === 'late' ? promise : Promise.resolve();
@@ -227,36 +227,36 @@ export const createTestApi = (clock: Clock) => {
       rules.unshift(rule);
       return {
         release: resolve,
-        /** The fault happens no more. */
+        /** Ends the fault. */
         end(): void {
           rule.left = 0;
         },
         get fired(): number {
           return rule.fired;
         },
-        /** Requests whose answer the caller gave up waiting for. */
+        /** Requests whose caller stopped waiting. */
         get abandoned(): number {
           return rule.abandoned;
         },
       };
     },
-    /** Called when a delete has been carried out. */
+    /** Called when a delete has been executed. */
     onDelete(see: (call: Call) => void): void {
       seeDelete = see;
     },
-    /** Watches of this kind deliver nothing, bookmarks neither, and nobody is told. */
+    /** Watches of this kind deliver nothing, not even bookmarks, without an error. */
     silence(plural: string, isSilent = true): void {
       if (isSilent) silent.add(plural);
       else silent.delete(plural);
       wake();
     },
-    /** Watches of this kind end with an error and cannot be opened. */
+    /** Watches of this kind fail, and cannot be opened. */
     breakWatch(plural: string, isBroken = true): void {
       if (isBroken) broken.add(plural);
       else broken.delete(plural);
       wake();
     },
-    /** Faults that were asked for and never happened: a test that leaves one shows nothing. */
+    /** Faults that never occurred: a test that leaves one proves nothing. */
     unfired: (): string[] =>
       rules.filter(({ fired }) => fired === 0).map(({ verb, plural, fault }) => `${fault.kind} ${verb} ${plural}`),
   };

@@ -19,26 +19,26 @@ const HASH = 'controller-revision-hash';
 
 const isoTime = (ms: number): string => new Date(ms).toISOString();
 
-/** How long what kubelets and the native controller do takes. */
+/** How long the actions of kubelets and the native controller take. */
 const STOP_MS = 1_000;
 const START_MS = 2_000;
 const CREATE_MS = 100;
 const OBSERVE_MS = 50;
 
 /**
- * A small cluster with DaemonSets: the native controller and kubelets on a virtual clock, with behaviour that a test can
- * take away. A template's image tag is its revision's hash; pods of a tag that begins with `bad` never become ready.
+ * A small cluster with DaemonSets: the native controller and kubelets on a virtual clock, which a test can switch off. A
+ * template's image tag is the hash of its revision; pods with a tag that starts with `bad` never become ready.
  */
 export const createTestCluster = () => {
   const clock = createTestClock();
   const api = createTestApi(clock);
   const { objects } = api;
   let serial = 0;
-  /** What the native controller does by itself. */
+  /** What the native controller does. */
   const nativeController = {
     observes: true,
     creates: true,
-    /** Revisions are recorded by a server that fills in a default which the DaemonSet's template lacks. */
+    /** Revisions are recorded by a server that adds a default which the DaemonSet's template lacks. */
     defaults: false,
   };
 
@@ -208,11 +208,11 @@ export const createTestCluster = () => {
       const set = getSet();
       update(daemonSets, { ...set, spec: { ...set.spec, template: template(tag) } } as DaemonSet);
     },
-    /** Null takes one off. */
+    /** Null removes an annotation. */
     annotate(annotations: Record<string, string | null>): void {
       objects.patch(daemonSets, { namespace: NAMESPACE, name: 'app' }, { metadata: { annotations } });
     },
-    /** Tag of each node's one live pod, by node. */
+    /** Image tag of each node's pod, by node. */
     tags(): Record<string, string> {
       const live = (objects.all(pods) as Pod[]).filter((pod) => !pod.metadata?.deletionTimestamp);
       return Object.fromEntries(live.map((pod) => [pod.spec?.nodeName ?? '', pod.metadata?.labels?.[HASH] ?? '']));

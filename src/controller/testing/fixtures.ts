@@ -55,14 +55,14 @@ export const podFacts = (node: string, revision: string, change: Partial<PodFact
   ...change,
 });
 
-/** A ledger of nodes that run revision h1 and are to run h2. */
+/** A ledger of nodes that run revision h1, with target h2. */
 export const createTestLedger = (clock: Clock, nodes: readonly string[]): Ledger => {
   const parsed = parsePolicy({
     annotations: { 'apps.openyurt.io/update-strategy': 'auto', 'apps.openyurt.io/max-unavailable': '1' },
     updateStrategyType: 'OnDelete',
     minReadySeconds: 0,
   });
-  if (parsed.kind !== 'on') throw new Error('the policy of the test is not valid');
+  if (parsed.kind !== 'on') throw new Error('the policy of the test is invalid');
   const ledger = createLedger(parsed.policy);
   const now = clock.now();
   for (const name of nodes) {
@@ -76,7 +76,7 @@ export const createTestLedger = (clock: Clock, nodes: readonly string[]): Ledger
   return ledger;
 };
 
-/** Reserves the slot of a node for its present pod. */
+/** Reserves the slot of a node for its current pod. */
 export const reserve = (ledger: Ledger, node: string, clock: Clock): void => {
   const pod = ledger.get(node)?.pods[0]?.facts;
   if (!pod) throw new Error(`${node} has no pod`);

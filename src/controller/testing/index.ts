@@ -1,2 +1,2 @@
 export { type Call, createTestApi, type TestApi } from './api.ts';
-export { createTestLedger, createTestRecorder, podFacts, reserve, testKind, testRef } from './fixtures.ts';
+export { createTestLedger, createTestRecorder, podFacts } from './fixtures.ts';

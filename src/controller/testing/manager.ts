@@ -20,13 +20,13 @@ export const startManager = (cluster: TestCluster, identity = 'm1') => {
   const { recorder, recorded, reasons } = createTestRecorder();
   const { log, lines } = countingLogger();
   const env: Env = { clock: cluster.clock, random: () => 0.5, log };
-  let passed = (): void => undefined;
+  let reconciled = (): void => undefined;
   const controller = createController(nativeKind, {
     client: cluster.api.client,
     env,
     events: recorder,
     identity,
-    metrics: { queue: { worked: () => passed() } },
+    metrics: { queue: { worked: () => reconciled() } },
   });
   const caches = new AbortController();
   const caching = controller.run(caches.signal);
@@ -37,15 +37,15 @@ export const startManager = (cluster: TestCluster, identity = 'm1') => {
     reasons,
     /** Warnings and errors in the log. */
     lines,
-    /** Called after each pass over a DaemonSet. */
+    /** Called after each reconcile. */
     onReconcile(call: () => void): void {
-      passed = call;
+      reconciled = call;
     },
     lead(): void {
       const end = new AbortController();
       term = { end, done: controller.lead(end.signal) };
     },
-    /** Resolves when it has stood down, which takes virtual time where acts are in the air. */
+    /** Loses leadership. Resolves once it has stopped leading, which takes virtual time if writes are in flight. */
     resign(): Promise<void> {
       term?.end.abort(new Error('the lease is lost'));
       return term?.done ?? Promise.resolve();

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { KubeError, type KubeObject, keyOf, type ObjectRef, type Resource } from '../../kube/index.ts';
 import type { Clock } from '../../runtime/index.ts';
 
-/** One change as watches tell it. */
+/** One change, as watches deliver it. */
 export interface Change {
   plural: string;
   type: 'ADDED' | 'MODIFIED' | 'DELETED';
@@ -27,7 +27,7 @@ const mergeConditions = (into: readonly Entry[], patch: readonly Entry[]): Entry
   return [...rest, ...made.map((entry) => ({ ...into.find(({ type }) => type === entry.type), ...entry }))];
 };
 
-/** A merge patch; of the strategic kind it knows conditions and `$patch: replace`, which is all that is used here. */
+/** A merge patch, with the parts of a strategic one that are used here: conditions and `$patch: replace`. */
 const merge = (into: unknown, patch: unknown): unknown => {
   if (!isPlain(patch)) return patch;
   const { $patch, ...fields } = patch;
@@ -44,7 +44,7 @@ const merge = (into: unknown, patch: unknown): unknown => {
 
 const versionOf = (object: KubeObject): string => object.metadata?.resourceVersion ?? '';
 
-/** Kubernetes' objects with true resource versions, UIDs and preconditions, and the history that watches replay. */
+/** Kubernetes objects with real resource versions, UIDs and preconditions, and the history that watches replay. */
 export const createObjects = (clock: Clock) => {
   const objects = new Map<string, Stored>();
   const history: Change[] = [];
@@ -56,7 +56,7 @@ export const createObjects = (clock: Clock) => {
   const idOf = (resource: Resource, ref: ObjectRef): string =>
     `${resource.plural}:${ref.namespace ? `${ref.namespace}/` : ''}${ref.name}`;
 
-  const tell = (plural: string, type: Change['type'], object: KubeObject): void => {
+  const notify = (plural: string, type: Change['type'], object: KubeObject): void => {
     const change = { plural, type, version, object: structuredClone(object) };
     history.push(change);
     for (const listener of listeners) listener(change);
@@ -75,7 +75,7 @@ export const createObjects = (clock: Clock) => {
 
   const store = (resource: Resource, before: Stored, asked: Stored): Stored => {
     const next = prunes.get(resource.plural)?.(asked) ?? asked;
-    // Like the real one: a write that changes nothing gives no new version.
+    // Like the real API server: a write that changes nothing gives no new version.
     if (isDeepStrictEqual(before, next)) return before;
     version += 1;
     const generation = before.metadata?.generation;
@@ -88,7 +88,7 @@ export const createObjects = (clock: Clock) => {
     };
     const stored = { ...next, metadata };
     objects.set(idOf(resource, { namespace: metadata.namespace ?? '', name: metadata.name ?? '' }), stored);
-    tell(resource.plural, 'MODIFIED', stored);
+    notify(resource.plural, 'MODIFIED', stored);
     return stored;
   };
 
@@ -101,7 +101,7 @@ export const createObjects = (clock: Clock) => {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    /** What the server keeps of objects of a kind; undefined for all. */
+    /** What the server stores of objects of a kind; undefined for everything. */
     prune(plural: string, keep: ((object: Stored) => Stored) | undefined): void {
       if (keep) prunes.set(plural, keep);
       else prunes.delete(plural);
@@ -126,10 +126,10 @@ export const createObjects = (clock: Clock) => {
         },
       };
       objects.set(id, stored);
-      tell(resource.plural, 'ADDED', stored);
+      notify(resource.plural, 'ADDED', stored);
       return stored;
     },
-    /** PUT; with the subresource only the status is taken. */
+    /** PUT; with the subresource, only the status is replaced. */
     replace(resource: Resource, object: Stored, subresource: string | undefined): Stored {
       const before = find(resource, { namespace: object.metadata?.namespace ?? '', name: object.metadata?.name ?? '' });
       demand('uid', object.metadata?.uid, before.metadata?.uid);
@@ -144,7 +144,7 @@ export const createObjects = (clock: Clock) => {
       demand('version', metadata?.resourceVersion, versionOf(before));
       return store(resource, before, merge(before, structuredClone(body)) as Stored);
     },
-    /** Pods linger with a deletionTimestamp, as they do while their kubelet ends them; all else is gone at once. */
+    /** Pods stay with a deletionTimestamp, until their kubelet removes them; other objects are gone at once. */
     delete(resource: Resource, ref: ObjectRef, preconditions: { uid?: string; resourceVersion?: string } = {}): Stored {
       const before = find(resource, ref);
       demand('uid', preconditions.uid, before.metadata?.uid);
@@ -159,7 +159,7 @@ export const createObjects = (clock: Clock) => {
       version += 1;
       objects.delete(idOf(resource, ref));
       const last = { ...before, metadata: { ...before.metadata, resourceVersion: String(version) } };
-      tell(resource.plural, 'DELETED', last);
+      notify(resource.plural, 'DELETED', last);
       return last;
     },
   };

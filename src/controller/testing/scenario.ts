@@ -36,20 +36,20 @@ const createScenario = (cluster: TestCluster) => {
       ?.status?.reservations?.some(
         ({ podUID, podResourceVersion }) => podUID === uid && podResourceVersion === resourceVersion,
       );
-    if (!uid || !resourceVersion || !held) violations.push(`${call.name} was to be deleted without a written slot`);
+    if (!uid || !resourceVersion || !held) violations.push(`${call.name} is deleted without a written slot`);
   });
 
   const parts = {
     cluster,
     api: cluster.api,
     clock: cluster.clock,
-    /** Starts a process that does not lead yet. */
+    /** Starts a manager that does not lead yet. */
     manage: (identity?: string): TestManager => {
       const manager = startManager(cluster, identity);
       managers.push(manager);
       return manager;
     },
-    /** `count` nodes n1, n2, ... that run v1, a DaemonSet with this budget, and a leader that has found it complete. */
+    /** `count` nodes n1, n2, ... that run v1, a DaemonSet with this budget, and a leader whose rollout is complete. */
     settled: async (count: number, budget: string, annotations: Record<string, string> = {}): Promise<TestManager> => {
       for (let index = 1; index <= count; index += 1) cluster.addNode(`n${index}`);
       cluster.createSet({ 'apps.openyurt.io/max-unavailable': budget, ...annotations });
@@ -61,34 +61,34 @@ const createScenario = (cluster: TestCluster) => {
       mostDown = 0;
       return manager;
     },
-    /** Sets a template, and stops right before its revision is known: the next thing to happen is the first wave. */
+    /** Sets a template, and stops right before its revision is known: the first reservation comes next. */
     beforeReservation: async (tag: string): Promise<void> => {
       cluster.setImage(tag);
       await cluster.clock.advance(49);
     },
     status: (): DaemonRolloutStatus => cluster.rollout()?.status ?? {},
     condition: (type: string) => parts.status().conditions?.find((condition) => condition.type === type),
-    /** Nodes that hold slots of which the DaemonRollout does not say that they were used. */
+    /** Nodes with slots that the DaemonRollout does not call used. */
     open: (): string[] =>
       (parts.status().reservations ?? []).filter(({ carriedOut }) => !carriedOut).map(({ node }) => node),
     /** Requests since a point in time, such as `replace daemonrollouts`. */
     requests: (since: number): string[] =>
       cluster.api.calls.filter(({ at }) => at >= since).map(({ verb, plural }) => `${verb} ${plural}`),
     deletes: (): Call[] => cluster.api.calls.filter(({ verb, plural }) => verb === 'delete' && plural === 'pods'),
-    /** The most online nodes that were without a ready pod at a time since `settled`. */
+    /** The most online nodes that were without a ready pod at one time since `settled`. */
     mostDown: (): number => mostDown,
     down,
     async end(): Promise<void> {
       for (const manager of managers) await manager.stop();
       assert.deepEqual(violations, []);
-      assert.deepEqual(cluster.api.unfired(), [], 'faults that never happened');
+      assert.deepEqual(cluster.api.unfired(), [], 'faults that never occurred');
     },
   };
   return parts;
 };
 export type Scenario = ReturnType<typeof createScenario>;
 
-/** A test in a cluster of its own, in which no pod is ever deleted whose slot is not on record. */
+/** A test with its own cluster, in which no pod may be deleted unless its slot is on record. */
 export const scenario = (play: (scene: Scenario) => Promise<void>) => async (): Promise<void> => {
   const parts = createScenario(createTestCluster());
   await play(parts);
@@ -98,7 +98,7 @@ export const scenario = (play: (scene: Scenario) => Promise<void>) => async (): 
 export const conditionOf = (pod: Pod | undefined) =>
   pod?.status?.conditions?.find(({ type }) => type === 'PodNeedUpgrade');
 
-/** What each node's pod says: `True NewRevision v2`. */
+/** Condition PodNeedUpgrade of each node's pod, such as `True NewRevision v2`. */
 export const announcements = ({ api }: Scenario): Record<string, string> =>
   Object.fromEntries(
     (api.objects.all(pods) as Pod[])
