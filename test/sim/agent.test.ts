@@ -4,10 +4,10 @@ import { startEmbeddedCluster } from './cluster.ts';
 
 /** The most important cases; full/ has all of them, and `npm run test:embedded` runs those. */
 const rules = quick(agentRules, [
-  'one call of the owner replaces one pod',
-  'cut off and without power',
+  'one request of the owner replaces one pod',
+  'offline and after a power cut',
   'a halted version is refused',
-  'gives way to a deadline',
+  'is overridden by a deadline',
 ]);
 
 runSuite('the agent, on the embedded cluster', startEmbeddedCluster, rules);

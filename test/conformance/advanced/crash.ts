@@ -6,7 +6,7 @@ export const crash = section(
   (rule) => {
     for (const { name, shape, writes } of updateMethods) {
       rule(
-        `an update ${name} goes on where a manager was killed, at each kind of write`,
+        `an update ${name} continues where a manager was killed, at each kind of write`,
         async (c) => {
           await c.rolledOut(shape);
           let { manager } = c;
@@ -26,7 +26,7 @@ export const crash = section(
     }
 
     rule(
-      'an update in place that stops half way goes on under a manager that finds the template changed',
+      'an update in place that stopped midway continues under a manager that finds the template changed',
       async (c) => {
         const way = updateMethods.find(({ shape }) => shape.rollingUpdate?.rollingUpdateType === 'InPlaceIfPossible');
         const [, shut] = way?.writes ?? [];

@@ -69,10 +69,10 @@ const untilAdvanced = async (c: Case, image: string): Promise<void> => {
 };
 
 export const handingOver = section(
-  'Handing over',
+  'Handover',
   (rule) => {
     for (const version of ['v1alpha1', 'v1beta1'])
-      rule(`from a native DaemonSet and back, by kubectl and the API version alone (${version})`, async (c) => {
+      rule(`from a native DaemonSet and back, with kubectl and the API version alone (${version})`, async (c) => {
         await apply(c, 'apps/v1', 'app:v1');
         await c.untilRunning('app:v1');
         await untilNative(c);
@@ -102,7 +102,7 @@ export const handingOver = section(
       });
 
     rule(
-      'pods that were made and changed here go to a native DaemonSet, which updates them, and come back',
+      'pods that were created and updated here are handed to a native DaemonSet, which updates them, and come back',
       async (c) => {
         const updateStrategy = { rollingUpdate: { rollingUpdateType: 'InPlaceIfPossible' } };
         await apply(c, 'apps.kruise.io/v1beta1', 'app:v1', { updateStrategy });
@@ -131,7 +131,7 @@ export const handingOver = section(
     );
 
     rule(
-      'pods whose owner reference names the other version are its own, and are updated and let go alike',
+      'pods whose owner reference names the other API version are its own, and are updated and released alike',
       async (c) => {
         await c.rolledOut({ rollingUpdate: { partition: 2 } });
         const before = await identities(c);

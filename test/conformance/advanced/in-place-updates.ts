@@ -91,11 +91,11 @@ export const inPlaceUpdates = section(
     for (const [what, parts, restarted, expected] of [
       ['the image of a container', { main: 'app:v2' }, 'app', THREE],
       ['the image of a sidecar', { side: 'side:v2' }, 'side', THREE],
-      ['another tag of the same image, recognised by the container alone', { main: 'app:v2.is-v1' }, 'app', THREE],
+      ['another tag of the same image, recognized by the container alone', { main: 'app:v2.is-v1' }, 'app', THREE],
       ['cpu, through resize', { cpu: '200m' }, '', [SHUT, 'patch pods', 'patch pods/resize', OPEN]],
     ] as const)
       rule(
-        `${what}: pods keep their UID, what has not changed runs on, and each takes ${expected.length} writes`,
+        `${what}: pods keep their UID, unchanged containers keep running, and each pod takes ${expected.length} writes`,
         async (c) => {
           await c.rolledOut(shape());
           const before = await c.pods();
@@ -118,7 +118,7 @@ export const inPlaceUpdates = section(
         { nodes: 2 },
       );
 
-    rule('labels and annotations alone are one write, and no pod is unready for it', async (c) => {
+    rule('labels and annotations alone take one write, and no pod becomes unready', async (c) => {
       await c.rolledOut(shape());
       const before = await c.pods();
       const written = (await writes(c)).length;
@@ -141,7 +141,7 @@ export const inPlaceUpdates = section(
       ['more than images, such as a command', { main: 'app:v2' }],
     ] as const)
       rule(
-        `${what} is changed by a new pod`,
+        `${what} is updated by a new pod`,
         async (c) => {
           await c.rolledOut(shape());
           const before = await c.pods();
@@ -159,7 +159,7 @@ export const inPlaceUpdates = section(
       );
 
     rule(
-      'containers with a launch priority are exchanged in its order, each once the one before has started',
+      'containers with a launch priority are replaced in that order, each after the previous one has started',
       async (c) => {
         await c.rolledOut(shape({}, starting(800)));
         await change(c, { main: 'app:v2', helper: 'helper:v2' });
@@ -182,7 +182,7 @@ export const inPlaceUpdates = section(
     );
 
     rule(
-      'the grace period passes between the gate and the change',
+      'the grace period passes between closing the gate and the change',
       async (c) => {
         await c.rolledOut(shape({}, { annotations: { 'apps.kruise.io/inplace-update-grace': '5' } }));
         await change(c, { main: 'app:v2' });
@@ -197,7 +197,7 @@ export const inPlaceUpdates = section(
       { nodes: 1 },
     );
 
-    rule('pods without the gate are made anew once, and changed in place from there on', async (c) => {
+    rule('pods without the gate are recreated once, and updated in place afterwards', async (c) => {
       await c.rolledOut();
       await setRolling(c, inPlace);
       await c.setImage('app:v2');
@@ -210,7 +210,7 @@ export const inPlaceUpdates = section(
       assert.equal((await c.podWrites('in-place')).length, 3);
     });
 
-    rule('what is not done within the progress deadline is made anew', async (c) => {
+    rule('a pod whose in-place update misses the progress deadline is recreated', async (c) => {
       const [late = ''] = c.nodes;
       await c.rolledOut(shape({}, { annotations: { 'edgeset.io/progress-deadline-seconds': '4' } }));
       const before = await c.podOn(late);
@@ -229,7 +229,7 @@ export const inPlaceUpdates = section(
     });
 
     rule(
-      'amounts that the node cannot give are told, and the pod is made anew after the deadline',
+      'resources that the node cannot provide are reported, and the pod is recreated after the deadline',
       async (c) => {
         const podAnnotations = { 'sim.edgeset.io/resize': 'infeasible' };
         await c.rolledOut(shape({}, { podAnnotations, annotations: { 'edgeset.io/progress-deadline-seconds': '4' } }));
@@ -246,7 +246,7 @@ export const inPlaceUpdates = section(
     );
 
     rule(
-      'a partition and a pause hold for changes in place too',
+      'a partition and a pause also apply to in-place updates',
       async (c) => {
         await c.rolledOut(shape({}, { ...starting(1500), rollingUpdate: { ...inPlace, partition: 1 } }));
         const before = await c.pods();
@@ -267,7 +267,7 @@ export const inPlaceUpdates = section(
     );
 
     rule(
-      'a template that is changed midway, and back, is followed by the same pods',
+      'the same pods follow a template that is changed midway, and back',
       async (c) => {
         await c.rolledOut(shape({}, starting(1500)));
         const before = await c.pods();
@@ -286,7 +286,7 @@ export const inPlaceUpdates = section(
       { nodes: 2 },
     );
 
-    rule('the strategy may change midway, to in place and back', async (c) => {
+    rule('the strategy can change midway, to in place and back', async (c) => {
       await c.rolledOut(shape({}, starting(1200)));
       await change(c, { main: 'app:v2' });
       await untilChanged(c);
@@ -298,7 +298,7 @@ export const inPlaceUpdates = section(
       assert.equal((await c.updates()).length, 3, 'once a node');
     });
 
-    rule('a version that crashes is halted, and the next one mends it in place', async (c) => {
+    rule('a version that crashes is halted, and the next one repairs it in place', async (c) => {
       await c.rolledOut(shape());
       const before = await c.pods();
       await change(c, { main: 'app:v2--crash-loop' });
@@ -309,7 +309,7 @@ export const inPlaceUpdates = section(
       assert.deepEqual(after.map(({ uid }) => uid).toSorted(), before.map(({ uid }) => uid).toSorted());
     });
 
-    rule('a node that goes offline midway stops nobody, and ends well when it is back', async (c) => {
+    rule('a node that goes offline midway blocks no other, and is updated when it is back', async (c) => {
       await c.rolledOut(shape({}, starting(2500)));
       await change(c, { main: 'app:v2' });
       await c.untilUpdates(1);

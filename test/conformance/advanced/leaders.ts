@@ -52,7 +52,7 @@ export const leaders = section(
   (rule) => {
     for (const { name, shape } of updateMethods) {
       rule(
-        `a leader that sleeps midway in an update ${name} and wakes beside its successor does no harm`,
+        `a leader that is stopped during an update ${name} and continues beside its successor does no harm`,
         async (c) => {
           await c.rolledOut(shape);
           const first = await leaderOf(c);
@@ -72,7 +72,7 @@ export const leaders = section(
       );
 
       rule(
-        `what a leader sent in an update ${name} and the network delivers under its successor does no harm`,
+        `writes that a leader sent in an update ${name} and that arrive under its successor do no harm`,
         async (c) => {
           const link = await c.cluster.link();
           await c.startManager({ link, args: patient });

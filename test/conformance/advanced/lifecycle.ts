@@ -81,7 +81,7 @@ export const lifecycle = section(
       }
     });
 
-    rule('a finalizer of the hook holds a pod likewise, and is taken off by whoever it is for', async (c) => {
+    rule('a finalizer of the hook also holds a pod, and is removed by its controller', async (c) => {
       const finalizers = ['example.com/drain'];
       await c.rolledOut({ spec: { lifecycle: { preDelete: { finalizersHandler: finalizers } } } });
       for (const pod of await c.pods()) await c.api.merge(podPath(c, pod), { metadata: { finalizers } });
@@ -96,25 +96,28 @@ export const lifecycle = section(
       await c.untilCondition('Complete');
     });
 
-    rule('a pod that is prepared counts as down, and is back in service when the template is taken back', async (c) => {
-      await c.rolledOut(hooked);
-      const before = (await c.pods()).map(({ uid }) => uid).toSorted();
-      await c.setImage('app:v2');
-      const [pod] = await untilPreparing(c, 1);
-      await c.until('it is out of service', async () => {
-        const now = (await c.pods()).find(({ uid }) => uid === pod?.uid);
-        return now && inService(now) === 'False' && !now.ready;
-      });
-      await c.expectNoUpdatesFor(1.5);
-      await c.setImage('app:v1');
-      await c.until('all are in service', async () =>
-        (await c.pods()).every((one) => !isPreparing(one) && inService(one) === 'True' && one.ready),
-      );
-      assert.deepEqual((await c.pods()).map(({ uid }) => uid).toSorted(), before);
-      await c.untilCondition('Complete');
-    });
+    rule(
+      'a pod that is being prepared counts as down, and is back in service when the template is reverted',
+      async (c) => {
+        await c.rolledOut(hooked);
+        const before = (await c.pods()).map(({ uid }) => uid).toSorted();
+        await c.setImage('app:v2');
+        const [pod] = await untilPreparing(c, 1);
+        await c.until('it is out of service', async () => {
+          const now = (await c.pods()).find(({ uid }) => uid === pod?.uid);
+          return now && inService(now) === 'False' && !now.ready;
+        });
+        await c.expectNoUpdatesFor(1.5);
+        await c.setImage('app:v1');
+        await c.until('all are in service', async () =>
+          (await c.pods()).every((one) => !isPreparing(one) && inService(one) === 'True' && one.ready),
+        );
+        assert.deepEqual((await c.pods()).map(({ uid }) => uid).toSorted(), before);
+        await c.untilCondition('Complete');
+      },
+    );
 
-    rule('the wait is bounded by the annotation, and that it ended so is told', async (c) => {
+    rule('the annotation bounds the wait, and a timeout is reported', async (c) => {
       await c.rolledOut({ ...hooked, annotations: { 'edgeset.io/predelete-timeout-seconds': '2' } });
       await c.setImage('app:v2');
       await c.untilEvent('PreDeleteTimeout');
@@ -123,7 +126,7 @@ export const lifecycle = section(
       assert.equal((await c.events('PreDeleteTimeout')).length, c.nodes.length);
     });
 
-    rule('the old pod of a surge goes through the hook, and is asked once', async (c) => {
+    rule('the old pod of a surge goes through the hook once', async (c) => {
       await c.rolledOut({ ...hooked, rollingUpdate: { maxSurge: 1 } });
       await c.setImage('app:v2');
       for (const _ of c.nodes) {
@@ -173,7 +176,7 @@ export const lifecycle = section(
       await c.until('it is gone', async () => (await c.pods()).every(({ node }) => node !== left));
     });
 
-    rule('markPodNotReady that is set later says that it reaches new pods alone', async (c) => {
+    rule('markPodNotReady that is set later reports that it applies to new pods only', async (c) => {
       const preDelete = { labelsHandler: { hold: 'yes' } };
       await c.rolledOut({ ...hooked, spec: { lifecycle: { preDelete } } });
       await c.change({ spec: { lifecycle: { preDelete: { ...preDelete, markPodNotReady: true } } } });
@@ -183,7 +186,7 @@ export const lifecycle = section(
       await c.untilEvent('MarkPodNotReadyIneffective');
     });
 
-    rule('the finalizer is on the DaemonSet while it has a hook, and no longer', async (c) => {
+    rule('the DaemonSet has the finalizer only while it has a hook', async (c) => {
       await c.rolledOut({ podLabels: { hold: 'yes' } });
       assert.deepEqual(await finalizersOf(c), []);
       await c.change({ spec: hooked.spec });
@@ -192,7 +195,7 @@ export const lifecycle = section(
       await c.until('it is let go', async () => (await finalizersOf(c)).length === 0);
     });
 
-    rule('a DaemonSet that is deleted goes once each pod was let go', async (c) => {
+    rule('a DaemonSet that is deleted is gone once each pod was released', async (c) => {
       await c.rolledOut(hooked);
       await untilHeld(c);
       await c.api.remove(setPath(c));
@@ -211,7 +214,7 @@ export const lifecycle = section(
       await untilAllGone(c);
     });
 
-    rule('--cascade=orphan keeps the pods, in service and nobody’s', async (c) => {
+    rule('--cascade=orphan keeps the pods, in service and without an owner', async (c) => {
       await c.rolledOut(hooked);
       await untilHeld(c);
       const before = (await c.pods()).map(({ uid }) => uid).toSorted();
@@ -226,16 +229,19 @@ export const lifecycle = section(
       }
     });
 
-    rule('--cascade=foreground deletes pods at once; whoever a finalizer of the hook is for is told', async (c) => {
-      const finalizers = ['example.com/drain'];
-      await c.rolledOut({ spec: { lifecycle: { preDelete: { finalizersHandler: finalizers } } } });
-      for (const pod of await c.pods()) await c.api.merge(podPath(c, pod), { metadata: { finalizers } });
-      await untilHeld(c);
-      await c.api.remove(setPath(c), { propagationPolicy: 'Foreground' });
-      await c.until('all are told', async () => (await c.pods()).every((pod) => stateOf(pod) === 'PreparingDelete'));
-      for (const pod of await c.pods()) await c.api.merge(podPath(c, pod), { metadata: { finalizers: null } });
-      await untilAllGone(c);
-    });
+    rule(
+      "--cascade=foreground deletes pods immediately; the controllers of the hook's finalizers are notified",
+      async (c) => {
+        const finalizers = ['example.com/drain'];
+        await c.rolledOut({ spec: { lifecycle: { preDelete: { finalizersHandler: finalizers } } } });
+        for (const pod of await c.pods()) await c.api.merge(podPath(c, pod), { metadata: { finalizers } });
+        await untilHeld(c);
+        await c.api.remove(setPath(c), { propagationPolicy: 'Foreground' });
+        await c.until('all are told', async () => (await c.pods()).every((pod) => stateOf(pod) === 'PreparingDelete'));
+        for (const pod of await c.pods()) await c.api.merge(podPath(c, pod), { metadata: { finalizers: null } });
+        await untilAllGone(c);
+      },
+    );
 
     rule('a DaemonSet without a hook is deleted without the manager; one with a hook waits for the next', async (c) => {
       await c.rolledOut(hooked);

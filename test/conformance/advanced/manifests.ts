@@ -92,10 +92,10 @@ spec:
 };
 
 export const applying = section(
-  'Applying',
+  'kubectl apply',
   (rule) => {
     for (const version of ['v1alpha1', 'v1beta1'])
-      rule(`what users of OpenKruise write is taken by kubectl as it is, and served (${version})`, async (c) => {
+      rule(`manifests of OpenKruise users are accepted by kubectl unchanged, and served (${version})`, async (c) => {
         const names = Object.keys(manifests);
         const text = names.map((name) => complete(version, name)).join('---\n');
         const said = await c.kubectl(['apply', '-f', '-'], text);

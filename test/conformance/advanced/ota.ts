@@ -18,31 +18,28 @@ const wroteOnce = async (c: Case, owner: Owner, pod: string): Promise<void> =>
 export const ota = section(
   'OTA on Advanced DaemonSets',
   (rule) => {
-    rule(
-      'one call of the owner is an approval, and the manager replaces the pod; other pods are left alone',
-      async (c) => {
-        const pod = await announced(c, 'app:v2', { updateStrategy: 'OnDelete' });
-        await untilSaid(c, [NEW, NEW, NEW]);
-        assert.deepEqual(await c.updates(), []);
-        await withOwner(c, {}, async (owner) => {
-          await c.until('its owner is shown what is new', async () => {
-            const { state, target } = await owner.update();
-            return state === 'available' && target.images?.[0]?.image === 'app:v2';
-          });
-          assert.deepEqual(await owner.upgrade(pod), { status: 200, text: `Start updating pod ${c.namespace}/${pod}` });
-          await c.untilRunning('app:v2', c.nodes.slice(0, 1));
-          await untilSaid(c, [UP_TO_DATE, NEW, NEW]);
-          await owner.untilShown('current');
-          assert.deepEqual(await c.running('app:v1'), c.nodes.slice(1));
-          assert.deepEqual(await c.updatedNodes(), c.nodes.slice(0, 1));
-          await wroteOnce(c, owner, pod);
-          assert.equal((await c.status()).summary, 'Waiting for 2 owners');
+    rule('one request of the owner approves, and the manager replaces that pod only', async (c) => {
+      const pod = await announced(c, 'app:v2', { updateStrategy: 'OnDelete' });
+      await untilSaid(c, [NEW, NEW, NEW]);
+      assert.deepEqual(await c.updates(), []);
+      await withOwner(c, {}, async (owner) => {
+        await c.until('its owner is shown what is new', async () => {
+          const { state, target } = await owner.update();
+          return state === 'available' && target.images?.[0]?.image === 'app:v2';
         });
-      },
-    );
+        assert.deepEqual(await owner.upgrade(pod), { status: 200, text: `Start updating pod ${c.namespace}/${pod}` });
+        await c.untilRunning('app:v2', c.nodes.slice(0, 1));
+        await untilSaid(c, [UP_TO_DATE, NEW, NEW]);
+        await owner.untilShown('current');
+        assert.deepEqual(await c.running('app:v1'), c.nodes.slice(1));
+        assert.deepEqual(await c.updatedNodes(), c.nodes.slice(0, 1));
+        await wroteOnce(c, owner, pod);
+        assert.equal((await c.status()).summary, 'Waiting for 2 owners');
+      });
+    });
 
     rule(
-      'in place the pod stays what it is, and its owner is asked again for a revision that he agreed to before',
+      'an in-place update keeps the pod, and its owner is asked again about a revision approved before',
       async (c) => {
         const rollingUpdate = { rollingUpdateType: 'InPlaceIfPossible' } as const;
         const pod = await announced(c, 'app:v2', { rollingUpdate });
@@ -69,7 +66,7 @@ export const ota = section(
     );
 
     rule(
-      'what is decided offline is approved once the device is back',
+      'a decision made offline is approved once the device is back',
       async (c) => {
         const pod = await announced(c, 'app:v2', { updateStrategy: 'OnDelete' });
         const link = await c.cluster.link();
@@ -96,7 +93,7 @@ export const ota = section(
     );
 
     rule(
-      'the preDelete hook holds what owners agreed to, and they are told',
+      'the preDelete hook delays what owners approved, and they are informed',
       async (c) => {
         const lifecycle = { preDelete: { labelsHandler: { hold: 'yes' } } };
         const pod = await announced(c, 'app:v2', { podLabels: { hold: 'yes' }, spec: { lifecycle } });
@@ -120,7 +117,7 @@ export const ota = section(
     );
 
     rule(
-      'two owners who agree at once take their turns within maxUnavailable',
+      'two owners who approve at the same time are served within maxUnavailable',
       async (c) => {
         const slow = { podAnnotations: { 'sim.edgeset.io/start-ms': '2500' } };
         const pod = await announced(c, 'app:v2', slow);
@@ -147,7 +144,7 @@ export const ota = section(
     );
 
     rule(
-      'a version that fails is halted for those who have agreed too, and the next is asked about',
+      'a version that fails is halted also for owners who approved, and they are asked about the next one',
       async (c) => {
         const pod = await announced(c, 'app:v2--crash-loop', { annotations: { 'edgeset.io/failure-threshold': '1' } });
         await withOwner(c, {}, (one) =>
@@ -171,7 +168,7 @@ export const ota = section(
     );
 
     rule(
-      'owners give way to a deadline',
+      'a deadline overrides owners',
       async (c) => {
         const pod = await announced(c, 'app:v2', { updateStrategy: 'OnDelete' });
         await withOwner(c, {}, async (owner) => {
@@ -190,7 +187,7 @@ export const ota = section(
     );
 
     rule(
-      'opted out, announcements and approvals are taken back, and the strategy of the spec holds',
+      'after opting out, announcements and approvals are removed, and the strategy of the spec applies',
       async (c) => {
         const pod = await announced(c, 'app:v2', {
           updateStrategy: 'OnDelete',

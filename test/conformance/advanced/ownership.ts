@@ -54,10 +54,10 @@ const identities = async (c: Case): Promise<string[]> =>
 const stalled = async (c: Case) => (await c.advanced()).status?.conditions?.find(({ type }) => type === 'Stalled');
 
 export const ownership = section(
-  'Beside OpenKruise',
+  'Coexistence with OpenKruise',
   (rule) => {
     rule(
-      'while its manager holds its lease nothing is done and a condition says so; then its pods are taken over as they are',
+      'while its manager holds its lease nothing happens and a condition says so; then its pods are taken over unchanged',
       async (c) => {
         if (!(await c.api.find('/api/v1/namespaces/kruise-system')))
           await c.api.create('/api/v1/namespaces', { metadata: { name: 'kruise-system' } });

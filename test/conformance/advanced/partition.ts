@@ -6,7 +6,7 @@ export const partition = section(
   'Partition',
   (rule) => {
     rule(
-      'leaves so many nodes on the old revision, by name from the end, and is lowered step by step as a canary',
+      'keeps that many nodes on the old revision, by name from the end, and is lowered step by step as a canary',
       async (c) => {
         await c.rolledOut({ rollingUpdate: { partition: 4, maxUnavailable: 2 } });
         await c.setImage('app:v2');
@@ -23,7 +23,7 @@ export const partition = section(
     );
 
     rule(
-      'of a percentage is rounded down, offline nodes count and keep their place',
+      'rounds a percentage down; offline nodes count and keep their place',
       async (c) => {
         const [, , , , away = ''] = c.nodes;
         await c.rolledOut({ rollingUpdate: { partition: '50%', maxUnavailable: 3 } });
@@ -40,7 +40,7 @@ export const partition = section(
     );
 
     rule(
-      'that is raised rolls nothing back, and a pod that is made anew comes at the current revision',
+      'that is raised rolls nothing back, and a recreated pod has the current revision',
       async (c) => {
         await c.rolledOut({ rollingUpdate: { partition: 2 } });
         await c.setImage('app:v2');
@@ -56,7 +56,7 @@ export const partition = section(
     );
 
     rule(
-      'counts nodes first that are updated already',
+      'counts nodes that are updated already first',
       async (c) => {
         await c.rolledOut({ rollingUpdate: { partition: 2, paused: true } });
         await c.setImage('app:v2');

@@ -45,7 +45,7 @@ export const placement = section(
   'Pods on nodes',
   (rule) => {
     rule(
-      'pods are created in batches of 1, 2, 4, each after the one before',
+      'pods are created in batches of 1, 2, 4, one after the other',
       async (c) => {
         await c.rolledOut();
         const all = await creations(c);
@@ -64,7 +64,7 @@ export const placement = section(
     );
 
     rule(
-      'no more than burstReplicas are on their way at a time',
+      'no more than burstReplicas creations are in flight at a time',
       async (c) => {
         await c.rolledOut({ spec: { burstReplicas: 1 }, rollingUpdate: { maxUnavailable: '100%' } });
         await c.setImage('app:v2');
@@ -84,7 +84,7 @@ export const placement = section(
     );
 
     rule(
-      'pods that are refused are tried ever more rarely, told once, and there once they may be',
+      'refused pods are retried with back-off, reported once, and created once they are permitted',
       async (c) => {
         const lift = await refusePods(c, {
           operation: 'CREATE',
@@ -131,7 +131,7 @@ export const placement = section(
       assert.deepEqual(uidsOf(await c.pods()), uidsOf(before));
     });
 
-    rule('pods that fail are replaced ever more slowly, also by the next manager', async (c) => {
+    rule('failed pods are replaced with back-off, also by the next manager', async (c) => {
       const [sick = ''] = c.nodes;
       await c.rolledOut();
       await c.cluster.behave([sick], { behaviour: 'failed', startMs: 100, dieMs: 200 });
@@ -164,28 +164,25 @@ export const placement = section(
       });
     });
 
-    rule(
-      'a taint that is not tolerated: NoSchedule keeps the pod and lets none come, NoExecute removes it',
-      async (c) => {
-        const [kept = '', cleared = '', other = ''] = c.nodes;
-        await c.rolledOut();
-        const before = await c.podOn(kept);
-        await taint(c, kept, 'NoSchedule');
-        await taint(c, cleared, 'NoExecute');
-        await c.until('it is removed', async () => (await byNode(c, cleared)).length === 0);
-        await holdsFor(c, 'the other keeps its pod', 2, async () => (await c.podOn(kept)).uid === before.uid);
-        const { desiredNumberScheduled, numberMisscheduled } = (await c.advanced()).status ?? {};
-        assert.deepEqual([desiredNumberScheduled, numberMisscheduled], [1, 1]);
-        await c.api.remove(podPath(c, before));
-        await c.until('it is gone', async () => (await byNode(c, kept)).length === 0);
-        await holdsFor(c, 'none comes', 2, async () => (await c.pods()).every(({ node }) => node === other));
-        for (const node of [kept, cleared]) await taint(c, node, undefined);
-        await c.untilRunning('app:v1');
-      },
-    );
+    rule('an untolerated taint: NoSchedule keeps the pod and admits no new one, NoExecute removes it', async (c) => {
+      const [kept = '', cleared = '', other = ''] = c.nodes;
+      await c.rolledOut();
+      const before = await c.podOn(kept);
+      await taint(c, kept, 'NoSchedule');
+      await taint(c, cleared, 'NoExecute');
+      await c.until('it is removed', async () => (await byNode(c, cleared)).length === 0);
+      await holdsFor(c, 'the other keeps its pod', 2, async () => (await c.podOn(kept)).uid === before.uid);
+      const { desiredNumberScheduled, numberMisscheduled } = (await c.advanced()).status ?? {};
+      assert.deepEqual([desiredNumberScheduled, numberMisscheduled], [1, 1]);
+      await c.api.remove(podPath(c, before));
+      await c.until('it is gone', async () => (await byNode(c, kept)).length === 0);
+      await holdsFor(c, 'none comes', 2, async () => (await c.pods()).every(({ node }) => node === other));
+      for (const node of [kept, cleared]) await taint(c, node, undefined);
+      await c.untilRunning('app:v1');
+    });
 
     rule(
-      'pods of nodes that stop being eligible go one by one, and those of offline nodes stop nobody',
+      'pods of nodes that cease to be eligible are removed one by one, and those of offline nodes block no other',
       async (c) => {
         const [away = '', ...online] = c.nodes;
         await c.rolledOut({ podAnnotations: { 'sim.edgeset.io/stop-ms': '700' } });
@@ -213,7 +210,7 @@ export const placement = section(
     );
 
     rule(
-      'a pod that was never bound goes with its Node object; a bound one is left to the collector of pods',
+      'a pod that was never bound is deleted with its Node object; a bound one is left to pod garbage collection',
       async (c) => {
         const [bound = '', , lost = ''] = c.nodes;
         await c.rolledOut({ rollingUpdate: { partition: 2 } });
@@ -237,7 +234,7 @@ export const placement = section(
       },
     );
 
-    rule('a pod that nobody owns is adopted as it is, at once or by the next manager', async (c) => {
+    rule('an orphaned pod is adopted unchanged, immediately or by the next manager', async (c) => {
       await c.rolledOut();
       const before = uidsOf(await c.pods());
       const { uid } = (await c.advanced()).metadata;
@@ -258,7 +255,7 @@ export const placement = section(
     });
 
     rule(
-      'a pod that was relabelled while no manager ran is let go by the next, and its node gets another',
+      'a pod that was relabelled while no manager ran is released by the next one, and its node gets another pod',
       async (c) => {
         await c.rolledOut();
         const old = await c.podOn(c.nodes[2]);
@@ -275,24 +272,30 @@ export const placement = section(
       ['number', 2],
       ['percentage', '67%'],
     ] as const)
-      rule(`with progressive creation new nodes get pods as far as the partition allows, a ${what}`, async (c) => {
-        const byField = partition === 2;
-        await c.create({
-          rollingUpdate: { partition },
-          ...(byField
-            ? {
-                spec: { scaleStrategy: { partitionedScaling: true }, updateStrategy: { rollingUpdate: { partition } } },
-              }
-            : { annotations: { 'daemonset.kruise.io/progressive-create-pod': 'true' } }),
-        });
-        await c.until('one runs', async () => (await c.running('app:v1')).length === 1);
-        await holdsFor(c, 'there is one', 2, async () => (await c.pods()).length === 1);
-        await c.change({ spec: { updateStrategy: { rollingUpdate: { partition: 1 } } } });
-        await c.until('two run', async () => (await c.running('app:v1')).length === 2);
-        await holdsFor(c, 'there are two', 1, async () => (await c.pods()).length === 2);
-        await c.change({ spec: { updateStrategy: { rollingUpdate: { partition: 0 } } } });
-        await c.untilRunning('app:v1');
-      });
+      rule(
+        `with progressive creation new nodes get pods only as far as the partition permits, a ${what}`,
+        async (c) => {
+          const byField = partition === 2;
+          await c.create({
+            rollingUpdate: { partition },
+            ...(byField
+              ? {
+                  spec: {
+                    scaleStrategy: { partitionedScaling: true },
+                    updateStrategy: { rollingUpdate: { partition } },
+                  },
+                }
+              : { annotations: { 'daemonset.kruise.io/progressive-create-pod': 'true' } }),
+          });
+          await c.until('one runs', async () => (await c.running('app:v1')).length === 1);
+          await holdsFor(c, 'there is one', 2, async () => (await c.pods()).length === 1);
+          await c.change({ spec: { updateStrategy: { rollingUpdate: { partition: 1 } } } });
+          await c.until('two run', async () => (await c.running('app:v1')).length === 2);
+          await holdsFor(c, 'there are two', 1, async () => (await c.pods()).length === 2);
+          await c.change({ spec: { updateStrategy: { rollingUpdate: { partition: 0 } } } });
+          await c.untilRunning('app:v1');
+        },
+      );
 
     rule('an owner reference may name either version', async (c) => {
       await c.rolledOut({ version: 'v1alpha1' });
@@ -314,7 +317,7 @@ export const placement = section(
     });
 
     rule(
-      'two managers that create the same pods make one each',
+      'two managers that create the same pods create each pod once',
       async (c) => {
         await c.startManager();
         await c.create();
@@ -326,7 +329,7 @@ export const placement = section(
       { nodes: 5, expected: /./ },
     );
 
-    rule('a pod that is made again is of the current revision, also under a partition', async (c) => {
+    rule('a recreated pod has the current revision, even under a partition', async (c) => {
       await c.rolledOut({ rollingUpdate: { partition: 3 } });
       await c.setImage('app:v2');
       assert.equal((await deleteByHand(c, c.nodes[1])).image, 'app:v2');
@@ -334,7 +337,7 @@ export const placement = section(
       assert.deepEqual(await c.updates(), []);
     });
 
-    rule('a pod that the scheduler finds no place for is told, beside an old one too', async (c) => {
+    rule('an unschedulable pod is reported, also beside an old one', async (c) => {
       const container = (image: string) => [{ name: 'app', image, ports: [{ containerPort: 80, hostPort: 8080 }] }];
       await c.rolledOut({ rollingUpdate: { maxSurge: 1 }, podSpec: { containers: container('app:v1') } });
       await c.change({ spec: { template: { spec: { containers: container('app:v2') } } } });

@@ -57,27 +57,24 @@ export const history = section(
       assert.equal(again?.metadata?.name, `app-${hashOf(first)}`);
     });
 
-    rule(
-      'a template that says what is the default anyway is no other one, and nothing is written but the status',
-      async (c) => {
-        await c.rolledOut();
-        const before = await revisions(c);
-        const defaults = { terminationGracePeriodSeconds: 30, restartPolicy: 'Always', dnsPolicy: 'ClusterFirst' };
-        await c.change({ spec: { template: { spec: defaults } } });
-        await untilDone(c, 'app:v1');
-        const { metadata, status } = await c.advanced();
-        assert.deepEqual([metadata.generation, status?.observedGeneration], [2, 2]);
-        assert.deepEqual(
-          (await revisions(c)).map(({ metadata: of }) => of?.resourceVersion),
-          before.map(({ metadata: of }) => of?.resourceVersion),
-        );
-        await c.expectNoUpdatesFor(2);
-        assert.deepEqual(await c.updates(), []);
-      },
-    );
+    rule('a template that only adds defaults is the same one, and only the status is written', async (c) => {
+      await c.rolledOut();
+      const before = await revisions(c);
+      const defaults = { terminationGracePeriodSeconds: 30, restartPolicy: 'Always', dnsPolicy: 'ClusterFirst' };
+      await c.change({ spec: { template: { spec: defaults } } });
+      await untilDone(c, 'app:v1');
+      const { metadata, status } = await c.advanced();
+      assert.deepEqual([metadata.generation, status?.observedGeneration], [2, 2]);
+      assert.deepEqual(
+        (await revisions(c)).map(({ metadata: of }) => of?.resourceVersion),
+        before.map(({ metadata: of }) => of?.resourceVersion),
+      );
+      await c.expectNoUpdatesFor(2);
+      assert.deepEqual(await c.updates(), []);
+    });
 
     rule(
-      'one edit is generation 2, for the controller writes no spec; the generation of old clients is ignored',
+      'one edit results in generation 2, since the controller writes no spec; the generation of old clients is ignored',
       async (c) => {
         const old = 'deprecated.daemonset.template.generation';
         await c.rolledOut({ annotations: { [old]: '7' } });
@@ -101,7 +98,7 @@ export const history = section(
       },
     );
 
-    rule('a name that another revision has is counted as a collision, and another one is found', async (c) => {
+    rule('a name that another revision has counts as a collision, and another one is chosen', async (c) => {
       await c.rolledOut({ spec: { revisionHistoryLimit: 0 } });
       await c.setImage('app:v2');
       await untilDone(c, 'app:v2');
@@ -122,7 +119,7 @@ export const history = section(
       assert.equal((await c.advanced()).status?.collisionCount, 1);
     });
 
-    rule('as many are kept as its limit says, and every one that a pod carries', async (c) => {
+    rule('as many are kept as the limit says, and every one that a pod has', async (c) => {
       const [away = '', ...others] = c.nodes;
       await c.rolledOut({ spec: { revisionHistoryLimit: 1 } });
       await c.cluster.offline([away]);
@@ -140,7 +137,7 @@ export const history = section(
     });
 
     rule(
-      'a template that the API server refuses is told of, nothing is done for it, and the next edit mends it',
+      'a template that the API server refuses is reported and not rolled out, and the next edit corrects it',
       async (c) => {
         await c.rolledOut();
         const before = (await c.pods()).map(({ uid }) => uid).toSorted();
@@ -165,7 +162,7 @@ export const history = section(
       },
     );
 
-    rule('any kept revision can be put back, as often as one likes', async (c) => {
+    rule('any kept revision can be restored, repeatedly', async (c) => {
       await c.rolledOut();
       for (const image of ['app:v2', 'app:v3']) {
         await c.setImage(image);

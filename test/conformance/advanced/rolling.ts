@@ -28,7 +28,7 @@ export const rolling = section(
       );
 
     rule(
-      'a percentage is of all eligible nodes, offline ones too, and offline nodes never block',
+      'a percentage counts all eligible nodes, including offline ones, and offline nodes never block',
       async (c) => {
         const [away = '', ...others] = c.nodes;
         await c.rolledOut({ ...starting(1500), rollingUpdate: { maxUnavailable: '50%' } });
@@ -45,7 +45,7 @@ export const rolling = section(
       { nodes: 5 },
     );
 
-    rule('a node that goes offline while its new pod starts stops nobody', async (c) => {
+    rule('a node that goes offline while its new pod starts blocks no other', async (c) => {
       await c.rolledOut(starting(2500));
       await c.setImage('app:v2');
       await c.untilUpdates(1);
@@ -63,7 +63,7 @@ export const rolling = section(
     });
 
     rule(
-      'a node that returned is left in peace for the settle time',
+      'a node that has come back is not updated for the settle time',
       async (c) => {
         const [away = '', other = ''] = c.nodes;
         await c.rolledOut({ annotations: { 'edgeset.io/settle-seconds': '5' } });
@@ -98,7 +98,7 @@ export const rolling = section(
       });
 
     rule(
-      'old pods that are down already are replaced first, also outside of what healthy nodes may use',
+      'old pods that are down already are replaced first, even beyond the budget for healthy nodes',
       async (c) => {
         await c.rolledOut();
         const broken = c.nodes.slice(0, 2);
@@ -111,7 +111,7 @@ export const rolling = section(
       { nodes: 4 },
     );
 
-    rule('a node selector updates matching nodes only, also those that match later', async (c) => {
+    rule('a node selector updates only matching nodes, including those that match later', async (c) => {
       const [ring = '', next = ''] = c.nodes;
       const join = (name: string) => c.api.merge(`/api/v1/nodes/${name}`, { metadata: { labels: { ring: 'first' } } });
       await join(ring);
@@ -128,7 +128,7 @@ export const rolling = section(
     });
 
     rule(
-      'paused stops midway: no further update, while pods are created and repaired at the current revision',
+      'pausing stops updates midway, while pods are still created and repaired at the current revision',
       async (c) => {
         await c.rolledOut(starting(1000));
         await c.setImage('app:v2');
@@ -176,7 +176,7 @@ export const rolling = section(
     });
 
     rule(
-      'a template that is changed midway goes on from where the rollout is, within the budget',
+      'after a template change midway the rollout continues from its present state, within the budget',
       async (c) => {
         await c.rolledOut({ ...starting(1000), rollingUpdate: { maxUnavailable: 2 } });
         await c.setImage('app:v2');
@@ -193,7 +193,7 @@ export const rolling = section(
     );
 
     rule(
-      'maxUnavailable that is lowered midway counts at once',
+      'lowering maxUnavailable midway takes effect immediately',
       async (c) => {
         await c.rolledOut({ ...starting(1500), rollingUpdate: { maxUnavailable: 3 } });
         await c.setImage('app:v2');
@@ -210,7 +210,7 @@ export const rolling = section(
       ['crash-loop', 'crash-loop', {}],
       ['never-ready', 'deadline', deadline(3)],
     ] as const)
-      rule(`a version that is ${behaviour} is halted, and the next one repairs what it broke`, async (c) => {
+      rule(`a version that is ${behaviour} is halted, and the next one repairs the broken nodes`, async (c) => {
         await c.rolledOut({ annotations });
         await c.setImage(`app:v2--${behaviour}`);
         const halted = await c.untilCondition('Halted');
@@ -229,7 +229,7 @@ export const rolling = section(
       });
 
     rule(
-      'a version that kills nodes takes no more than budget and threshold together',
+      'a version that kills nodes takes down no more nodes than budget plus threshold',
       async (c) => {
         await c.rolledOut({
           annotations: { 'edgeset.io/failure-threshold': '1' },

@@ -45,7 +45,7 @@ export const served = section(
       assert.equal(conditions?.find(({ type }) => type === 'Ready')?.status, 'True');
     });
 
-    rule('pods are changed in place, and stay what they are', async (c) => {
+    rule('pods are updated in place and keep their identity', async (c) => {
       await c.rolledOut({ rollingUpdate: { rollingUpdateType: 'InPlaceIfPossible' } });
       const before = await c.pods();
       await c.setImage('app:v2');
@@ -57,7 +57,7 @@ export const served = section(
       for (const { hash } of after) assert.equal(hash, updateRevision);
     });
 
-    rule('new pods come beside old ones with a surge, and no node is ever without a ready one', async (c) => {
+    rule('a surge creates new pods beside old ones, and no node is ever without a ready pod', async (c) => {
       await c.rolledOut({ rollingUpdate: { maxSurge: 1 } });
       await c.setImage('app:v2');
       let least = c.nodes.length;
@@ -77,7 +77,7 @@ export const served = section(
     });
 
     rule(
-      'a native DaemonSet of the same selector is in the way, and hands its pods over without a restart',
+      'a native DaemonSet with the same selector conflicts, and hands over its pods without a restart',
       async (c) => {
         const native = `/apis/apps/v1/namespaces/${c.namespace}/daemonsets/app`;
         await c.create(
@@ -107,7 +107,7 @@ export const served = section(
       },
     );
 
-    rule('a pod whose labels are changed is let go, and its node gets another', async (c) => {
+    rule('a pod whose labels no longer match is released, and its node gets another one', async (c) => {
       await c.rolledOut();
       const { name, node } = await c.podOn(c.nodes[0]);
       await c.api.merge(podPath(c, name), { metadata: { labels: { app: 'other' } } });
@@ -115,7 +115,7 @@ export const served = section(
       await c.until('its node has another', async () => (await c.podOn(node)).ready);
     });
 
-    rule('a pod with a hook goes when its controller lets it go', async (c) => {
+    rule('a pod with a preDelete hook is deleted once its controller releases it', async (c) => {
       const lifecycle = { preDelete: { labelsHandler: { hold: 'yes' }, markPodNotReady: true } };
       await c.rolledOut({ podLabels: { hold: 'yes' }, spec: { lifecycle } });
       await c.setImage('app:v2');

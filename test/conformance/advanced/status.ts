@@ -29,7 +29,7 @@ const table = (text: string): string[][] =>
 export const status = section(
   'Status of Advanced DaemonSets',
   (rule) => {
-    rule('counts nodes and pods as native ones do, and names the revision', async (c) => {
+    rule('counts nodes and pods as native DaemonSets do, and names the revision', async (c) => {
       const [first = ''] = c.nodes;
       await c.rolledOut({ minReadySeconds: 2 });
       const all = { currentNumberScheduled: 3, desiredNumberScheduled: 3, numberMisscheduled: 0 };
@@ -61,7 +61,7 @@ export const status = section(
       await untilCounted(c, { numberReady: 3, numberAvailable: 3, numberUnavailable: 0 });
     });
 
-    rule('a pod on a node that is not eligible any more is misscheduled', async (c) => {
+    rule('a pod on a node that is no longer eligible is misscheduled', async (c) => {
       const [tainted = ''] = c.nodes;
       await c.rolledOut();
       await c.api.patch(`/api/v1/nodes/${tainted}`, { spec: { taints: [{ key: 'mine', effect: 'NoSchedule' }] } });

@@ -49,7 +49,7 @@ export const surge = section(
   (rule) => {
     for (const version of ['v1alpha1', 'v1beta1'] as const)
       rule(
-        `Surging (${version}) is a surge of one, is read back as written, and leaves no node without a ready pod`,
+        `Surging (${version}) is a surge of one, is returned as written, and leaves no node without a ready pod`,
         async (c) => {
           await c.rolledOut({ version, rollingUpdate: { rollingUpdateType: 'Surging' } });
           const since = Date.now();
@@ -84,7 +84,7 @@ export const surge = section(
       );
 
     rule(
-      'an old pod that is not available gets a new one first, and goes at once',
+      'a node with an unavailable old pod is updated first, and the old pod is deleted immediately',
       async (c) => {
         const [broken = ''] = c.nodes;
         await c.rolledOut({ ...starting(6000), rollingUpdate: { maxSurge: 1 } });
@@ -101,7 +101,7 @@ export const surge = section(
       { nodes: 3 },
     );
 
-    rule('a new version that never works costs nobody the old one, and the next is put in its place', async (c) => {
+    rule('a new version that never works does not delete the old one, and is replaced by the next', async (c) => {
       await c.rolledOut({
         rollingUpdate: { maxSurge: 1 },
         annotations: { 'edgeset.io/progress-deadline-seconds': '3' },
@@ -117,7 +117,7 @@ export const surge = section(
       await assertNoGap(c, since);
     });
 
-    rule('a template that is changed midway: a pod of the one in between goes, and no node has three', async (c) => {
+    rule('after a template change midway the intermediate pod is deleted, and no node has three pods', async (c) => {
       await c.rolledOut({ ...starting(2000), rollingUpdate: { maxSurge: 1 } });
       const since = Date.now();
       await c.setImage('app:v2');
@@ -129,7 +129,7 @@ export const surge = section(
     });
 
     rule(
-      'an offline node stops nobody, and one that goes offline midway neither',
+      'an offline node blocks no other, and neither does one that goes offline midway',
       async (c) => {
         const [away = ''] = c.nodes;
         await c.rolledOut({ ...starting(1500), rollingUpdate: { maxSurge: 1 } });
@@ -148,7 +148,7 @@ export const surge = section(
     );
 
     rule(
-      'the strategy may change midway, to a surge and back',
+      'the strategy can change midway, to a surge and back',
       async (c) => {
         await c.rolledOut(starting(1200));
         await c.setImage('app:v2');
@@ -165,7 +165,7 @@ export const surge = section(
     );
 
     rule(
-      'with a partition and minReadySeconds: the old one goes when the new one has been ready for long enough',
+      'with a partition and minReadySeconds, the old pod is deleted once the new one has been ready for that time',
       async (c) => {
         await c.rolledOut({ minReadySeconds: 2, rollingUpdate: { maxSurge: '100%', partition: 1 } });
         await c.setImage('app:v2');

@@ -6,72 +6,72 @@ import { announced, conditionOf, said, withOwner, writesOf } from './owner.ts';
 
 /** What an owner does through OpenYurt's routes, under the rights that are shipped. */
 export const compatibleRules = section('The agent', (rule) => {
-  rule('one call of the owner replaces one pod, and the agent sends one delete, of the very pod it read', async (c) => {
-    const pod = await announced(c);
-    await withOwner(c, {}, async (owner) => {
-      await c.until('the agent shows its pod', async () => (await owner.pods()).names.includes(pod));
-      const shown = await owner.pods();
-      assert.deepEqual(shown.names, [pod], 'pods of this node alone');
-      assert.equal(conditionOf(shown.items[0], 'PodNeedUpgrade')?.status, 'True');
-      assert.deepEqual(await owner.upgrade(pod), { status: 200, text: `Start updating pod ${c.namespace}/${pod}` });
-      await c.untilRunning('app:v2', c.nodes.slice(0, 1));
-      assert.deepEqual(await c.running('app:v1'), c.nodes.slice(1));
-      const [act, ...more] = await writesOf(c, owner);
-      assert.deepEqual(more.map(said), []);
-      assert.ok(act);
-      assert.equal(said(act), `delete pods ${pod}: 200`);
-      const { preconditions = {} } = act.request as { preconditions?: Record<string, string> };
-      assert.deepEqual(Object.keys(preconditions).toSorted(), ['resourceVersion', 'uid']);
-      // The embedded cluster knows no claims.
-      assert.ok(act.node === undefined || act.node === c.nodes[0]);
-      const [event] = await c.until('the DaemonSet has an Event of the agent', async () => {
-        const path = `/apis/events.k8s.io/v1/namespaces/${c.namespace}/events`;
-        const { items } = await c.api.get<{ items: Event[] }>(path);
-        const own = items.filter(({ reportingController }) => reportingController === 'edgeset.io/agent');
-        return own.length > 0 && own;
-      });
-      assert.equal(event?.regarding?.name, 'app');
-      assert.equal(event.reportingInstance, c.nodes[0]);
-    });
-  });
-
   rule(
-    "the annotation of OpenYurt's proposal does as well, and two owners decide each for their own node",
+    'one request of the owner replaces one pod, and the agent sends one delete for exactly the pod it read',
     async (c) => {
-      const [, second, third] = c.nodes;
-      const proposed = { [strategyKey]: null, 'apps.openyurt.io/upgrade-strategy': 'OTA' };
-      const pod = await announced(c, 'app:v2', { annotations: proposed });
-      const { name: other } = await c.podOn(second);
-      await withOwner(c, {}, (one) =>
-        withOwner(c, { node: second }, async (two) => {
-          for (const [owner, own] of [
-            [one, pod],
-            [two, other],
-          ] as const)
-            await c.until('the agent shows its pod', async () => (await owner.pods()).names.includes(own));
-          const foreign = await one.upgrade(other);
-          assert.equal(foreign.status, 403, foreign.text);
-          assert.match(foreign.text, new RegExp(`is running on ${second}, can not be updated`));
-          assert.deepEqual(await writesOf(c, one), []);
-          const answers = await Promise.all([one.upgrade(pod), two.upgrade(other)]);
-          assert.deepEqual(
-            answers.map(({ status }) => status),
-            [200, 200],
-          );
-          await c.untilRunning('app:v2', c.nodes.slice(0, 2));
-          assert.deepEqual(await c.running('app:v1'), [third]);
-          const writes = (await writesOf(c, one)).map(said);
-          assert.deepEqual(writes.toSorted(), [pod, other].map((name) => `delete pods ${name}: 200`).toSorted());
-          const none = await one.upgrade((await c.podOn(c.nodes[0])).name);
-          assert.equal(none.status, 403, none.text);
-          assert.match(none.text, /update status is False, can not be updated/);
-        }),
-      );
+      const pod = await announced(c);
+      await withOwner(c, {}, async (owner) => {
+        await c.until('the agent shows its pod', async () => (await owner.pods()).names.includes(pod));
+        const shown = await owner.pods();
+        assert.deepEqual(shown.names, [pod], 'pods of this node alone');
+        assert.equal(conditionOf(shown.items[0], 'PodNeedUpgrade')?.status, 'True');
+        assert.deepEqual(await owner.upgrade(pod), { status: 200, text: `Start updating pod ${c.namespace}/${pod}` });
+        await c.untilRunning('app:v2', c.nodes.slice(0, 1));
+        assert.deepEqual(await c.running('app:v1'), c.nodes.slice(1));
+        const [act, ...more] = await writesOf(c, owner);
+        assert.deepEqual(more.map(said), []);
+        assert.ok(act);
+        assert.equal(said(act), `delete pods ${pod}: 200`);
+        const { preconditions = {} } = act.request as { preconditions?: Record<string, string> };
+        assert.deepEqual(Object.keys(preconditions).toSorted(), ['resourceVersion', 'uid']);
+        // The embedded cluster knows no claims.
+        assert.ok(act.node === undefined || act.node === c.nodes[0]);
+        const [event] = await c.until('the DaemonSet has an Event of the agent', async () => {
+          const path = `/apis/events.k8s.io/v1/namespaces/${c.namespace}/events`;
+          const { items } = await c.api.get<{ items: Event[] }>(path);
+          const own = items.filter(({ reportingController }) => reportingController === 'edgeset.io/agent');
+          return own.length > 0 && own;
+        });
+        assert.equal(event?.regarding?.name, 'app');
+        assert.equal(event.reportingInstance, c.nodes[0]);
+      });
     },
   );
 
+  rule("the annotation of OpenYurt's proposal works, too, and two owners decide each for their own node", async (c) => {
+    const [, second, third] = c.nodes;
+    const proposed = { [strategyKey]: null, 'apps.openyurt.io/upgrade-strategy': 'OTA' };
+    const pod = await announced(c, 'app:v2', { annotations: proposed });
+    const { name: other } = await c.podOn(second);
+    await withOwner(c, {}, (one) =>
+      withOwner(c, { node: second }, async (two) => {
+        for (const [owner, own] of [
+          [one, pod],
+          [two, other],
+        ] as const)
+          await c.until('the agent shows its pod', async () => (await owner.pods()).names.includes(own));
+        const foreign = await one.upgrade(other);
+        assert.equal(foreign.status, 403, foreign.text);
+        assert.match(foreign.text, new RegExp(`is running on ${second}, can not be updated`));
+        assert.deepEqual(await writesOf(c, one), []);
+        const answers = await Promise.all([one.upgrade(pod), two.upgrade(other)]);
+        assert.deepEqual(
+          answers.map(({ status }) => status),
+          [200, 200],
+        );
+        await c.untilRunning('app:v2', c.nodes.slice(0, 2));
+        assert.deepEqual(await c.running('app:v1'), [third]);
+        const writes = (await writesOf(c, one)).map(said);
+        assert.deepEqual(writes.toSorted(), [pod, other].map((name) => `delete pods ${name}: 200`).toSorted());
+        const none = await one.upgrade((await c.podOn(c.nodes[0])).name);
+        assert.equal(none.status, 403, none.text);
+        assert.match(none.text, /update status is False, can not be updated/);
+      }),
+    );
+  });
+
   rule(
-    'cut off and without power it still shows its pods, sends nothing, keeps what is asked of it, and acts once when it is back',
+    'offline and after a power cut it still shows its pods, sends nothing, keeps requests, and executes them once when it is back',
     async (c) => {
       const pod = await announced(c);
       const link = await c.cluster.link();
@@ -104,7 +104,7 @@ export const compatibleRules = section('The agent', (rule) => {
   );
 
   rule(
-    'over a link that says nothing it soon answers that nothing was sent, and sends nothing later',
+    'over a silent link it soon responds that nothing was sent, and sends nothing later',
     async (c) => {
       const pod = await announced(c);
       const link = await c.cluster.link();

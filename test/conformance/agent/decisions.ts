@@ -11,9 +11,9 @@ const hoursFromNow = (from: number, to: number) => {
 };
 
 /** What an owner decides through the agent's own API. */
-export const decisionRules = section('What the owner decided', (rule) => {
+export const decisionRules = section('Decisions of the owner', (rule) => {
   rule(
-    'for a time that is not now waits, also without power, and is replaced by what is decided next',
+    'for a later time waits, even through a power cut, and is replaced by the next decision',
     async (c) => {
       const pod = await announced(c);
       await withOwner(c, { args: utc }, async (owner) => {
@@ -40,7 +40,7 @@ export const decisionRules = section('What the owner decided', (rule) => {
   );
 
   rule(
-    'against a version holds for that version: a postponement ends without consent, and a newer one is asked about',
+    'against a version applies to that version only: a postponement ends without approval, and the owner is asked about a newer version',
     async (c) => {
       const pod = await announced(c);
       await withOwner(c, {}, async (owner) => {
@@ -67,7 +67,7 @@ export const decisionRules = section('What the owner decided', (rule) => {
   );
 
   rule(
-    'gives way to a deadline, and to none that was taken back while nothing waited',
+    'is overridden by a deadline, but not by one that was removed before',
     async (c) => {
       const pod = await announced(c);
       await withOwner(c, {}, async (owner) => {

@@ -11,7 +11,7 @@ const [worker, worker2, worker3] = workers;
 /** OpenYurt's tutorial of the OTA model, by its own commands and names. */
 export const walkthrough = section('The OTA walkthrough of OpenYurt', (rule) => {
   rule(
-    'one pod is upgraded by curl on its node, and the two others stay',
+    'one pod is upgraded by curl on its node, and the two others are unchanged',
     async (c) => {
       const podOn = (node: string): Promise<string> =>
         c.kubectl([

@@ -29,7 +29,7 @@ export const breaker = section('Failures, suspects and the breaker', (rule) => {
     ['never-ready', 'deadline', deadline(4)],
     ['dies-after-ready', 'crash-loop', {}],
   ] as const)
-    rule(`${behaviour} is a failure; it halts at a budget of 1, with the node's name`, async (c) => {
+    rule(`${behaviour} is a failure; the rollout halts at a budget of 1 and names the node`, async (c) => {
       await c.rolledOut({ annotations, ...(behaviour === 'dies-after-ready' && { minReadySeconds: 4 }) });
       await c.setImage(`app:v2--${behaviour}`);
       const halted = await c.untilCondition('Halted');
@@ -102,7 +102,7 @@ export const breaker = section('Failures, suspects and the breaker', (rule) => {
   );
 
   rule(
-    'the first ten failing nodes are named, all are counted',
+    'the first ten failing nodes are named, and all are counted',
     async (c) => {
       await c.rolledOut({ annotations: { [budgetKey]: '100%', ...threshold('20') } });
       await c.setImage('app:v2--crash-loop');
@@ -118,7 +118,7 @@ export const breaker = section('Failures, suspects and the breaker', (rule) => {
   );
 
   rule(
-    'failures below the threshold keep their slots, and the others go on',
+    'failures below the threshold keep their slots, and the rollout continues on other nodes',
     async (c) => {
       const [bad = ''] = c.nodes;
       await c.rolledOut({ annotations: { [budgetKey]: '2' } });
@@ -134,22 +134,25 @@ export const breaker = section('Failures, suspects and the breaker', (rule) => {
     { nodes: 5 },
   );
 
-  rule('a suspect frees its slot at once, at a budget of 1 too, and is cleared when it is back and well', async (c) => {
-    await c.rolledOut();
-    const away = await cutFirst(c);
-    await untilCause(c, 'suspect', 1);
-    await c.untilRunning(
-      'app:v2',
-      c.nodes.filter((name) => name !== away),
-    );
-    await c.untilCondition('Complete');
-    await c.cluster.online([away]);
-    await c.until('it is cleared', async () => (await c.status()).breaker?.suspects === 0);
-    await c.untilRunning('app:v2');
-    assert.equal((await c.updates()).length, 3, 'once a node');
-  });
+  rule(
+    'a suspect frees its slot immediately, even at a budget of 1, and is cleared when it is healthy again',
+    async (c) => {
+      await c.rolledOut();
+      const away = await cutFirst(c);
+      await untilCause(c, 'suspect', 1);
+      await c.untilRunning(
+        'app:v2',
+        c.nodes.filter((name) => name !== away),
+      );
+      await c.untilCondition('Complete');
+      await c.cluster.online([away]);
+      await c.until('it is cleared', async () => (await c.status()).breaker?.suspects === 0);
+      await c.untilRunning('app:v2');
+      assert.equal((await c.updates()).length, 3, 'once a node');
+    },
+  );
 
-  rule('a suspect that is still away when the window ends is a failure', async (c) => {
+  rule('a suspect that is still offline at the end of the window is a failure', async (c) => {
     await c.rolledOut({ annotations: suspectWindow(10) });
     const away = await cutFirst(c);
     await untilCause(c, 'suspect', 1);
@@ -165,7 +168,7 @@ export const breaker = section('Failures, suspects and the breaker', (rule) => {
     assert.equal((await c.condition('Halted'))?.status, 'False', 'a lost node holds no slot');
   });
 
-  rule('a suspect that comes back broken is in flight again, and no act begins meanwhile', async (c) => {
+  rule('a suspect that comes back broken is in flight again, and no update begins meanwhile', async (c) => {
     await c.rolledOut({ podAnnotations: { 'sim.edgeset.io/start-ms': '2500' } });
     await c.annotate({ 'edgeset.io/partition': '2' });
     const away = await cutFirst(c);
@@ -180,7 +183,7 @@ export const breaker = section('Failures, suspects and the breaker', (rule) => {
     await c.untilCondition('Complete');
   });
 
-  rule('while suspects make up the threshold the rollout waits; once they are failures it is halted', async (c) => {
+  rule('while suspects reach the threshold the rollout waits; once they are failures it halts', async (c) => {
     await c.rolledOut({ annotations: { ...suspectWindow(14), ...threshold('1') }, minReadySeconds: 8 });
     const away = await cutFirst(c);
     await c.until('it waits', async () => (await c.condition('Halted'))?.reason === 'WaitingForSuspects');
@@ -192,7 +195,7 @@ export const breaker = section('Failures, suspects and the breaker', (rule) => {
     assert.ok((await c.untilEvent('RolloutHalted')).note?.includes(away));
   });
 
-  rule('a waiting rollout goes on by itself when its suspects are back', async (c) => {
+  rule('a waiting rollout continues automatically when its suspects are back', async (c) => {
     await c.rolledOut({ annotations: threshold('1'), minReadySeconds: 8 });
     const away = await cutFirst(c);
     await c.until('it waits', async () => (await c.condition('Halted'))?.reason === 'WaitingForSuspects');
@@ -220,7 +223,7 @@ export const breaker = section('Failures, suspects and the breaker', (rule) => {
     { nodes: 5, budget: 3 },
   );
 
-  rule('resuming another revision than the target does nothing', async (c) => {
+  rule('resuming a revision other than the target has no effect', async (c) => {
     await c.rolledOut();
     const { target: old } = await c.status();
     await c.setImage('app:v2--crash-loop');
@@ -232,7 +235,7 @@ export const breaker = section('Failures, suspects and the breaker', (rule) => {
   });
 
   rule(
-    'a version that kills nodes takes no more than budget and threshold together',
+    'a version that kills nodes takes down no more nodes than budget plus threshold',
     async (c) => {
       await c.rolledOut({
         annotations: { [budgetKey]: '2' },

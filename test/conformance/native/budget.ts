@@ -46,7 +46,7 @@ export const budget = section('Budget', (rule) => {
   );
 
   rule(
-    '100 % takes all at once',
+    '100 % updates all nodes at once',
     async (c) => {
       await c.rolledOut({ annotations: { [budgetKey]: '100%' }, podAnnotations: slow });
       await c.setImage('app:v2');
@@ -63,7 +63,7 @@ export const budget = section('Budget', (rule) => {
 
   for (const zero of ['0', '0%'])
     rule(
-      `${zero} freezes: no act at all, on broken pods neither`,
+      `${zero} freezes the rollout: no update, not even of broken pods`,
       async (c) => {
         await c.rolledOut({ annotations: { [budgetKey]: zero } });
         await c.breakPod(c.nodes[0]);
@@ -80,7 +80,7 @@ export const budget = section('Budget', (rule) => {
 
   for (const bad of ['abc', '-1', '150%', '1.5', ''])
     rule(
-      `"${bad}" is no budget: a Warning Event and a condition say so, and the last valid one is not used`,
+      `"${bad}" is invalid: a Warning Event and a condition say so, and the last valid budget is not used`,
       async (c) => {
         await c.rolledOut({ annotations: { [budgetKey]: '2' } });
         await c.annotate({ [budgetKey]: bad });
@@ -113,7 +113,7 @@ export const budget = section('Budget', (rule) => {
   );
 
   rule(
-    'slots slide: one slow node does not stop the others',
+    'one slow node does not block the other slots',
     async (c) => {
       const [first = ''] = c.nodes;
       await c.rolledOut({ annotations: { [budgetKey]: '2' } });
@@ -129,7 +129,7 @@ export const budget = section('Budget', (rule) => {
   );
 
   rule(
-    'it may be raised midway, and counts at once',
+    'raising it midway takes effect immediately',
     async (c) => {
       await c.rolledOut({ podAnnotations: slow });
       await c.setImage('app:v2');
@@ -142,7 +142,7 @@ export const budget = section('Budget', (rule) => {
   );
 
   rule(
-    'it may be lowered midway: no act begins until enough nodes are well',
+    'after lowering it midway no update begins until enough nodes are available',
     async (c) => {
       await c.rolledOut({ annotations: { [budgetKey]: '3' }, podAnnotations: slow });
       await c.setImage('app:v2');
@@ -173,7 +173,7 @@ export const budget = section('Budget', (rule) => {
   );
 
   rule(
-    'nodes that are down take from what healthy nodes may use',
+    'nodes that are down reduce the budget for healthy nodes',
     async (c) => {
       const [stuck = '', ...others] = c.nodes;
       await c.rolledOut();

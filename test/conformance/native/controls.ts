@@ -5,7 +5,7 @@ const partition = (value: string | null) => ({ 'edgeset.io/partition': value });
 
 export const controls = section('Controls', (rule) => {
   rule(
-    'partition leaves so many nodes on the old revision, by name, and may be lowered step by step',
+    'partition keeps that many nodes on the old revision, by name, and can be lowered step by step',
     async (c) => {
       await c.rolledOut({ annotations: partition('3') });
       await c.setImage('app:v2');
@@ -42,7 +42,7 @@ export const controls = section('Controls', (rule) => {
     { nodes: 6 },
   );
 
-  rule('offline members of a partition keep their place', async (c) => {
+  rule('offline nodes keep their place in a partition', async (c) => {
     const [, , away = ''] = c.nodes;
     await c.rolledOut({ annotations: partition('2') });
     await c.cluster.offline([away]);
@@ -55,7 +55,7 @@ export const controls = section('Controls', (rule) => {
     assert.deepEqual(await c.updatedNodes(), [away]);
   });
 
-  rule('node-selector updates matching nodes only', async (c) => {
+  rule('node-selector updates only matching nodes', async (c) => {
     const [ring = '', ...others] = c.nodes;
     await c.api.merge(`/api/v1/nodes/${ring}`, { metadata: { labels: { ring: 'first' } } });
     await c.rolledOut({ annotations: { 'edgeset.io/node-selector': 'ring in (first)' } });
@@ -71,7 +71,7 @@ export const controls = section('Controls', (rule) => {
   });
 
   rule(
-    'paused stops midway, unpaused goes on, and Events tell of both',
+    'pausing stops the rollout midway, unpausing continues it, and Events report both',
     async (c) => {
       await c.rolledOut({ podAnnotations: { 'sim.edgeset.io/start-ms': '1500' } });
       await c.setImage('app:v2');
@@ -102,7 +102,7 @@ export const controls = section('Controls', (rule) => {
     ['edgeset.io/suspect-window-seconds', '-5'],
   ] as const)
     rule(
-      `a bad ${key} is reported like a bad budget`,
+      `a bad ${key} is reported like an invalid budget`,
       async (c) => {
         await c.create({ annotations: { [key]: bad } });
         await c.untilRunning('app:v1');

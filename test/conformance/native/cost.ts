@@ -14,7 +14,7 @@ const afterQuiet = async (c: Case, seconds: number) => {
 };
 
 export const cost = section('Cost', (rule) => {
-  rule('nothing is written at rest, also with nodes offline', async (c) => {
+  rule('nothing is written at rest, even with offline nodes', async (c) => {
     await c.rolledOut();
     await c.cluster.offline(c.nodes.slice(2));
     await c.setImage('app:v2');
@@ -28,7 +28,7 @@ export const cost = section('Cost', (rule) => {
   });
 
   rule(
-    'only the Lease is renewed at rest where leaders are elected',
+    'with leader election only the Lease is renewed at rest',
     async (c) => {
       await c.rolledOut();
       await c.setImage('app:v2');
@@ -63,7 +63,7 @@ export const cost = section('Cost', (rule) => {
   );
 
   rule(
-    'one DELETE per updated pod, and the slots of a wave are reserved with one write',
+    'one DELETE per updated pod, and one write reserves the slots of a wave',
     async (c) => {
       await c.rolledOut({ annotations: { 'apps.openyurt.io/max-unavailable': '4' } });
       // Times of nodes are whole seconds: one that has just become Ready settles for up to a second.

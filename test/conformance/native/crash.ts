@@ -36,7 +36,7 @@ const untilDone = async (c: Case): Promise<void> => {
 
 export const crash = section('Crash and failover', (rule) => {
   rule(
-    'a manager that is killed once it has reserved slots is succeeded without harm',
+    'a manager that is killed after reserving slots is replaced without harm',
     async (c) => {
       await c.rolledOut(shape);
       await c.setImage('app:v2');
@@ -49,7 +49,7 @@ export const crash = section('Crash and failover', (rule) => {
   );
 
   rule(
-    'so is one that is killed right after it began to act',
+    'so is one that is killed right after its first update',
     async (c) => {
       await c.rolledOut(shape);
       await c.setImage('app:v2');
@@ -62,7 +62,7 @@ export const crash = section('Crash and failover', (rule) => {
   );
 
   rule(
-    'and one that is killed again and again',
+    'and one that is killed repeatedly',
     async (c) => {
       await c.rolledOut(shape);
       await c.setImage('app:v2');
@@ -78,7 +78,7 @@ export const crash = section('Crash and failover', (rule) => {
   );
 
   rule(
-    'a rollout that nobody served is taken up, also when the template changed meanwhile',
+    'a rollout that no manager served is continued, even if the template changed meanwhile',
     async (c) => {
       await c.rolledOut(shape);
       await c.setImage('app:bad--crash-loop');
@@ -94,7 +94,7 @@ export const crash = section('Crash and failover', (rule) => {
   );
 
   rule(
-    'a leader that sleeps past its lease and wakes beside its successor breaks no budget and acts on no node again',
+    'a leader that is stopped past its lease and continues beside its successor exceeds no budget and updates no node twice',
     async (c) => {
       await c.rolledOut(shape);
       const first = await leaderOf(c);
@@ -117,7 +117,7 @@ export const crash = section('Crash and failover', (rule) => {
   );
 
   rule(
-    'a leader that is asked to stop hands over at once',
+    'a leader that is asked to stop hands over immediately',
     async (c) => {
       await c.rolledOut(shape);
       const first = await leaderOf(c);
@@ -136,7 +136,7 @@ export const crash = section('Crash and failover', (rule) => {
   );
 
   rule(
-    'a DaemonSet that is deleted and made again under its name begins anew',
+    'a DaemonSet that is recreated under the same name starts over',
     async (c) => {
       await c.rolledOut(shape);
       await c.setImage('app:v2--crash-loop');

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { section } from '../kit/index.ts';
 
-export const eligibility = section('Which nodes', (rule) => {
-  rule('a node whose taint is not tolerated is no part of the rollout', async (c) => {
+export const eligibility = section('Eligible nodes', (rule) => {
+  rule('a node with an untolerated taint is excluded from the rollout', async (c) => {
     const [tainted = '', ...others] = c.nodes;
     await c.rolledOut();
     await c.api.patch(`/api/v1/nodes/${tainted}`, { spec: { taints: [{ key: 'mine', effect: 'NoSchedule' }] } });
@@ -15,7 +15,7 @@ export const eligibility = section('Which nodes', (rule) => {
     await c.untilRunning('app:v2');
   });
 
-  rule('a toleration makes it part of the rollout', async (c) => {
+  rule('a toleration includes it in the rollout', async (c) => {
     const [tainted = ''] = c.nodes;
     await c.api.patch(`/api/v1/nodes/${tainted}`, { spec: { taints: [{ key: 'mine', effect: 'NoSchedule' }] } });
     await c.rolledOut({ podSpec: { tolerations: [{ key: 'mine', operator: 'Exists' }] } });
@@ -25,7 +25,7 @@ export const eligibility = section('Which nodes', (rule) => {
   });
 
   rule(
-    'nodeSelector and required node affinity choose the nodes',
+    'nodeSelector and required node affinity select the nodes',
     async (c) => {
       const [first = '', second = '', third = ''] = c.nodes;
       for (const [node, tier] of [
@@ -51,7 +51,7 @@ export const eligibility = section('Which nodes', (rule) => {
     { budget: 3 },
   );
 
-  rule('a cordoned node is updated as any other', async (c) => {
+  rule('a cordoned node is updated like any other', async (c) => {
     const [cordoned = ''] = c.nodes;
     await c.rolledOut();
     await c.kubectl(['cordon', cordoned]);
@@ -60,7 +60,7 @@ export const eligibility = section('Which nodes', (rule) => {
     assert.equal((await c.status()).nodes?.eligible, 3);
   });
 
-  rule('a node that is not ready, and its taints, stays eligible', async (c) => {
+  rule('a NotReady node stays eligible in spite of its taints', async (c) => {
     const [away = ''] = c.nodes;
     await c.rolledOut();
     await c.cluster.offline([away]);
@@ -70,7 +70,7 @@ export const eligibility = section('Which nodes', (rule) => {
     assert.equal(nodes?.online, 2);
   });
 
-  rule('a node that joins midway is given the new version, and the rollout ends with it', async (c) => {
+  rule('a node that joins midway gets the new version, and the rollout completes with it', async (c) => {
     await c.rolledOut({ podAnnotations: { 'sim.edgeset.io/start-ms': '800' } });
     await c.setImage('app:v2');
     await c.until('the first act', async () => (await c.updates()).length > 0);
@@ -82,7 +82,7 @@ export const eligibility = section('Which nodes', (rule) => {
   });
 
   rule(
-    'a pod whose Node object is gone concerns that node only',
+    'a pod whose Node object is missing affects only that node',
     async (c) => {
       const [gone = '', ...others] = c.nodes;
       await c.rolledOut({ podAnnotations: { 'sim.edgeset.io/start-ms': '800' } });
@@ -96,7 +96,7 @@ export const eligibility = section('Which nodes', (rule) => {
   );
 
   rule(
-    'pods of other owners are left alone, also where the selectors overlap',
+    'pods of other owners are not touched, even if the selectors overlap',
     async (c) => {
       const other = {
         apiVersion: 'apps/v1',
@@ -125,7 +125,7 @@ export const eligibility = section('Which nodes', (rule) => {
   );
 
   rule(
-    'a node with two pods is left to the native controller, and the others go on',
+    'a node with two pods is left to the native controller, and the rollout continues on the others',
     async (c) => {
       const [twice = '', ...others] = c.nodes;
       await c.rolledOut({ annotations: { 'edgeset.io/paused': 'true', 'apps.openyurt.io/max-unavailable': '3' } });

@@ -3,7 +3,7 @@ import { section } from '../kit/index.ts';
 
 export const events = section('Events', (rule) => {
   rule(
-    'tell a rollout once: started, offline nodes skipped with their number, each delete, completed',
+    'report each step of a rollout once: started, number of offline nodes skipped, each delete, completed',
     async (c) => {
       await c.rolledOut();
       assert.deepEqual(await c.events(), [], 'nothing was rolled out yet');

@@ -53,7 +53,7 @@ export const faults = section('Faults', (rule) => {
   );
 
   rule(
-    'a link that falls silent for 20 s midway, without a word',
+    'a link that falls silent for 20 s midway',
     async (c) => {
       const link = await c.cluster.link();
       await c.startManager({ link });
@@ -69,7 +69,7 @@ export const faults = section('Faults', (rule) => {
   );
 
   rule(
-    'what happened while the link was silent is known before anything is acted on',
+    'what happened while the link was silent is observed before the next update',
     async (c) => {
       const link = await c.cluster.link();
       await c.startManager({ link });
@@ -146,7 +146,7 @@ export const faults = section('Faults', (rule) => {
   );
 
   rule(
-    'a delete that is refused is tried again at a pace of its own, told once, and the others go on',
+    'a refused delete is retried with its own back-off and reported once, and the rollout continues on other nodes',
     async (c) => {
       const [refused = '', ...others] = c.nodes;
       await c.rolledOut({ annotations: { 'apps.openyurt.io/max-unavailable': '2' } });
@@ -173,7 +173,7 @@ export const faults = section('Faults', (rule) => {
   );
 
   rule(
-    'a refused delete does not stop the others at a budget of 1 either',
+    'a refused delete does not block the others even at a budget of 1',
     async (c) => {
       const [refused = '', ...others] = c.nodes;
       await c.rolledOut();
@@ -190,7 +190,7 @@ export const faults = section('Faults', (rule) => {
   );
 
   rule(
-    'a DaemonRollout that somebody deletes midway is made again, and nothing is forgotten',
+    'a DaemonRollout that is deleted midway is recreated, and nothing is forgotten',
     async (c) => {
       await c.rolledOut(slow);
       await c.setImage('app:v2');
@@ -206,7 +206,7 @@ export const faults = section('Faults', (rule) => {
   );
 
   rule(
-    'a DaemonRollout that somebody edits midway is read again, and put right',
+    'a DaemonRollout that is edited midway is read again and corrected',
     async (c) => {
       await c.rolledOut(slow);
       await c.setImage('app:v2');
@@ -224,7 +224,7 @@ export const faults = section('Faults', (rule) => {
   );
 
   rule(
-    'a pod that somebody deletes by hand midway takes a slot like any other that is down',
+    'a pod that a user deletes midway takes a slot like any other pod that is down',
     async (c) => {
       await c.rolledOut(slow);
       await c.setImage('app:v2');
@@ -240,7 +240,7 @@ export const faults = section('Faults', (rule) => {
   );
 
   rule(
-    'a node that is deleted and made again under its name gets the new version',
+    'a node that is recreated under the same name gets the new version',
     async (c) => {
       await c.rolledOut(slow);
       await c.setImage('app:v2');

@@ -14,7 +14,7 @@ import { announcingFaults } from './ota-breaker.ts';
 import { rollback } from './rollback.ts';
 import { status } from './status.ts';
 import { target } from './target.ts';
-import { acts } from './updates.ts';
+import { updates } from './updates.ts';
 import { walkthrough } from './walkthrough.ts';
 
 /** Every rule of the specification of native DaemonSets, without what agents do. */
@@ -25,7 +25,7 @@ export const nativeRules = [
   ...offline,
   ...budget,
   ...order,
-  ...acts,
+  ...updates,
   ...breaker,
   ...rollback,
   ...controls,

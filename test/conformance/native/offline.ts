@@ -17,7 +17,7 @@ const readySince = async (c: Case, name: string): Promise<number> => {
 };
 
 export const offline = section('Offline nodes', (rule) => {
-  rule('they are skipped and reported apart, and updated when they are back', async (c) => {
+  rule('they are skipped, reported separately, and updated when they are back', async (c) => {
     const [away = '', ...others] = c.nodes;
     await c.rolledOut();
     await c.cluster.offline([away]);
@@ -38,7 +38,7 @@ export const offline = section('Offline nodes', (rule) => {
   });
 
   rule(
-    'a node that returned is left in peace for the settle time, ten seconds by default, and acted on soon after',
+    'a node that has come back is not updated for the settle time, ten seconds by default, and soon after it',
     async (c) => {
       const [away = '', other = ''] = c.nodes;
       await c.rolledOut({ annotations: { 'edgeset.io/settle-seconds': null } });
@@ -57,7 +57,7 @@ export const offline = section('Offline nodes', (rule) => {
   );
 
   rule(
-    'the settle time holds for a broken pod too',
+    'the settle time also applies to a broken pod',
     async (c) => {
       const [away = '', other = ''] = c.nodes;
       await c.rolledOut({ annotations: { 'edgeset.io/settle-seconds': '5' } });
@@ -74,7 +74,7 @@ export const offline = section('Offline nodes', (rule) => {
   );
 
   rule(
-    'the settle time is not asked of a node that has long been ready when the manager sees it first',
+    'the settle time does not apply to a node that was ready long before the initial sync',
     async (c) => {
       await c.create({ annotations: { 'edgeset.io/settle-seconds': '15' } });
       await c.untilRunning('app:v1');
@@ -96,7 +96,7 @@ export const offline = section('Offline nodes', (rule) => {
     ['while its old pod terminates', { 'sim.edgeset.io/stop-ms': '3000' }],
     ['while its new pod starts', { 'sim.edgeset.io/start-ms': '3000' }],
   ] as const) {
-    rule(`one that goes offline ${moment} does not stop the others, and is updated in the end`, async (c) => {
+    rule(`one that goes offline ${moment} does not block the others, and is updated in the end`, async (c) => {
       await c.rolledOut({ podAnnotations });
       await c.setImage('app:v2');
       await c.until('the first act', async () => (await c.updates()).length === 1);
@@ -115,7 +115,7 @@ export const offline = section('Offline nodes', (rule) => {
   }
 
   rule(
-    'one that goes offline before its turn is passed over',
+    'one that goes offline before its turn is skipped',
     async (c) => {
       await c.rolledOut({ podAnnotations: { 'sim.edgeset.io/start-ms': '2000' } });
       const next = c.nodes[3] ?? '';

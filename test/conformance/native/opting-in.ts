@@ -13,7 +13,7 @@ const untilInvalid = async (c: Case, cure: RegExp): Promise<void> => {
   assert.match(event.note ?? '', cure);
 };
 
-export const optingIn = section('Opting in', (rule) => {
+export const optingIn = section('Opt-in', (rule) => {
   const spellings = ['auto', 'Auto', 'AdvancedRollingUpdate', 'ADVANCEDROLLINGUPDATE'];
   const names = ['a', 'b', 'c', 'd'] as const;
   rule(
@@ -55,7 +55,7 @@ export const optingIn = section('Opting in', (rule) => {
   );
 
   rule(
-    'when both keys are set and mean the same, nothing is said',
+    'when both keys are set and mean the same, there is no Warning',
     async (c) => {
       await c.rolledOut({ annotations: { [proposedKey]: 'AdvancedRollingUpdate' } });
       await c.setImage('app:v2');
@@ -66,7 +66,7 @@ export const optingIn = section('Opting in', (rule) => {
     { nodes: 1 },
   );
 
-  rule('without OnDelete nothing is acted on; one Warning Event and a condition tell the cure', async (c) => {
+  rule('without OnDelete nothing is updated; one Warning Event and a condition say how to fix it', async (c) => {
     await c.create({ updateStrategy: 'RollingUpdate' });
     await c.untilRunning('app:v1');
     await untilInvalid(c, /OnDelete/);
@@ -83,7 +83,7 @@ export const optingIn = section('Opting in', (rule) => {
   });
 
   rule(
-    'an unknown value is acted on by nobody, and told once for each distinct value',
+    'an unknown value is ignored, with one Warning for each distinct value',
     async (c) => {
       await c.create({ annotations: { [strategyKey]: 'automatic' } });
       await c.untilRunning('app:v1');
@@ -103,7 +103,7 @@ export const optingIn = section('Opting in', (rule) => {
   );
 
   rule(
-    'removing the annotation stops the rollout at once, midway',
+    'removing the annotation stops the rollout immediately',
     async (c) => {
       await c.rolledOut({ podAnnotations: { 'sim.edgeset.io/start-ms': '1500' } });
       await c.setImage('app:v2');
@@ -122,7 +122,7 @@ export const optingIn = section('Opting in', (rule) => {
   );
 
   rule(
-    'DaemonSets without the annotation cost nothing: their pods are not even listed',
+    'DaemonSets without the annotation cost nothing: their pods are not listed',
     async (c) => {
       // Pods that pull images, and those of agents, are watched by their label, and are nobody's DaemonSet pods.
       const known = ['edgeset.io/prefetch', 'edgeset.io/image-agent=true'];

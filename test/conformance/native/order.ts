@@ -16,7 +16,7 @@ const byTurn = async (c: Case, names: readonly string[]): Promise<string[]> => {
 
 export const order = section('Order', (rule) => {
   rule(
-    'by the oldest Ready transition of the node, ties by name',
+    'by the oldest Ready transition of the node, then by name',
     async (c) => {
       const later = [`${c.namespace}-a`, `${c.namespace}-b`];
       await c.addNodes(later);

@@ -23,7 +23,7 @@ const holder = async (c: Case): Promise<string> => {
 
 export const announcingFaults = section('OTA', (rule) => {
   rule(
-    'a version that fails where owners took it is halted for the others, until the user resumes or sets another',
+    'a version that fails on nodes whose owners approved it is halted for the others, until the user resumes or changes it',
     async (c) => {
       await c.rolledOut({ annotations: { ...ota, 'edgeset.io/failure-threshold': '2' } });
       await c.setImage('app:v2--crash-loop');
@@ -53,7 +53,7 @@ export const announcingFaults = section('OTA', (rule) => {
     { nodes: 4 },
   );
 
-  rule('nodes that are lost soon after their owner updated them are suspects, and then failures', async (c) => {
+  rule('nodes that go offline soon after their owner updated them are suspects, and then failures', async (c) => {
     await c.rolledOut({
       annotations: { ...ota, 'edgeset.io/failure-threshold': '1', 'edgeset.io/suspect-window-seconds': '20' },
     });
@@ -73,7 +73,7 @@ export const announcingFaults = section('OTA', (rule) => {
   });
 
   rule(
-    'a leader that sleeps past its lease and wakes beside its successor leaves the pods saying what is true',
+    'a leader that is stopped past its lease and continues beside its successor leaves announcements correct',
     async (c) => {
       await c.rolledOut({ annotations: ota });
       const first = await holder(c);
@@ -103,7 +103,7 @@ export const announcingFaults = section('OTA', (rule) => {
   );
 
   rule(
-    'the walkthrough of OpenYurt up to the condition, and the owner who deletes the pod',
+    'the walkthrough of OpenYurt up to the condition, with the owner deleting the pod',
     async (c) => {
       const need = async (node: string): Promise<string> => {
         const path = `/api/v1/namespaces/${c.namespace}/pods?fieldSelector=spec.nodeName%3D${node}`;

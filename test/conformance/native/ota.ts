@@ -7,7 +7,7 @@ const UP_TO_DATE = 'False UpToDate';
 const NEW = 'True NewRevision';
 
 export const announcing = section('OTA', (rule) => {
-  rule('every pod is told once a revision: outdated ones, current ones, reverted ones, new ones', async (c) => {
+  rule('every pod gets one announcement per revision: outdated, current, reverted and new ones', async (c) => {
     await c.rolledOut({ annotations: ota });
     await untilSaid(c, [UP_TO_DATE, UP_TO_DATE, UP_TO_DATE]);
     await c.setImage('app:v2');
@@ -63,7 +63,7 @@ export const announcing = section('OTA', (rule) => {
     { nodes: 1 },
   );
 
-  rule('offline nodes are told too; it is complete when all others have followed', async (c) => {
+  rule('pods on offline nodes are announced, too; the rollout is complete when all others are updated', async (c) => {
     await c.rolledOut({ annotations: ota });
     await c.cluster.offline(c.nodes.slice(2));
     await c.setImage('app:v2');
@@ -78,7 +78,7 @@ export const announcing = section('OTA', (rule) => {
     assert.equal((await c.status()).summary, 'Waiting for 1 owner');
   });
 
-  rule('removing the annotation removes the condition, and nothing but the condition', async (c) => {
+  rule('removing the annotation removes the condition and nothing else', async (c) => {
     await c.rolledOut({ annotations: ota });
     await c.setImage('app:v2');
     await untilSaid(c, [NEW, NEW, NEW]);
@@ -102,7 +102,7 @@ export const announcing = section('OTA', (rule) => {
   });
 
   rule(
-    'ota to auto removes it and rolls out; auto to ota midway takes back what was reserved',
+    'changing ota to auto removes the condition and rolls out; auto to ota midway releases reservations',
     async (c) => {
       const slow = { podAnnotations: { 'sim.edgeset.io/start-ms': '1500' } };
       await c.rolledOut({ ...slow, annotations: { 'apps.openyurt.io/max-unavailable': '1' } });
@@ -124,7 +124,7 @@ export const announcing = section('OTA', (rule) => {
   );
 
   rule(
-    'a policy that is not valid leaves what was said, and says that nothing follows',
+    'an invalid policy leaves announcements unchanged, and reports that nothing is updated',
     async (c) => {
       await c.rolledOut({ annotations: ota });
       await untilSaid(c, [UP_TO_DATE, UP_TO_DATE]);
@@ -151,7 +151,7 @@ export const announcing = section('OTA', (rule) => {
   );
 
   rule(
-    'one pod that refuses does not stop the rest, and is told of once',
+    'one pod whose patch is refused does not block the rest, and is reported once',
     async (c) => {
       const [away = ''] = c.nodes;
       await c.rolledOut({ annotations: ota });
@@ -193,23 +193,26 @@ export const announcing = section('OTA', (rule) => {
     { nodes: 4, refusals: true, expected: /failed to write condition PodNeedUpgrade/ },
   );
 
-  rule('what the policy leaves on the old revision is not offered, and pods say why', async (c) => {
-    await c.rolledOut({ annotations: { ...ota, 'edgeset.io/partition': '2' } });
-    await c.setImage('app:v2');
-    await untilSaid(c, ['False Partition', 'False Partition', NEW]);
-    await byOwner(c, c.nodes[2]);
-    await untilSaid(c, ['False Partition', 'False Partition', UP_TO_DATE]);
-    await c.until('it rests', async () => (await c.status()).summary === '2 left on old revision');
-    await c.annotate({ 'edgeset.io/partition': null, 'edgeset.io/node-selector': 'canary=yes' });
-    await untilSaid(c, ['False NodeSelector', 'False NodeSelector', UP_TO_DATE]);
-    await c.annotate({ 'edgeset.io/node-selector': null, 'edgeset.io/paused': 'true' });
-    await untilSaid(c, ['False Paused', 'False Paused', UP_TO_DATE]);
-    await c.untilCondition('Paused');
-    await c.annotate({ 'edgeset.io/paused': null });
-    await untilSaid(c, [NEW, NEW, UP_TO_DATE]);
-  });
+  rule(
+    'pods that the policy keeps on the old revision are not offered an update, and their conditions say why',
+    async (c) => {
+      await c.rolledOut({ annotations: { ...ota, 'edgeset.io/partition': '2' } });
+      await c.setImage('app:v2');
+      await untilSaid(c, ['False Partition', 'False Partition', NEW]);
+      await byOwner(c, c.nodes[2]);
+      await untilSaid(c, ['False Partition', 'False Partition', UP_TO_DATE]);
+      await c.until('it rests', async () => (await c.status()).summary === '2 left on old revision');
+      await c.annotate({ 'edgeset.io/partition': null, 'edgeset.io/node-selector': 'canary=yes' });
+      await untilSaid(c, ['False NodeSelector', 'False NodeSelector', UP_TO_DATE]);
+      await c.annotate({ 'edgeset.io/node-selector': null, 'edgeset.io/paused': 'true' });
+      await untilSaid(c, ['False Paused', 'False Paused', UP_TO_DATE]);
+      await c.untilCondition('Paused');
+      await c.annotate({ 'edgeset.io/paused': null });
+      await untilSaid(c, [NEW, NEW, UP_TO_DATE]);
+    },
+  );
 
-  rule('nothing is written at rest, nor by a manager that is started again', async (c) => {
+  rule('nothing is written at rest, nor by a restarted manager', async (c) => {
     await c.rolledOut({ annotations: ota });
     await c.setImage('app:v2');
     await untilSaid(c, [NEW, NEW, NEW]);
@@ -227,7 +230,7 @@ export const announcing = section('OTA', (rule) => {
   });
 
   rule(
-    'pods without an owner, or with another one, are let be',
+    'pods without an owner, or with another one, are not touched',
     async (c) => {
       await c.rolledOut({ annotations: ota });
       const stray = {

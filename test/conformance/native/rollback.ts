@@ -16,7 +16,7 @@ const rolledBack = async (c: Case): Promise<string> => {
 };
 
 export const rollback = section('Rollback', (rule) => {
-  rule('puts the template of the last complete revision back, and repairs what was broken', async (c) => {
+  rule('restores the template of the last complete revision, and repairs broken nodes', async (c) => {
     const hash = await rolledBack(c);
     const revisions = await c.api.get<{ items: { metadata: { labels: Record<string, string> }; revision: number }[] }>(
       `/apis/apps/v1/namespaces/${c.namespace}/controllerrevisions`,
@@ -33,7 +33,7 @@ export const rollback = section('Rollback', (rule) => {
     assert.equal(patches.length, 1, 'one patch');
   });
 
-  rule('the same revision set again stays halted, another one is rolled out', async (c) => {
+  rule('the same revision stays halted when set again, another one is rolled out', async (c) => {
     await rolledBack(c);
     await c.untilRunning('app:v1');
     await c.untilCondition('Complete');

@@ -12,7 +12,7 @@ const statusWrites = async (c: Case): Promise<{ record: AuditRecord; rollout: Da
     .map((record) => ({ record, rollout: record.response as DaemonRollout }));
 
 export const status = section('Status', (rule) => {
-  rule('a rollout object named like the DaemonSet is owned by it, and goes with it', async (c) => {
+  rule("the DaemonRollout has the DaemonSet's name, is owned by it, and is deleted with it", async (c) => {
     await c.rolledOut();
     const { metadata } = await c.daemonSet();
     const owners = (await c.rollout())?.metadata.ownerReferences ?? [];
@@ -24,7 +24,7 @@ export const status = section('Status', (rule) => {
     await c.until('it is collected', async () => (await c.rollout()) === undefined);
   });
 
-  rule('deleted with its pods orphaned and made again, a DaemonSet goes on with them', async (c) => {
+  rule('a DaemonSet that is deleted with orphaned pods and recreated continues with them', async (c) => {
     const shape = { annotations: { 'apps.openyurt.io/max-unavailable': '100%' } };
     await c.rolledOut(shape);
     const before = (await c.pods()).map(({ uid }) => uid).toSorted();
@@ -61,7 +61,7 @@ export const status = section('Status', (rule) => {
     { nodes: 4 },
   );
 
-  rule('conditions follow kstatus, with the generation that they speak of', async (c) => {
+  rule('conditions follow kstatus, with their observed generation', async (c) => {
     await c.rolledOut({ podAnnotations: slow });
     const read = async () => {
       const { conditions = [] } = await c.status();
@@ -125,7 +125,7 @@ export const status = section('Status', (rule) => {
     assert.ok(claims.length > 0);
   });
 
-  rule('kubectl get dro shows where a rollout stands', async (c) => {
+  rule('kubectl get dro shows the state of a rollout', async (c) => {
     await c.rolledOut();
     await c.cluster.offline(c.nodes.slice(2));
     await c.setImage('app:v2');
@@ -147,7 +147,7 @@ export const status = section('Status', (rule) => {
     assert.deepEqual(await c.running('app:v2'), c.nodes);
   });
 
-  rule('start and finish are told, and an estimate meanwhile', async (c) => {
+  rule('the status has start and finish times, and an estimate meanwhile', async (c) => {
     await c.rolledOut({ podAnnotations: slow });
     await c.setImage('app:v2');
     await c.until('an estimate', async () => (await c.status()).estimatedFinishAt);
@@ -160,7 +160,7 @@ export const status = section('Status', (rule) => {
   });
 
   rule(
-    'written at most once a second, reservations apart',
+    'written at most once a second, except for reservations',
     async (c) => {
       await c.rolledOut({ annotations: { 'apps.openyurt.io/max-unavailable': '2' } });
       await c.setImage('app:v2');

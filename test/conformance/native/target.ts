@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { section } from '../kit/index.ts';
 
-export const target = section('Which revision', (rule) => {
+export const target = section('Target revision', (rule) => {
   rule(
-    'no act before the native controller has observed the new generation',
+    'no update before the native controller has observed the new generation',
     async (c) => {
       await c.rolledOut();
       c.cluster.nativeController.pause();
@@ -21,7 +21,7 @@ export const target = section('Which revision', (rule) => {
     { forAll: true },
   );
 
-  rule('a change that is not one of the template makes no rollout', async (c) => {
+  rule('a change outside of the template starts no rollout', async (c) => {
     await c.rolledOut();
     const before = await c.status();
     await c.change({ spec: { minReadySeconds: 1 }, metadata: { labels: { unrelated: 'yes' } } });
@@ -31,7 +31,7 @@ export const target = section('Which revision', (rule) => {
     assert.deepEqual({ rollout, target: revision }, { rollout: before.rollout, target: before.target });
   });
 
-  rule('A to B to A is two rollouts, with one act a node in each', async (c) => {
+  rule('A to B to A is two rollouts, each with one update per node', async (c) => {
     await c.rolledOut();
     const [first] = await c.pods();
     await c.setImage('app:v2');
@@ -48,7 +48,7 @@ export const target = section('Which revision', (rule) => {
   });
 
   rule(
-    'a template that is put back midway leaves alone what was not touched',
+    'a template that is reverted midway does not update untouched nodes',
     async (c) => {
       await c.rolledOut({ podAnnotations: { 'sim.edgeset.io/start-ms': '1500' } });
       const before = new Map((await c.pods()).map((pod) => [pod.node, pod.uid]));
@@ -65,7 +65,7 @@ export const target = section('Which revision', (rule) => {
     { nodes: 4 },
   );
 
-  rule('a template that changes midway is the one that all nodes end with', async (c) => {
+  rule('after a template change midway, all nodes end at the last template', async (c) => {
     await c.rolledOut({ podAnnotations: { 'sim.edgeset.io/start-ms': '800' } });
     await c.setImage('app:v2');
     await c.until('the first act', async () => (await c.updates()).length > 0);

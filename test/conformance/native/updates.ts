@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { section } from '../kit/index.ts';
 
-export const acts = section('Acts', (rule) => {
-  rule('PodDisruptionBudgets are not consulted, as the native controller does not', async (c) => {
+export const updates = section('Updates', (rule) => {
+  rule('PodDisruptionBudgets are ignored, as by the native controller', async (c) => {
     await c.api.create(`/apis/policy/v1/namespaces/${c.namespace}/poddisruptionbudgets`, {
       metadata: { name: 'none' },
       spec: { maxUnavailable: 0, selector: { matchLabels: { app: 'app' } } },
@@ -14,7 +14,7 @@ export const acts = section('Acts', (rule) => {
   });
 
   rule(
-    'pods that others keep changing are updated, and a lost race is told to nobody',
+    'pods that others keep changing are updated, and conflicts are not reported',
     async (c) => {
       await c.rolledOut({ annotations: { 'apps.openyurt.io/max-unavailable': '2' } });
       await c.setImage('app:v2');

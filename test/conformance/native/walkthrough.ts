@@ -5,7 +5,7 @@ const [worker, worker2, worker3] = workers;
 
 export const walkthrough = section('The walkthrough of OpenYurt', (rule) => {
   rule(
-    'two nodes are cut off, the third is updated, the two follow when they are back',
+    'two nodes are offline, the third is updated, and the two follow when they are back',
     async (c) => {
       const images = async (): Promise<Record<string, string>> => {
         const path = `/api/v1/namespaces/${c.namespace}/pods`;

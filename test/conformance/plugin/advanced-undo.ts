@@ -14,7 +14,7 @@ const untilPresent = (c: Case, number: number): Promise<unknown> =>
 export const advancedUndoing = section(
   'History and undo of Advanced DaemonSets',
   (rule) => {
-    rule('history lists images and causes, and undo goes to any revision that is kept', async (c) => {
+    rule('history lists images and change causes, and undo goes to any kept revision', async (c) => {
       await c.rolledOut({
         annotations: { 'kubernetes.io/change-cause': 'first' },
         rollingUpdate: { rollingUpdateType: 'InPlaceIfPossible' },
@@ -66,7 +66,7 @@ export const advancedUndoing = section(
       assert.equal((await history(c)).length, 3, 'and no new revision is made');
     });
 
-    rule('undo of a halted version repairs what it broke, and lets nobody set it again unnoticed', async (c) => {
+    rule('undo of a halted version repairs the broken nodes, and setting that version again is noticed', async (c) => {
       await c.rolledOut();
       await c.setImage('app:v2--crash-loop');
       await c.untilCondition('Halted');
@@ -83,7 +83,7 @@ export const advancedUndoing = section(
     });
 
     rule(
-      'undo while paused or under a partition changes the template alone, and says what the nodes wait for',
+      'undo while paused or under a partition changes only the template, and says what the nodes wait for',
       async (c) => {
         await c.rolledOut({ rollingUpdate: { partition: 1 } });
         await c.setImage('app:v2');
@@ -103,7 +103,7 @@ export const advancedUndoing = section(
     );
 
     rule(
-      'undo chooses nothing while it is not certain what the present template is',
+      'undo chooses nothing while the present template is not certain',
       async (c) => {
         await c.rolledOut();
         await c.setImage('app:v2');

@@ -30,7 +30,7 @@ export const advancedOnes = section(
   'Advanced DaemonSets',
   (rule) => {
     rule(
-      'one is named as kubectl names it, and a name that both kinds have is no name',
+      'one is named as in kubectl, and a name that both kinds have is ambiguous',
       async (c) => {
         await c.create();
         for (const spelled of ['app', 'ads/app', 'daemon/app', 'ADS/app'])
@@ -57,7 +57,7 @@ export const advancedOnes = section(
       { nodes: 1, manager: 'none' },
     );
 
-    rule('status lists both kinds, told apart', async (c) => {
+    rule('status lists both kinds distinctly', async (c) => {
       await c.rolledOut();
       await c.create({ name: 'other' }, 'native');
       const listed = await untilSaid(c, /^other +Complete/m, 'status');
@@ -67,7 +67,7 @@ export const advancedOnes = section(
       refuses(await edgeset(c, 'status', 'ds/app'), /there is no rollout of a DaemonSet app /);
     });
 
-    rule('a change in place is planned as one, waited for, and told of', async (c) => {
+    rule('an in-place update is planned as one, waited for, and described', async (c) => {
       const [first = ''] = c.nodes;
       await c.rolledOut({ rollingUpdate: { rollingUpdateType: 'InPlaceIfPossible' }, podAnnotations: slow });
       const before = await uids(c);
@@ -113,7 +113,7 @@ export const advancedOnes = section(
     });
 
     rule(
-      'a surge is planned as one, and told of while both pods are there',
+      'a surge is planned as one, and described while both pods exist',
       async (c) => {
         await c.rolledOut({ rollingUpdate: { maxSurge: 1 }, podAnnotations: slow });
         await c.setImage('app:v2');
@@ -146,7 +146,7 @@ export const advancedOnes = section(
     );
 
     rule(
-      'a pod that waits for its preDelete hook is told of, and what it waits for',
+      'a pod that waits for its preDelete hook is described, with what it waits for',
       async (c) => {
         const [node = ''] = c.nodes;
         const preDelete = { labelsHandler: { hold: 'yes' }, markPodNotReady: true };
@@ -170,7 +170,7 @@ export const advancedOnes = section(
     );
 
     rule(
-      'plan and wait tell what a partition and a selector keep back',
+      'plan and wait say what a partition and a selector hold back',
       async (c) => {
         const [, , , last = ''] = c.nodes;
         await c.rolledOut({ rollingUpdate: { partition: 3 } });
@@ -234,7 +234,7 @@ export const advancedOnes = section(
       assert.deepEqual(await c.running('app:v2'), c.nodes);
     });
 
-    rule('wait after an edit waits for that edit, and ends with 3 at a halt, which resume forgives', async (c) => {
+    rule('wait after an edit waits for that edit, and exits with 3 at a halt, until resume', async (c) => {
       await c.rolledOut({ podAnnotations: { 'sim.edgeset.io/start-ms': '1500' } });
       await c.setImage('app:v2');
       const late = await edgeset(c, 'wait', 'app', '--timeout', '1s');
@@ -256,7 +256,7 @@ export const advancedOnes = section(
     });
 
     rule(
-      'whoever else is at work on the same pods is told of, with what to do',
+      'other controllers of the same pods are reported, with what to do',
       async (c) => {
         await c.create({ name: 'app' }, 'native');
         await c.untilRunning('app:v1');

@@ -9,7 +9,7 @@ interface Planned {
 
 export const control = section('plan, wait, pause and resume', (rule) => {
   rule(
-    'plan tells what a manager then does, and writes nothing',
+    'plan predicts what a manager then does, and writes nothing',
     async (c) => {
       await c.create({ annotations: { [budgetKey]: '2' } });
       await c.untilRunning('app:v1');
@@ -44,7 +44,7 @@ export const control = section('plan, wait, pause and resume', (rule) => {
     { nodes: 4, manager: 'none' },
   );
 
-  rule('wait right after an edit waits for that edit, and no longer than it is told to', async (c) => {
+  rule('wait right after an edit waits for that edit, and respects its timeout', async (c) => {
     await c.rolledOut({ podAnnotations: { 'sim.edgeset.io/start-ms': '1500' } });
     await c.setImage('app:v2');
     const late = await edgeset(c, 'wait', 'app', '--timeout', '1s');
@@ -56,7 +56,7 @@ export const control = section('plan, wait, pause and resume', (rule) => {
     assert.deepEqual(await c.running('app:v2'), c.nodes);
   });
 
-  rule('wait ends where a partition leaves the others, and says so', async (c) => {
+  rule('wait ends when only nodes outside of the partition are left, and says so', async (c) => {
     await c.rolledOut({ annotations: { 'edgeset.io/partition': '2' } });
     await c.setImage('app:v2');
     const { code, stdout } = await edgeset(c, 'wait', 'app', '--timeout', '40s');
@@ -65,7 +65,7 @@ export const control = section('plan, wait, pause and resume', (rule) => {
     assert.deepEqual(await c.running('app:v2'), c.nodes.slice(2));
   });
 
-  rule('wait ends with 3 at a halt; resume forgives it, and wait then sees the end', async (c) => {
+  rule('wait exits with 3 at a halt; after resume, wait reports completion', async (c) => {
     await c.rolledOut();
     await c.cluster.behave(c.nodes, { behaviour: 'crash-loop' });
     await c.setImage('app:v2');
@@ -80,7 +80,7 @@ export const control = section('plan, wait, pause and resume', (rule) => {
     assert.deepEqual(await c.running('app:v2'), c.nodes);
   });
 
-  rule('resume goes on with a revision that was rolled back before', async (c) => {
+  rule('resume continues with a revision that was rolled back before', async (c) => {
     await c.rolledOut({ annotations: { 'edgeset.io/on-failure': 'rollback' } });
     await c.setImage('app:v2--crash-loop');
     await c.until('it is rolled back', async () => {
@@ -101,7 +101,7 @@ export const control = section('plan, wait, pause and resume', (rule) => {
     assert.deepEqual(await c.running('app:v2--crash-loop'), c.nodes);
   });
 
-  rule('pause stops, resume goes on, and a dry run changes neither', async (c) => {
+  rule('pause stops, resume continues, and a dry run changes nothing', async (c) => {
     const paused = async (): Promise<string | undefined> =>
       (await c.daemonSet()).metadata?.annotations?.['edgeset.io/paused'];
     await c.rolledOut();
@@ -125,7 +125,7 @@ export const control = section('plan, wait, pause and resume', (rule) => {
   });
 
   rule(
-    'wait ends with 1 when the DaemonSet is deleted meanwhile',
+    'wait exits with 1 when the DaemonSet is deleted meanwhile',
     async (c) => {
       await c.rolledOut({ annotations: { 'edgeset.io/paused': 'true' } });
       await c.setImage('app:v2');

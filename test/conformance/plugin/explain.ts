@@ -7,7 +7,7 @@ const slow = { 'sim.edgeset.io/start-ms': '6000' };
 
 export const explaining = section('explain', (rule) => {
   rule(
-    'tells of nodes that are updated, outdated, broken, updating and held',
+    'describes nodes that are updated, outdated, broken, updating and held',
     async (c) => {
       const [first = '', second = '', third = ''] = c.nodes;
       await c.rolledOut({ podAnnotations: slow });
@@ -34,7 +34,7 @@ export const explaining = section('explain', (rule) => {
   );
 
   rule(
-    'tells of nodes that are offline, before and soon after their update, and of those that settle',
+    'describes nodes that are offline, before and soon after their update, and those that settle',
     async (c) => {
       const [away = '', other = ''] = c.nodes;
       await c.rolledOut({ annotations: { 'edgeset.io/settle-seconds': '20' }, podAnnotations: slow });
@@ -64,7 +64,7 @@ export const explaining = section('explain', (rule) => {
     ['never-ready', 'deadline', /its new pod was not available within 4 s/],
   ] as const)
     rule(
-      `tells of nodes that failed: ${behaviour}`,
+      `describes nodes that failed: ${behaviour}`,
       async (c) => {
         await c.rolledOut({ annotations: { 'edgeset.io/progress-deadline-seconds': '4' } });
         await c.setImage(`app:v2--${behaviour}`);
@@ -78,7 +78,7 @@ export const explaining = section('explain', (rule) => {
     );
 
   rule(
-    'tells of nodes that miss their pod',
+    'describes nodes without their pod',
     async (c) => {
       const [node = ''] = c.nodes;
       await c.rolledOut({ annotations: { [budgetKey]: '1' } });
@@ -99,7 +99,7 @@ export const explaining = section('explain', (rule) => {
   );
 
   rule(
-    'tells why there is nothing to explain',
+    'says why there is nothing to explain',
     async (c) => {
       await c.rolledOut();
       const failed = async (words: RegExp, ...args: string[]): Promise<void> => {

@@ -34,9 +34,9 @@ interface Kubeconfig {
   users: { user: object }[];
 }
 
-export const kubectl = section('As a plugin of kubectl', (rule) => {
+export const kubectl = section('kubectl plugin', (rule) => {
   rule(
-    'kubectl finds it, and completes its words and the names in the cluster',
+    'kubectl finds it, and completes its commands and the names in the cluster',
     async (c) => {
       await c.rolledOut();
       const env = environmentOf(c);
@@ -50,7 +50,7 @@ export const kubectl = section('As a plugin of kubectl', (rule) => {
   );
 
   rule(
-    'Advanced DaemonSets are completed with their kind, and served by the same words',
+    'Advanced DaemonSets are completed with their kind, and served by the same commands',
     async (c) => {
       const podLabels = { kind: 'advanced' };
       await c.rolledOut({ podLabels, spec: { selector: { matchLabels: { app: 'app', ...podLabels } } } });
@@ -73,7 +73,7 @@ export const kubectl = section('As a plugin of kubectl', (rule) => {
     { kind: 'advanced', nodes: 1 },
   );
 
-  rule('status -w appends each change where there is no terminal, and ends on SIGINT', async (c) => {
+  rule('status -w appends each change without a terminal, and ends on SIGINT', async (c) => {
     await c.rolledOut({ podAnnotations: { 'sim.edgeset.io/start-ms': '1500' } });
     const child = spawn(process.execPath, [join(bin, 'kubectl-edgeset.ts'), 'status', '-w', '-n', c.namespace], {
       env: environmentOf(c),
@@ -106,9 +106,9 @@ export const kubectl = section('As a plugin of kubectl', (rule) => {
 });
 
 /** Where the API server checks rights. */
-export const rights = section('As a plugin of kubectl', (rule) => {
+export const rights = section('kubectl plugin', (rule) => {
   rule(
-    'a right that is missing is told in a sentence',
+    'a missing permission is reported in one sentence',
     async (c) => {
       await c.rolledOut();
       const dir = await mkdtemp(join(tmpdir(), 'edgeset-plugin-'));

@@ -15,7 +15,7 @@ const untilPresent = (c: Case, number: number): Promise<unknown> =>
   );
 
 export const undoing = section('history and undo', (rule) => {
-  rule('undo of a halted version repairs what it broke, and lets nobody set it again unnoticed', async (c) => {
+  rule('undo of a halted version repairs the broken nodes, and setting that version again is noticed', async (c) => {
     await c.rolledOut();
     await c.setImage('app:v2--crash-loop');
     await c.untilCondition('Halted');
@@ -66,7 +66,7 @@ export const undoing = section('history and undo', (rule) => {
     assert.deepEqual(await c.running('app:v2--crash-loop'), c.nodes);
   });
 
-  rule('undo puts the whole template back, and the revision that it had becomes the newest', async (c) => {
+  rule('undo restores the whole template, and its revision becomes the newest', async (c) => {
     await c.rolledOut();
     const { spec } = await c.daemonSet();
     await c.change({ spec: { template: { metadata: { annotations: { more: 'x' } }, spec: { hostNetwork: true } } } });
@@ -83,7 +83,7 @@ export const undoing = section('history and undo', (rule) => {
     assert.match(shown, /metadata\.annotations: \(not set\) -> \{"more":"x"\}\n/);
   });
 
-  rule('undo goes to the revision that is named, and asks which where the choice is not plain', async (c) => {
+  rule('undo goes to the named revision, and asks for one where the choice is ambiguous', async (c) => {
     await c.rolledOut({ annotations: { 'edgeset.io/failure-threshold': '1' } });
     for (const [number, image] of [
       [2, 'app:v2--never-ready'],
@@ -116,7 +116,7 @@ export const undoing = section('history and undo', (rule) => {
   });
 
   rule(
-    'undo while paused changes the template, moves no pod, and says how to go on',
+    'undo while paused changes the template, updates no pod, and says how to continue',
     async (c) => {
       await c.rolledOut();
       await c.setImage('app:v2');
@@ -137,7 +137,7 @@ export const undoing = section('history and undo', (rule) => {
   );
 
   rule(
-    'a DaemonSet that did not opt in is undone too, and Kubernetes replaces its pods',
+    'undo also works for a DaemonSet that is not opted in, and Kubernetes replaces its pods',
     async (c) => {
       await c.create({ updateStrategy: 'RollingUpdate', annotations: { 'apps.openyurt.io/update-strategy': null } });
       await c.untilRunning('app:v1');

@@ -19,7 +19,7 @@ export { aheadRules } from './ahead.ts';
 const SLOW = { startMs: 4_000 };
 
 export const prefetchRules = section('Images pulled ahead', (rule) => {
-  rule('are made present where a pod asks, and nothing is left behind', async (c) => {
+  rule('are pulled where a pod requests them, and nothing is left behind', async (c) => {
     const hash = await announced(c);
     const [node] = c.nodes;
     const counted = (await c.daemonSet()).status;
@@ -39,7 +39,7 @@ export const prefetchRules = section('Images pulled ahead', (rule) => {
   });
 
   rule(
-    'are all those of the template, each by the policy of its own',
+    'are all images of the template, each with its own pull policy',
     async (c) => {
       const sidecar = { name: 'side', image: 'side:v1', restartPolicy: 'Always', imagePullPolicy: 'Always' };
       const podSpec = {
@@ -61,7 +61,7 @@ export const prefetchRules = section('Images pulled ahead', (rule) => {
   );
 
   rule(
-    'that cannot be pulled are reported with the cause, and pulled once that is mended',
+    'that cannot be pulled are reported with the cause, and pulled once it is fixed',
     async (c) => {
       const hash = await announced(c);
       await c.cluster.behave(c.nodes, { behaviour: 'not-pullable' });
@@ -76,7 +76,7 @@ export const prefetchRules = section('Images pulled ahead', (rule) => {
   );
 
   rule(
-    'of a revision that is superseded midway are given up, and those of the next one pulled when asked for',
+    'of a revision that is superseded midway are abandoned, and those of the next one are pulled on request',
     async (c) => {
       const hash = await announced(c);
       await c.cluster.behave(c.nodes, SLOW);
@@ -93,7 +93,7 @@ export const prefetchRules = section('Images pulled ahead', (rule) => {
   );
 
   rule(
-    'are pulled by one pod also when the manager is killed midway',
+    'are pulled by one pod even if the manager is killed midway',
     async (c) => {
       const hash = await announced(c);
       await c.cluster.behave(c.nodes, SLOW);
@@ -109,7 +109,7 @@ export const prefetchRules = section('Images pulled ahead', (rule) => {
   );
 
   rule(
-    'are not waited for when nobody asks any more: the annotation is removed while no manager runs',
+    'are no longer waited for when the annotation is removed while no manager runs',
     async (c) => {
       const hash = await announced(c);
       await c.cluster.behave(c.nodes, { startMs: 60_000 });
@@ -124,7 +124,7 @@ export const prefetchRules = section('Images pulled ahead', (rule) => {
   );
 
   rule(
-    'are collected with the pod that asked for them when no manager runs',
+    'are garbage-collected with the pod that requested them when no manager runs',
     async (c) => {
       const hash = await announced(c);
       await c.cluster.behave(c.nodes, { startMs: 60_000 });
@@ -138,7 +138,7 @@ export const prefetchRules = section('Images pulled ahead', (rule) => {
   );
 
   rule(
-    'of a node that goes offline midway are given up in time, and pulled when it is back',
+    'of a node that goes offline midway are abandoned in time, and pulled when it is back',
     async (c) => {
       const timeout = { 'apps.kruise.io/image-predownload-timeout-seconds': '12' };
       const hash = await announced(c, 'app:v2', { annotations: timeout });
@@ -158,7 +158,7 @@ export const prefetchRules = section('Images pulled ahead', (rule) => {
   );
 
   rule(
-    'whose pull pod is refused are reported with the refusal, and pulled once it is lifted',
+    'whose pull pod is refused are reported with the reason, and pulled once it is permitted',
     async (c) => {
       const hash = await announced(c);
       const lift = await refusePods(c, {
@@ -182,7 +182,7 @@ export const prefetchRules = section('Images pulled ahead', (rule) => {
   );
 
   rule(
-    'need no more than Pod Security restricted allows',
+    'comply with Pod Security level restricted',
     async (c) => {
       const hash = await announced(c);
       await c.api.merge(`/api/v1/namespaces/${c.namespace}`, {
@@ -196,7 +196,7 @@ export const prefetchRules = section('Images pulled ahead', (rule) => {
   );
 
   rule(
-    'are no DaemonSet pods, even to a selector that takes whatever has no label',
+    'do not match any DaemonSet, even with a selector for pods without labels',
     async (c) => {
       const hash = await announced(c);
       await c.cluster.behave(c.nodes, SLOW);
@@ -225,7 +225,7 @@ export const prefetchRules = section('Images pulled ahead', (rule) => {
   );
 
   rule(
-    'are nobody’s business in automatic mode',
+    'are ignored in automatic mode',
     async (c) => {
       await c.rolledOut();
       const { name } = await c.podOn(c.nodes[0]);
