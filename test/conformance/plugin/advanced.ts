@@ -203,7 +203,7 @@ export const advancedOnes = section(
           c,
           c.nodes[0] ?? '',
           'held (partition)',
-          new RegExp(`left on the older revision by ${ROLLING}\\.partition`),
+          new RegExp(`kept on the older revision by ${ROLLING}\\.partition`),
         );
       },
       { nodes: 4 },

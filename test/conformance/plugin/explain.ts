@@ -26,7 +26,7 @@ export const explaining = section('explain', (rule) => {
       assert.match((await edgeset(c, 'explain', 'ds/app')).stdout, /1 of 1 slots of the budget are in use\./);
 
       await c.annotate({ 'edgeset.io/partition': '3' });
-      await untilExplained(c, second, 'held (partition)', /left on the older revision by edgeset\.io\/partition/);
+      await untilExplained(c, second, 'held (partition)', /kept on the older revision by edgeset\.io\/partition/);
       await c.annotate({ 'edgeset.io/partition': null, 'edgeset.io/node-selector': 'ring=first' });
       await untilExplained(c, second, 'held (node-selector)', /does not match edgeset\.io\/node-selector/);
     },
