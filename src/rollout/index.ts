@@ -79,7 +79,8 @@ export { type Cause, type Phase, phases } from './record/phase.ts';
 export { livePod } from './record/pods.ts';
 export { mayHaveStarted, type NodeUpdate, newUpdate } from './record/update.ts';
 export { idleReason, TEMPLATE_NOT_OBSERVED } from './report/conditions.ts';
-export { type Explanation, explain, explainHold, policyWarnings } from './report/explain.ts';
+export { type Explanation, explain, policyWarnings } from './report/explain.ts';
+export { explainHold } from './report/explain-hold.ts';
 export { statusOf, type WrittenStatus } from './report/status.ts';
 export {
   daemonTolerations,

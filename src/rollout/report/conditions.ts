@@ -1,7 +1,7 @@
 import type { Summary } from '../decision/decide.ts';
 import type { Hold } from '../decision/hold.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { explainHold } from './explain.ts';
+import { explainHold } from './explain-hold.ts';
 
 /** A condition without its times: lastTransitionTime changes only with the status. */
 export interface ConditionState {

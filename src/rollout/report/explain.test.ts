@@ -4,7 +4,8 @@ import type { Hold } from '../decision/hold.ts';
 import { count } from '../policy/int-or-percent.ts';
 import { annotation } from '../policy/values.ts';
 import { benchAt, imagesOf, policyWith, type Workbench } from '../testing/workbench.ts';
-import { explain, explainHold, policyWarnings } from './explain.ts';
+import { explain, policyWarnings } from './explain.ts';
+import { explainHold } from './explain-hold.ts';
 
 const breaker = { failures: 1, suspects: 2, threshold: 3, open: true, mustHalt: false };
 const holds: [Hold, what: RegExp, remedy: RegExp][] = [

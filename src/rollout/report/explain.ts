@@ -1,9 +1,10 @@
 import type { Hold } from '../decision/hold.ts';
-import { annotationWords, managerReplacesPods, type Policy, type PolicyWords } from '../policy/policy.ts';
-import { annotation, formatPolicyError } from '../policy/values.ts';
+import { managerReplacesPods, type Policy } from '../policy/policy.ts';
+import { annotation } from '../policy/values.ts';
 import type { Cause, Phase } from '../record/phase.ts';
 import { livePod } from '../record/pods.ts';
 import type { NodeRecord } from '../record/record.ts';
+import { explainHold, seconds } from './explain-hold.ts';
 
 /** Why a node is in its phase, for people. */
 export interface Explanation {
@@ -18,74 +19,6 @@ export interface Explanation {
   lookedAtAgain: number | undefined;
 }
 
-const seconds = (ms: number): string => {
-  const whole = Math.max(0, Math.round(ms / 1000));
-  if (whole < 120) return `${whole} s`;
-  return whole < 7200 ? `${Math.round(whole / 60)} min` : `${Math.round(whole / 3600)} h`;
-};
-
-const plural = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? '' : 's'}`;
-
-/** What holds the whole rollout, and what to do about it. `words` are the policy's; the default is for annotations. */
-export const explainHold = (hold: Hold, words: PolicyWords = annotationWords): { what: string; remedy: string } => {
-  switch (hold.kind) {
-    case 'unsynced':
-      return {
-        what: "The manager's view of the cluster is not complete, or not fresh enough to act on",
-        remedy: 'This resolves by itself; if it lasts, see the log of the manager.',
-      };
-    case 'unobserved':
-      return {
-        what: `The ${words.podController} has not recorded the current template yet`,
-        remedy: `If this lasts, check that ${words.podControllerProgram} is running.`,
-      };
-    case 'invalid':
-      return {
-        what: hold.what ?? 'The rollout policy is not valid',
-        remedy: hold.errors.map(formatPolicyError).join(' '),
-      };
-    case 'deleted':
-      return {
-        what: 'The DaemonSet is being deleted',
-        remedy: 'It is removed once no pod waits for its preDelete hook.',
-      };
-    case 'owner':
-      return {
-        what: `The owner of each device decides when its pod is replaced${hold.deadline ? `, until ${hold.deadline.at}: within ${seconds(hold.deadline.spreadMs)} after that, devices update by themselves` : ''}`,
-        remedy: `Condition PodNeedUpgrade of the pods shows the offer. ${words.automate}`,
-      };
-    case 'manual':
-      return {
-        what: 'The manager updates nothing: the update strategy is OnDelete',
-        remedy: `A deleted pod is recreated at the target revision. ${words.automate}`,
-      };
-    case 'paused':
-      return { what: 'The rollout is paused', remedy: words.unpause };
-    case 'frozen':
-      return {
-        what: 'The budget is zero, so nothing is updated',
-        remedy: `Raise ${words.maxUnavailable}.`,
-      };
-    case 'halted':
-      return hold.halt.reason === 'RolledBack'
-        ? {
-            what: 'This revision was rolled back before and has been set again, so it is not rolled out',
-            remedy: 'Set another template, or continue with this one: kubectl edgeset resume.',
-          }
-        : {
-            what: `The rollout is halted: the target revision failed on ${hold.halt.nodes.join(', ')}`,
-            remedy: 'Set a template that works, or continue with this one: kubectl edgeset resume.',
-          };
-    case 'waiting': {
-      const { failures, suspects, threshold } = hold.breaker;
-      return {
-        what: `No further node is updated while ${plural(failures, 'failure')} and ${plural(suspects, 'suspect')} reach the threshold of ${threshold}`,
-        remedy: 'Suspects that return and work are cleared; others become failures when the suspect window ends.',
-      };
-    }
-  }
-};
-
 interface Subject {
   record: NodeRecord;
   policy: Policy;
@@ -94,8 +27,8 @@ interface Subject {
 }
 
 /** A node that only waits for its turn: it is held by whatever holds the rollout as a whole, if anything does. */
-const held = ({ record, hold, policy }: Subject, state: string, waitsFor: string, cure = ''): [string, string] => {
-  if (!hold || (hold.kind === 'owner' && record.status.owner.approved)) return [`${state}, and ${waitsFor}`, cure];
+const held = ({ record, hold, policy }: Subject, state: string, waitsFor: string, advice = ''): [string, string] => {
+  if (!hold || (hold.kind === 'owner' && record.status.owner.approved)) return [`${state}, and ${waitsFor}`, advice];
   const { what, remedy } = explainHold(hold, policy.words);
   return [`${state}. ${what}`, remedy];
 };
@@ -169,7 +102,7 @@ const imagesWord = ({ record }: Subject): string => {
 };
 
 /** For each cause the state of the node, and what to do about it. */
-const sentences: Record<Cause, (telling: Subject) => [what: string, remedy: string]> = {
+const sentences: Record<Cause, (subject: Subject) => [what: string, remedy: string]> = {
   current: () => ['runs the target revision', ''],
   reserved: ({ record }) => [`has a slot of the budget, and ${aboutTo[record.update?.kind ?? 'delete']}`, ''],
   preparing: () => [
@@ -205,25 +138,25 @@ const sentences: Record<Cause, (telling: Subject) => [what: string, remedy: stri
     '',
   ],
   'not-ready': ({ record }) => [`runs the target revision, but its pod is not ready${detailOf(record)}`, ''],
-  available: (telling) =>
+  available: (subject) =>
     held(
-      telling,
-      `runs an older revision${announcement(telling)}${imagesWord(telling)}`,
+      subject,
+      `runs an older revision${announcement(subject)}${imagesWord(subject)}`,
       'waits for a free slot of the budget',
-      `Raise ${telling.policy.words.maxUnavailable} for more nodes at a time.`,
+      `Raise ${subject.policy.words.maxUnavailable} for more nodes at a time.`,
     ),
-  'not-available': (telling) =>
+  'not-available': (subject) =>
     held(
-      telling,
-      `runs an older revision that is not available${announcement(telling)}`,
+      subject,
+      `runs an older revision that is not available${announcement(subject)}`,
       'waits for a slot among the updates in flight',
     ),
-  'broken-by-older-update': (telling) =>
-    held(telling, 'was broken by an earlier update', 'will be repaired in its own slot'),
-  'not-changed-in-time': (telling) =>
+  'broken-by-older-update': (subject) =>
+    held(subject, 'was broken by an earlier update', 'will be repaired in its own slot'),
+  'not-changed-in-time': (subject) =>
     held(
-      telling,
-      `has a pod that was updated in place and was not available within ${seconds(telling.policy.progressDeadlineMs)}${detailOf(telling.record)}`,
+      subject,
+      `has a pod that was updated in place and was not available within ${seconds(subject.policy.progressDeadlineMs)}${detailOf(subject.record)}`,
       'will get a new one in its own slot',
     ),
   'offline-current': ({ record, now }) => [
@@ -264,8 +197,8 @@ const sentences: Record<Cause, (telling: Subject) => [what: string, remedy: stri
     `does not match ${policy.words.nodeSelector}`,
     'Change the selector, or label the node.',
   ],
-  partition: (telling) => [
-    `is kept on the older revision by ${telling.policy.words.partition}${imagesWord(telling)}`,
+  partition: (subject) => [
+    `is kept on the older revision by ${subject.policy.words.partition}${imagesWord(subject)}`,
     'Lower the partition.',
   ],
   image: awaited,

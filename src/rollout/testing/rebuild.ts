@@ -14,34 +14,9 @@ export const rebuild = (ledger: Ledger, now: number): Ledger => {
     if (node) fresh.setNode(node, now);
   }
   fresh.restore(ledger.state, updates, new Set([...ledger.forgiven()].map(({ name }) => name)), ledger.targetSeenAt);
-  for (const {
-    name,
-    since,
-    firstSeenAt,
-    downSince,
-    pods,
-    update,
-    lastRevision,
-    lastCompleted,
-    refused,
-    imageRequest,
-  } of records) {
-    const copy = fresh.get(name);
-    if (copy)
-      Object.assign(
-        copy,
-        structuredClone({
-          since,
-          firstSeenAt,
-          downSince,
-          pods,
-          update,
-          lastRevision,
-          lastCompleted,
-          refused,
-          imageRequest,
-        }),
-      );
+  for (const { node: _node, forgiven: _forgiven, partitionAllows: _side, status: _status, ...own } of records) {
+    const copy = fresh.get(own.name);
+    if (copy) Object.assign(copy, structuredClone(own));
   }
   fresh.setPolicy(ledger.policy, now);
   return fresh;
