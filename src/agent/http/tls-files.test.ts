@@ -22,61 +22,18 @@ const fileOf = (text: string): string => {
   return file;
 };
 
-const openssl = (...args: string[]): void => void execFileSync('openssl', args, { cwd: folder, stdio: 'ignore' });
+const openssl = (command: string): void =>
+  void execFileSync('openssl', command.split(' '), { cwd: folder, stdio: 'ignore' });
+const NEW_KEY = '-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes';
 const authority = (name: string): void =>
-  openssl(
-    'req',
-    '-x509',
-    '-newkey',
-    'ec',
-    '-pkeyopt',
-    'ec_paramgen_curve:P-256',
-    '-nodes',
-    '-subj',
-    `/CN=${name}`,
-    '-keyout',
-    `${name}.key`,
-    '-out',
-    `${name}.pem`,
-    '-days',
-    '2',
-  );
+  openssl(`req -x509 ${NEW_KEY} -subj /CN=${name} -keyout ${name}.key -out ${name}.pem -days 2`);
+// Not the kit's authority: these certificates are for either clients or servers.
 const certificate = (name: string, by: string, usage: string): void => {
-  writeFileSync(
-    path.join(folder, `${name}.ext`),
-    `subjectAltName=IP:127.0.0.1,DNS:localhost\nextendedKeyUsage=${usage}\n`,
-  );
-  openssl(
-    'req',
-    '-newkey',
-    'ec',
-    '-pkeyopt',
-    'ec_paramgen_curve:P-256',
-    '-nodes',
-    '-subj',
-    `/CN=${name}`,
-    '-keyout',
-    `${name}.key`,
-    '-out',
-    `${name}.csr`,
-  );
-  openssl(
-    'x509',
-    '-req',
-    '-in',
-    `${name}.csr`,
-    '-CA',
-    `${by}.pem`,
-    '-CAkey',
-    `${by}.key`,
-    '-CAcreateserial',
-    '-days',
-    '1',
-    '-extfile',
-    `${name}.ext`,
-    '-out',
-    `${name}.pem`,
-  );
+  const extensions = `subjectAltName=IP:127.0.0.1,DNS:localhost\nextendedKeyUsage=${usage}\n`;
+  writeFileSync(path.join(folder, `${name}.ext`), extensions);
+  openssl(`req ${NEW_KEY} -subj /CN=${name} -keyout ${name}.key -out ${name}.csr`);
+  const signer = `-CA ${by}.pem -CAkey ${by}.key -CAcreateserial`;
+  openssl(`x509 -req -in ${name}.csr ${signer} -days 1 -extfile ${name}.ext -out ${name}.pem`);
 };
 const file = (name: string): string => path.join(folder, name);
 
