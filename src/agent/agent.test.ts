@@ -23,7 +23,7 @@ const template = (image: string): object => ({
   spec: { containers: [{ name: 'app', image }] },
 });
 
-/** The agent on real sockets, with its own journal, behind a link that can be made bad. */
+/** The agent with real sockets and a real journal, behind a link that can fail. */
 const open = async (t: TestContext) => {
   const env: Env = { clock: systemClock, random: Math.random, log: silentLogger };
   const dir = await mkdtemp(path.join(tmpdir(), 'edgeset-link-'));

@@ -18,7 +18,7 @@ const own = (row: Partial<SocketRow> = {}): [string, SocketRow] => [
   { established: true, uid: 0, inode: INODE, ...row },
 ];
 
-/** What the kernel prints in one reading after the other; the last one for ever. */
+/** The content of the table in successive scans; the last one repeats. */
 const ask = async (...readings: [string, SocketRow][][]): Promise<number | undefined> => {
   let at = 0;
   const owners = createPeerOwners(

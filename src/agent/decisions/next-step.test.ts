@@ -69,7 +69,7 @@ describe('nextStep', () => {
     ['approved for tonight in Apia', { decision: decided(tonight), timeZone: 'Pacific/Apia' }, 'act owner +4h'],
     ['postponed', { decision: decided(later) }, 'wait Postponed +6h'],
     ['postponed until now', { decision: decided(later), now: NOW + 6 * HOUR }, 'ask'],
-    // It is believed again once the clock has come to a quarter of an hour before it.
+    // It applies again 15 minutes before the time of the decision.
     ['postponed, and the clock fell back for years', { decision: decided(later), now: 0 }, 'ask +-1.25h'],
     [
       'postponed, and the clock fell back 10 min',

@@ -21,14 +21,14 @@ const open = (files: Disk): Promise<DecisionStore> =>
     },
   });
 
-/** What the owner was told, or the cluster was asked for, when the disk had seen `at` operations. */
+/** What was acknowledged to the owner, or sent to the cluster, after `at` disk operations. */
 type Fact = { at: number } & (
   | { kind: 'answered'; id: number }
   | { kind: 'sent'; id: number }
   | { kind: 'over'; id: number }
 );
 
-/** Ten revisions: each is rejected, then approved, carried out, and settled; every third act is tried twice. */
+/** Ten revisions: each is rejected, approved, carried out, and settled; every third write is attempted twice. */
 const live = async (): Promise<{ disk: Disk; facts: Fact[] }> => {
   const disk = createDisk();
   const facts: Fact[] = [];
@@ -61,7 +61,7 @@ const check = (found: Decision | undefined, lines: number, facts: readonly Fact[
     assert.ok(found === undefined || found.id > answered, `${how}: came back to life`);
   else if (answered > 0) {
     assert.ok(found === undefined || found.id >= answered, `${how}: an older decision is in force`);
-    // Once the act may have been sent, the decision must not look as if it had not: it would be sent again.
+    // Once the write may have been sent, the decision must be acting; otherwise it would be sent again.
     if (found?.id === answered && ids('sent').includes(answered)) assert.equal(found.state, 'acting', how);
     if (!ids('sent').includes(answered)) assert.ok(found, `${how}: an answered decision is lost`);
   }
@@ -74,7 +74,7 @@ describe('the decision store after a power cut', () => {
       const known = facts.filter(({ at }) => at <= cut);
       const keeps = [() => true, () => false, ...[1, 7, 60, 200].map((bytes) => () => (byte: number) => byte < bytes)];
       for (const [number, keep] of keeps.entries()) {
-        // Within the last operation the facts are those of before it.
+        // A cut within the last operation: the facts before it apply.
         const ops = disk.ops.slice(0, cut);
         const decisions = await open(createDisk(afterPowerCut(ops, keep)));
         const how = `cut after operation ${cut}, ${number}`;

@@ -43,7 +43,7 @@ beforeEach(() => {
 
 const open = (): Promise<DecisionStore> => openDecisionStore({ dir, env });
 
-/** What the next process finds. */
+/** Reopens the store like the next process. */
 const reopened = async (decisions: DecisionStore): Promise<DecisionStore> => {
   await decisions.close();
   return open();

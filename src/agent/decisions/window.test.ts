@@ -7,7 +7,7 @@ import { type Window, windowAt } from './window.ts';
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
-/** `2026-03-29 01:30+01:00` and such, as the tables below write it. */
+/** Formats times as in the tables below, such as `2026-03-29 01:30+01:00`. */
 const at = (text: string): number => Date.parse(text.replace(' ', 'T'));
 
 const shown = (ms: number, zone: string): Temporal.ZonedDateTime =>
@@ -15,7 +15,7 @@ const shown = (ms: number, zone: string): Temporal.ZonedDateTime =>
 
 const minuteOfDay = (text: string): number => Number(text.slice(0, 2)) * 60 + Number(text.slice(3));
 
-/** Looks at the clock on the wall, as a person would. */
+/** Reads the local time, as a person would. */
 const wallSaysOpen = ({ from, to, days }: Window, zone: string, ms: number): boolean => {
   const wall = shown(ms, zone);
   const minute = wall.hour * 60 + wall.minute;
@@ -56,7 +56,7 @@ const anyWindow: fc.Arbitrary<Window> = fc
   .filter(({ from, to }) => from !== to)
   .map(({ from, to, days }) => ({ from, to, ...(days && { days }) }));
 
-/** Any moment, more often than not one near a change of the zone's clocks. */
+/** A random time, usually near a clock change of the zone. */
 const anyMoment = (zone: string): fc.Arbitrary<number> =>
   fc
     .record({
@@ -83,7 +83,7 @@ describe('window', () => {
         const state = windowAt(window, zone, now);
         if (wallSaysOpen(window, zone, now)) assert.equal(state.open, true);
         else if (state.open) {
-          // Open against the wall: the clocks have just skipped the whole window, and would show it without that.
+          // Open although the local time is outside: the clocks skipped the whole window just before.
           const skip = shown(now, zone).getTimeZoneTransition('previous');
           assert.ok(skip && now - skip.epochMilliseconds < 24 * HOUR);
           const before = shown(skip.epochMilliseconds - 1, zone).offset;

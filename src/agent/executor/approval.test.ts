@@ -77,7 +77,7 @@ const open = async (t: TestContext) => {
   return { testbed, agent, announce };
 };
 
-/** Another write to the pod's status, of somebody else. */
+/** A write to the pod's status by another client. */
 const report = (testbed: Testbed, conditions: object[], more: object = {}): void => {
   testbed.apiServer.patch(pods, ref, { status: { conditions }, ...more }, status);
 };

@@ -137,7 +137,7 @@ describe("an owner's decision", () => {
       reason: 'NewRevision',
       message: `controllerrevision: ${revision}`,
     };
-    // Taken back while the agent still looks at the newer one.
+    // Reverted while the agent still processes the newer one.
     const first = (): void => {
       testbed.setImage('app:v2');
       const options = { type: 'strategic' as const, subresource: 'status' };

@@ -4,7 +4,7 @@ import type { Agent } from '../agent.ts';
 import { app, openWithUpdate, stateOf } from '../testing/scenario.ts';
 import { authorized, type Fault, owner, type Testbed } from '../testing/testbed.ts';
 
-/** Ends one process of the agent as a power cut does, and starts the next on what the disk holds. */
+/** Simulates a power cut, and starts the next process with the state on disk. */
 const reboot = (testbed: Testbed): Promise<Agent> => testbed.start({ killed: true }).then(({ agent }) => agent);
 
 const approve = async (agent: Agent): Promise<void> => {
@@ -16,7 +16,7 @@ const approve = async (agent: Agent): Promise<void> => {
 describe('an agent that is killed', () => {
   const begun = async (t: TestContext): Promise<{ testbed: Testbed; agent: Agent }> => {
     const { testbed, agent } = await openWithUpdate(t);
-    // What was told for two seconds is on the disk.
+    // Changes are on disk after two seconds.
     await testbed.advance(2_000);
     await testbed.written();
     return { testbed, agent };

@@ -125,7 +125,7 @@ describe('the YurtHub route upgrade', () => {
 
   it('refuses pods without a DaemonSet, with the reason', async (t) => {
     const { testbed, agent } = await openWithUpdate(t);
-    // It would collect pods whose owners never were.
+    // It would delete the pods, because their owners don't exist.
     testbed.cluster.controllers.garbageCollector.pause();
     const make = (name: string, nodeName: string, ownerReferences?: object[]): void => {
       testbed.apiServer.create<object>(pods, {
@@ -199,7 +199,7 @@ describe('the YurtHub route upgrade', () => {
       const at = { namespace: 'default', daemonSet: 'app' };
       const reject = (): void =>
         void agent.decide(at, revision, { choice: 'reject' }, owner, authorized).catch(assert.fail);
-      // A link that died, unnoticed by the watch; and a read that takes its time.
+      // A dead link that the watch has not noticed; and a slow read.
       if (queue) testbed.faults.push({ verb: 'get', plural: 'pods', kind: 'hang' });
       else testbed.faults.push({ verb: 'get', plural: 'daemonsets', kind: 'first', first: reject });
       const pressed = agent.upgrade(testbed.ref(), owner, { queue, reauthorize: authorized });
@@ -211,7 +211,7 @@ describe('the YurtHub route upgrade', () => {
       await testbed.advance(120_000);
       assert.equal(testbed.deletes(), 0);
       assert.equal(agent.updates()[0]?.state, 'rejected');
-      // Pressed after that, it holds.
+      // A request after that replaces it.
       assert.equal((await upgrade(testbed, agent, { queue })).answer.status, 200);
     });
 

@@ -19,7 +19,10 @@ const run = promisify(execFile);
 const NOBODY = 65_534;
 const asRoot = { skip: process.getuid?.() !== 0 ? 'only root can be another user' : false };
 
-/** Starts a script of nobody's and resolves with how to end it once it has printed something; it has `net`, `port` and `flood(n)`, which keeps that many connections coming. */
+/**
+ * Runs a script as nobody; resolves with a function to stop it, once it has printed something. The script can use `net`,
+ * `port`, and `flood(n)`, which keeps opening that many connections.
+ */
 const nobody = async (t: TestContext, address: string, script: string): Promise<() => void> => {
   const prelude = `const net = require('net'); const port = ${address.split(':')[1]};
     const flood = (n) => { for (let at = 0; at < n; at += 1) {

@@ -29,7 +29,7 @@ const fileOf = (text: string): string => {
   return file;
 };
 
-/** curl as another user; the status and the body. */
+/** Runs curl as another user; resolves with status and body. */
 const curlAs = async (uid: number, ...args: string[]): Promise<{ status: number; body: string }> => {
   const child = spawn('curl', ['-sS', '-m', '10', '-w', '\n%{http_code}', ...args], { uid, cwd: '/' });
   let out = '';
@@ -73,7 +73,7 @@ describe('local users', () => {
   it('cannot lock out allowed users with silent connections', asRoot, async (t) => {
     const { url, address, server } = await startServer(t);
     const [host = '', port = ''] = address.split(':');
-    // As many as a stranger may not hold are closed, which it tells.
+    // Waits until the connections beyond the limit are closed.
     const script = `const net = require('net');
       let closed = 0;
       for (let at = 0; at < 100; at += 1)

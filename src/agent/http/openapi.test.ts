@@ -65,7 +65,7 @@ const send = async ({ address }: Started, { method, target, headers = [], body =
   return answer;
 };
 
-/** Requests that no route sees: each guard's status, for whatever route. */
+/** Requests that a guard refuses, by status, for any route. */
 const guardCases: Record<number, (t: TestContext, request: Request) => Promise<RawAnswer>> = {
   400: async (t, request) => send(await startServer(t), { ...request, headers: ['Host: a', 'Host: b'] }),
   401: async (t, request) => {
@@ -125,7 +125,7 @@ const compatible = (what: string): Record<string, Case> =>
     ['507 application/json', { request: { method: 'POST', target: `${pod}/${what}` }, prepare: failing('NoSpace') }],
   ]);
 
-/** One request for each answer that a route gives by itself. */
+/** One request for each response of a route itself. */
 const cases: Record<string, Record<string, Case>> = {
   listPods: { '200 application/json': { request: get('/pods') } },
   upgradePod: {
@@ -187,7 +187,7 @@ describe('the OpenAPI document', () => {
       }
       assert.ok(plain, operationId);
       for (const [status, guard] of Object.entries(guardCases)) {
-        // An endless answer cannot be read by its length.
+        // An endless response has no length.
         if (operationId === 'followEvents' && status !== '200') plain = get(plain.target);
         const got = check(`guard ${status}`, await guard(t, plain));
         assert.equal(got, `${status} application/json`, operationId);

@@ -27,7 +27,7 @@ const openssl = (command: string): void =>
 const NEW_KEY = '-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes';
 const authority = (name: string): void =>
   openssl(`req -x509 ${NEW_KEY} -subj /CN=${name} -keyout ${name}.key -out ${name}.pem -days 2`);
-// Not the kit's authority: these certificates are for either clients or servers.
+// Not the test kit's CA, because these certificates are for either clients or servers.
 const certificate = (name: string, by: string, usage: string): void => {
   const extensions = `subjectAltName=IP:127.0.0.1,DNS:localhost\nextendedKeyUsage=${usage}\n`;
   writeFileSync(path.join(folder, `${name}.ext`), extensions);

@@ -26,7 +26,7 @@ const calls = (what: string): number => testbed.link.calls.filter((call) => call
 const lines = (text: string): number => testbed.lines.filter((line) => line.includes(text)).length;
 const stateOf = (pulls: ImagePulls) => pulls.state(testbed.pod().metadata?.uid ?? '');
 
-/** A pull that was asked for and is over, with what the API server says to its report from then on. */
+/** A finished pull, with the API server's response to its report from then on. */
 const pulledUnder = async (pulls: ImagePulls, verb: 'get' | 'patch', error: KubeError): Promise<void> => {
   testbed.createPod();
   testbed.runtime.answers.set('PullImage', () => 'silence');

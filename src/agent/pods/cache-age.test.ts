@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { Clock } from '../../runtime/index.ts';
 import { createCacheAge, TICK_MS, UNKNOWN_AGE_SECONDS } from './cache-age.ts';
 
-/** A clock that people set: `offset` is how far it is from the truth. */
+/** A clock that can be adjusted: `offset` is its error. */
 const settable = () => {
   const state = { truth: 1_000_000, offset: 0 };
   const clock: Clock = {

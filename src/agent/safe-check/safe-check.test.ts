@@ -40,7 +40,7 @@ const ask = (check: string, timeoutMs = 5000): Promise<{ safe: boolean; message:
 
 const isAlive = (pid: number): boolean => {
   try {
-    // A process that was killed and that nobody has waited for is still listed.
+    // A killed process is listed until its parent has waited for it.
     return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
   } catch {
     return false;

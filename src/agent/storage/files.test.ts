@@ -26,7 +26,7 @@ const open = async (dir: string): Promise<{ journal: Journal; state: Register }>
 
 const child = path.join(import.meta.dirname, 'testing', 'append-until-killed.ts');
 
-/** Runs the appending process until it has answered `count` numbers, kills it, and returns the last that it said. */
+/** Runs the appending process until it has acknowledged `count` numbers, kills it, and returns the last one. */
 const runAndKill = async (dir: string, first: number, count: number): Promise<number> => {
   const running = spawn(process.execPath, [child, dir, String(first)], { stdio: ['ignore', 'pipe', 'inherit'] });
   const closed = new Promise((resolve) => running.once('close', resolve));

@@ -5,7 +5,7 @@ import { openRegister } from './testing/register.ts';
 
 const FILE = '/state/register';
 
-/** What a caller was promised when the disk had seen `at` operations. */
+/** What was acknowledged to a caller after `at` disk operations. */
 interface Promised {
   at: number;
   kind: 'asked' | 'answered';
@@ -18,7 +18,7 @@ interface Story {
   promises: Promised[];
 }
 
-/** Single records, records that share a write, compactions, restarts and a disk that is full for a while. */
+/** Single records, batches, compactions, restarts, and a disk that is full for a while. */
 const live = async (): Promise<Story> => {
   const disk = createDisk();
   const promises: Promised[] = [];
@@ -51,7 +51,7 @@ const checkPromises = (values: ReadonlyMap<string, number>, story: Story, cut: n
   const least = new Map<string, number>();
   const known = new Set<string>();
   for (const { at, kind, key, value } of story.promises) {
-    // At the same count, an answer came before the next operation was asked for: it is a promise.
+    // With an equal count, the acknowledgement came before the next operation, so it must hold.
     if (kind === 'answered' && at <= cut) least.set(key, value);
     if (kind === 'asked' && at <= cut) known.add(`${key}${value}`);
   }
@@ -62,7 +62,7 @@ const checkPromises = (values: ReadonlyMap<string, number>, story: Story, cut: n
   for (const [key, value] of values) assert.ok(known.has(`${key}${value}`), `${how}: ${key}=${value} was never asked`);
 };
 
-/** Opens what is left, as it would be after the power came back, and uses it once more. */
+/** Opens the remaining files as after a power cut, and appends again. */
 const reopen = async (disk: Disk, story: Story, cut: number, how: string): Promise<ReadonlyMap<string, number>> => {
   const first = await openRegister(disk);
   checkPromises(first.values, story, cut, how);
@@ -76,7 +76,7 @@ const reopen = async (disk: Disk, story: Story, cut: number, how: string): Promi
   return shown;
 };
 
-/** A small generator of bits that is the same in every run. */
+/** A deterministic generator of bits. */
 const bitsOf = (seed: number): (() => boolean) => {
   let state = seed * 2_654_435_761 + 1;
   return () => {
@@ -101,7 +101,7 @@ describe('the journal after a power cut', () => {
       ];
       for (let seed = 0; seed < 6; seed += 1) {
         const bit = bitsOf(cut * 10 + seed);
-        // A directory's changes reach the disk in their order, on every file system with a journal: some of the first.
+        // On a journaling file system, changes of a directory reach the disk in order: keep a prefix of them.
         let named = true;
         keeps.push([
           `random ${seed}`,

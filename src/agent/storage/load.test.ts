@@ -14,7 +14,7 @@ const written = async (): Promise<Buffer> => {
   return disk.visible().get(FILE) ?? Buffer.alloc(0);
 };
 
-/** Number of the record whose bytes these are; -1 for the line that names the format. */
+/** Index of the record at this byte; -1 for the format record. */
 const recordAt = (bytes: Buffer, at: number): number => bytes.subarray(0, at).toString().split('\n').length - 2;
 
 describe('a journal with a damaged byte', () => {

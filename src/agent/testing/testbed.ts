@@ -18,15 +18,17 @@ import { type Agent, createAgent } from '../agent.ts';
 import type { ImagePulls } from '../images/index.ts';
 import type { SafeCheck } from '../safe-check/index.ts';
 import type { Caller, Reauthorize } from '../types.ts';
-import { createMemoryBook, type Records } from './memory-book.ts';
+import { createMemoryDecisionStore, type StoredRecords } from './memory-decision-store.ts';
 
 export type Verb = 'get' | 'delete' | 'patch';
 
 export interface Fault {
   verb: Verb;
   plural: string;
-  /** `lose`: the answer; `hang`: no answer until the caller gives up; `late`: no answer, and
-   * it reaches the server a minute later; `refuse`: by the server; `first`: does that first. */
+  /**
+   * `lose`: the response is lost; `hang`: no response until the caller gives up; `late`: no response, and the request reaches
+   * the server a minute later; `refuse`: by the server; `first`: calls `first` before the request.
+   */
   kind: 'lose' | 'hang' | 'late' | 'refuse' | 'unsent' | 'first';
   /** Whether a lost or hanging request reaches the server. */
   happened?: boolean;
@@ -38,7 +40,7 @@ export interface Fault {
 export const owner: Caller = { identity: 'uid:0', via: 'loopback' };
 export const authorized: Reauthorize = () => Promise.resolve(undefined);
 
-/** A device in a cluster that lives in virtual time, with a link that can be made bad. */
+/** A device and a cluster on virtual time, with a link that can fail. */
 export const createTestbed = async (options: { node?: string } = {}) => {
   const { node = 'node-1' } = options;
   const clock = createVirtualClock(Date.parse('2026-11-21T12:00:00Z'));
@@ -67,7 +69,7 @@ export const createTestbed = async (options: { node?: string } = {}) => {
   const events: EventInput[] = [];
   let cut = false;
 
-  /** What one process of the agent has of the link: it is gone with the process. */
+  /** The client of one agent process: it fails once the process has stopped. */
   const clientOf = (life: AbortSignal): KubeClient => {
     const request = async <T>(
       verb: Verb,
@@ -138,7 +140,7 @@ export const createTestbed = async (options: { node?: string } = {}) => {
 
   const images = {
     requested: [] as string[],
-    /** The last call of `follow`, and how many there were. */
+    /** Number of calls of `follow`; `followed`: the last one. */
     follows: 0,
     followed: undefined as Parameters<ImagePulls['follow']> | undefined,
   };
@@ -168,11 +170,11 @@ export const createTestbed = async (options: { node?: string } = {}) => {
     },
   };
 
-  const records: Records = { decisions: [], history: [] };
+  const records: StoredRecords = { decisions: [], history: [] };
   let started = 0;
-  const lives = new Set<{ end: AbortController; running: Promise<void>; dir: string; records: Records }>();
+  const lives = new Set<{ end: AbortController; running: Promise<void>; dir: string; records: StoredRecords }>();
 
-  /** Files are written in real time: waits until both are there and none is half there. */
+  /** Files are written in real time: waits until both are written completely. */
   const written = async (): Promise<void> => {
     const newest = [...lives].at(-1)?.dir ?? base;
     const endsAt = systemClock.now() + 10_000;
@@ -185,11 +187,11 @@ export const createTestbed = async (options: { node?: string } = {}) => {
     }
   };
 
-  /** A process of the agent. `killed`: the one before it dies as in a power cut, with what its disk holds then. */
+  /** Starts an agent process. `killed`: after a power cut of the previous one, with its state on disk at that time. */
   const start = async ({ killed = false } = {}) => {
     started += 1;
     const dir = path.join(base, String(started));
-    let own: Records = records;
+    let own: StoredRecords = records;
     const before = [...lives].at(-1);
     if (killed && before) {
       await cp(before.dir, dir, { recursive: true });
@@ -199,7 +201,7 @@ export const createTestbed = async (options: { node?: string } = {}) => {
       lives.delete(before);
     }
     const end = new AbortController();
-    const decisions = createMemoryBook(() => clock.now(), own);
+    const decisions = createMemoryDecisionStore(() => clock.now(), own);
     const agent: Agent = createAgent({
       client: clientOf(end.signal),
       env,
@@ -246,7 +248,7 @@ export const createTestbed = async (options: { node?: string } = {}) => {
       apiServer.patch(pods, ref, body, { type: 'strategic', subresource: 'status' });
     }
   };
-  /** What the manager does in OTA mode. */
+  /** Announces updates like the manager. */
   let due = false;
   const announce = (): void => {
     if (due) return;
@@ -298,7 +300,7 @@ export const createTestbed = async (options: { node?: string } = {}) => {
     records,
     start,
     written,
-    /** When which file of the agent's state was written. */
+    /** Modification times of the agent's state files. */
     async modified() {
       const { dir } = [...lives].at(-1) ?? { dir: base };
       const files = await readdir(dir);
@@ -307,7 +309,7 @@ export const createTestbed = async (options: { node?: string } = {}) => {
     deploy,
     patchDaemonSet,
     setImage: (image: string): void => patchDaemonSet({ spec: { template: template(image) } }),
-    /** Keeps the new version from this device for a reason of the policy; until undefined is given. */
+    /** Withholds the new version from this device for this reason; undefined offers it again. */
     withhold: (reason: NeedUpgradeReason | undefined): void => {
       withheld = reason;
       announce();
@@ -333,7 +335,7 @@ export const createTestbed = async (options: { node?: string } = {}) => {
     async advance(ms: number) {
       await clock.advance(ms);
     },
-    /** Moves time until `done`, at most for `limitMs`. */
+    /** Advances the time until `done`, at most by `limitMs`. */
     async until(what: string, done: () => boolean, limitMs = 60_000) {
       for (let passed = 0; !done(); passed += 100) {
         if (passed > limitMs) throw new Error(`not within ${limitMs} ms: ${what}`);

@@ -31,12 +31,12 @@ const lastEntry: HistoryEntry = {
 };
 
 export interface FakeBackend extends AgentBackend {
-  /** What was done, in order: of calls that were refused, nothing. */
+  /** The operations that were carried out, in order, without refused calls. */
   readonly operations: string[];
-  /** Asked before a consent is: whatever happens between the request and its act. */
+  /** Runs before `reauthorize`, to simulate what happens between the request and the operation. */
   beforeReauthorize: () => Promise<void>;
   changed(): void;
-  /** Answers of the next calls instead of the usual ones. */
+  /** Results of the next calls, in place of the default ones. */
   next: {
     upgrade?: Awaited<ReturnType<AgentBackend['upgrade']>>;
     decide?: Awaited<ReturnType<AgentBackend['decide']>>;
@@ -45,7 +45,7 @@ export interface FakeBackend extends AgentBackend {
   items: object[];
 }
 
-/** An agent of which only the surface is there: it does what it is told when the caller may. */
+/** A fake agent: records what allowed callers request. */
 export const createFakeBackend = (): FakeBackend => {
   const listeners = new Set<() => void>();
   const decisionOf = (by: Caller, revision: string, choice: Decision['decision'], id: number): Decision => ({

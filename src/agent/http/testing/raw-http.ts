@@ -6,7 +6,7 @@ export interface RawAnswer {
   body: string;
 }
 
-/** The bytes that come back until the other side closes the connection. */
+/** Sends bytes; resolves with everything received until the other side closes the connection. */
 export const exchange = (socket: Socket, bytes: string | Uint8Array): Promise<string> =>
   new Promise((resolve) => {
     const chunks: Buffer[] = [];
@@ -23,7 +23,7 @@ export const dial = (address: string): Socket => {
   return connect(Number(address.slice(at + 1)), address.slice(0, at).replace(/^\[|\]$/g, ''));
 };
 
-/** Answers in a stream of bytes, as far as they have a head; bodies by content-length. */
+/** Parses the responses in a byte stream; bodies by content-length. */
 export const readAnswers = (text: string): RawAnswer[] => {
   const answers: RawAnswer[] = [];
   let rest = text;
@@ -41,6 +41,6 @@ export const readAnswers = (text: string): RawAnswer[] => {
   return answers;
 };
 
-/** Sends bytes as they are and resolves with the answers; the request must ask for the connection to be closed. */
+/** Sends raw bytes and resolves with the responses. The request must ask to close the connection. */
 export const sendRaw = async (address: string, bytes: string | Uint8Array): Promise<RawAnswer[]> =>
   readAnswers(await exchange(dial(address), bytes));

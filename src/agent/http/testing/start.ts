@@ -22,11 +22,11 @@ export interface Started {
   /** `host:port` */
   address: string;
   url: string;
-  /** Status and refusal of each answer. */
+  /** Status and refusal of each response. */
   answers: [number, string | undefined][];
 }
 
-/** A server in front of a fake agent, for whoever runs the test; it ends with the test. */
+/** A server with a fake agent that allows the user who runs the test. It closes with the test. */
 export const startServer = async (t: TestContext, changes: Partial<AgentServerOptions> = {}): Promise<Started> => {
   const backend = createFakeBackend();
   const answers: Started['answers'] = [];

@@ -4,22 +4,22 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Message, messageField, readMessage, textField } from '../cri/protobuf.ts';
 
-/** A call as the runtime saw it. */
+/** A call that the runtime received. */
 export interface Seen {
   method: string;
   request: Message;
   /** The headers of the call. */
   headers: Readonly<Record<string, unknown>>;
-  /** Settles when the caller is gone or was answered. */
+  /** Settles when the call was answered or the caller has disconnected. */
   over: Promise<void>;
 }
 
 export type Answer =
   | { message: Uint8Array }
   | { code: number; text: string }
-  /** Does not answer. */
+  /** Does not respond. */
   | 'silence'
-  /** Cuts the connection. */
+  /** Resets the connection. */
   | 'reset'
   /** Takes the stream over. */
   | ((stream: ServerHttp2Stream) => void);
@@ -52,8 +52,8 @@ export const anImage: Answer = { message: messageField(1, textField(1, 'sha256:a
 export const empty: Answer = { message: new Uint8Array(0) };
 
 /**
- * A container runtime of which only the wire is real. It has the images in `images`, a pull adds one, and `answers`
- * (by the method's name) comes before that.
+ * A fake container runtime that speaks the real protocol. It has the images in `images`, and a pull adds one. `answers`
+ * overrides the response by method name.
  */
 export const startFakeRuntime = () => {
   const dir = mkdtempSync(join(tmpdir(), 'edgeset-cri-'));

@@ -6,7 +6,7 @@ import { createApiServer, createInProcessClient } from '../../../sim/index.ts';
 import type { ImagePullsOptions, PullTarget } from '../image-pulls.ts';
 import { startFakeRuntime } from './fake-runtime.ts';
 
-/** Short enough for a test, long enough that what is under way can be seen. */
+/** Short enough for a test, and long enough to observe intermediate states. */
 export const limits: NonNullable<ImagePullsOptions['limits']> = {
   attempts: 3,
   backoff: { baseMs: 1, maxMs: 2 },
@@ -48,7 +48,7 @@ export const createTestbed = async () => {
     errors: new Map<string, KubeError>(),
     calls: [] as string[],
     bodies: [] as unknown[],
-    /** Patches do not get through before. */
+    /** Patches wait for this. */
     hold: Promise.resolve(),
     release: (): void => undefined,
   };
@@ -109,7 +109,7 @@ export const createTestbed = async () => {
         },
         { type: 'strategic', subresource: 'status' },
       ),
-    /** What the manager writes where it updates itself. */
+    /** Requests the images like the manager. */
     ask: (hash: string): Pod =>
       apiServer.patch<Pod>(
         pods,

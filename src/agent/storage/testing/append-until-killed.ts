@@ -1,5 +1,5 @@
-// Appends numbers to the journal in the directory that is named, one after the other, and says each one that was
-// answered on stdout at once. Ends only by being killed.
+// Appends increasing numbers to the journal in the given directory, and prints each one as soon as it is acknowledged. Runs
+// until it is killed.
 
 import { writeSync } from 'node:fs';
 import { openJournal } from '../journal.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import type { JournalFile, JournalFiles } from '../files.ts';
 
-/** One thing that a program asked of the disk. Of what was not synced, a power cut keeps whatever it likes. */
+/** One disk operation. A power cut keeps any part of the operations that were not synced. */
 export type DiskOp =
   | { kind: 'create'; name: string; inode: number }
   | { kind: 'rename'; from: string; to: string }
@@ -10,11 +10,11 @@ export type DiskOp =
   | { kind: 'write'; inode: number; position: number; bytes: Buffer }
   | { kind: 'truncate'; inode: number; length: number }
   | { kind: 'sync'; inode: number }
-  /** An fsync that failed: what it should have saved is lost for good, though it can be read until the power is cut. */
+  /** A failed fsync: its data is lost, although it can be read until the power cut. */
   | { kind: 'lost'; inode: number }
   | { kind: 'sync-directory' };
 
-/** What a power cut keeps of an operation that was not synced: all (true), nothing, or these bytes of a write. */
+/** What a power cut keeps of an unsynced operation: all (true), nothing, or these bytes of a write. */
 export type Keep = (op: DiskOp, index: number) => boolean | ((byte: number) => boolean);
 
 export type Failure = (op: DiskOp) => NodeJS.ErrnoException | undefined;
@@ -35,7 +35,7 @@ const patch = (content: Buffer, op: DiskOp, keepByte: (byte: number) => boolean)
   return grown;
 };
 
-/** Indexes of the operations that were made durable. */
+/** Indexes of the durable operations. */
 const durableOps = (ops: readonly DiskOp[]): Set<number> => {
   const durable = new Set<number>();
   const gone = new Set<number>();
@@ -50,7 +50,7 @@ const durableOps = (ops: readonly DiskOp[]): Set<number> => {
   return durable;
 };
 
-/** The files (by name) that are there when the power comes back after `ops`. */
+/** The files by name after a power cut that follows `ops`. */
 export const afterPowerCut = (ops: readonly DiskOp[], keep: Keep): Map<string, Buffer> => {
   const durable = durableOps(ops);
   const contents = new Map<number, Buffer>();
@@ -75,13 +75,13 @@ export const afterPowerCut = (ops: readonly DiskOp[], keep: Keep): Map<string, B
 
 export interface Disk extends JournalFiles {
   readonly ops: readonly DiskOp[];
-  /** Called before each operation; the error that it returns is what the operation fails with. */
+  /** Called before each operation; if it returns an error, the operation fails with it. */
   failure: Failure | undefined;
-  /** What a program sees: also what is not synced yet. */
+  /** The files as a program sees them, including unsynced changes. */
   visible(): Map<string, Buffer>;
 }
 
-/** A disk in memory that remembers all that was done to it. It starts with files, all durable, or goes on after `ops`. */
+/** A disk in memory that records all operations. It starts with durable files, or after the given operations. */
 export const createDisk = (start: Map<string, Buffer> | DiskOp[] = []): Disk => {
   const ops: DiskOp[] = [];
   let lastInode = 0;
@@ -117,7 +117,7 @@ export const createDisk = (start: Map<string, Buffer> | DiskOp[] = []): Disk => 
       ops.push(op);
       return;
     }
-    // As a file system does: part of a write stays, and a failed fsync forgets what it had to save.
+    // Like a file system: a part of a failed write stays, and a failed fsync drops its data.
     if (op.kind === 'write') ops.push({ ...op, bytes: op.bytes.subarray(0, Math.floor(op.bytes.length / 2)) });
     if (op.kind === 'sync') ops.push({ kind: 'lost', inode: op.inode });
     throw error;

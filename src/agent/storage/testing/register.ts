@@ -5,7 +5,7 @@ import type { Disk } from './disk.ts';
 
 export const testEnv: Env = { clock: systemClock, random: () => 0.5, log: silentLogger };
 
-/** A state that is easy to judge: each key holds the number that was written last. */
+/** A state that is easy to check: each key has the number that was written last. */
 export interface Register extends JournalState {
   readonly values: ReadonlyMap<string, number>;
 }

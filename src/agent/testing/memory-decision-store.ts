@@ -1,19 +1,19 @@
 import { DecisionError, type DecisionStore, type JournalError } from '../decisions/index.ts';
 import type { DaemonSetRef, Decision, HistoryEntry } from '../types.ts';
 
-/** What a journal would have on its disk. */
-export interface Records {
+/** The records that a journal would have on disk. */
+export interface StoredRecords {
   decisions: Decision[];
   history: HistoryEntry[];
-  /** Why the disk takes nothing. */
+  /** The error of all writes. */
   failure?: JournalError | undefined;
 }
 
-/** A decision book without a disk: what it was given is there at once. Rules as in `DecisionBook`. */
-export const createMemoryBook = (
+/** A `DecisionStore` in memory, with the same rules. */
+export const createMemoryDecisionStore = (
   now: () => number,
-  records: Records = { decisions: [], history: [] },
-): DecisionStore & { records: Records } => {
+  records: StoredRecords = { decisions: [], history: [] },
+): DecisionStore & { records: StoredRecords } => {
   const listeners = new Set<() => void>();
   const stamp = (): string => new Date(now()).toISOString();
   const of = (ref: DaemonSetRef): Decision | undefined =>
