@@ -178,7 +178,7 @@ export const addHistoryCommand: AddCommand = (program, { io }) => {
     .argument('<daemonset>', `${DAEMON_SET}; works without opt-in`)
     .description('list the revisions that you can roll back to')
     .addOption(
-      revisionOption('--revision', 'show the template of this revision, and how it differs from the present one'),
+      revisionOption('--revision', 'show the template of this revision, and how it differs from the current one'),
     )
     .addOption(outputOption('wide', 'json', 'yaml', 'name'));
   addConnectionFlags(command).action(async (name: string, flags: HistoryFlags) => {
@@ -198,12 +198,12 @@ export const addUndoCommand: AddCommand = (program, { io }) => {
     .command('undo')
     .argument('<daemonset>', `${DAEMON_SET}; works without opt-in`)
     .description('roll back to an earlier revision')
-    .addOption(revisionOption('--to-revision', 'revision to roll back to (default: the one before the present one)'))
+    .addOption(revisionOption('--to-revision', 'revision to roll back to (default: the one before the current one)'))
     .addOption(dryRunOption())
     .addOption(outputOption('json', 'yaml', 'name'))
     .addHelpText(
       'after',
-      '\nWrites spec.template and, when the present revision failed, the annotation edgeset.io/rolled-back-from.',
+      '\nWrites spec.template and, when the current revision failed, the annotation edgeset.io/rolled-back-from.',
     );
   addConnectionFlags(command).action(async (name: string, flags: UndoFlags) => {
     const { undo } = await import('./plugin/history/undo.ts');

@@ -33,12 +33,12 @@ describe('explain', () => {
     assert.match(text, / {2}n8 has been offline[^\n]+\n {2}n9 has been offline/);
   });
 
-  it('notes that no manager has recorded a status, or has not observed the present template', async () => {
+  it('notes that no manager has recorded a status, or has not observed the current template', async () => {
     world.daemonSet();
     world.fleet('n1');
     assert.match(await run('--node', 'n1'), /^Note: No manager has recorded a status/m);
     world.rollout({ ...observed, observedGeneration: 1 });
-    assert.match(await run('--node', 'n1'), /^Note: The manager has not observed the present template/m);
+    assert.match(await run('--node', 'n1'), /^Note: The manager has not observed the current template/m);
     world.rollout(observed);
     assert.doesNotMatch(await run('--node', 'n1'), /Note/);
     world.rollout({ ...observed, causes: [{ phase: 'held', cause: 'refused', count: 2 }] });

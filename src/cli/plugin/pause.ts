@@ -50,7 +50,7 @@ const write = async (
   await client.patch(kind.resource, { namespace, name }, patch, { type: 'merge', ...how });
 };
 
-/** The status of its rollout, if it is about the present template. */
+/** The status of its rollout, if it is about the current template. */
 const statusOf = async (
   connection: Connection,
   { kind, name, object: { metadata } }: Target,

@@ -73,7 +73,7 @@ export const managerNotes = (reading: Reading): string[] => {
     return [`No manager has recorded a status for this ${kind.title} yet, so nothing happens: ${kind.noManagerHint}.`];
   const notes: string[] = [];
   if ((status.observedGeneration ?? 0) < view.generation)
-    notes.push('The manager has not observed the present template yet: if this lasts, check that it is running.');
+    notes.push('The manager has not observed the current template yet: if this lasts, check that it is running.');
   const refused = status.causes?.find(({ cause }) => cause === 'refused')?.count ?? 0;
   if (refused > 0)
     notes.push(

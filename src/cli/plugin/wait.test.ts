@@ -71,7 +71,7 @@ describe('wait', () => {
       world.rollout(status, metadata);
       const { code, stderr } = await world.run(['wait', 'web', '--timeout', '700ms']);
       assert.equal(code, 1);
-      assert.match(stderr, /^Waiting for the manager to observe the present (template|policy)\.\n/);
+      assert.match(stderr, /^Waiting for the manager to observe the current (template|policy)\.\n/);
       assert.match(stderr, /^kubectl edgeset: not complete within 700ms: Waiting for the manager/m);
     });
 

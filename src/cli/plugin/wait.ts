@@ -30,20 +30,20 @@ const knowsPolicy = (policy: ParsedPolicy, policyHash: string | undefined): bool
 
 const deliberate: ReadonlySet<string> = new Set(['partition', 'node-selector']);
 
-/** The progress according to the DaemonRollout, if its status is about the present DaemonSet, template and policy. */
+/** The progress according to the DaemonRollout, if its status is about the current DaemonSet, template and policy. */
 export const progressOf = (
   { object: { metadata }, policy }: Pick<DaemonSetState, 'object' | 'policy'>,
   rollout: DaemonRollout | undefined,
 ): Progress => {
   const status = controllerOf(rollout ?? {})?.uid === metadata?.uid ? rollout?.status : undefined;
   if (!status || (status.observedGeneration ?? 0) < (metadata?.generation ?? 0))
-    return progressing('Waiting for the manager to observe the present template.');
+    return progressing('Waiting for the manager to observe the current template.');
   const condition = (type: string) => status.conditions?.find((one) => one.type === type);
   const [complete, stalled, ready] = ['Complete', 'Stalled', 'Ready'].map(condition);
   if (complete?.status === 'True' && stalled?.status !== 'True') return { kind: 'complete', message: complete.message };
   // A resumed or fixed rollout stays Stalled until the manager has read the annotation.
   if (!knowsPolicy(policy, status.policyHash))
-    return progressing('Waiting for the manager to observe the present policy.');
+    return progressing('Waiting for the manager to observe the current policy.');
   if (stalled?.status === 'True') return { kind: 'stalled', message: stalled.message };
   const message = ready?.message ?? status.summary ?? '';
   const held = (status.causes ?? []).filter(({ phase }) => phase === 'held');

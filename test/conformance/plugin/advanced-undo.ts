@@ -5,9 +5,9 @@ import { edgeset, history, refuses, succeeds } from './run.ts';
 const imageOf = async (c: Case): Promise<string | undefined> =>
   (await c.advanced()).spec.template.spec?.containers[0]?.image;
 
-/** Until the manager has given the present template its number. */
+/** Until the manager has given the current template its number. */
 const untilPresent = (c: Case, number: number): Promise<unknown> =>
-  c.until(`revision ${number} is the present one`, async () =>
+  c.until(`revision ${number} is the current one`, async () =>
     (await history(c)).some((revision) => revision.present && revision.number === number),
   );
 
@@ -103,7 +103,7 @@ export const advancedUndoing = section(
     );
 
     rule(
-      'undo chooses nothing while the present template is not certain',
+      'undo chooses nothing while the current template is not certain',
       async (c) => {
         await c.rolledOut();
         await c.setImage('app:v2');
@@ -114,14 +114,14 @@ export const advancedUndoing = section(
         succeeds(await edgeset(c, 'pause', 'app'));
         refuses(
           await edgeset(c, 'undo', 'app'),
-          /the manager has not recorded the present template of Advanced DaemonSet .*--to-revision; the kept revisions are 1 \(app:v1\); 2 \(app:v2\)/,
+          /the manager has not recorded the current template of Advanced DaemonSet .*--to-revision; the kept revisions are 1 \(app:v1\); 2 \(app:v2\)/,
         );
         const [said] = succeeds(await edgeset(c, 'undo', 'app', '--to-revision', '1'));
         assert.match(said, /rolled back to revision 1 \(app:v1\)/);
         // What is put back has all defaults, as it is recorded: that is certain without anybody.
         refuses(
           await edgeset(c, 'undo', 'app', '--to-revision', '1'),
-          /is already the present one of Advanced DaemonSet /,
+          /is already the current one of Advanced DaemonSet /,
         );
       },
       { nodes: 1 },

@@ -16,9 +16,9 @@ const plan = async (c: Case, ...args: string[]): Promise<Planned> =>
 
 const uids = async (c: Case): Promise<string[]> => (await c.pods()).map(({ uid }) => uid).toSorted();
 
-/** Whoever runs it has recorded the present template: only then is it certain what it changes. */
+/** Whoever runs it has recorded the current template: only then is it certain what it changes. */
 const untilRecorded = (c: Case): Promise<unknown> =>
-  c.until('the present template is recorded', async () => {
+  c.until('the current template is recorded', async () => {
     const { metadata, status } = await c.advanced();
     return status?.observedGeneration === metadata.generation;
   });

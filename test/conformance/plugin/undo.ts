@@ -8,9 +8,9 @@ const imageOf = async (c: Case): Promise<string | undefined> =>
 const markOf = async (c: Case): Promise<string | undefined> =>
   (await c.daemonSet()).metadata?.annotations?.['edgeset.io/rolled-back-from'];
 
-/** Until the DaemonSet controller has given the present template its number. */
+/** Until the DaemonSet controller has given the current template its number. */
 const untilPresent = (c: Case, number: number): Promise<unknown> =>
-  c.until(`revision ${number} is the present one`, async () =>
+  c.until(`revision ${number} is the current one`, async () =>
     (await history(c)).some((revision) => revision.present && revision.number === number),
   );
 
@@ -56,7 +56,7 @@ export const undoing = section('history and undo', (rule) => {
     await c.until('it is rolled back', () => markOf(c));
     assert.equal((await edgeset(c, 'wait', 'app', '--timeout', '60s')).code, 0);
     await untilPresent(c, 3);
-    refuses(await edgeset(c, 'undo', 'app'), /the one before the present one, failed and was rolled back/);
+    refuses(await edgeset(c, 'undo', 'app'), /the one before the current one, failed and was rolled back/);
     // Whatever broke it is mended.
     await c.cluster.behave(c.nodes, { behaviour: 'ready' });
     const [, notes] = succeeds(await edgeset(c, 'undo', 'app', '--to-revision', '2'));
@@ -97,9 +97,9 @@ export const undoing = section('history and undo', (rule) => {
     );
     refuses(
       await edgeset(c, 'undo', 'app'),
-      /revision 2 \(app:v2--never-ready\), the one before the present one, is not the last complete one, which is 1 \(app:v1\): choose/,
+      /revision 2 \(app:v2--never-ready\), the one before the current one, is not the last complete one, which is 1 \(app:v1\): choose/,
     );
-    refuses(await edgeset(c, 'undo', 'app', '--to-revision', '3'), /is already the present one of DaemonSet .*\/app/);
+    refuses(await edgeset(c, 'undo', 'app', '--to-revision', '3'), /is already the current one of DaemonSet .*\/app/);
     refuses(
       await edgeset(c, 'undo', 'app', '--to-revision', '9'),
       /there is no revision 9 .*: the kept revisions are 1 \(app:v1\); 2 /,

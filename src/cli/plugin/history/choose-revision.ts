@@ -3,16 +3,16 @@ import { describeRevision, type Revision, type RevisionHistory } from './revisio
 
 const titleOf = ({ kind, namespace, name }: RevisionHistory): string => `${kind.title} ${namespace}/${name}`;
 
-/** The revisions to choose from; the present one is marked. */
+/** The revisions to choose from; the current one is marked. */
 const listed = ({ revisions, present }: RevisionHistory): string =>
   revisions.length === 0
     ? 'no revisions are kept'
-    : `the kept revisions are ${revisions.map((one) => `${describeRevision(one)}${one.name === present?.name ? ', the present one' : ''}`).join('; ')}`;
+    : `the kept revisions are ${revisions.map((one) => `${describeRevision(one)}${one.name === present?.name ? ', the current one' : ''}`).join('; ')}`;
 
 export const noSuchRevision = (kept: RevisionHistory, number: number): CommandError =>
   new CommandError('NoSuchRevision', `there is no revision ${number} of ${titleOf(kept)}: ${listed(kept)}`);
 
-/** How to continue if the rollout of the present revision is halted. */
+/** How to continue if the rollout of the current revision is halted. */
 const resumeHint = ({ kind, status, name, present }: RevisionHistory): string =>
   status?.halted && status.target?.hash === present?.hash
     ? `; its rollout is halted: "kubectl edgeset resume ${kind.short}/${name}" continues it`
@@ -24,13 +24,13 @@ const named = (kept: RevisionHistory, number: number): Revision => {
   if (found.name === kept.present?.name)
     throw new CommandError(
       'NothingToUndo',
-      `revision ${describeRevision(found)} is already the present one of ${titleOf(kept)}${resumeHint(kept)}: ${listed(kept)}`,
+      `revision ${describeRevision(found)} is already the current one of ${titleOf(kept)}${resumeHint(kept)}: ${listed(kept)}`,
     );
   return found;
 };
 
 /**
- * The revision before the present one, by number, as in `kubectl rollout undo`. Rejects that choice if it is unlikely to
+ * The revision before the current one, by number, as in `kubectl rollout undo`. Rejects that choice if it is unlikely to
  * be what the user wants: it failed before, or another revision was the last complete one.
  */
 const before = (kept: RevisionHistory): Revision => {
@@ -38,7 +38,7 @@ const before = (kept: RevisionHistory): Revision => {
   if (uncertain)
     throw new CommandError(
       'ChoiceNeeded',
-      `the ${kind.podController} has not recorded the present template of ${titleOf(kept)} yet: check that it is running and try again, or choose a revision with --to-revision; ${listed(kept)}`,
+      `the ${kind.podController} has not recorded the current template of ${titleOf(kept)} yet: check that it is running and try again, or choose a revision with --to-revision; ${listed(kept)}`,
     );
   const found = revisions.findLast(({ name }) => name !== present?.name);
   if (!found)
@@ -49,12 +49,12 @@ const before = (kept: RevisionHistory): Revision => {
   if (found.hash === rolledBackHash)
     throw new CommandError(
       'ChoiceNeeded',
-      `revision ${describeRevision(found)}, the one before the present one, failed and was rolled back: choose a revision with --to-revision; ${listed(kept)}`,
+      `revision ${describeRevision(found)}, the one before the current one, failed and was rolled back: choose a revision with --to-revision; ${listed(kept)}`,
     );
   if (lastComplete && lastComplete.name !== present?.name && lastComplete.name !== found.name)
     throw new CommandError(
       'ChoiceNeeded',
-      `revision ${describeRevision(found)}, the one before the present one, is not the last complete one, which is ${describeRevision(lastComplete)}: choose one with --to-revision ${lastComplete.number} or --to-revision ${found.number}`,
+      `revision ${describeRevision(found)}, the one before the current one, is not the last complete one, which is ${describeRevision(lastComplete)}: choose one with --to-revision ${lastComplete.number} or --to-revision ${found.number}`,
     );
   return found;
 };

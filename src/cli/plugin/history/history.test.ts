@@ -72,7 +72,7 @@ describe('history', () => {
     assert.doesNotMatch(text, /\$patch/);
     assert.match(
       await run('one', '--revision=2'),
-      /^revision 2 .*: present\n[^]*It is the same as the present template\./,
+      /^revision 2 .*: present\n[^]*It is the same as the current template\./,
     );
   });
 
@@ -127,7 +127,7 @@ describe('history', () => {
     };
     assert.match(
       await failed('short', '--revision', '4'),
-      /there is no revision 4 of DaemonSet default\/short: the kept revisions are 1 \(app:1\), the present one/,
+      /there is no revision 4 of DaemonSet default\/short: the kept revisions are 1 \(app:1\), the current one/,
     );
     assert.match(await failed('nobody'), /there is no DaemonSet default\/nobody/);
   });

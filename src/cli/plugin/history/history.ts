@@ -86,7 +86,7 @@ const renderOne = ({ present }: RevisionHistory, row: Row, { template }: Revisio
           `Rolling back to it would change${present ? `, compared with revision ${present.number}` : ''}:`,
           ...changes.map((line) => `  ${line}`),
         ]
-      : ['It is the same as the present template.'];
+      : ['It is the same as the current template.'];
   return [
     title,
     `created ${row.createdAt}, used by ${row.pods} pod${row.pods === 1 ? '' : 's'}`,
@@ -130,6 +130,6 @@ export const showHistory = async (text: string, flags: HistoryFlags, io: Io): Pr
     if (rows.length === 0) io.stderr(`${kind.title} ${kept.namespace}/${name} has no revisions.\n`);
     else io.stdout(renderTable(rows, output === 'wide', connection.env.clock.now()));
     if (rows.length > 0 && !kept.present)
-      io.stderr(`Note: the ${kind.podController} has not recorded the present template yet.\n`);
+      io.stderr(`Note: the ${kind.podController} has not recorded the current template yet.\n`);
   });
 };

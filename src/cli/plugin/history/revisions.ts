@@ -43,9 +43,9 @@ export interface RevisionHistory {
   revisions: readonly Revision[];
   /** The revision of the DaemonSet's template; undefined until its controller has recorded it. */
   present: Revision | undefined;
-  /** The newest revision may be the present one, but its controller has not confirmed that yet. */
+  /** The newest revision may be the current one, but its controller has not confirmed that yet. */
   uncertain: boolean;
-  /** The present template, in the form in which revisions record it, if known. */
+  /** The current template, in the form in which revisions record it, if known. */
   template: object | undefined;
   /** The last revision that every online node ran; undefined if it is no longer kept. */
   lastComplete: Revision | undefined;
@@ -82,9 +82,9 @@ const covers = (recorded: unknown, wanted: unknown): boolean => {
 };
 
 /**
- * The newest revision with the present template. If there is none and the controller has observed this generation, the
+ * The newest revision with the current template. If there is none and the controller has observed this generation, the
  * newest of all: an API server of another version may have written other defaults. Otherwise, a newest revision that
- * was recorded with defaults may or may not be the present one: `uncertain`.
+ * was recorded with defaults may or may not be the current one: `uncertain`.
  */
 const presentOf = (
   { metadata, spec, status }: DaemonSetLike,

@@ -3,7 +3,7 @@ import { annotation, controllerOf, explainHold, formatIntOrPercent } from '../..
 import { joinSentences } from '../text.ts';
 import { describeRevision, type Revision, type RevisionHistory } from './revisions.ts';
 
-/** The present revision, if the breaker has halted it. */
+/** The current revision, if the breaker has halted it. */
 export const failedRevision = ({ present, status }: RevisionHistory): Revision | undefined =>
   status?.halted?.reason === 'Failures' && status.target?.hash === present?.hash ? present : undefined;
 

@@ -74,7 +74,7 @@ describe('undo', () => {
     assert.equal(await image('quick'), 'app:2');
   });
 
-  it('recognizes the present revision before the DaemonSet controller has renumbered it', async () => {
+  it('recognizes the current revision before the DaemonSet controller has renumbered it', async () => {
     await create('back', ['app:1', 'app:2']);
     await world.client.patch(
       daemonSets,
@@ -84,7 +84,7 @@ describe('undo', () => {
     );
     assert.match(
       await refused('back', '--to-revision', '1'),
-      /revision 1 \(app:1\) is already the present one of DaemonSet default\/back: /,
+      /revision 1 \(app:1\) is already the current one of DaemonSet default\/back: /,
     );
     await done('back');
     assert.equal(await image('back'), 'app:2');
@@ -94,16 +94,16 @@ describe('undo', () => {
     await create('kept', ['app:1', 'app:2']);
     assert.equal(
       await refused('kept', '--to-revision', '7'),
-      'kubectl edgeset: there is no revision 7 of DaemonSet default/kept: the kept revisions are 1 (app:1); 2 (app:2), the present one\n',
+      'kubectl edgeset: there is no revision 7 of DaemonSet default/kept: the kept revisions are 1 (app:1); 2 (app:2), the current one\n',
     );
     assert.match(
       await refused('kept', '--to-revision', '2'),
-      /revision 2 \(app:2\) is already the present one of .*: the kept revisions are 1 \(app:1\); 2/,
+      /revision 2 \(app:2\) is already the current one of .*: the kept revisions are 1 \(app:1\); 2/,
     );
     await world.status('kept', halted, 2, 1);
     assert.match(
       await refused('kept', '--to-revision', '2'),
-      /is already the present one of .*; its rollout is halted: "kubectl edgeset resume ds\/kept" continues it: /,
+      /is already the current one of .*; its rollout is halted: "kubectl edgeset resume ds\/kept" continues it: /,
     );
     await create('first', ['app:1']);
     assert.match(await refused('first'), /has no earlier revision to roll back to: set the template that you want/);
@@ -118,7 +118,7 @@ describe('undo', () => {
     await world.status('hurry', halted, 3, 1);
     assert.match(
       await refused('hurry'),
-      /revision 2 \(app:2\), the one before the present one, is not the last complete one, which is 1 \(app:1\): choose one with --to-revision 1 or --to-revision 2\n$/,
+      /revision 2 \(app:2\), the one before the current one, is not the last complete one, which is 1 \(app:1\): choose one with --to-revision 1 or --to-revision 2\n$/,
     );
     assert.equal(await image('hurry'), 'app:3');
     const [, notes] = await done('hurry', '--to-revision', '2');
@@ -134,7 +134,7 @@ describe('undo', () => {
     await world.change('again', { metadata: { annotations: { [MARK]: bad } }, spec: world.withImage('app:1') });
     assert.match(
       await refused('again'),
-      /revision 2 \(app:2\), the one before the present one, failed and was rolled back: choose .*--to-revision; the kept revisions are 2/,
+      /revision 2 \(app:2\), the one before the current one, failed and was rolled back: choose .*--to-revision; the kept revisions are 2/,
     );
     const [, notes] = await done('again', '--to-revision', '2');
     assert.match(notes, /Note: Revision 2 failed and was rolled back before; it is rolled out again\./);

@@ -205,7 +205,7 @@ describe('an Advanced DaemonSet', () => {
     world.rollout({ ...observed, observedGeneration: 1, conditions }, ROLLOUT);
     const early = await world.run(['wait', 'web', '--timeout', '1s']);
     assert.equal(early.code, 1);
-    assert.match(early.stderr, /Waiting for the manager to observe the present template/);
+    assert.match(early.stderr, /Waiting for the manager to observe the current template/);
     world.rollout({ ...observed, conditions }, ROLLOUT);
     assert.equal(await output('wait', 'web'), 'All of them.\n');
   });

@@ -15,7 +15,7 @@ const NODES = '/api/v1/nodes';
 const PODS = '/api/v1/namespaces/shop/pods';
 const REVISIONS = '/apis/apps/v1/namespaces/shop/controllerrevisions';
 
-/** Of a rollout whose manager has observed the present template. */
+/** Of a rollout whose manager has observed the current template. */
 export const observed = {
   observedGeneration: 2,
   target: { revision: 'web-new', hash: 'new', number: 2 },
