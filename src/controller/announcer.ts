@@ -29,7 +29,7 @@ export const createAnnouncer = ({ env, ledger, podControl, events, metrics, sett
     clock,
     ledger,
     limit: MAX_IN_FLIGHT,
-    backoff: { initialMs: 1_000, maxMs: 60_000 },
+    backoff: { baseMs: 1_000, maxMs: 60_000 },
     settled,
     failed: (uid, error) => log.error('an announcement failed unexpectedly', { pod: uid, error }),
   });

@@ -9,9 +9,8 @@ import {
   type WorkQueue,
 } from '../kube/index.ts';
 import { type ImageRequests, type Ledger, type NodeInfo, toNodeInfo } from '../rollout/index.ts';
-import type { Env } from '../runtime/index.ts';
+import { createKeyedBackoff, type Env, nextAllowedAt } from '../runtime/index.ts';
 import { createInformers } from './informers.ts';
-import { createKeyedBackoff, nextAllowedAt } from './keyed-backoff.ts';
 import type { DaemonSetObject, DaemonSetView } from './kind.ts';
 import type { ControllerMetrics, ManagedKind } from './kind-adapter.ts';
 import { createReconciler, type ReconcileResult, type Reconciler } from './reconciler.ts';
@@ -60,7 +59,7 @@ const CLOCK_SLACK_MS = 1_000;
 /** The update of one node causes some ten events: a reconcile for each would be most of the cost of a rollout. */
 const RECONCILE_INTERVAL_MS = 50;
 /** A reconcile that failed is retried with this back-off, however many events ask for it. */
-const RECONCILE_BACKOFF = { initialMs: 250, maxMs: 30_000 };
+const RECONCILE_BACKOFF = { baseMs: 250, maxMs: 30_000 };
 
 /**
  * The controller for one kind of DaemonSet. It keeps its caches whether it leads or not, so that a failover costs no list;

@@ -1,9 +1,8 @@
 import type { KubeClient } from '../kube/index.ts';
 import { type Decision, type Ledger, newUpdate } from '../rollout/index.ts';
-import type { Env } from '../runtime/index.ts';
+import { type Env, nextAllowedAt } from '../runtime/index.ts';
 import { createAnnouncer } from './announcer.ts';
 import { createImageRequester } from './image-requester.ts';
-import { nextAllowedAt } from './keyed-backoff.ts';
 import type { DaemonSetView } from './kind.ts';
 import type { ControllerMetrics, KindAdapter } from './kind-adapter.ts';
 import type { PodControl } from './pod-control.ts';

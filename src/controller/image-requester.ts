@@ -33,7 +33,7 @@ export const createImageRequester = ({ env, ledger, podControl, events, settled 
     clock,
     ledger,
     limit: MAX_IN_FLIGHT,
-    backoff: { initialMs: 1_000, maxMs: 60_000 },
+    backoff: { baseMs: 1_000, maxMs: 60_000 },
     settled,
     failed: (uid, error) => log.error('an image request failed unexpectedly', { pod: uid, error }),
   });

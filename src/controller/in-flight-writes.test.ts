@@ -15,7 +15,7 @@ const prepare = (limit = 2) => {
   const writes = createInFlightWrites({
     clock,
     limit,
-    backoff: { initialMs: 1_000, maxMs: 4_000 },
+    backoff: { baseMs: 1_000, maxMs: 4_000 },
     settled: () => void seen.push('settled'),
     failed: (key, error) => void seen.push(`${key}: ${(error as Error).message}`),
   });

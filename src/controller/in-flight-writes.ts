@@ -1,5 +1,4 @@
-import { type Clock, sleep } from '../runtime/index.ts';
-import { type BackoffOptions, createKeyedBackoff } from './keyed-backoff.ts';
+import { type BackoffOptions, type Clock, createKeyedBackoff, sleep } from '../runtime/index.ts';
 
 /** What the end of a write means for the next one with the same key. */
 export type WriteResult =
@@ -14,7 +13,7 @@ export interface InFlightWritesOptions {
   clock: Clock;
   /** How many writes run at the same time. A hold that appears meanwhile stops all others before they are sent. */
   limit: number;
-  backoff?: BackoffOptions;
+  backoff?: Partial<BackoffOptions>;
   /** Called whenever a write has ended: time to reconcile again. */
   settled: () => void;
   /** Called when a write rejects, before `settled`; the key backs off. */

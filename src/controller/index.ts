@@ -1,7 +1,6 @@
 export { type Controller, type ControllerOptions, createController, type RolloutSnapshot } from './controller.ts';
 export { daemonRollouts, FIELD_MANAGER } from './daemon-rollout.ts';
 export { createInFlightWrites, type InFlightWrites, type WriteResult } from './in-flight-writes.ts';
-export { nextAllowedAt } from './keyed-backoff.ts';
 export {
   type DaemonSetObject,
   type DaemonSetView,

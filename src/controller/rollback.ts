@@ -1,7 +1,6 @@
 import { compareVersions, controllerRevisions, isKubeError, type KubeClient } from '../kube/index.ts';
 import { type Ledger, recordedTemplate } from '../rollout/index.ts';
-import type { Clock } from '../runtime/index.ts';
-import { createKeyedBackoff } from './keyed-backoff.ts';
+import { type Clock, createKeyedBackoff } from '../runtime/index.ts';
 import type { DaemonSetView } from './kind.ts';
 import type { KindAdapter } from './kind-adapter.ts';
 import type { RolloutEvents } from './rollout-events.ts';

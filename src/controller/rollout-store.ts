@@ -9,9 +9,8 @@ import {
   statusOf,
   type WrittenStatus,
 } from '../rollout/index.ts';
-import type { Clock } from '../runtime/index.ts';
+import { type Clock, nextAllowedAt } from '../runtime/index.ts';
 import { createRolloutObject, saysManaged } from './daemon-rollout.ts';
-import { nextAllowedAt } from './keyed-backoff.ts';
 import type { DaemonSetRef, DaemonSetView } from './kind.ts';
 import type { ControllerMetrics } from './kind-adapter.ts';
 import type { RolloutEvents } from './rollout-events.ts';

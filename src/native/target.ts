@@ -1,5 +1,5 @@
-import { newestRevision, nextAllowedAt, type RevisionView, type Target } from '../controller/index.ts';
-import type { Clock } from '../runtime/index.ts';
+import { newestRevision, type RevisionView, type Target } from '../controller/index.ts';
+import { type Clock, nextAllowedAt } from '../runtime/index.ts';
 import type { NativeView } from './native-view.ts';
 
 /** How long the watch may take to deliver the observed revision before it is read from the API server. */

@@ -1,4 +1,5 @@
 import type { ImageRequest } from '../rollout/index.ts';
+import { backoffMs } from '../runtime/index.ts';
 
 /** A failed pull is retried after this, doubling up to the maximum. */
 export const FIRST_RETRY_MS = 10_000;
@@ -80,7 +81,7 @@ export const failed = (attempt: Attempt, cause: string, now: number, pullUid?: s
         ...attempt,
         stage: 'idle',
         failures: attempt.failures + 1,
-        retryAt: now + Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(attempt.failures, 10)),
+        retryAt: now + backoffMs(attempt.failures + 1, { baseMs: FIRST_RETRY_MS, maxMs: MAX_RETRY_MS }),
         countedPull: pullUid ?? attempt.countedPull,
         cause,
       };

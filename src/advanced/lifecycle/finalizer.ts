@@ -44,7 +44,7 @@ export const createFinalizer = ({ client, env, events, enqueue, updates, writer 
   const writes = createInFlightWrites({
     clock,
     limit: 1,
-    backoff: { initialMs: 250 },
+    backoff: { baseMs: 250 },
     settled: enqueue,
     failed: (_key, error) => warnFailed(error),
   });

@@ -1,8 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Condition } from 'kubernetes-types/meta/v1.d.ts';
-import { createInFlightWrites, nextAllowedAt, type ReconcilerContext } from '../../controller/index.ts';
+import { createInFlightWrites, type ReconcilerContext } from '../../controller/index.ts';
 import { compareVersions, isKubeError } from '../../kube/index.ts';
 import { type Decision, explainHold, formatPolicyError, toTimestamp } from '../../rollout/index.ts';
+import { nextAllowedAt } from '../../runtime/index.ts';
 import type { AdvancedView } from '../advanced-view.ts';
 import { type AdvancedDaemonSetStatus, advancedDaemonSets } from '../api/types.ts';
 import type { Conflict } from '../conflicting-controllers.ts';

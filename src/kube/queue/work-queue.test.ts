@@ -182,14 +182,14 @@ test('no key starves when one key is re-added continuously', async () => {
 });
 
 test('loses no key and processes none twice at once, for any additions', async () => {
-  const action = fc.oneof(
+  const anyAction = fc.oneof(
     fc.record({ add: fc.constantFrom('a', 'b', 'c') }),
     fc.record({ at: fc.constantFrom('a', 'b', 'c'), ms: fc.nat(500) }),
     fc.record({ end: fc.constantFrom('a', 'b', 'c'), fails: fc.boolean() }),
     fc.record({ wait: fc.nat(300) }),
   );
   await fc.assert(
-    fc.asyncProperty(fc.array(action, { maxLength: 30 }), async (actions) => {
+    fc.asyncProperty(fc.array(anyAction, { maxLength: 30 }), async (actions) => {
       const { clock, queue, stop, open, started } = setUp();
       const done = queue.run(stop.signal);
       const owed = new Set<string>();

@@ -1,9 +1,8 @@
-import type { Env, Timer } from '../../runtime/index.ts';
+import { type BackoffOptions, backoffMs, type Env, type Timer } from '../../runtime/index.ts';
 import type { Informers } from './informers.ts';
 
 // The defaults of client-go's exponential rate limiter.
-const FIRST_RETRY_MS = 5;
-const LONGEST_RETRY_MS = 1_000_000;
+const BACKOFF: BackoffOptions = { baseMs: 5, maxMs: 1_000_000 };
 
 export interface WorkQueue {
   add(key: string): void;
@@ -51,9 +50,9 @@ export const createWorkQueue = ({
       process(key);
       failures.delete(key);
     } catch (error) {
-      const count = failures.get(key) ?? 0;
-      failures.set(key, count + 1);
-      const delayMs = Math.min(LONGEST_RETRY_MS, FIRST_RETRY_MS * 2 ** count);
+      const count = (failures.get(key) ?? 0) + 1;
+      failures.set(key, count);
+      const delayMs = backoffMs(count, BACKOFF);
       log.debug('sync failed, retrying', { controller: name, key, delayMs, error });
       queue.addAfter(key, delayMs);
     }

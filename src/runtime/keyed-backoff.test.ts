@@ -4,7 +4,7 @@ import { createKeyedBackoff, nextAllowedAt } from './keyed-backoff.ts';
 
 describe('keyed back-off', () => {
   it('doubles the delay of one key up to a maximum, and leaves other keys alone', () => {
-    const backoff = createKeyedBackoff({ initialMs: 1_000, maxMs: 5_000 });
+    const backoff = createKeyedBackoff({ baseMs: 1_000, maxMs: 5_000 });
     const waits = Array.from({ length: 5 }, () => {
       backoff.failed('a', 100_000);
       return backoff.nextAttemptAt('a', 100_000) - 100_000;
