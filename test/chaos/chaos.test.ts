@@ -7,8 +7,8 @@ import { readSettings } from './settings.ts';
 const settings = readSettings(process.env);
 const MINUTE_MS = 60_000;
 
-describe('native and Advanced DaemonSets in a storm of faults, on a real control plane', () => {
-  it(`keep every invariant, and come to rest at the target (${settings.storm}, seed ${settings.seed})`, {
+describe('native and Advanced DaemonSets under faults on a real control plane', () => {
+  it(`violate no invariant and converge (${settings.storm}, seed ${settings.seed})`, {
     timeout: (settings.minutes + 8) * MINUTE_MS,
   }, async (context) => {
     const { problems, figures } = await runChaos(startCluster, settings, (line) => context.diagnostic(line));

@@ -32,21 +32,21 @@ const leaving = { deletionTimestamp: '2026-01-01T00:00:00Z', deletionGracePeriod
 const lost = (fields: Partial<AuditRecord>) => record({ user: MANAGER, code: 504, ...fields });
 const observation = (at: number, response: object) => record({ receivedAt: at, answeredAt: at, response });
 
-describe('a history', () => {
-  it('has what was seen and the log does not tell, once', () => {
+describe('completeHistory', () => {
+  it('contains what was observed and the log omits, once', () => {
     const told = record({ user: 'kwok', response: pod(5) });
     const seen = [observation(1_001, pod(5)), observation(1_002, pod(6)), observation(9_000, pod(6))];
     assert.deepEqual(completeHistory([told], seen, product), [told, seen[1]]);
   });
 
-  it('tells a delete whose answer was lost as carried out, by the pod that is leaving', () => {
+  it('completes a delete whose response was lost, from the terminating pod', () => {
     const call = lost({ verb: 'delete', request: { preconditions: { uid: 'p-1' } } });
     const [, done, ...rest] = completeHistory([call], [observation(1_005, pod(6, leaving))], product);
     assert.deepEqual([done?.user, done?.code, done?.verb, rest], [MANAGER, 200, 'delete', []]);
     assert.deepEqual(done?.response, pod(6, leaving));
   });
 
-  it('takes no second delete, and none of another pod, for what was done', () => {
+  it('attributes a deletion to no second delete, and to none of another pod', () => {
     const calls = [
       lost({ verb: 'delete', request: { preconditions: { uid: 'p-1' } } }),
       lost({ verb: 'delete', request: { preconditions: { uid: 'p-1' } } }),
@@ -57,7 +57,7 @@ describe('a history', () => {
     assert.equal(done.length, 1);
   });
 
-  it('tells a change whose answer was lost by all that it asked for', () => {
+  it('completes a patch whose response was lost, if the object has all requested fields', () => {
     const labels = { 'controller-revision-hash': 'new' };
     const request = { metadata: { uid: 'p-1', resourceVersion: '5', labels } };
     const other = observation(1_004, pod(6, { labels: { 'controller-revision-hash': 'old' } }));
@@ -72,7 +72,7 @@ describe('a history', () => {
     );
   });
 
-  it('tells a pod that was made by its owner, its node and its revision', () => {
+  it('attributes a created pod by its owner, node and revision', () => {
     const owner = {
       apiVersion: 'apps.kruise.io/v1beta1',
       kind: 'DaemonSet',
@@ -93,13 +93,13 @@ describe('a history', () => {
     assert.equal(doneBy('n-2'), 0);
   });
 
-  it('lets refusals be refusals', () => {
+  it('leaves refused calls unchanged', () => {
     const call = lost({ verb: 'delete', code: 409, request: { preconditions: { uid: 'p-1' } } });
     const seen = observation(1_005, pod(6, leaving));
     assert.deepEqual(completeHistory([call], [seen], product), [call, seen]);
   });
 
-  it('leaves out the half of a delete', () => {
+  it('omits the first half of a delete', () => {
     const half = observation(1_005, pod(6, { ...leaving, deletionGracePeriodSeconds: 0 }));
     assert.deepEqual(completeHistory([], [half], product), []);
   });

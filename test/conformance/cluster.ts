@@ -2,7 +2,7 @@ import type { KubeClient } from '../../src/kube/index.ts';
 import type { AuditRecord } from './audit/audit-record.ts';
 import type { Link } from './link.ts';
 
-/** How a node is made. */
+/** How a node is created. */
 export interface NodeSpec {
   labels?: Record<string, string>;
   taints?: { key: string; value?: string; effect: 'NoSchedule' | 'PreferNoSchedule' | 'NoExecute' }[];
@@ -12,13 +12,12 @@ export interface NodeSpec {
 }
 
 /**
- * How pods fare. A version behaves so by the annotation `sim.edgeset.io/behaviour` in its template, or by the tag of an
- * image of its containers or sidecars (`app:v2--crash-loop`, which also reaches pods that are updated in place); a node
- * makes any pod behave so through `Cluster.behave`. Milliseconds come from `sim.edgeset.io/start-ms`, `stop-ms` and
- * `die-ms`.
+ * How pods behave. Set for a version by the annotation `sim.edgeset.io/behaviour` in its template, or by the tag of an image of
+ * its containers or sidecars (`app:v2--crash-loop`, which also applies to in-place updates); for all pods on a node by
+ * `Cluster.behave`. The times are set by `sim.edgeset.io/start-ms`, `stop-ms` and `die-ms`.
  */
 export type Behaviour =
-  /** Starts after start-ms (plus up to a half), is ready at once, ends stop-ms after its delete. */
+  /** Starts after start-ms (plus up to a half), is ready immediately, terminates stop-ms after its delete. */
   | 'ready'
   /** The same, twenty times as slow. */
   | 'slow'
@@ -28,13 +27,13 @@ export type Behaviour =
   | 'not-pullable'
   /** Runs, and its probe never passes. */
   | 'never-ready'
-  /** Ready, die-ms later in CrashLoopBackOff for good. */
+  /** Ready, die-ms later in CrashLoopBackOff permanently. */
   | 'dies-after-ready'
   /** Ready, die-ms later evicted: phase Failed. */
   | 'failed'
-  /** Ready, die-ms later its node is cut off. */
+  /** Ready, die-ms later its node goes offline. */
   | 'kills-node'
-  /** Ready; a delete is never carried out. */
+  /** Ready; never terminates after a delete. */
   | 'stuck-terminating';
 
 export interface NodeBehaviour {
@@ -44,29 +43,29 @@ export interface NodeBehaviour {
   dieMs?: number;
 }
 
-/** A part of the cluster that can be stopped in its tracks (it keeps its connections and what it knows). */
+/** A part of the cluster that can be paused; it keeps its connections and its state. */
 export interface Pausable {
   pause(): void;
   resume(): void;
 }
 
 export interface ManagerOptions {
-  /** After `manager --kubeconfig F`; the addresses of metrics and probes are given by the harness. */
+  /** After `manager --kubeconfig F`; the harness sets the addresses of metrics and probes. */
   args?: readonly string[];
   /**
    * Where its ServiceAccount `edgeset-manager` lives: its user is `system:serviceaccount:<namespace>:edgeset-manager`,
    * which tells the managers of one cluster apart in the audit log.
    */
   namespace: string;
-  /** It speaks through this link. Default: straight to the API server. */
+  /** It connects through this link. Default: directly to the API server. */
   link?: Link;
-  /** The program, for one that is run as it is shipped. Default: the sources. */
+  /** The program, for a shipped build. Default: the sources. */
   file?: string;
 }
 
 export interface Manager {
   readonly user: string;
-  /** As audit records have it. */
+  /** As in audit records. */
   readonly credential?: string;
   readonly pid: number;
   /** `http://127.0.0.1:<port>`. */
@@ -87,11 +86,11 @@ export interface AgentOptions {
   node: string;
   /** The namespace that it has rights in and serves. Default: all. */
   namespace?: string;
-  /** After the flags that the harness gives: kubeconfig, node, addresses, state, namespace. */
+  /** After the flags that the harness sets: kubeconfig, node, addresses, state, namespace. */
   args?: readonly string[];
-  /** It speaks through this link. Default: straight to the API server. */
+  /** It connects through this link. Default: directly to the API server. */
   link?: Link;
-  /** That of an agent before it, to start it again. Default: a new one. */
+  /** The state directory of an earlier agent, to restart it. Default: a new one. */
   stateDir?: string;
 }
 
@@ -99,10 +98,10 @@ export interface Agent {
   /** `http://127.0.0.1:<port>`. */
   readonly url: string;
   readonly port: number;
-  /** Probes and metrics, likewise. */
+  /** The URL of probes and metrics. */
   readonly health: string;
   readonly stateDir: string;
-  /** The same for all agents of a cluster: the audit log's `node` tells them apart. */
+  /** The same for all agents of a cluster: the audit log's `node` distinguishes them. */
   readonly user: string;
   readonly pid: number;
   /** Settles with the exit code or signal when it has ended. */
@@ -115,7 +114,7 @@ export interface Agent {
   stop(): Promise<void>;
 }
 
-/** What the suite may know of the cluster's history, told by the cluster and not by the product. */
+/** The cluster's history, as its API server recorded it. */
 export interface Audit {
   /** All records so far, oldest first. */
   read(): Promise<readonly AuditRecord[]>;
@@ -131,32 +130,32 @@ export interface Cluster {
   /** Of cluster-admin, without a rate limit. */
   readonly client: KubeClient;
   readonly audit: Audit;
-  /** Creates `<prefix>-<random>`; resolves when pods can be made in it. */
+  /** Creates `<prefix>-<random>`; resolves when pods can be created in it. */
   createNamespace(prefix: string): Promise<string>;
-  /** Asks for the end of it and of all that is in it, and does not wait. */
+  /** Deletes the namespace without waiting. */
   dropNamespace(name: string): Promise<void>;
   /** Resolves when all are Ready. */
   addNodes(names: readonly string[], spec?: NodeSpec): Promise<void>;
-  /** Deletes the Node objects and nothing else: their pods stay until the control plane collects them. */
+  /** Deletes only the Node objects: their pods stay until the control plane collects them. */
   removeNodes(names: readonly string[]): Promise<void>;
   /**
-   * Cuts nodes off; resolves when the API shows them not Ready, a grace period later. Their pods stay as they were,
-   * also those that were starting or ending, and deletes hang until the node is back.
+   * Takes nodes offline; resolves when the API shows them NotReady, a grace period later. Their pods stay as they were, even
+   * if they were starting or terminating, and deletes hang until the node is back.
    */
   offline(names: readonly string[]): Promise<void>;
   /** Resolves when the API shows them Ready. */
   online(names: readonly string[]): Promise<void>;
-  /** For the nodes' present pods and those to come; undefined gives them back to their version. */
+  /** Applies to present and future pods on the nodes; undefined: pods behave as their version says. */
   behave(names: readonly string[], behaviour: NodeBehaviour | undefined): Promise<void>;
   /** For all: the controller of apps/v1 DaemonSets. */
   readonly nativeController: Pausable;
   /** For all. */
   readonly scheduler: Pausable;
-  /** For all: ends the API server and starts it again with the same data; resolves when it is ready. */
+  /** For all: restarts the API server with the same data; resolves when it is ready. */
   restartApiServer(): Promise<void>;
   /** A link to the API server that can be cut, stalled, slowed and reset. */
   link(): Promise<Link>;
-  /** Starts the product's manager with exactly the rights that `deploy/` gives it. */
+  /** Starts the manager with exactly the permissions of `deploy/`. */
   startManager(options: ManagerOptions): Promise<Manager>;
   /**
    * Starts the product's agent of a node with exactly the rights and the policy that `deploy/agent` gives it, by a token

@@ -38,7 +38,7 @@ describe('a link', () => {
     return answer.toString();
   };
 
-  it('passes bytes both ways, and the end of them', async () => {
+  it('passes bytes and their end in both directions', async () => {
     const socket = await dial();
     assert.equal(await say(socket, 'hello'), 'hello');
     const ended = once(socket, 'end');
@@ -46,7 +46,7 @@ describe('a link', () => {
     await settledWithin(ended, 5000);
   });
 
-  it('ends what is open when it is cut, and takes nothing until it is restored', async () => {
+  it('closes connections when it is cut, and accepts none until it is restored', async () => {
     const socket = await dial();
     await say(socket, 'hello');
     const closed = once(socket, 'close');
@@ -60,7 +60,7 @@ describe('a link', () => {
     assert.equal(await say(await dial(), 'again'), 'again');
   });
 
-  it('holds bytes while it is stalled, and delivers them when it is restored', async () => {
+  it('holds bytes back while it is stalled, and delivers them when it is restored', async () => {
     const socket = await dial();
     await say(socket, 'hello');
     link.stall();
@@ -72,7 +72,7 @@ describe('a link', () => {
     socket.destroy();
   });
 
-  it('holds back what is on its way already when it is stalled', async () => {
+  it('holds back bytes in flight when it is stalled', async () => {
     const socket = await dial();
     await say(socket, 'hello');
     link.slow({ latencyMs: 200 });
@@ -88,7 +88,7 @@ describe('a link', () => {
     socket.destroy();
   });
 
-  it('is as slow as it is told', async () => {
+  it('has the latency and bandwidth that are set', async () => {
     const socket = await dial();
     await say(socket, 'hello');
     link.slow({ latencyMs: 100 });
@@ -103,7 +103,7 @@ describe('a link', () => {
     socket.destroy();
   });
 
-  it('brings what was sent at once at once, in its order, however late', async () => {
+  it('delivers what was sent together together and in order, however late', async () => {
     const socket = await dial();
     await say(socket, 'hello');
     link.slow({ latencyMs: 100 });
@@ -121,7 +121,7 @@ describe('a link', () => {
     socket.destroy();
   });
 
-  it('resets what is open and takes new connections', async () => {
+  it('resets open connections and accepts new ones', async () => {
     const socket = await dial();
     await say(socket, 'hello');
     const failed = once(socket, 'error');

@@ -2,22 +2,22 @@ import { connect, createServer, type Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
-/** A stretch of wire between a client and a server that can be made bad. */
+/** A network link between a client and a server that can fail. */
 export interface Link {
   readonly port: number;
   /** Connections that are open now. */
   readonly open: number;
-  /** Ends every connection and refuses new ones at once, as when a cable is out. */
+  /** Closes every connection and refuses new ones immediately, like an unplugged cable. */
   cut(): void;
-  /** Nothing passes in either direction and nobody is told; new connections are taken and stay silent. */
+  /** Nothing passes in either direction; new connections are accepted and stay silent. */
   stall(): void;
-  /** What is sent arrives `latencyMs` later, and no more than `bytesPerSecond` pass in each direction and connection. */
+  /** Bytes arrive `latencyMs` later, and at most `bytesPerSecond` in each direction of each connection. */
   slow(limits: { latencyMs?: number; bytesPerSecond?: number }): void;
-  /** Ends every connection with a TCP reset; new ones work. */
+  /** Closes every connection with a TCP reset; new ones work. */
   reset(): void;
-  /** What was held back is delivered, new connections work. */
+  /** Delivers what was held back; new connections work. */
   restore(): void;
-  /** Ends every connection; settles when the port is closed. */
+  /** Closes every connection; settles when the port is closed. */
   close(): Promise<void>;
 }
 
@@ -32,10 +32,10 @@ interface Sent {
   at: number;
 }
 
-/** Reads that are on their way in one direction of a connection; more are not taken. */
-const MOST_ON_THE_WAY = 256;
+/** The most chunks in flight in one direction of a connection. */
+const MAX_IN_FLIGHT = 256;
 
-/** Listens on a free port of loopback and passes everything to `target`. */
+/** Listens on a free loopback port and forwards everything to `target`. */
 export const openLink = async (target: { host: string; port: number }): Promise<Link> => {
   let state: State = { kind: 'up' };
   let changed = Promise.withResolvers<void>();
@@ -46,14 +46,14 @@ export const openLink = async (target: { host: string; port: number }): Promise<
     changed = Promise.withResolvers();
   };
 
-  // Until the wire lets a chunk of this size pass that was sent then.
-  const passage = async (bytes: number, sentAt: number): Promise<void> => {
+  // Resolves when a chunk of this size that was sent at this time has passed.
+  const delay = async (bytes: number, sentAt: number): Promise<void> => {
     for (let over = false; !over; ) {
       while (state.kind === 'stalled') await changed.promise;
       if (state.kind !== 'slow') return;
       const holdMs = Math.max(0, sentAt + state.latencyMs - performance.now()) + bytes / state.perMs;
       const held = new Promise<boolean>((resolve) => setTimeout(resolve, holdMs, true).unref());
-      // What is on its way when the wire goes silent is held back too.
+      // Bytes in flight are held back, too, when the link is stalled.
       over = await Promise.race([held, changed.promise.then(() => false)]);
     }
   };
@@ -63,11 +63,11 @@ export const openLink = async (target: { host: string; port: number }): Promise<
     };
     const held = async function* (source: AsyncIterable<Sent>): AsyncGenerator<Buffer> {
       for await (const { chunk, at } of source) {
-        await passage(chunk.length, at);
+        await delay(chunk.length, at);
         yield chunk;
       }
     };
-    const wire = new PassThrough({ objectMode: true, highWaterMark: MOST_ON_THE_WAY });
+    const wire = new PassThrough({ objectMode: true, highWaterMark: MAX_IN_FLIGHT });
     pipeline(from, sent, wire, held, to).catch(() => {
       from.destroy();
       to.destroy();

@@ -9,7 +9,7 @@ import { type CheckOptions, checkUpdates } from './check-updates.ts';
 interface CheckedDaemonSet {
   name: string;
   kind: CaseKind;
-  /** Text of the annotation, or what the case says; of native DaemonSets. */
+  /** The value of the annotation, or what the case sets; for native DaemonSets. */
   budget: number | string | undefined;
 }
 
@@ -18,7 +18,7 @@ export interface CheckedRun extends Pick<CheckOptions, 'lagMs' | 'heldBackMs' | 
   namespace: string;
   daemonSets: readonly CheckedDaemonSet[];
   nodes: ReadonlySet<string>;
-  /** The managers' common user. */
+  /** The user of all managers. */
   user: string;
   logs: readonly string[];
   settleMs: number;
@@ -38,19 +38,19 @@ interface LogLine {
   msg?: string;
 }
 
-const complaints = (log: string): string[] =>
+const warnings = (log: string): string[] =>
   log.split('\n').filter((line) => {
     if (line.trim() === '') return false;
     try {
       const { level } = JSON.parse(line) as LogLine;
       return level !== 'info' && level !== 'debug';
     } catch {
-      // Whatever is not a log line is a stack trace or a warning of the runtime.
+      // Anything else is a stack trace or a warning of the runtime.
       return true;
     }
   });
 
-/** Statuses that speak of an older generation than one written before them, on the same object. */
+/** Statuses with an older observed generation than an earlier status of the same object. */
 const regressions = (records: readonly AuditRecord[], user: string): string[] => {
   const seen = new Map<string, number>();
   return records.flatMap(({ user: by, resource, code, response }) => {
@@ -64,24 +64,24 @@ const regressions = (records: readonly AuditRecord[], user: string): string[] =>
   });
 };
 
-/** Holds everything that a case's managers did and said against what must always hold. */
-export const assertInvariants = (hearing: CheckedRun): void => {
-  const { records, namespace, nodes, user, logs, expected } = hearing;
+/** Checks everything that the managers of a case did and logged against what must always hold. */
+export const assertInvariants = (checkedRun: CheckedRun): void => {
+  const { records, namespace, nodes, user, logs, expected } = checkedRun;
   const all = records.filter((record) =>
     record.resource === 'nodes' || record.resource === 'nodes/status'
       ? nodes.has(record.name)
       : record.namespace === namespace,
   );
-  // Pulling images is judged by itself; to the judges of updates it is somebody else's doing.
+  // Image pulls are checked separately; for the other checks another user makes them.
   const ours = all.map((record) => (isPullCall(record) ? { ...record, user: `${record.user} (pulls)` } : record));
-  // A pod's name begins with its DaemonSet's: deletes that belong to another one are that one's business.
+  // The name of a pod begins with that of its DaemonSet: deletes of another DaemonSet's pods are not checked here.
   const isOf = (one: string, { name, resource, verb }: AuditRecord): boolean =>
     !(resource === 'pods' && verb === 'delete') ||
-    !hearing.daemonSets.some((other) => other.name !== one && name.startsWith(`${other.name}-`));
+    !checkedRun.daemonSets.some((other) => other.name !== one && name.startsWith(`${other.name}-`));
   const product = (name: string): boolean => name === user;
-  assert.deepEqual(checkImagePulls(all, product), [], 'the judge of pulls finds nothing');
-  const { lagMs, heldBackMs, checked, settleMs } = hearing;
-  const violations = hearing.daemonSets.flatMap(({ name: daemonSet, kind, budget }) => [
+  assert.deepEqual(checkImagePulls(all, product), [], 'image pulls violate no invariant');
+  const { lagMs, heldBackMs, checked, settleMs } = checkedRun;
+  const violations = checkedRun.daemonSets.flatMap(({ name: daemonSet, kind, budget }) => [
     ...checkAnnouncements(ours, { namespace, daemonSet, product }),
     ...checkUpdates(
       ours.filter((record) => isOf(daemonSet, record)),
@@ -98,24 +98,26 @@ export const assertInvariants = (hearing: CheckedRun): void => {
       },
     ),
   ]);
-  assert.deepEqual(violations, [], 'the judge finds nothing');
-  const acts = ours.filter(({ user: by, verb, resource }) => by === user && verb === 'delete' && resource === 'pods');
-  for (const { name, request } of acts) {
+  assert.deepEqual(violations, [], 'updates violate no invariant');
+  const deletes = ours.filter(
+    ({ user: by, verb, resource }) => by === user && verb === 'delete' && resource === 'pods',
+  );
+  for (const { name, request } of deletes) {
     const { preconditions } = (request ?? {}) as { preconditions?: { uid?: string; resourceVersion?: string } };
     assert.ok(
       preconditions?.uid && preconditions.resourceVersion,
-      `the delete of ${name} names what it was decided on`,
+      `the delete of ${name} has uid and resourceVersion preconditions`,
     );
   }
-  assert.deepEqual(regressions(ours, user), [], 'observedGeneration never falls');
-  if (!hearing.refusals) {
+  assert.deepEqual(regressions(ours, user), [], 'observedGeneration never decreases');
+  if (!checkedRun.refusals) {
     const forbidden = records.filter((record) => record.user === user && record.code === 403);
     assert.deepEqual(
       forbidden.map(({ verb, resource, name }) => `${verb} ${resource} ${name}`),
       [],
-      'the rights of deploy/ suffice',
+      'the permissions of deploy/ suffice',
     );
   }
-  const unexpected = logs.flatMap(complaints).filter((line) => !expected?.test(line));
-  assert.deepEqual(unexpected, [], 'the log has no unexpected complaint');
+  const unexpected = logs.flatMap(warnings).filter((line) => !expected?.test(line));
+  assert.deepEqual(unexpected, [], 'the log has no unexpected warnings or errors');
 };

@@ -1,12 +1,12 @@
-/** One call that a cluster answered, told by its API server. Reads and calls that changed nothing may be left out. */
+/** One call to an API server, from its audit log. Reads and calls that changed nothing may be missing. */
 export interface AuditRecord {
-  /** When the server had read the request, and when it had answered: milliseconds since the epoch. */
+  /** When the server had read the request, and when it had responded: epoch ms. */
   receivedAt: number;
   answeredAt: number;
   user: string;
-  /** The node that the user's token claims: tells agents apart. The embedded cluster does not know it. */
+  /** The node in the user's token, which distinguishes agents. Not set by the embedded cluster. */
   node?: string;
-  /** Tells processes of one user apart by their tokens. The embedded cluster does not know it. */
+  /** Identifies the token, which distinguishes processes of one user. Not set by the embedded cluster. */
   credential?: string;
   userAgent: string;
   verb: 'create' | 'update' | 'patch' | 'delete' | 'deletecollection' | 'get' | 'list' | 'watch';
@@ -19,8 +19,8 @@ export interface AuditRecord {
   labelSelector?: string;
   /** HTTP status. */
   code: number;
-  /** What was sent, where it was recorded. */
+  /** The request body, if it was recorded. */
   request: unknown;
-  /** The object as the server left it, where it was recorded. */
+  /** The resulting object, if it was recorded. */
   response: unknown;
 }

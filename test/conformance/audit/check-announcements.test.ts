@@ -66,14 +66,14 @@ const history = (strategy: string | undefined = 'ota') => {
   return self.set(strategy).pod([ready]);
 };
 
-describe('the judge of announcements', () => {
-  it('finds nothing in one patch a revision', () => {
+describe('checkAnnouncements', () => {
+  it('accepts one patch for each revision', () => {
     const log = history().pod([ready, said('NewRevision')], { by: manager });
     log.pod([ready, said('Halted')], { by: manager }).pod([ready, said('UpToDate', 't2')], { by: manager });
     assert.deepEqual(log.pod([ready], { by: manager }).judge(), []);
   });
 
-  it('lets an approval go with the announcement that it was for, and with no other', () => {
+  it('permits removing an approval with its announcement only', () => {
     const approved = { type: 'UpgradeApproved', status: 'True', message: 'controllerrevision: new' };
     const off = {
       metadata: { uid: 'p1' },
@@ -92,14 +92,14 @@ describe('the judge of announcements', () => {
     assert.match(early.join(), /^S5: .* changed other conditions$/);
   });
 
-  it('S12: sees a delete while owners decide, and none of others or under auto', () => {
+  it('S12: reports a delete while owners decide, but not by others or with model auto', () => {
     assert.match(history().remove().judge().join(), /^S12: .* deleted pod app-1, whose owner decides$/);
     assert.deepEqual(history().remove('admin').judge(), []);
     assert.deepEqual(history('auto').remove().judge(), []);
     assert.deepEqual(history().set('auto').remove().judge(), []);
   });
 
-  it('S5: asks for the uid, one condition and nothing else', () => {
+  it('S5: requires the uid, one condition and nothing else', () => {
     const sent = (request: unknown) =>
       history()
         .pod([ready, said('NewRevision')], { by: manager, request })
@@ -112,7 +112,7 @@ describe('the judge of announcements', () => {
     assert.match(sent({ metadata: { uid: 'p1' }, status: { conditions }, spec: {} }), /more than a status/);
   });
 
-  it('S5: sees other conditions that were taken away or changed, and not those that came by other ways', () => {
+  it('S5: reports other conditions that were removed or changed, but not additional ones', () => {
     assert.match(
       history()
         .pod([said('NewRevision')], { by: manager })
@@ -137,12 +137,12 @@ describe('the judge of announcements', () => {
     );
   });
 
-  it("S5: sees another's pod", () => {
+  it('S5: reports a pod of another owner', () => {
     const log = history().pod([ready, said('NewRevision')], { by: manager, owner: 'other' });
     assert.match(log.judge().join(), /which no DaemonSet of the case owns/);
   });
 
-  it('S15: sees a patch that changes nothing, or only a time, and one of a pod that is going', () => {
+  it('S15: reports a patch that changes nothing or only a time, and one of a terminating pod', () => {
     const told = () => history().pod([ready, said('NewRevision')], { by: manager });
     assert.match(
       told()

@@ -61,8 +61,8 @@ const success = (more?: Parameters<typeof report>[2]): AuditRecord =>
 
 const verdict = (make: () => AuditRecord[]): string[] => checkImagePulls(make(), (user) => user === USER);
 
-describe('the judge of pulls', () => {
-  it('finds nothing where all is well', () => {
+describe('checkImagePulls', () => {
+  it('accepts a correct pull', () => {
     const all = (): AuditRecord[] => [created('u1'), pulled('u1'), success(), removed('u1')];
     assert.deepEqual(verdict(all), []);
     assert.ok(all().every(isPullCall));

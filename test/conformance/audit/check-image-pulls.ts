@@ -18,11 +18,11 @@ const isReport = ({ verb, resource, request }: AuditRecord): boolean =>
   resource === 'pods/status' &&
   conditionsOf(request as Pod | undefined).some(({ type }) => type === IMAGE_READY);
 
-/** Whether a call belongs to pulling images ahead: what is said of updates does not hold for it. */
+/** Whether a call belongs to pulling images ahead: the checks of updates do not apply to it. */
 export const isPullCall = (record: AuditRecord): boolean =>
   record.group === '' && /^pods\b/.test(record.resource) && (isPullPod(record) || isReport(record));
 
-const slipsOfReport = ({ request, response }: AuditRecord): string[] => {
+const flawsOfReport = ({ request, response }: AuditRecord): string[] => {
   const { metadata, status } = (request ?? {}) as Body;
   const [condition, ...others] = status?.conditions ?? [];
   const { message = '', reason = '' } = condition ?? {};
@@ -34,20 +34,19 @@ const slipsOfReport = ({ request, response }: AuditRecord): string[] => {
     ...(reason === 'PullImageSuccess' && announced !== undefined && revision !== announced
       ? [`of ${revision}, while ${announced} is announced`]
       : []),
-    ...(reason === 'PullImageFail' && !/; ./.test(message) ? ['of a failure without its cause'] : []),
+    ...(reason === 'PullImageFail' && !/; ./.test(message) ? ['for a failure without its cause'] : []),
   ];
 };
 
 /**
- * Holds what the product did to pull images ahead against what must always hold, seen from the cluster's side: at most
- * one pull pod a pod and revision at a time, none that another controller could take for its own, deletes by UID, reports
- * of one condition, success only of the revision that is announced and whose pull pod has pulled. Returns the
- * violations, one sentence each.
+ * Checks how the manager pulls images ahead, from the audit log: at most one pull pod for each pod and revision at a time,
+ * none that another controller could adopt, deletes with UIDs, reports of one condition, and success only for the announced
+ * revision and after its pull pod has pulled. Returns the violations, one sentence each.
  */
 export const checkImagePulls = (records: readonly AuditRecord[], product: (user: string) => boolean): string[] => {
   const violations: string[] = [];
   const alive = new Map<string, string>();
-  /** Of which pod and revision the images were pulled, as the kubelet's status says. */
+  /** Pods and revisions whose images were pulled, by the kubelet's status. */
   const pulled = new Set<string>();
   const purposeOf = ({ metadata }: Pod): string =>
     `${metadata?.ownerReferences?.find(({ controller }) => controller)?.uid}/${metadata?.annotations?.[REVISION]}`;
@@ -60,7 +59,7 @@ export const checkImagePulls = (records: readonly AuditRecord[], product: (user:
       void violations.push(`${user} ${verb} ${name || pod.metadata?.name} ${what}`);
     if (isPullPod(record)) {
       if (verb === 'create' && product(user)) {
-        if ([...alive.values()].includes(purposeOf(pod))) report('although one for the same pod and revision is there');
+        if ([...alive.values()].includes(purposeOf(pod))) report('although one for the same pod and revision exists');
         const owner = pod.metadata?.ownerReferences?.find(({ controller }) => controller === true);
         if (owner?.kind !== 'Pod') report('which another controller can adopt');
         alive.set(uid, purposeOf(pod));
@@ -72,7 +71,7 @@ export const checkImagePulls = (records: readonly AuditRecord[], product: (user:
         alive.delete(uid);
       }
     } else if (isReport(record) && product(user)) {
-      for (const slip of slipsOfReport(record)) report(slip);
+      for (const flaw of flawsOfReport(record)) report(flaw);
       const { reason, message = '' } = conditionsOf(request as Pod)[0] ?? {};
       const revision = message.replace(/^controllerrevision: /, '').split(';')[0];
       if (reason === 'PullImageSuccess' && !pulled.has(`${uid}/${revision}`)) report('although nothing was pulled');

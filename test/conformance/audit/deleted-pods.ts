@@ -6,12 +6,12 @@ const uidAskedFor = ({ request }: AuditRecord): string | undefined =>
 
 const succeeded = ({ code }: AuditRecord): boolean => code >= 200 && code < 300;
 
-/** Refusals are certain; a failure, or no status at all, is not. */
+/** A refusal is certain; the outcome of a failure, or of a call without a status, is not. */
 const isUnclear = ({ code }: AuditRecord): boolean => code < 200 || code >= 499;
 
 /**
- * Pods of a namespace that were seen to be leaving, whoever wrote of them. A delete whose caller was cut off or killed
- * is told by the API server as failed, also when it was carried out: what became of the pod decides.
+ * Tracks pods of a namespace that are terminating, whoever wrote them. The API server logs a delete whose caller was cut off
+ * or killed as failed even if it was executed: the state of the pod decides.
  */
 export const trackDeletedPods = (namespace: string) => {
   const pods = new Map<string, Pod>();
@@ -22,7 +22,7 @@ export const trackDeletedPods = (namespace: string) => {
       const uid = pod?.metadata?.uid;
       if (pod && uid !== undefined && pod.metadata?.deletionTimestamp) pods.set(uid, pod);
     },
-    /** Those of the delete calls that were carried out, each with the pod as its response. */
+    /** The delete calls that were executed, each with the pod as its response. */
     deletesIn(calls: readonly AuditRecord[]): AuditRecord[] {
       const confirmed = calls.filter(succeeded);
       const known = new Set(confirmed.map((call) => (call.response as Pod | undefined)?.metadata?.uid));

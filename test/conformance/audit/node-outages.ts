@@ -1,7 +1,7 @@
 import type { Node } from 'kubernetes-types/core/v1.d.ts';
 import type { AuditRecord } from './audit-record.ts';
 
-/** When nodes ceased to be ready: on a machine that is too busy they do so by themselves, and a failure means little. */
+/** When nodes became NotReady. On an overloaded machine they do so by themselves, and then a failure means little. */
 export const nodeOutages = (records: readonly AuditRecord[], nodes: ReadonlySet<string>): string[] => {
   const ready = new Map<string, boolean>();
   return records.flatMap(({ name, resource, response, answeredAt, code }) => {

@@ -16,7 +16,7 @@ const kindsIn = ({ records }: ReturnType<typeof log>): string[] => {
   });
 };
 
-it('a change in place begins once, with the gate or with the patch of labels alone', () => {
+it('an in-place update begins once, with the gate or with the patch of labels alone', () => {
   const gated = log().shut('old-n0', 'n0', 'old').change('old-n0', 'n0', 'new');
   assert.deepEqual(kindsIn(gated.change('old-n1', 'n1', 'new', { gate: 'open' })), [
     'in-place',
@@ -25,18 +25,18 @@ it('a change in place begins once, with the gate or with the patch of labels alo
   ]);
 });
 
-it('what prepares a delete begins it, and a delete that is told twice begins nothing', () => {
+it('the preparation of a delete begins it, and a delete that is logged twice begins nothing', () => {
   const prepared = log().prepare('old-n0', 'n0', 'old').remove('old-n0', 'n0', 'old').remove('old-n0', 'n0', 'old');
   assert.deepEqual(kindsIn(prepared), ['delete', 'continue', 'continue']);
 });
 
-it('a pod that is created is a surge beside a live one, and else fills a gap', () => {
+it('a created pod is a surge beside a live one, and otherwise fills a gap', () => {
   const surged = log().create('new-n0', 'n0', 'new').remove('old-n0', 'n0', 'old');
   const filled = surged.gone('old-n1', 'n1', 'old').create('new-n1', 'n1', 'new');
   assert.deepEqual(kindsIn(filled), ['surge', 'delete-surged-out', 'create']);
 });
 
-it('of two pods of one revision one is tidied away, and so is what does not belong there', () => {
+it('of two pods of one revision one is cleaned up, and so is a pod on a wrong node', () => {
   const twice = log().pod('twin-n0', 'n0', 'old', true).remove('twin-n0', 'n0', 'old');
   assert.deepEqual(kindsIn(twice), ['clean-up']);
   assert.deepEqual(kindsIn(log().pod('lost', 'n9', 'old', true).remove('lost', 'n9', 'old')), ['clean-up']);

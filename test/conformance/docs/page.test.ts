@@ -21,7 +21,7 @@ node-1
    \`\`\`
 `;
 
-test('blocks are found with their language, line and note, without the indentation of a list', () => {
+test('blocks have their language, line and note, without the indentation of a list', () => {
   assert.deepEqual(blocksOf(page), [
     { language: 'sh', text: 'kubectl get nodes\n', line: 3, note: '' },
     { language: 'text', text: 'node-1\n', line: 7, note: '' },

@@ -8,13 +8,13 @@ const shellOf = (t: TestContext) => {
   return shell;
 };
 
-test('what one block sets the next one has, and each tells what it alone has printed', async (t) => {
+test('a block sees the variables of earlier ones, and returns only its own output', async (t) => {
   const shell = shellOf(t);
   assert.equal(await shell.run('name=world\necho "$GREETING"', 10_000), 'hello\n');
   assert.equal(await shell.run('cat <<EOF\n$name\nEOF', 10_000), 'world\n');
 });
 
-test('a command that fails ends it, also in a pipe, with its words', async (t) => {
+test('a failing command ends the shell with its output, also in a pipe', async (t) => {
   await assert.rejects(shellOf(t).run('echo before\nls /nonexistent | cat\necho after', 10_000), (error: Error) => {
     assert.match(error.message, /a command failed/);
     assert.match(error.message, /before/);
@@ -24,6 +24,6 @@ test('a command that fails ends it, also in a pipe, with its words', async (t) =
   });
 });
 
-test('commands that do not end are given up', async (t) => {
+test('commands that do not end time out', async (t) => {
   await assert.rejects(shellOf(t).run('sleep 100', 200), /not done within 200 ms/);
 });

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { Agent, request } from 'undici';
 import { parse } from 'yaml';
 
-/** The API server refused a call of the suite's own. */
+/** The API server refused a call of the suite. */
 export class Refusal extends Error {
   readonly code = 'Refusal';
   readonly status: number;
@@ -13,10 +13,10 @@ export class Refusal extends Error {
   }
 }
 
-/** The suite's own few calls, kept apart from the client under test. */
+/** A small client for the suite itself, separate from the client under test. */
 export interface Api {
   get<T>(path: string): Promise<T>;
-  /** Undefined when there is no such object. */
+  /** Undefined if the object does not exist. */
   find<T>(path: string): Promise<T | undefined>;
   create<T>(path: string, body: unknown): Promise<T>;
   /** JSON merge patch. */
@@ -26,7 +26,7 @@ export interface Api {
   /** JSON patch. */
   edit<T>(path: string, operations: readonly object[]): Promise<T>;
   replace<T>(path: string, body: unknown): Promise<T>;
-  /** Whether there was something to remove. */
+  /** Resolves with whether the object existed. */
   remove(path: string, options?: unknown): Promise<boolean>;
   close(): Promise<void>;
 }
@@ -36,7 +36,7 @@ interface Kubeconfig {
   users: { user: { token?: string } }[];
 }
 
-/** Speaks as the first user of a kubeconfig to its first cluster. */
+/** Uses the first cluster and the first user of a kubeconfig. */
 export const openApi = async (kubeconfig: string): Promise<Api> => {
   const config = parse(await readFile(kubeconfig, 'utf8')) as Kubeconfig;
   const [cluster, user] = [config.clusters[0]?.cluster, config.users[0]?.user];

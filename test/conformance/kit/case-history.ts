@@ -13,9 +13,9 @@ interface HistoryOptions {
   user: string;
 }
 
-/** What one case's part of the cluster has seen: the log of a whole suite grows long, and is asked for many times a second. */
+/** The part of the audit log that concerns one case: the log of a whole suite is long, and read many times a second. */
 export const createHistory = ({ audit, namespace, nodes, user }: HistoryOptions) => {
-  /** Places in the log: whose doing a write was may be told there later than the write itself. */
+  /** Indexes in the log: a record may be completed there later. */
   const places: number[] = [];
   const leaving = trackDeletedPods(namespace);
   let readTo = 0;
@@ -38,7 +38,7 @@ export const createHistory = ({ audit, namespace, nodes, user }: HistoryOptions)
 
   const calls = async (): Promise<AuditRecord[]> => (await read()).filter((record) => record.user === user);
 
-  /** Pods that were deleted, also where the answer was lost; without those that pull images. */
+  /** Deletes of pods, including those whose response was lost; without pull pods. */
   const deletes = async (): Promise<AuditRecord[]> =>
     leaving.deletesIn(
       (await calls()).filter(
@@ -49,7 +49,7 @@ export const createHistory = ({ audit, namespace, nodes, user }: HistoryOptions)
   return {
     calls,
     deletes,
-    /** What the managers' writes to the pods of a DaemonSet were, those with a lost answer included that were carried out. */
+    /** The managers' writes to the pods of a DaemonSet, including executed ones whose response was lost. */
     async steps(group: string, daemonSet: string): Promise<PodWrite[]> {
       const [records, found] = [await read(), await deletes()];
       const lost = found.filter(({ code }) => code < 200 || code >= 300).map((record) => ({ ...record, code: 200 }));

@@ -20,9 +20,9 @@ export interface CaseOptions {
   node?: NodeSpec;
   /** Further arguments of the manager; `none` starts none. It serves the case's namespace and leads at once. */
   manager?: readonly string[] | 'none';
-  /** Names of its DaemonSets that the judge looks at; helpers mean the first. Default `app`. */
+  /** Names of the DaemonSets to check; helpers use the first one. Default `app`. */
   daemonSets?: readonly [string, ...string[]];
-  /** What the judge holds the acts against, where it is not the DaemonSet's own annotation. */
+  /** The budget to check updates against, if it is not the DaemonSet's annotation. */
   budget?: number | `${number}%`;
   /** Log lines above `info` that belong to what is done to the manager. */
   expected?: RegExp;
@@ -41,57 +41,54 @@ export interface Case {
   readonly nodes: readonly string[];
   readonly manager: Manager;
 
-  /** Starts a further manager, for the case's namespace; leads at once unless `args` say otherwise. */
+  /** Starts another manager for the case's namespace, without leader election unless `args` say otherwise. */
   startManager(how?: { args?: readonly string[]; link?: Link }): Promise<Manager>;
   addNodes(names: readonly string[], spec?: NodeSpec): Promise<void>;
-  /** Creates the DaemonSet; a kind other than the case's is not judged. */
+  /** Creates the DaemonSet; one of a kind other than the case's is not checked. */
   create(shape?: Shape, kind?: CaseKind): Promise<DaemonSet>;
-  /** Creates it, and resolves once all its pods are ready and the manager says that the rollout is complete. */
+  /** Creates the DaemonSet, and resolves once all its pods are ready and the rollout is complete. */
   rolledOut(shape?: Shape): Promise<void>;
-  /** What both kinds have alike of it. */
+  /** The fields that both kinds have in common. */
   daemonSet(name?: string): Promise<DaemonSet>;
-  /** Of a case of Advanced DaemonSets. */
+  /** In a case of Advanced DaemonSets. */
   advanced(name?: string): Promise<AdvancedDaemonSet>;
-  /** A new template: of its first container. */
+  /** Changes the template: the image of its first container. */
   setImage(image: string, name?: string): Promise<DaemonSet>;
-  /** Merges into the DaemonSet: strategically into a native one, and with lists replaced as a whole into an Advanced one. */
+  /** Patches the DaemonSet: a strategic merge patch for a native one, a JSON merge patch for an Advanced one. */
   change(patch: unknown, name?: string): Promise<DaemonSet>;
   annotate(annotations: Annotations, name?: string): Promise<DaemonSet>;
 
   pods(name?: string): Promise<PodView[]>;
-  /** Makes the node's present pod, and not the one after it, fail its probe; resolves when it is not ready. */
+  /** Makes the node's present pod fail its probe; resolves when it is not ready. */
   breakPod(node: string | undefined): Promise<PodView>;
   /** The node's only pod. */
   podOn(node: string | undefined): Promise<PodView>;
   /** Nodes whose pod runs this image and is ready, sorted. */
   running(image: string): Promise<string[]>;
   rollout(name?: string): Promise<DaemonRollout | undefined>;
-  /** Of the rollout object; throws while there is none. */
+  /** The status of the DaemonRollout; throws while there is none. */
   status(name?: string): Promise<Status>;
   condition(type: string, name?: string): Promise<Condition | undefined>;
   /** Events on the DaemonSet, oldest first; with `reason`, those of that reason. */
   events(reason?: string, name?: string): Promise<Event[]>;
-  /**
-   * What managers of this case did to update nodes, in that order, each as its first write: pods that were deleted, changed
-   * in place, or got a new one beside them.
-   */
+  /** Updates of nodes by managers of this case in order, each as its first write: deletes, in-place changes, surges. */
   updates(): Promise<AuditRecord[]>;
-  /** Writes of theirs to pods of the DaemonSet by what they were; without those that merely go on. */
+  /** Their writes to pods of the DaemonSet by kind, without those that continue an earlier one. */
   podWrites(kind?: PodWriteKind): Promise<PodWrite[]>;
-  /** Nodes on which they did. */
+  /** The nodes of `updates`. */
   updatedNodes(): Promise<string[]>;
   /** All calls of the case's managers. */
   calls(): Promise<AuditRecord[]>;
 
   until<T>(what: string, probe: () => Promise<T> | T, withinMs?: number, everyMs?: number): Promise<Truthy<T>>;
-  /** Resolves as soon as managers have made so many acts. */
+  /** Resolves as soon as managers have begun this many updates. */
   untilUpdates(count: number, withinMs?: number): Promise<readonly AuditRecord[]>;
   /** Resolves when these nodes, default all, run the image, ready. */
   untilRunning(image: string, nodes?: readonly string[], withinMs?: number): Promise<void>;
-  /** Resolves when a condition of the rollout object has a status. */
+  /** Resolves when a condition of the DaemonRollout has this status. */
   untilCondition(type: string, status?: 'True' | 'False', withinMs?: number): Promise<Condition>;
   untilEvent(reason: string, withinMs?: number): Promise<Event>;
-  /** Fails when a manager acts within so many seconds from now. */
+  /** Fails if a manager begins an update within so many seconds from now. */
   expectNoUpdatesFor(seconds: number): Promise<void>;
   kubectl(args: readonly string[], input?: string): Promise<string>;
 }

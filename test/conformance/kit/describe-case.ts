@@ -1,6 +1,6 @@
 import type { Case } from './case.ts';
 
-/** How the pods of a case, and its rollout, stand: for people who look into a failure. */
+/** The state of a case's pods and rollout, for people who investigate a failure. */
 export const describeCase = async (c: Case): Promise<string> => {
   const [pods, rollout, steps] = await Promise.all([
     c.pods().catch(() => []),

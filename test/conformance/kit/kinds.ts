@@ -3,7 +3,7 @@ import { type Annotations, daemonSetOf, kept, type Shape, templateOf } from './o
 
 export type CaseKind = 'native' | 'advanced';
 
-/** How the DaemonSets of a case are named, made and served. */
+/** How the DaemonSets of a case are named, created and served. */
 interface KindOfCase {
   group: string;
   /** Of the DaemonSets of a namespace. */
@@ -13,7 +13,7 @@ interface KindOfCase {
   managerArgs: readonly string[];
 }
 
-/** The usual Advanced DaemonSet of a case: one node at a time, on the case's own nodes. */
+/** The default Advanced DaemonSet of a case: one node at a time, on the case's own nodes. */
 const advancedOf = (namespace: string, shape: Shape): AdvancedDaemonSet => {
   const { name = 'app', version = 'v1beta1', annotations, minReadySeconds, updateStrategy, rollingUpdate } = shape;
   const wanted: Annotations = { 'edgeset.io/settle-seconds': '1', ...annotations };

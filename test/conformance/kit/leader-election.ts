@@ -1,7 +1,7 @@
 import type { Lease } from 'kubernetes-types/coordination/v1.d.ts';
 import type { Case } from './case.ts';
 
-/** Arguments of managers that compete for a lease of so many seconds. */
+/** Arguments of managers that compete for a lease of this duration. */
 export const leaderElectionArgsFor = (leaseSeconds: number): string[] => [
   '--leader-elect=true',
   `--leader-election-lease-duration=${leaseSeconds}s`,
@@ -10,11 +10,11 @@ export const leaderElectionArgsFor = (leaseSeconds: number): string[] => [
 ];
 export const leaderElectionArgs = leaderElectionArgsFor(4);
 
-/** What one says that lost it. */
+/** Log messages of a manager that lost the lease. */
 export const leadershipLossLogs =
   /leadership lost|renew the lease|release the lease|lost leadership|processing failed|watch failed|the (?:answer|response) to a|acquire the lease|status could not be written/;
 
-/** Who leads; empty while nobody does. */
+/** The identity of the leader; empty while there is none. */
 export const leaderOf = async (c: Case): Promise<string> => {
   const path = `/apis/coordination.k8s.io/v1/namespaces/${c.namespace}/leases/edgeset-manager`;
   return (await c.api.get<Lease>(path)).spec?.holderIdentity ?? '';

@@ -7,13 +7,13 @@ export const budgetKey = 'apps.openyurt.io/max-unavailable';
 
 export type Annotations = Record<string, string | null>;
 
-/** How a case's DaemonSet differs from the usual one. */
+/** How the DaemonSet of a case differs from the default one. */
 export interface Shape {
   /** Default `app`. */
   name?: string;
-  /** Default `app:v1`; what follows `--` in the tag is how its pods behave. */
+  /** Default `app:v1`; the text after `--` in the tag says how its pods behave. */
   image?: string;
-  /** Besides a settle time of one second and, on native ones, `update-strategy: auto`; null takes one away. */
+  /** In addition to a settle time of one second and, for native ones, `update-strategy: auto`; null removes one. */
   annotations?: Annotations;
   /** Default OnDelete for native ones; left out of Advanced ones. */
   updateStrategy?: 'OnDelete' | 'RollingUpdate';
@@ -32,7 +32,7 @@ export interface Shape {
   version?: 'v1alpha1' | 'v1beta1';
 }
 
-/** Without those that were taken away. */
+/** Without removed ones. */
 export const kept = (annotations: Annotations): Record<string, string> =>
   Object.fromEntries(Object.entries(annotations).filter((entry): entry is [string, string] => entry[1] !== null));
 
@@ -44,7 +44,7 @@ export const templateOf = (namespace: string, shape: Shape): PodTemplateSpec => 
   };
 };
 
-/** The usual native DaemonSet of a case: opted in, on the case's own nodes. */
+/** The default native DaemonSet of a case: opted in, on the case's own nodes. */
 export const daemonSetOf = (namespace: string, shape: Shape): DaemonSet => {
   const { name = 'app', annotations, updateStrategy = 'OnDelete', minReadySeconds } = shape;
   const wanted: Annotations = { [strategyKey]: 'auto', 'edgeset.io/settle-seconds': '1', ...annotations };

@@ -21,7 +21,7 @@ import { until } from './until.ts';
 
 const run = promisify(execFile);
 
-/** Makes a case's part of the cluster; `finish` gives the verdict over its whole history. */
+/** Creates the namespace, nodes and manager of a case; `finish` checks its whole history. */
 export const openCase = async (
   cluster: Cluster,
   api: Api,
@@ -29,7 +29,7 @@ export const openCase = async (
 ): Promise<{
   case: Case;
   finish: () => Promise<void>;
-  /** What the managers said last, for people who look into a failure. */
+  /** The last log lines and the state of the case, for people who investigate a failure. */
   diagnostics: () => Promise<string[]>;
   close: () => Promise<void>;
 }> => {
@@ -90,12 +90,12 @@ export const openCase = async (
       const { image = 'app:v1' } = shape;
       await self.untilRunning(image);
       await self.untilCondition('Complete');
-      // Whatever comes next is a change to a rollout that the manager knows.
-      await self.until('the rollout is remembered as complete', async () => (await self.status()).lastComplete);
+      // What follows is a change to a rollout that the manager knows.
+      await self.until('the rollout is recorded as complete', async () => (await self.status()).lastComplete);
     },
     daemonSet: (name = app) => api.get(`${setsPath}/${name}`),
     advanced: (name = app) => api.get(`${setsPath}/${name}`),
-    // The API server merges custom resources without knowing their lists.
+    // The API server cannot merge lists in custom resources.
     change: (patch, name = app) => api[kind === 'native' ? 'patch' : 'merge'](`${setsPath}/${name}`, patch),
     setImage: (image, name = app) =>
       api.edit(`${setsPath}/${name}`, [
@@ -158,7 +158,7 @@ export const openCase = async (
     until,
     untilUpdates: (count, withinMs) =>
       until(
-        `there are ${count} acts`,
+        `there are ${count} updates`,
         async () => {
           const acts = await self.updates();
           return acts.length >= count ? acts : undefined;
@@ -194,7 +194,7 @@ export const openCase = async (
       assert.deepEqual(
         (await self.updates()).slice(before).map(({ name }) => name),
         [],
-        'nothing is acted on',
+        'nothing is updated',
       );
     },
     async kubectl(args, input) {

@@ -11,7 +11,7 @@ export interface PodRefusal {
   message: string;
 }
 
-/** Has the API server refuse operations on pods of the case; takes effect a moment later. Resolves with how to lift it. */
+/** Makes the API server refuse operations on pods of the case, a moment later. Resolves with a function that permits them again. */
 export const refusePods = async (c: Case, refusal: PodRefusal): Promise<() => Promise<void>> => {
   const { operation, subresource, expression, message } = refusal;
   const resources = [subresource === undefined ? 'pods' : `pods/${subresource}`];

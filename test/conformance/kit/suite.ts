@@ -6,9 +6,9 @@ import { openCase } from './open-case.ts';
 import { until } from './until.ts';
 
 export interface Rule {
-  /** What the product must do, in a sentence. */
+  /** What the product must do, in one sentence. */
   name: string;
-  /** Disturbs the others: runs by itself. */
+  /** Disturbs other cases: runs alone. */
   forAll: boolean;
   options: CaseOptions;
   test: (c: Case) => Promise<void>;
@@ -16,7 +16,7 @@ export interface Rule {
 
 type Add = (name: string, test: Rule['test'], options?: CaseOptions & { forAll?: boolean }) => void;
 
-/** The rules of one section of a specification; `common` holds for all of them that say nothing else. */
+/** The rules of one section; `common` are the default options of all of them. */
 export const section = (title: string, define: (rule: Add) => void, common: CaseOptions = {}): Rule[] => {
   const rules: Rule[] = [];
   define((name, test, { forAll = false, ...options } = {}) =>
@@ -24,18 +24,18 @@ export const section = (title: string, define: (rule: Add) => void, common: Case
   return rules;
 };
 
-/** The rules whose names hold these words, one rule each. */
+/** The rules whose names contain these words, exactly one rule for each. */
 export const quick = (rules: readonly Rule[], words: readonly string[]): Rule[] =>
   words.map((some) => {
     const [rule, ...others] = rules.filter(({ name }) => name.includes(some));
-    if (!rule || others.length > 0) throw new Error(`"${some}" are the words of ${rule ? 'several rules' : 'no rule'}`);
+    if (!rule || others.length > 0) throw new Error(`"${some}" matches ${rule ? 'several rules' : 'no rule'}`);
     return rule;
   });
 
-/** A healthy node outside of all cases: without one, cutting all nodes of a case would look like a broken control plane. */
+/** A healthy node outside of all cases: without it, a case whose nodes are all offline would look like a broken control plane. */
 const anchor = 'anchor';
 
-/** Runs the rules on one cluster of their own: several at a time, then those that disturb the others one by one. */
+/** Runs the rules on their own cluster: several at a time, then those that disturb others one by one. */
 export const runSuite = (title: string, startCluster: () => Promise<Cluster>, rules: readonly Rule[]): void => {
   describe(title, () => {
     let cluster: Cluster;
@@ -46,7 +46,7 @@ export const runSuite = (title: string, startCluster: () => Promise<Cluster>, ru
       await cluster.addNodes([anchor], {
         taints: [{ key: 'node-role.kubernetes.io/control-plane', effect: 'NoSchedule' }],
       });
-      // The first manager brings the CRDs, and a new kind is refused for a moment.
+      // The first manager installs the CRDs, and a new kind is refused for a moment.
       const first = await cluster.startManager({ namespace: 'default', args: ['--leader-elect=false'] });
       for (const kind of ['edgeset.io/v1alpha1/daemonrollouts', 'apps.kruise.io/v1beta1/daemonsets'])
         await until(`${kind} are served`, () => api.get(`/apis/${kind}`));
