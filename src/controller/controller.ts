@@ -90,7 +90,7 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
     queue?.addAt(key, nextAllowedAt(last, RECONCILE_INTERVAL_MS, clock.now()));
   };
 
-  const pulls = (node: string): boolean => options.agents?.has(node) ?? false;
+  const hasImageAgent = (node: string): boolean => options.agents?.has(node) ?? false;
 
   const nodeReflector = createReflector({
     client,
@@ -138,7 +138,7 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
       enqueue: () => enqueue(key),
       images: options.images,
       pullsByDefault: options.pullsByDefault ?? false,
-      pulls,
+      hasImageAgent,
       metrics,
     });
     for (const node of nodeReflector.store.values()) reconciler.setNode(node);

@@ -11,7 +11,7 @@ export interface EventHandlersOptions<P> {
   ledger: Ledger;
   nodes: Store<NodeInfo>;
   /** An agent on the node pulls images. */
-  pulls: (node: string) => boolean;
+  hasImageAgent: (node: string) => boolean;
   /** The DaemonSet as it is now. */
   view: () => DaemonSetView;
   projection: PodProjection<P>;
@@ -32,14 +32,14 @@ const sameFacts = (a: NodeFacts, b: NodeFacts): boolean =>
 
 /** The event handlers of one DaemonSet: they bring what the watches say of nodes and of its pods into its ledger. */
 export const createEventHandlers = <P>(options: EventHandlersOptions<P>) => {
-  const { client, env, ledger, nodes, pulls, view, projection, imageRequests, kindHandlers, enqueue } = options;
+  const { client, env, ledger, nodes, hasImageAgent, view, projection, imageRequests, kindHandlers, enqueue } = options;
   const { clock } = env;
   const { namespace, uid, podSelector } = view();
 
   /** `previous`: the node as it was until now, if it existed. */
   const setNode = (node: NodeInfo, previous?: NodeInfo): void => {
     kindHandlers.node(node.name);
-    const facts = nodeFactsOf(view(), node, pulls(node.name));
+    const facts = nodeFactsOf(view(), node, hasImageAgent(node.name));
     const known = ledger.get(node.name)?.node;
     // There is nothing to remember of a node that the DaemonSet has never run on.
     if (known ? sameFacts(known, facts) : !facts.eligible) return;

@@ -71,7 +71,7 @@ export interface PodWrites extends Readonly<Partial<Record<PodWriteKind, WritePo
   /** Creates the surge pod, after a write to the old pod has shown that nobody has fenced the update. */
   surge?: WritePod;
   /** Deletes the pod that a surge pod has replaced. */
-  retire?: WritePod;
+  deleteReplaced?: WritePod;
   /**
    * Makes sure that the API server refuses what another process may still send for the reserved update. `later` while
    * the cache may lack what it has already done.

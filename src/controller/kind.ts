@@ -39,11 +39,11 @@ export interface DaemonSetView {
   policy: Exclude<ParsedPolicy, { kind: 'off' }>;
 }
 
-/** A node as one DaemonSet sees it under its present template and policy. `pulls`: an agent on it pulls images. */
+/** A node as one DaemonSet sees it under its current template and policy. `hasImageAgent`: an agent on it pulls images. */
 export const nodeFactsOf = (
   { needs, policy }: Pick<DaemonSetView, 'needs' | 'policy'>,
   node: NodeInfo,
-  pulls = false,
+  hasImageAgent = false,
 ): NodeFacts => {
   const { nodeSelector, topologyKey } = policy.policy;
   return {
@@ -53,7 +53,7 @@ export const nodeFactsOf = (
     eligible: isEligible(needs, node),
     selected: nodeSelector === undefined || matches(nodeSelector, node.labels),
     zone: topologyKey === undefined ? '' : (node.labels[topologyKey] ?? ''),
-    ...((pulls || node.hasImageAgent) && { hasImageAgent: true }),
+    ...((hasImageAgent || node.hasImageAgent) && { hasImageAgent: true }),
   };
 };
 

@@ -23,7 +23,12 @@ const prepare = (nodes: readonly string[] = ['n1', 'n2']) => {
   const updates = createPodUpdates({
     env: { clock, random: () => 0.5, log: silentLogger },
     ledger,
-    podWrites: { delete: send('delete'), change: send('change'), retire: send('retire'), fence: send('fence') },
+    podWrites: {
+      delete: send('delete'),
+      change: send('change'),
+      deleteReplaced: send('deleteReplaced'),
+      fence: send('fence'),
+    },
     events: createRolloutEvents(recorder, testRef),
     metrics: { podWritten: (result) => void acted.push(result) },
     settled: () => void (settledWrites += 1),
@@ -133,7 +138,7 @@ describe('an update', () => {
     updates.deleteReplaced('n1', old);
     assert.deepEqual(
       sent.map(({ what }) => what),
-      ['retire'],
+      ['deleteReplaced'],
     );
     await answer({ kind: 'later', at: clock.now() + 5_000 });
     assert.equal(updates.deleteReplaced('n1', old), clock.now() + 5_000);

@@ -61,14 +61,14 @@ export const createPodUpdates = ({ env, ledger, podWrites, events, metrics, sett
     signal: AbortSignal,
   ): Promise<WriteOutcome> => {
     const write = podWrites[kind];
-    if (!write) throw new Error(`this controller cannot ${kind}`);
+    if (!write) throw new Error(`this kind of DaemonSet does not support the write ${kind}`);
     const outcome = await write(node, pod, signal);
     metrics.podWritten?.(outcome.kind === 'done' ? podWriteTexts[kind].result : outcome.kind);
     if (outcome.kind === 'done') events.podWritten(kind, pod.podName, node);
     if (outcome.kind === 'refused' && outcome.reason !== undefined)
       events.podWriteRefused(kind, pod.podName, node, outcome.reason, outcome.message);
     if (outcome.kind === 'unsure')
-      log.warn(`the response to a ${kind} was lost`, { node, pod: pod.podName, error: outcome.message });
+      log.warn('the response to a write was lost', { write: kind, node, pod: pod.podName, error: outcome.message });
     return outcome;
   };
 
@@ -127,7 +127,7 @@ export const createPodUpdates = ({ env, ledger, podWrites, events, metrics, sett
 
   return {
     /** Executes the update that the node's slot is reserved for, on the pod that it is reserved for. */
-    update(node: string, kind: Exclude<PodWriteKind, 'retire'>): number {
+    update(node: string, kind: Exclude<PodWriteKind, 'deleteReplaced'>): number {
       const update = reservedFor(node);
       if (!update) return Number.POSITIVE_INFINITY;
       const write = (signal: AbortSignal): Promise<WriteOutcome> => {
@@ -142,7 +142,7 @@ export const createPodUpdates = ({ env, ledger, podWrites, events, metrics, sett
       { name: podName, uid: podUid, resourceVersion: podResourceVersion }: PodFacts,
     ): number {
       const pod = { podName, podUid, podResourceVersion };
-      return start(node, pod, (signal) => send('retire', node, pod, signal));
+      return start(node, pod, (signal) => send('deleteReplaced', node, pod, signal));
     },
     /** Makes sure that the reserved update can no longer be executed by anyone, then frees its slot. */
     fence(node: string): number {

@@ -45,7 +45,7 @@ export interface ReadOptions<D extends DaemonSetObject = DaemonSetObject, V exte
   /** Changes the DaemonSet before the decision, for a dry run. */
   as?: (daemonSet: D) => D;
   /** What else would hold the manager back. */
-  obstacle?: (view: V) => Promise<OutsideHold | undefined>;
+  outsideHold?: (view: V) => Promise<OutsideHold | undefined>;
 }
 
 /**
@@ -68,12 +68,12 @@ export const readRollout = async <D extends DaemonSetObject, V extends DaemonSet
     return items;
   };
   const own = { namespace, labelSelector: view.podSelector };
-  const [allNodes, ownPods, revisions, status, obstacle] = await Promise.all([
+  const [allNodes, ownPods, revisions, status, hold] = await Promise.all([
     listAll(nodes, {}),
     listAll(pods, own),
     listAll(controllerRevisions, own),
     readStatus(),
-    options.obstacle?.(view),
+    options.outsideHold?.(view),
   ]);
 
   const now = clock.now();
@@ -104,7 +104,7 @@ export const readRollout = async <D extends DaemonSetObject, V extends DaemonSet
 
   function holdOf(): OutsideHold | undefined {
     if (view?.policy.kind === 'invalid') return { kind: 'invalid', errors: view.policy.errors };
-    return obstacle ?? (target ? undefined : { kind: 'unobserved' });
+    return hold ?? (target ? undefined : { kind: 'unobserved' });
   }
 
   async function readStatus(): Promise<DaemonRolloutStatus | undefined> {

@@ -44,7 +44,7 @@ export interface ReconcilerOptions<D extends DaemonSetObject, V extends DaemonSe
   /** Images are pulled ahead also where no annotation asks for it. */
   pullsByDefault: boolean;
   /** An agent on the node pulls images. */
-  pulls: (node: string) => boolean;
+  hasImageAgent: (node: string) => boolean;
   metrics: ControllerMetrics;
 }
 
@@ -80,7 +80,7 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
     env,
     ledger,
     nodes,
-    pulls: options.pulls,
+    hasImageAgent: options.hasImageAgent,
     view,
     projection: kind.pods,
     imageRequests,

@@ -150,7 +150,7 @@ describe('a refusal of the API server', () => {
 
 it('a write to a pod is recorded with its own reason and text', () => {
   const { events, recorded } = prepare();
-  for (const kind of ['delete', 'change', 'surge', 'retire'] as const) {
+  for (const kind of ['delete', 'change', 'surge', 'deleteReplaced'] as const) {
     events.podWritten(kind, 'app-1', 'n1');
     events.podWriteRefused(kind, 'app-1', 'n1', 'Forbidden', 'no.');
   }

@@ -4,7 +4,7 @@ import { formatPolicyError } from '../rollout/index.ts';
 import type { DaemonSetRef } from './kind.ts';
 
 /** What is written to the pod of a node, in the words of the decision. */
-export type PodWriteKind = 'delete' | 'change' | 'surge' | 'retire';
+export type PodWriteKind = 'delete' | 'change' | 'surge' | 'deleteReplaced';
 
 interface PodWriteTexts {
   /** For metrics, when it was done. */
@@ -45,7 +45,7 @@ export const podWriteTexts: Readonly<Record<PodWriteKind, PodWriteTexts>> = {
     did: (pod, node) => `Created a surge pod next to ${pod} on ${node}.`,
     attempted: (pod, node) => `create a surge pod next to ${pod} on ${node}`,
   },
-  retire: {
+  deleteReplaced: {
     ...deletion,
     result: 'retired',
     did: (pod, node) => `Deleted pod ${pod} on ${node}: its surge pod has replaced it.`,

@@ -32,6 +32,6 @@ export const withinBurst = ({ env, view, ledger }: BurstContext, writes: PodWrit
     delete: limited(writes.delete),
     ...(writes.change && { change: limited(writes.change) }),
     ...(writes.surge && { surge: limited(writes.surge) }),
-    ...(writes.retire && { retire: limited(writes.retire) }),
+    ...(writes.deleteReplaced && { deleteReplaced: limited(writes.deleteReplaced) }),
   };
 };

@@ -203,7 +203,7 @@ export const createPodUpdates = (options: PodUpdatesOptions) => {
 
   const podWrites: PodWrites = {
     delete: remove,
-    retire: remove,
+    deleteReplaced: remove,
     async surge(node, pod, signal) {
       const before = view();
       const current = finder.current(before);

@@ -96,7 +96,7 @@ export const advanced: DaemonSetKind = defineKind(createAdvancedKind(), {
   pauseOf: ({ spec }) => (spec.updateStrategy?.rollingUpdate?.paused ? 'on' : 'off'),
   overridden,
   notes,
-  obstacle: readConflict,
+  outsideHold: readConflict,
   notServed: (namespace, name) =>
     new CommandError(
       'Refused',

@@ -113,13 +113,13 @@ export interface KindSpec<D, V> extends Omit<DaemonSetKind, 'resource' | 'rollou
   overridden: (daemonSet: D, overrides: Overrides) => D;
   notes: (reading: RolloutReading & { view: V }) => string[];
   /** What else would hold the rollout, besides the DaemonSet itself. */
-  obstacle?: (client: KubeClient, clock: Clock, view: V) => Promise<OutsideHold | undefined>;
+  outsideHold?: (client: KubeClient, clock: Clock, view: V) => Promise<OutsideHold | undefined>;
 }
 
 /** Combines a controller's kind with its part of the command line. */
 export const defineKind = <D extends DaemonSetLike & DaemonSetObject, V extends DaemonSetView, P>(
   kind: Kind<D, V, P>,
-  { policyOf, pauseOf, overridden, notes, obstacle, ...ways }: KindSpec<D, V>,
+  { policyOf, pauseOf, overridden, notes, outsideHold, ...ways }: KindSpec<D, V>,
 ): DaemonSetKind => {
   const toSubject = (object: D): DaemonSetState => ({ object, policy: policyOf(object), pause: pauseOf(object) });
   const self: DaemonSetKind = {
@@ -135,7 +135,7 @@ export const defineKind = <D extends DaemonSetLike & DaemonSetObject, V extends 
         namespace,
         name,
         as: (daemonSet) => overridden(daemonSet, overrides),
-        ...(obstacle && { obstacle: (view) => obstacle(client, clock, view) }),
+        ...(outsideHold && { outsideHold: (view) => outsideHold(client, clock, view) }),
       });
       return reading && { ...reading, kind: self, notes: notes(reading) };
     },
