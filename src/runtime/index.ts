@@ -1,8 +1,7 @@
-export { type BackoffOptions, backoffMs } from './backoff.ts';
+export { type BackoffOptions, backoffMs, createKeyedBackoff, nextAllowedAt } from './backoff.ts';
 export { type CertificateAuthority, createCertificateAuthority, type Identity } from './certificate.ts';
 export { type Clock, nextTurn, sleep, steadyClock, systemClock, type Timer } from './clock.ts';
 export type { Env } from './env.ts';
-export { createKeyedBackoff, nextAllowedAt } from './keyed-backoff.ts';
 export { createLogger, type LogFields, type Logger, type LoggerOptions, type LogLevel, silentLogger } from './log.ts';
 export { OptionError, parseDuration } from './options.ts';
 export { createRandom } from './random.ts';
