@@ -139,7 +139,7 @@ describe('checkAnnouncements', () => {
 
   it('S5: reports a pod of another owner', () => {
     const log = history().pod([ready, said('NewRevision')], { by: manager, owner: 'other' });
-    assert.match(log.judge().join(), /which no DaemonSet of the case owns/);
+    assert.match(log.judge().join(), /which not owned by a DaemonSet of the case/);
   });
 
   it('S15: reports a patch that changes nothing or only a time, and one of a terminating pod', () => {
@@ -164,7 +164,7 @@ describe('checkAnnouncements', () => {
         .pod([ready, said('Halted')], { by: manager, going: true })
         .judge()
         .join(),
-      /on its way out$/,
+      /been terminating for long$/,
     );
   });
 });
