@@ -7,8 +7,8 @@ import { createPodManagement } from './manage.ts';
 import { withinBurst } from './placement/burst.ts';
 import { createPodCreator } from './placement/create-pods.ts';
 import { type CachedPod, cachedPods } from './podcontrol/cached-pod.ts';
-import { createPodUpdates } from './podcontrol/pod-updates.ts';
-import { createPodWriter } from './podcontrol/pod-writer.ts';
+import { createMaintenanceWriter } from './podcontrol/maintenance-writer.ts';
+import { createPodOperations } from './podcontrol/pod-operations.ts';
 import { createPodSync } from './podcontrol/sync-pod.ts';
 import { restoreTemplate } from './revisions/restore-template.ts';
 import { createTargetFinder, readTarget } from './revisions/target.ts';
@@ -29,20 +29,20 @@ export const createAdvancedKind = (): ManagedKind<AdvancedDaemonSet, AdvancedVie
       const { client } = context;
       const finder = createTargetFinder({ ...context, lease });
       const creator = createPodCreator(context);
-      const updates = createPodUpdates({ ...context, finder, creator });
-      const writer = createPodWriter(context);
-      const podSync = createPodSync({ ...context, updates, writer });
+      const operations = createPodOperations({ ...context, finder, creator });
+      const writer = createMaintenanceWriter(context);
+      const podSync = createPodSync({ ...context, operations, writer });
       const { manage, finalize, eventHandlers, drain } = createPodManagement({
         ...context,
         finder,
-        updates,
+        operations,
         writer,
         creator,
         podSync,
       });
       return {
         findTarget: finder.find,
-        podWrites: withinBurst(context, updates.podWrites),
+        podWrites: withinBurst(context, operations.podWrites),
         restoreTemplate: async (view, template, from, signal) => {
           const change = { template, annotations: { [annotation.rolledBackFrom]: from } };
           const { metadata } = await restoreTemplate(client, view, change, { fieldManager: FIELD_MANAGER, signal });

@@ -7,8 +7,8 @@ import { createDirtyNodes, type Requeue } from './placement/dirty-nodes.ts';
 import { createNodeSync } from './placement/sync-nodes.ts';
 import type { CachedPod } from './podcontrol/cached-pod.ts';
 import { createControllerRefManager } from './podcontrol/controller-ref-manager.ts';
-import type { PodUpdates } from './podcontrol/pod-updates.ts';
-import type { PodWriter } from './podcontrol/pod-writer.ts';
+import type { MaintenanceWriter } from './podcontrol/maintenance-writer.ts';
+import type { PodOperations } from './podcontrol/pod-operations.ts';
 import type { PodSync } from './podcontrol/sync-pod.ts';
 import type { CurrentRevision } from './revisions/sync-history.ts';
 import type { TargetFinder } from './revisions/target.ts';
@@ -17,8 +17,8 @@ import { createStatusWriter, statusOf } from './status/status.ts';
 
 export interface PodManagementOptions extends ReconcilerContext<AdvancedView, CachedPod> {
   finder: TargetFinder;
-  updates: PodUpdates;
-  writer: PodWriter;
+  operations: PodOperations;
+  writer: MaintenanceWriter;
   creator: PodCreator;
   podSync: PodSync;
 }
@@ -40,7 +40,7 @@ interface CheckedNode {
  * event and nodes that are due; the others enter only through the counts.
  */
 export const createPodManagement = (options: PodManagementOptions) => {
-  const { env, ledger, nodes, finder, updates, writer, creator, podSync } = options;
+  const { env, ledger, nodes, finder, operations, writer, creator, podSync } = options;
   const { clock } = env;
   const dirtyNodes = createDirtyNodes(options);
   const counts = createStatusCounts();
@@ -56,7 +56,7 @@ export const createPodManagement = (options: PodManagementOptions) => {
     pod(cached) {
       const { facts, ownership, pod } = cached;
       const present = dirtyNodes.addPod(cached);
-      updates.podObserved(cached, present);
+      operations.podObserved(cached, present);
       if (present) {
         if (ownership === 'ours') creator.podObserved(cached);
       } else {

@@ -20,7 +20,7 @@ export type {
   Target,
   WritePod,
 } from './kind-adapter.ts';
-export { type PodControl, type PodVersion, type WriteOutcome } from './pod-control.ts';
+export { outcomeOfError, type PodControl, type PodVersion, type WriteOutcome } from './pod-control.ts';
 export { updateKnownPod } from './pod-writer.ts';
 export { type ReadOptions, type RolloutReading, readRollout } from './read-rollout.ts';
 export { newestRevision, type RevisionView, readRevisions } from './revisions.ts';

@@ -36,6 +36,13 @@ export type PodVersion = PodIdentity & Pick<NodeUpdate, 'podResourceVersion'>;
 
 const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
+/** The outcome of a write that failed with this error. */
+export const outcomeOfError = (error: unknown): WriteOutcome => {
+  const message = textOf(error);
+  if (!isKubeError(error) || error.happened === 'unknown') return { kind: 'unsure', message };
+  return { kind: 'refused', reason: error.status > 0 ? error.code : undefined, message };
+};
+
 /** Writes to the pods of one namespace. Every write names the pod's UID, so that it never reaches another pod. */
 export const createPodControl = (
   client: KubeClient,
@@ -67,9 +74,7 @@ export const createPodControl = (
     } catch (error) {
       if (isKubeError(error, 'NotFound')) return { kind: 'gone' };
       if (isKubeError(error, 'Conflict')) return read(pod, signal);
-      const message = textOf(error);
-      if (!isKubeError(error) || error.happened === 'unknown') return { kind: 'unsure', message };
-      return { kind: 'refused', reason: error.status > 0 ? error.code : undefined, message };
+      return outcomeOfError(error);
     }
   };
 

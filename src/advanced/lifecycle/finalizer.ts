@@ -8,14 +8,14 @@ import { compareVersions, isKubeError } from '../../kube/index.ts';
 import type { AdvancedView } from '../advanced-view.ts';
 import { advancedDaemonSets } from '../api/types.ts';
 import type { CachedPod } from '../podcontrol/cached-pod.ts';
-import { type PodUpdates, versionOf } from '../podcontrol/pod-updates.ts';
-import type { PodWriter } from '../podcontrol/pod-writer.ts';
+import type { MaintenanceWriter } from '../podcontrol/maintenance-writer.ts';
+import { type PodOperations, versionOf } from '../podcontrol/pod-operations.ts';
 import { cancelDelete, type DeleteStep, HOOK_FINALIZER, hasHandlers, holdersOf, nextDeleteStep } from './pre-delete.ts';
 
 export interface FinalizerOptions
   extends Pick<ReconcilerContext<AdvancedView, CachedPod>, 'client' | 'env' | 'events' | 'enqueue'> {
-  updates: PodUpdates;
-  writer: PodWriter;
+  operations: PodOperations;
+  writer: MaintenanceWriter;
 }
 
 const NEVER = Number.POSITIVE_INFINITY;
@@ -34,7 +34,7 @@ export interface AwaitedPods {
  * The deletion of a DaemonSet with a preDelete hook: a finalizer holds it until the hook has released all of its pods. A
  * DaemonSet without a hook has no finalizer and can be deleted while no manager runs.
  */
-export const createFinalizer = ({ client, env, events, enqueue, updates, writer }: FinalizerOptions) => {
+export const createFinalizer = ({ client, env, events, enqueue, operations, writer }: FinalizerOptions) => {
   const { clock, log } = env;
   /** By UID: names of the pods that the deletion waits for. */
   const awaited = new Map<string, string>();
@@ -62,7 +62,7 @@ export const createFinalizer = ({ client, env, events, enqueue, updates, writer 
     if (staysRunning(view, cached))
       return facts.terminating || uncancellable.has(facts.uid) ? undefined : cancelDelete(pod, now);
     const { preDelete: hook, preDeleteTimeoutMs: timeoutMs } = view;
-    const step = nextDeleteStep({ pod, hook, timeoutMs, seenSince: updates.preparingSince(cached), now });
+    const step = nextDeleteStep({ pod, hook, timeoutMs, seenSince: operations.preparingSince(cached), now });
     if (!facts.terminating) return step;
     // Deleted by others, for example the garbage collector with --cascade=foreground. If a finalizer of the hook holds the
     // pod, the hook's controller must still be told, or the pod would never go.
@@ -117,8 +117,8 @@ export const createFinalizer = ({ client, env, events, enqueue, updates, writer 
         cached,
         (signal) =>
           stays && step.kind !== 'delete'
-            ? updates.patch(versionOf(cached), step, signal)
-            : updates.deletePod(cached, signal),
+            ? operations.patch(versionOf(cached), step, signal)
+            : operations.deletePod(cached, signal),
         (outcome) => {
           if (outcome.kind === 'done' && step.kind === 'delete')
             events.event(

@@ -1,5 +1,10 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import { createInFlightWrites, type ReconcilerContext, type WriteOutcome } from '../../controller/index.ts';
+import {
+  createInFlightWrites,
+  outcomeOfError,
+  type ReconcilerContext,
+  type WriteOutcome,
+} from '../../controller/index.ts';
 import { ifFound, isKubeError, keyOf, pagesOf, pods as podResource } from '../../kube/index.ts';
 import { controllerOf, type Gate, gate, matches, parseSelector, toPodFacts } from '../../rollout/index.ts';
 import type { AdvancedView } from '../advanced-view.ts';
@@ -20,14 +25,6 @@ const gatesFor = ({ policy, preDelete }: AdvancedView): Gate[] => [
   ...(policy.policy.inPlace ? [gate.inPlace] : []),
   ...(preDelete?.markPodNotReady === true ? [gate.lifecycle] : []),
 ];
-
-const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
-
-const outcomeOf = (error: unknown): WriteOutcome => {
-  const message = textOf(error);
-  if (!isKubeError(error) || error.happened === 'unknown') return { kind: 'unsure', message };
-  return { kind: 'refused', reason: error.status > 0 ? error.code : undefined, message };
-};
 
 type Context = ReconcilerContext<AdvancedView, CachedPod>;
 type PodCreatorOptions = Pick<Context, 'client' | 'env' | 'view' | 'pods' | 'metrics' | 'enqueue'> & {
@@ -153,7 +150,7 @@ export const createPodCreator = (options: PodCreatorOptions) => {
   const reportRefusal = (error: unknown): void => {
     // A lost request or response is retried silently.
     if (!isKubeError(error) || error.happened === 'unknown' || error.status <= 0) return;
-    refusal = textOf(error);
+    refusal = error.message;
     events.warnOnce(`create ${error.code}`, 'FailedCreate', 'Create', `Could not create pods: ${refusal}`);
   };
 
@@ -173,15 +170,15 @@ export const createPodCreator = (options: PodCreatorOptions) => {
         const created = await client.create(podResource, pod, { timeoutMs: TIMEOUT_MS, signal });
         return { kind: 'done', pod: toPodFacts(created) };
       } catch (error) {
-        if (!isKubeError(error, 'AlreadyExists')) return outcomeOf(error);
+        if (!isKubeError(error, 'AlreadyExists')) return outcomeOfError(error);
         // The name is derived from the purpose of the pod: an earlier attempt or another leader created it.
         const ref = { namespace: view.namespace, name: pod.metadata?.name ?? '' };
         try {
           const existing = await client.get(podResource, ref, { timeoutMs: TIMEOUT_MS, signal });
-          if (controllerOf(existing)?.uid !== view.uid) return outcomeOf(error);
+          if (controllerOf(existing)?.uid !== view.uid) return outcomeOfError(error);
           return { kind: 'done', pod: toPodFacts(existing) };
         } catch (failure) {
-          return outcomeOf(failure);
+          return outcomeOfError(failure);
         }
       }
     },

@@ -2,8 +2,8 @@ import type { ManageInput, ReconcilerContext } from '../../controller/index.ts';
 import { nodeShouldRunDaemonPod, scaledValue } from '../../rollout/index.ts';
 import type { AdvancedView } from '../advanced-view.ts';
 import type { CachedPod } from '../podcontrol/cached-pod.ts';
-import type { PodUpdates } from '../podcontrol/pod-updates.ts';
-import type { PodWriter } from '../podcontrol/pod-writer.ts';
+import type { MaintenanceWriter } from '../podcontrol/maintenance-writer.ts';
+import type { PodOperations } from '../podcontrol/pod-operations.ts';
 import type { CurrentRevision } from '../revisions/sync-history.ts';
 import type { StatusCounts } from '../status/counts.ts';
 import { burstOf } from './burst.ts';
@@ -23,8 +23,8 @@ export interface NodeSyncOptions
   extends Pick<ReconcilerContext<AdvancedView, CachedPod>, 'env' | 'view' | 'ledger' | 'nodes' | 'events'> {
   dirtyNodes: DirtyNodes;
   counts: StatusCounts;
-  updates: PodUpdates;
-  writer: PodWriter;
+  operations: PodOperations;
+  writer: MaintenanceWriter;
   creator: PodCreator;
 }
 
@@ -41,7 +41,7 @@ const reasons: Readonly<Record<Removal['why'], string>> = {
 
 /** Creates and removes pods as placement decides, within the limits of the whole DaemonSet. */
 export const createNodeSync = (options: NodeSyncOptions) => {
-  const { env, view: currentView, ledger, nodes, events, dirtyNodes, counts, updates, writer, creator } = options;
+  const { env, view: currentView, ledger, nodes, events, dirtyNodes, counts, operations, writer, creator } = options;
   const { clock } = env;
   /** By node: the back-off after pods that finished there. */
   const finished = new Map<string, FinishedPods>();
@@ -125,7 +125,7 @@ export const createNodeSync = (options: NodeSyncOptions) => {
     const { uid } = cached.facts;
     removing.add(uid);
     try {
-      return await updates.deletePod(cached, signal);
+      return await operations.deletePod(cached, signal);
     } finally {
       removing.delete(uid);
     }

@@ -5,13 +5,13 @@ import { controllerRef } from '../api/types.ts';
 import { cancelDelete } from '../lifecycle/pre-delete.ts';
 import type { CurrentRevision } from '../revisions/sync-history.ts';
 import type { CachedPod } from './cached-pod.ts';
-import { type InPlaceTarget, type PodUpdates, versionOf } from './pod-updates.ts';
-import type { PodWriter } from './pod-writer.ts';
+import type { MaintenanceWriter } from './maintenance-writer.ts';
+import { type InPlaceTarget, type PodOperations, versionOf } from './pod-operations.ts';
 import { initialGatePatch, unsetGates } from './readiness-gates.ts';
 
 export interface PodSyncOptions extends Pick<ReconcilerContext<AdvancedView, CachedPod>, 'env' | 'ledger' | 'events'> {
-  updates: PodUpdates;
-  writer: PodWriter;
+  operations: PodOperations;
+  writer: MaintenanceWriter;
 }
 
 const NEVER = Number.POSITIVE_INFINITY;
@@ -25,12 +25,12 @@ type Need =
   | { kind: 'rollout' };
 
 /** Syncs pods that stay: adoption, readiness gates, the remaining steps of an in-place update, a cancelled deletion. */
-export const createPodSync = ({ env, ledger, events, updates, writer }: PodSyncOptions) => {
+export const createPodSync = ({ env, ledger, events, operations, writer }: PodSyncOptions) => {
   const { clock } = env;
 
   const patch = (cached: CachedPod, kind: 'pod' | 'status', body: object): Need => ({
     kind: 'write',
-    write: (signal) => updates.patch(versionOf(cached), { kind, body }, signal),
+    write: (signal) => operations.patch(versionOf(cached), { kind, body }, signal),
   });
 
   const adopt = (view: AdvancedView, cached: CachedPod): Need => {
@@ -52,7 +52,7 @@ export const createPodSync = ({ env, ledger, events, updates, writer }: PodSyncO
   const completeInPlace = (cached: CachedPod, current: CurrentRevision): Need | undefined => {
     const target = inPlaceTargetOf(cached, current);
     if (!target) return undefined;
-    const step = updates.inPlaceStep(cached, target);
+    const step = operations.inPlaceStep(cached, target);
     if (step.kind === 'done') return undefined;
     if (step.kind === 'wait') return { kind: 'recheck', at: step.until };
     const { name, node } = cached.facts;
@@ -62,7 +62,7 @@ export const createPodSync = ({ env, ledger, events, updates, writer }: PodSyncO
       refused('Stuck', step.why);
       return { kind: 'recheck', at: NEVER };
     }
-    return { kind: 'write', write: (signal) => updates.writeInPlaceStep(cached, step, signal), refused };
+    return { kind: 'write', write: (signal) => operations.writeInPlaceStep(cached, step, signal), refused };
   };
 
   /** Does the rollout have a pending update of the pod, or is the pod the old one of a surge? */

@@ -207,7 +207,7 @@ export const safety: readonly Mutant[] = [
     whose: 'S11',
     story: 'a pod is deleted before its preDelete hook has released it',
     breaks: ['S11'],
-    file: 'src/advanced/podcontrol/pod-updates.ts',
+    file: 'src/advanced/podcontrol/pod-operations.ts',
     find: 'if (!view().preDelete) return podControl.delete(pod, signal);',
     replace: 'if (view()) return podControl.delete(pod, signal);',
     hunt: history({ ...recreate, hook: { by: 'label', markPodNotReady: false, drainMs: 3_000 } }, release(10)),

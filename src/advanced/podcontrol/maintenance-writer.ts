@@ -8,7 +8,7 @@ const CONCURRENT_WRITES = 32;
 /** How long the cache may take to show a confirmed write. Then the pod is written to regardless. */
 const OBSERVED_WITHIN_MS = 15_000;
 
-export interface PodWriterOptions {
+export interface MaintenanceWriterOptions {
   env: Env;
   /** Receives the pods that the API server returns. */
   ledger: Pick<Ledger, 'get' | 'setPod'>;
@@ -17,7 +17,7 @@ export interface PodWriterOptions {
 }
 
 /** Writes to pods that need no slot of the budget: one at a time for each pod, and none based on a stale cache. */
-export const createPodWriter = ({ env, ledger, enqueue }: PodWriterOptions) => {
+export const createMaintenanceWriter = ({ env, ledger, enqueue }: MaintenanceWriterOptions) => {
   const { clock, log } = env;
   /** By UID: the cache is stale until it shows a version that `isCurrent` accepts, or until `expiresAt`. */
   const staleUntil = new Map<string, { isCurrent: (version: string) => boolean; expiresAt: number }>();
@@ -84,4 +84,4 @@ export const createPodWriter = ({ env, ledger, enqueue }: PodWriterOptions) => {
     drain: writes.drain,
   };
 };
-export type PodWriter = ReturnType<typeof createPodWriter>;
+export type MaintenanceWriter = ReturnType<typeof createMaintenanceWriter>;

@@ -38,7 +38,7 @@ export interface InPlaceTarget {
   current: CurrentRevision;
 }
 
-export interface PodUpdatesOptions
+export interface PodOperationsOptions
   extends Pick<ReconcilerContext<AdvancedView, CachedPod>, 'env' | 'view' | 'ledger' | 'pods' | 'podControl'> {
   events: Pick<RolloutEvents, 'event' | 'warnOnce'>;
   finder: Pick<TargetFinder, 'current'>;
@@ -50,7 +50,7 @@ const specVersionOf = ({ generation, policy }: AdvancedView): string =>
   `${generation} ${policy.kind === 'on' ? policy.hash : policy.kind}`;
 
 /** Updates of single pods: deletion through the preDelete hook, in-place updates, surges. */
-export const createPodUpdates = (options: PodUpdatesOptions) => {
+export const createPodOperations = (options: PodOperationsOptions) => {
   const { env, view, ledger, pods, podControl, events, finder, creator } = options;
   const { clock } = env;
   /** By UID of the old pod of a surge: the version that the fence left, and the version that was fenced. */
@@ -248,4 +248,4 @@ export const createPodUpdates = (options: PodUpdatesOptions) => {
     },
   };
 };
-export type PodUpdates = ReturnType<typeof createPodUpdates>;
+export type PodOperations = ReturnType<typeof createPodOperations>;

@@ -9,7 +9,7 @@ import { silentLogger } from '../../runtime/index.ts';
 import { toAdvancedView } from '../advanced-view.ts';
 import type { CurrentRevision } from '../revisions/sync-history.ts';
 import type { CachedPod } from './cached-pod.ts';
-import { createPodUpdates } from './pod-updates.ts';
+import { createPodOperations } from './pod-operations.ts';
 
 const { signal } = new AbortController();
 const uid = 'uid-n1';
@@ -79,7 +79,7 @@ const prepare = ({ graceSeconds = 0 } = {}) => {
     assert.ok(seen);
     return seen;
   };
-  const updates = createPodUpdates({
+  const operations = createPodOperations({
     env: { clock, random: () => 0.5, log: silentLogger },
     view,
     ledger,
@@ -106,11 +106,11 @@ const prepare = ({ graceSeconds = 0 } = {}) => {
       pod: objectOf(version, revision, open, ready),
     };
     pods.set('edge/app-n1', cached);
-    updates.podObserved(cached, true);
+    operations.podObserved(cached, true);
   };
   observe('10');
-  const act = { podUid: uid, podName: 'app-n1', podResourceVersion: '10' };
-  return { clock, asked, ledger, pods, updates, written, bodies, answers, facts, observe, act };
+  const update = { podUid: uid, podName: 'app-n1', podResourceVersion: '10' };
+  return { clock, asked, ledger, pods, operations, written, bodies, answers, facts, observe, update };
 };
 
 const done = (pod: CachedPod['facts']): WriteOutcome => ({ kind: 'done', pod });
@@ -120,11 +120,11 @@ const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resol
 
 describe('an in-place update', () => {
   it('takes the pod out of service, and updates it after the kubelet reports that', async () => {
-    const { updates, written, bodies, answers, facts, act, ledger, observe } = prepare();
+    const { operations, written, bodies, answers, facts, update, ledger, observe } = prepare();
     const shut = facts('11', { updatingInPlace: true, ready: false });
     answers.push(done(shut));
     let outcome: WriteOutcome | undefined;
-    const first = updates.podWrites.change?.('n1', act, signal).then((came) => (outcome = came));
+    const first = operations.podWrites.change?.('n1', update, signal).then((result) => (outcome = result));
     await settled();
     observe('11', { open: false });
     await settled();
@@ -138,7 +138,7 @@ describe('an in-place update', () => {
     await first;
     assert.deepEqual(outcome, { kind: 'changed', pod: shut });
     answers.push(done(facts('13', { revision: 'h2' })));
-    const second = await updates.podWrites.change?.('n1', { ...act, podResourceVersion: '12' }, signal);
+    const second = await operations.podWrites.change?.('n1', { ...update, podResourceVersion: '12' }, signal);
     assert.equal(second?.kind === 'done' && second.pod?.revision, 'h2');
     assert.deepEqual(written, [`patch status ${uid}/10`, `patch pod ${uid}/12`]);
     const versions = bodies.map((body) => (body as Pod).metadata);
@@ -152,13 +152,13 @@ describe('an in-place update', () => {
   });
 
   it('waits for the kubelet only briefly, and stops when leadership is lost', async () => {
-    const { clock, updates, answers, facts, act, observe } = prepare();
+    const { clock, operations, answers, facts, update, observe } = prepare();
     const shut = facts('11', { updatingInPlace: true, ready: false });
     const term = new AbortController();
     for (const end of [() => clock.advance(1_000), () => Promise.resolve(term.abort())]) {
       observe('10');
       answers.push(done(shut));
-      const outcome = updates.podWrites.change?.('n1', act, term.signal);
+      const outcome = operations.podWrites.change?.('n1', update, term.signal);
       await settled();
       observe('11', { open: false });
       await end();
@@ -167,73 +167,73 @@ describe('an in-place update', () => {
   });
 
   it('does not wait for the kubelet if the pod was not ready', async () => {
-    const { updates, answers, facts, act, observe } = prepare();
+    const { operations, answers, facts, update, observe } = prepare();
     const shut = facts('11', { updatingInPlace: true, ready: false });
     observe('10', { ready: false });
     answers.push(done(shut));
-    assert.deepEqual(await updates.podWrites.change?.('n1', act, signal), { kind: 'changed', pod: shut });
+    assert.deepEqual(await operations.podWrites.change?.('n1', update, signal), { kind: 'changed', pod: shut });
   });
 
   it('is decided again after the first write, and continues when its grace period has passed', async () => {
-    const { clock, updates, written, answers, facts, act, observe } = prepare({ graceSeconds: 5 });
+    const { clock, operations, written, answers, facts, update, observe } = prepare({ graceSeconds: 5 });
     const shut = facts('11', { updatingInPlace: true, ready: false });
     answers.push(done(shut));
-    const outcomeOfFirst = updates.podWrites.change?.('n1', act, signal);
+    const outcomeOfFirst = operations.podWrites.change?.('n1', update, signal);
     await settled();
     observe('11', { open: false, ready: false });
     assert.deepEqual(await outcomeOfFirst, { kind: 'changed', pod: shut });
     assert.equal(written.length, 1);
     await clock.advance(5_000);
     answers.push(done(facts('12', { revision: 'h2' })));
-    const outcome = await updates.podWrites.change?.('n1', { ...act, podResourceVersion: '11' }, signal);
+    const outcome = await operations.podWrites.change?.('n1', { ...update, podResourceVersion: '11' }, signal);
     assert.equal(outcome?.kind, 'done');
     assert.equal(written.at(-1), `patch pod ${uid}/11`);
   });
 
   it('is done without a write if the pod already carries the target revision', async () => {
-    const { updates, written, act, observe } = prepare();
+    const { operations, written, update, observe } = prepare();
     observe('10', { open: false, revision: 'h2' });
-    assert.equal((await updates.podWrites.change?.('n1', act, signal))?.kind, 'done');
+    assert.equal((await operations.podWrites.change?.('n1', update, signal))?.kind, 'done');
     assert.deepEqual(written, []);
   });
 });
 
 describe('a surge', () => {
   it('first writes to the old pod in the version of the decision', async () => {
-    const { updates, written, answers, facts, act } = prepare();
+    const { operations, written, answers, facts, update } = prepare();
     answers.push(done(facts('11')), done(facts('12', { uid: 'new' })));
-    assert.equal((await updates.podWrites.surge?.('n1', act, signal))?.kind, 'done');
+    assert.equal((await operations.podWrites.surge?.('n1', update, signal))?.kind, 'done');
     assert.deepEqual(written, [`claim ${uid}/10`, `create n1 beside ${uid}/undefined`]);
   });
 
   it('creates no pod if the old one has changed or is gone', async () => {
-    const { updates, written, answers, facts, act } = prepare();
+    const { operations, written, answers, facts, update } = prepare();
     for (const answer of [{ kind: 'changed', pod: facts('11') }, { kind: 'gone' }] as const) {
       answers.push(answer);
-      assert.deepEqual(await updates.podWrites.surge?.('n1', act, signal), answer);
+      assert.deepEqual(await operations.podWrites.surge?.('n1', update, signal), answer);
     }
     assert.deepEqual(written, [`claim ${uid}/10`, `claim ${uid}/10`]);
   });
 
   it('creates no pod if the process was suspended after the first write', async () => {
-    const { clock, updates, written, answers, facts, act } = prepare();
+    const { clock, operations, written, answers, facts, update } = prepare();
     answers.push(() => {
       clock.jump(11_000);
       return done(facts('11'));
     });
-    assert.deepEqual(await updates.podWrites.surge?.('n1', act, signal), { kind: 'changed', pod: facts('11') });
+    assert.deepEqual(await operations.podWrites.surge?.('n1', update, signal), { kind: 'changed', pod: facts('11') });
     assert.deepEqual(written, [`claim ${uid}/10`]);
   });
 });
 
 describe('a surge whose spec changes meanwhile', () => {
   it('creates no pod and is decided again', async () => {
-    const { asked, updates, written, answers, facts, act } = prepare();
+    const { asked, operations, written, answers, facts, update } = prepare();
     answers.push(() => {
       asked.generation = 3;
       return done(facts('11'));
     });
-    assert.deepEqual(await updates.podWrites.surge?.('n1', act, signal), { kind: 'changed', pod: facts('11') });
+    assert.deepEqual(await operations.podWrites.surge?.('n1', update, signal), { kind: 'changed', pod: facts('11') });
     assert.deepEqual(written, [`claim ${uid}/10`]);
   });
 });
@@ -242,9 +242,9 @@ describe('the fence of a surge', () => {
   const surge = { kind: 'surge' } as const;
 
   it('completes when the cache shows the old pod as the fence left it, and is written once', async () => {
-    const { clock, updates, written, answers, facts, act, observe } = prepare();
+    const { clock, operations, written, answers, facts, update, observe } = prepare();
     answers.push(done(facts('15')));
-    const fence = () => updates.podWrites.fence('n1', { ...act, ...surge }, signal);
+    const fence = () => operations.podWrites.fence('n1', { ...update, ...surge }, signal);
     assert.deepEqual(await fence(), { kind: 'later', at: clock.now() + 250 });
     observe('14');
     assert.equal((await fence()).kind, 'later');
@@ -254,23 +254,23 @@ describe('the fence of a surge', () => {
   });
 
   it('completes when the cache no longer shows the pod', async () => {
-    const { updates, pods, answers, facts, act } = prepare();
+    const { operations, pods, answers, facts, update } = prepare();
     answers.push(done(facts('15')));
     pods.delete('edge/app-n1');
-    assert.deepEqual(await updates.podWrites.fence('n1', { ...act, ...surge }, signal), { kind: 'gone' });
+    assert.deepEqual(await operations.podWrites.fence('n1', { ...update, ...surge }, signal), { kind: 'gone' });
   });
 
   it('is written again for an update that was reserved since', async () => {
-    const { updates, written, answers, facts, act } = prepare();
+    const { operations, written, answers, facts, update } = prepare();
     answers.push(done(facts('15')), done(facts('17')));
-    await updates.podWrites.fence('n1', { ...act, ...surge }, signal);
-    await updates.podWrites.fence('n1', { ...act, ...surge, podResourceVersion: '16' }, signal);
+    await operations.podWrites.fence('n1', { ...update, ...surge }, signal);
+    await operations.podWrites.fence('n1', { ...update, ...surge, podResourceVersion: '16' }, signal);
     assert.deepEqual(written, [`fence ${uid}/10`, `fence ${uid}/16`]);
   });
 
   it('does not wait for the cache for a delete, whose result shows on the pod', async () => {
-    const { updates, answers, facts, act } = prepare();
+    const { operations, answers, facts, update } = prepare();
     answers.push(done(facts('15')));
-    assert.equal((await updates.podWrites.fence('n1', act, signal)).kind, 'done');
+    assert.equal((await operations.podWrites.fence('n1', update, signal)).kind, 'done');
   });
 });

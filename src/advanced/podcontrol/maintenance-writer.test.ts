@@ -5,7 +5,7 @@ import type { WriteOutcome } from '../../controller/index.ts';
 import { podFacts } from '../../controller/testing/index.ts';
 import { silentLogger } from '../../runtime/index.ts';
 import type { CachedPod } from './cached-pod.ts';
-import { createPodWriter } from './pod-writer.ts';
+import { createMaintenanceWriter } from './maintenance-writer.ts';
 
 const cached = (resourceVersion: string): CachedPod => ({
   ownership: 'ours',
@@ -19,7 +19,7 @@ const writeOnce = async (on: string, outcome: WriteOutcome) => {
   const env = { clock, random: () => 0.5, log: silentLogger };
   const { promise: ended, resolve: enqueue } = Promise.withResolvers<void>();
   const ledger = { get: () => undefined, setPod: () => assert.fail('a pod that nobody knows is learned') };
-  const writer = createPodWriter({ env, ledger, enqueue });
+  const writer = createMaintenanceWriter({ env, ledger, enqueue });
   writer.start(cached(on), () => Promise.resolve(outcome));
   await ended;
   return { mayWrite: (version: string): boolean => writer.nextWriteAt(cached(version)) <= clock.now(), clock };
