@@ -1,5 +1,5 @@
 import { KubeError, type KubeErrorCode } from '../../kube/index.ts';
-import type { Json } from './json.ts';
+import { arrayOf, type Json, recordOf } from './json.ts';
 
 export interface StatusCause {
   reason: string;
@@ -191,3 +191,12 @@ export const forbiddenField = (field: string, why: string): StatusCause => ({
   message: `Forbidden: ${why}`,
   field,
 });
+
+/** Validates each item of a list, with the path of the item. */
+export const validateItems = (
+  object: Json,
+  list: string,
+  field: string,
+  validate: (item: Json, field: string) => StatusCause[],
+): StatusCause[] =>
+  arrayOf(object[list]).flatMap((item, index) => validate(recordOf(item), `${field}.${list}[${index}]`));

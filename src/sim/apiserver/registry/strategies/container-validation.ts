@@ -5,6 +5,7 @@ import {
   notSupported,
   requiredField,
   type StatusCause,
+  validateItems,
 } from '../../errors.ts';
 import { arrayOf, at, isRecord, type Json, recordOf, scalarText, textOf } from '../../json.ts';
 import { nameErrors } from './names.ts';
@@ -134,9 +135,7 @@ const portNameError = (name: string): string | undefined => {
 
 const ports = (container: Json, here: string): StatusCause[] => {
   const names = new Set<string>();
-  return arrayOf(container.ports).flatMap((given, index) => {
-    const port = recordOf(given);
-    const field = `${here}.ports[${index}]`;
+  return validateItems(container, 'ports', here, (port, field) => {
     const causes: StatusCause[] = [];
     const name = textOf(port.name);
     const detail = name === '' ? undefined : portNameError(name);
@@ -160,9 +159,7 @@ const FIELD =
   /^(metadata\.(annotations|labels|name|namespace|uid)|metadata\.(annotations|labels)\['.+'\]|spec\.(nodeName|restartPolicy|serviceAccountName|schedulerName|hostNetwork)|status\.(phase|hostIPs?|podIPs?))$/;
 
 const environment = (container: Json, here: string): StatusCause[] =>
-  arrayOf(container.env).flatMap((given, index) => {
-    const variable = recordOf(given);
-    const field = `${here}.env[${index}]`;
+  validateItems(container, 'env', here, (variable, field) => {
     const causes: StatusCause[] = textOf(variable.name) === '' ? [requiredField(`${field}.name`)] : [];
     const source = variable.valueFrom;
     if (!isRecord(source)) return causes;
@@ -183,10 +180,9 @@ const environment = (container: Json, here: string): StatusCause[] =>
 
 const mounts = (container: Json, spec: Json, here: string): StatusCause[] => {
   const places = new Set<string>();
-  return arrayOf(container.volumeMounts).flatMap((mount, index) => {
-    const field = `${here}.volumeMounts[${index}]`;
-    const name = textOf(at(mount, 'name'));
-    const place = textOf(at(mount, 'mountPath'));
+  return validateItems(container, 'volumeMounts', here, (mount, field) => {
+    const name = textOf(mount.name);
+    const place = textOf(mount.mountPath);
     const causes: StatusCause[] = name === '' ? [requiredField(`${field}.name`)] : [];
     if (!arrayOf(spec.volumes).some((volume) => at(volume, 'name') === name))
       causes.push({
@@ -238,13 +234,8 @@ const common = (container: Json, spec: Json, here: string, isPod: boolean): Stat
 /** Validates containers and init containers, which share one namespace of names. */
 export const validateContainers = (spec: Json, field: string, isPod: boolean): StatusCause[] => {
   const names = new Set<string>();
-  const list = (
-    which: 'containers' | 'initContainers',
-    more: (container: Json, here: string) => StatusCause[],
-  ): StatusCause[] =>
-    arrayOf(spec[which]).flatMap((given, index) => {
-      const container = recordOf(given);
-      const here = `${field}.${which}[${index}]`;
+  const list = (which: string, more: (container: Json, here: string) => StatusCause[]): StatusCause[] =>
+    validateItems(spec, which, field, (container, here) => {
       const causes = common(container, spec, here, isPod);
       const name = textOf(container.name);
       if (name !== '' && names.has(name)) causes.push(duplicateValue(`${here}.name`, name));
@@ -265,12 +256,11 @@ export const validateContainers = (spec: Json, field: string, isPod: boolean): S
 export const validateHostPorts = (spec: Json, field: string): StatusCause[] => {
   if (spec.hostNetwork !== true) return [];
   return ['containers', 'initContainers'].flatMap((which) =>
-    arrayOf(spec[which]).flatMap((container, index) =>
-      arrayOf(at(container, 'ports')).flatMap((port, at_) => {
-        const host = Number(at(port, 'hostPort') ?? 0);
-        if (host === 0 || host === at(port, 'containerPort')) return [];
-        const here = `${field}.${which}[${index}].ports[${at_}].hostPort`;
-        return [invalidValue(here, host, 'must match `containerPort` when `hostNetwork` is true')];
+    validateItems(spec, which, field, (container, path) =>
+      validateItems(container, 'ports', path, ({ hostPort, containerPort }, here) => {
+        const host = Number(hostPort ?? 0);
+        if (host === 0 || host === containerPort) return [];
+        return [invalidValue(`${here}.hostPort`, host, 'must match `containerPort` when `hostNetwork` is true')];
       }),
     ),
   );

@@ -1,4 +1,4 @@
-import { forbiddenField, invalidValue, requiredField, type StatusCause } from '../../errors.ts';
+import { forbiddenField, invalidValue, requiredField, type StatusCause, validateItems } from '../../errors.ts';
 import { arrayOf, at, equal, type Json, mapItems, recordOf, textOf, without } from '../../json.ts';
 import { validatePodSpec, validateTolerations } from './pod-validation.ts';
 
@@ -20,9 +20,9 @@ const countChanged = (spec: Json, old: Json, list: string): boolean =>
   arrayOf(spec[list]).length !== arrayOf(old[list]).length;
 
 const imageCauses = (spec: Json, list: string): StatusCause[] =>
-  arrayOf(spec[list]).flatMap((container, index) => {
-    const image = textOf(at(container, 'image'));
-    const field = `spec.${list}[${index}].image`;
+  validateItems(spec, list, 'spec', (container, here) => {
+    const image = textOf(container.image);
+    const field = `${here}.image`;
     if (image === '') return [requiredField(field)];
     return image.trim() === image ? [] : [invalidValue(field, image, 'must not have leading or trailing whitespace')];
   });
@@ -43,16 +43,16 @@ const tolerationChanges = (spec: Json, old: Json): StatusCause[] => {
   const now = arrayOf(spec.tolerations);
   const kept = arrayOf(old.tolerations).every((each) => now.some((other) => equal(bare(each), bare(other))));
   return kept
-    ? validateTolerations(now, 'spec.tolerations')
+    ? validateTolerations(spec, 'spec')
     : [forbiddenField('spec.tolerations', 'existing toleration can not be modified except its tolerationSeconds')];
 };
 
 const newGates = (spec: Json, old: Json): StatusCause[] => {
   const before = new Set(arrayOf(old.schedulingGates).map((each) => at(each, 'name')));
-  return arrayOf(spec.schedulingGates).flatMap((each, index) => {
-    const name = textOf(at(each, 'name'));
+  return validateItems(spec, 'schedulingGates', 'spec', (gate, here) => {
+    const name = textOf(gate.name);
     const why = `only deletion is allowed, but found new scheduling gate '${name}'`;
-    return before.has(name) ? [] : [forbiddenField(`spec.schedulingGates[${index}].name`, why)];
+    return before.has(name) ? [] : [forbiddenField(`${here}.name`, why)];
   });
 };
 
@@ -100,12 +100,12 @@ const revived = (pod: Json, previous: Json, list: string): StatusCause[] => {
 export const validatePodStatusUpdate = (
   pod: Json,
   previous: Json,
-  nameFaultsOf: (name: string) => string[],
+  nameErrorsOf: (name: string) => string[],
 ): StatusCause[] => {
   const causes = arrayOf(at(pod, 'status', 'conditions')).flatMap((condition, index) => {
     const type = textOf(at(condition, 'type'));
     if (SYSTEM_CONDITIONS.includes(type)) return [];
-    return nameFaultsOf(type).map((detail) => invalidValue(`status.conditions[${index}].Type`, type, detail));
+    return nameErrorsOf(type).map((detail) => invalidValue(`status.conditions[${index}].Type`, type, detail));
   });
   const qos = at(pod, 'status', 'qosClass');
   if (qos !== at(previous, 'status', 'qosClass'))

@@ -5,6 +5,7 @@ import {
   notSupported,
   requiredField,
   type StatusCause,
+  validateItems,
 } from '../../errors.ts';
 import { arrayOf, at, isRecord, type Json, recordOf, textOf } from '../../json.ts';
 import { validateContainers, validateHostPorts } from './container-validation.ts';
@@ -12,9 +13,8 @@ import { nameErrors, qualifiedNameErrors, validateAnnotations, validateLabels } 
 
 const volumes = (spec: Json, field: string): StatusCause[] => {
   const names = new Set<string>();
-  return arrayOf(spec.volumes).flatMap((volume, index) => {
-    const here = `${field}.volumes[${index}]`;
-    const name = textOf(at(volume, 'name'));
+  return validateItems(spec, 'volumes', field, (volume, here) => {
+    const name = textOf(volume.name);
     const causes: StatusCause[] = [];
     const path = at(volume, 'hostPath', 'path');
     if (at(volume, 'hostPath') !== undefined && textOf(path) === '')
@@ -32,10 +32,8 @@ const volumes = (spec: Json, field: string): StatusCause[] => {
 
 const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
 
-export const validateTolerations = (tolerations: readonly unknown[], field: string): StatusCause[] =>
-  tolerations.flatMap((given, index) => {
-    const { key, operator, value, effect, tolerationSeconds } = recordOf(given);
-    const here = `${field}[${index}]`;
+export const validateTolerations = (spec: Json, field: string): StatusCause[] =>
+  validateItems(spec, 'tolerations', field, ({ key, operator, value, effect, tolerationSeconds }, here) => {
     const causes: StatusCause[] = [];
     if (textOf(key) !== '')
       causes.push(...qualifiedNameErrors(textOf(key)).map((detail) => invalidValue(`${here}.key`, key, detail)));
@@ -103,10 +101,9 @@ const dns = (spec: Json, field: string): StatusCause[] =>
     : [];
 
 const gates = (spec: Json, field: string): StatusCause[] =>
-  arrayOf(spec.readinessGates).flatMap((each, index) => {
-    const type = textOf(at(each, 'conditionType'));
-    const here = `${field}.readinessGates[${index}].conditionType`;
-    return qualifiedNameErrors(type).map((detail) => invalidValue(here, type, detail));
+  validateItems(spec, 'readinessGates', field, (gate, here) => {
+    const type = textOf(gate.conditionType);
+    return qualifiedNameErrors(type).map((detail) => invalidValue(`${here}.conditionType`, type, detail));
   });
 
 /** Validates the parts of a pod spec where mistakes are common; errors are in the real server's order. */
@@ -127,7 +124,7 @@ export const validatePodSpec = (spec: Json, field: string, isPod = false): Statu
     ...named(spec, 'serviceAccountName', 'subdomain', field),
     ...deadline(spec, field),
     ...dots(spec, field),
-    ...validateTolerations(arrayOf(spec.tolerations), `${field}.tolerations`),
+    ...validateTolerations(spec, field),
     ...named(spec, 'priorityClassName', 'subdomain', field),
   ];
 };
