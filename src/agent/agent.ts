@@ -145,7 +145,7 @@ export const createAgent = (options: AgentOptions): Agent => {
       const onAbort = (): void => stopped.abort(until.reason);
       if (until.aborted) onAbort();
       else until.addEventListener('abort', onAbort, { once: true });
-      const followPods = (): void => images.follow(cache.list(), imageRequests.targetOf);
+      const followPods = (): void => images.follow(cache.list(), (pod, hash) => imageRequests.targetOf(pod, hash));
       const unsubscribe = [
         cache.onChange(followPods),
         cache.onChange(changed),

@@ -92,17 +92,17 @@ export const createImageRequests = (options: ImageRequestsOptions): ImageRequest
       if (!pod || refreshed.has(key) || imageReadyOf(pod)?.revision === announced.revision) return;
       refreshed.add(key);
       const ref = { namespace: pod.metadata?.namespace ?? '', name: pod.metadata?.name ?? '' };
-      request(ref).then(
-        ({ status, text }) => {
+      const send = async (): Promise<void> => {
+        try {
+          const { status, text } = await request(ref);
           if (status === 200) return;
-          refreshed.delete(key);
           env.log.warn('failed to request the images of an approved revision', { text });
-        },
-        (error: unknown) => {
-          refreshed.delete(key);
+        } catch (error) {
           if (!signal.aborted) env.log.error('failed to request images', { error });
-        },
-      );
+        }
+        refreshed.delete(key);
+      };
+      void send();
     },
     async targetOf(pod, hash) {
       const owner = daemonSetOf(pod);

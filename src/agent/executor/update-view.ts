@@ -99,17 +99,17 @@ const imageMessages: Readonly<Record<ImageState, string>> = {
 };
 
 const imageOf = ({ tracked: { pod, record }, images }: UpdateViewInput): Update['image'] => {
-  const as = (state: ImageState, detail?: string): Update['image'] => ({
+  const show = (state: ImageState, detail?: string): Update['image'] => ({
     state,
     message: detail ? `${imageMessages[state]} ${detail}` : imageMessages[state],
   });
   const { revision } = record.announced;
-  if (record.running.revision === revision) return as('ready');
+  if (record.running.revision === revision) return show('ready');
   const reported = pod && imageReadyOf(pod);
-  if (!pod || reported?.revision !== revision) return as('unknown');
+  if (!pod || reported?.revision !== revision) return show('unknown');
   const state = reported.status === 'True' ? 'ready' : reported.reason === 'PullImageFail' ? 'failed' : 'pulling';
   const own = state === 'ready' ? undefined : images.state(pod.metadata?.uid ?? '');
-  return as(own?.state ?? state, own?.message || reported.message);
+  return show(own?.state ?? state, own?.message || reported.message);
 };
 
 /** One DaemonSet of this node, as shown to the owner. */

@@ -47,9 +47,8 @@ export const grpcCode = (status: string): Exclude<CriErrorCode, `Socket${string}
 
 /** The error for a failed connection, with what the device's administrator can do. */
 export const connectError = (socketPath: string, error: unknown): CriError => {
-  const code = errnoOf(error);
   const flag = `--cri-socket ${socketPath}`;
-  switch (code) {
+  switch (errnoOf(error) ?? '') {
     case 'ENOENT':
     case 'ENOTDIR':
       return new CriError(
