@@ -29,6 +29,20 @@ const ownerOf = (apiVersion: string) => ({
   uid: 'uid-web',
   controller: true,
 });
+const daemonSetOf = (apiVersion: string, updateStrategy: object, metadata: object = {}) => ({
+  apiVersion,
+  kind: 'DaemonSet',
+  metadata: { name: 'web', namespace: 'shop', uid: 'uid-web', generation: 2, ...metadata },
+  spec: {
+    selector: { matchLabels: { app: 'web' } },
+    updateStrategy,
+    template: {
+      metadata: { labels: { app: 'web' } },
+      spec: { nodeSelector: { edge: 'yes' }, containers: [{ name: 'web', image: 'web:2' }] },
+    },
+  },
+  status: { observedGeneration: 2 },
+});
 const LONG_AGO = '2020-01-01T00:00:00Z';
 
 /** A fake cluster with a namespace `shop`, new for each test of a file. */
@@ -86,46 +100,14 @@ export const createFakeCluster = () => {
 
     daemonSet(annotations: Record<string, string> = {}, metadata: object = {}): void {
       owner = ownerOf('apps/v1');
-      api.put(SETS, {
-        apiVersion: 'apps/v1',
-        kind: 'DaemonSet',
-        metadata: {
-          name: 'web',
-          namespace: 'shop',
-          uid: 'uid-web',
-          generation: 2,
-          annotations: { 'apps.openyurt.io/update-strategy': 'auto', ...annotations },
-          ...metadata,
-        },
-        spec: {
-          selector: { matchLabels: { app: 'web' } },
-          updateStrategy: { type: 'OnDelete' },
-          minReadySeconds: 0,
-          template: {
-            metadata: { labels: { app: 'web' } },
-            spec: { nodeSelector: { edge: 'yes' }, containers: [{ name: 'web', image: 'web:2' }] },
-          },
-        },
-        status: { observedGeneration: 2 },
-      });
+      const strategy = { 'apps.openyurt.io/update-strategy': 'auto', ...annotations };
+      const daemonSet = daemonSetOf('apps/v1', { type: 'OnDelete' }, { annotations: strategy, ...metadata });
+      api.put(SETS, { ...daemonSet, spec: { ...daemonSet.spec, minReadySeconds: 0 } });
     },
     /** An Advanced DaemonSet with the same name, template and UID: it owns the same pods as the native one. */
     advanced(rollingUpdate: object = {}, type = 'RollingUpdate'): void {
       owner = ownerOf('apps.kruise.io/v1beta1');
-      api.put(ADVANCED_SETS, {
-        apiVersion: 'apps.kruise.io/v1beta1',
-        kind: 'DaemonSet',
-        metadata: { name: 'web', namespace: 'shop', uid: 'uid-web', generation: 2 },
-        spec: {
-          selector: { matchLabels: { app: 'web' } },
-          updateStrategy: { type, rollingUpdate },
-          template: {
-            metadata: { labels: { app: 'web' } },
-            spec: { nodeSelector: { edge: 'yes' }, containers: [{ name: 'web', image: 'web:2' }] },
-          },
-        },
-        status: { observedGeneration: 2 },
-      });
+      api.put(ADVANCED_SETS, daemonSetOf('apps.kruise.io/v1beta1', { type, rollingUpdate }));
     },
     /** The DaemonRollout with the status that a manager wrote. */
     rollout(status: DaemonRolloutStatus | undefined, metadata: object = {}): void {
