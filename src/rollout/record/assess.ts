@@ -173,15 +173,26 @@ export const assess = (record: NodeRecord, context: Context, now: number): NodeS
     if (owner === noOwner && !staleRequest) return notEligible;
     return { ...notEligible, owner, images: { ...noImages, staleRequest } };
   }
-  const { phase, cause, dueAt, ...status } = assessUpdate(record, node, context, required, now);
-  const requestPriority = requestPriorityOf(record, images, phase, context);
+  const update = assessUpdate(record, node, context, required, now);
+  const requestPriority = requestPriorityOf(record, images, update.phase, context);
   const nothingToPull = state === 'none' && !required && !staleRequest && !pullPodAllowed;
+  // One literal, like `notEligible`: the ledger keeps one status for each node, and spreading would cost time and memory.
   return {
-    phase,
-    cause,
-    ...status,
+    phase: update.phase,
+    cause: update.cause,
+    online: update.online,
+    settled: update.settled,
+    down: update.down,
+    inFlight: update.inFlight,
+    trying: update.trying,
+    committed: update.committed,
+    suspect: update.suspect,
+    failure: update.failure,
+    overdue: update.overdue,
+    surgedOutPod: update.surgedOutPod,
     owner,
     images: nothingToPull ? noImages : { state, required, requestPriority, staleRequest, pullPodAllowed },
-    dueAt: Math.min(dueAt, images.dueAt),
+    zone: update.zone,
+    dueAt: Math.min(update.dueAt, images.dueAt),
   };
 };

@@ -47,7 +47,7 @@ export const schedulingConstraints = (spec: PodSpec): SchedulingConstraints => (
   tolerations: [...(spec.tolerations ?? []), ...daemonTolerations(spec)],
 });
 
-// tolerationSeconds does not matter: it delays an eviction, and does not say whether the pod matchesTemplate on the node.
+// tolerationSeconds does not matter: it delays an eviction, and does not say whether the pod belongs on the node.
 const tolerates = ({ key = '', operator = '', value = '', effect = '' }: Toleration, taint: Taint): boolean => {
   if (effect !== '' && effect !== taint.effect) return false;
   if (key !== '' && key !== taint.key) return false;

@@ -240,8 +240,8 @@ export const safety: readonly Mutant[] = [
     also: [
       {
         file: 'src/rollout/record/owner.ts',
-        find: "const startWithUpdate = wanted.reason === 'NewRevision';",
-        replace: 'const startWithUpdate = false;',
+        find: "const offered = wanted.reason === 'NewRevision';",
+        replace: 'const offered = false;',
       },
     ],
     hunt: history({ model: 'ota' }, release(10), at(60, { do: 'auto-approve', node: 'node-0', agrees: true })),
