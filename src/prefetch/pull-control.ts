@@ -7,7 +7,7 @@ import {
   type RequestingDaemonSet,
   recordedTemplate,
 } from '../rollout/index.ts';
-import type { Env } from '../runtime/index.ts';
+import { createKeyedBackoff, type Env } from '../runtime/index.ts';
 import { imagesBeyond, pullPodOf } from './pull-pod.ts';
 import { type PullView, shorten } from './pull-status.ts';
 
@@ -15,9 +15,7 @@ import { type PullView, shorten } from './pull-status.ts';
 const WRITE_TIMEOUT_MS = 10_000;
 const FIELD_MANAGER = 'edgeset-manager';
 const RETRY_MS = 2_000;
-/** Back-off of a pull pod that cannot be deleted. */
-const REMOVE_RETRY_MS = 1_000;
-const MAX_REMOVE_RETRY_MS = 60_000;
+const REMOVE_BACKOFF = { baseMs: 1_000, maxMs: 60_000 };
 /** Requests for more revisions at once are rare: what is no longer cached is read again. */
 const MAX_TEMPLATES = 4;
 
@@ -54,7 +52,7 @@ export const createPullControl = (client: KubeClient, { clock, log }: Pick<Env, 
   const templates = new Map<string, Map<string, PodSpec | undefined>>();
   /** UIDs of deleted pull pods, until their watch shows that. */
   const removed = new Set<string>();
-  const removeBackoff = new Map<string, { since: number; forMs: number }>();
+  const removeBackoff = createKeyedBackoff(REMOVE_BACKOFF);
 
   const templateOf = async (
     { namespace, uid }: RequestingDaemonSet,
@@ -142,29 +140,26 @@ export const createPullControl = (client: KubeClient, { clock, log }: Pick<Env, 
       removed.add(uid);
       try {
         await deletePod(pull, signal);
-        removeBackoff.delete(uid);
+        removeBackoff.reset(uid);
       } catch (error) {
         // Unless the watch has shown meanwhile that it is gone: another client has deleted it.
         const stays = removed.delete(uid);
         signal.throwIfAborted();
         if (!stays) return;
-        const before = removeBackoff.get(uid)?.forMs ?? REMOVE_RETRY_MS / 2;
-        const forMs = Math.min(MAX_REMOVE_RETRY_MS, 2 * before);
-        removeBackoff.set(uid, { since: clock.now(), forMs });
-        log.warn('failed to delete a pull pod', { namespace, pod: name, error, retryMs: forMs });
+        const now = clock.now();
+        removeBackoff.failed(uid, now);
+        const retryMs = removeBackoff.nextAttemptAt(uid, now) - now;
+        log.warn('failed to delete a pull pod', { namespace, pod: name, error, retryMs });
       }
     },
     /** The pull pod is deleted, whatever the watch shows. */
     isRemoved: (uid: string): boolean => removed.has(uid),
     /** When the pull pod may be deleted; a time in the past for at once. */
-    removableAt(uid: string, now: number): number {
-      const backoff = removeBackoff.get(uid);
-      return backoff && backoff.since <= now ? backoff.since + backoff.forMs : 0;
-    },
+    removableAt: (uid: string, now: number): number => removeBackoff.nextAttemptAt(uid, now),
     /** The watch no longer shows the pull pod. */
     forgetPod(uid: string): void {
       removed.delete(uid);
-      removeBackoff.delete(uid);
+      removeBackoff.reset(uid);
     },
     /** The DaemonSet has no requests left. */
     forgetDaemonSet: (uid: string): boolean => templates.delete(uid),
