@@ -4,4 +4,4 @@ export { createImageService } from './image-service.ts';
 export type { ManagerFlags } from './options.ts';
 export { type ManagerHost, runManagerProcess } from './run.ts';
 export { runControllers } from './run-controllers.ts';
-export type { Controller, ControllerDefinition } from './types.ts';
+export type { Controller } from './types.ts';

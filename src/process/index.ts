@@ -1,11 +1,4 @@
-export {
-  createHealth,
-  type EndpointOptions,
-  type Health,
-  type MetricsPage,
-  type ReadinessCheck,
-  startEndpoints,
-} from './endpoints.ts';
+export { createHealth, type MetricsPage, startEndpoints } from './endpoints.ts';
 export {
   type BindAddress,
   createProcessLogger,
@@ -18,5 +11,5 @@ export {
   parseBindAddress,
   resolveLog,
 } from './flags.ts';
-export { type Answer, ListenError, type Routes, type RunningServer } from './http-server.ts';
-export { type HostProcess, type ProgramHost, runUntilStopped } from './run-until-stopped.ts';
+export { ListenError } from './http-server.ts';
+export { type ProgramHost, runUntilStopped } from './run-until-stopped.ts';

@@ -72,7 +72,6 @@ export const contextSchema = z.looseObject({
 
 export type ClusterEntry = z.infer<typeof clusterSchema>;
 export type UserEntry = z.infer<typeof userSchema>;
-export type ContextEntry = z.infer<typeof contextSchema>;
 
 /** Entries are validated only when they are used: an invalid one in another context does no harm. */
 export const kubeconfigSchema = z.looseObject({
