@@ -1,4 +1,4 @@
-// The deterministic simulation: real controllers on an embedded cluster, on virtual time, through faults.
+// The deterministic simulation: the managers that ship, on an embedded cluster and virtual time, under faults.
 //   npm run sim -- [--rollouts N] [--seed S] [--faults F1,F2] [--plan FILE] [--processes N]
 
 import { fork } from 'node:child_process';
@@ -18,16 +18,16 @@ import { addTotals, emptyTotals, type Totals } from './totals.ts';
 
 const USAGE = `usage: npm run sim -- [options]
 
-  --rollouts N   so many rollouts, from seed 1 on, or from --first (default 2000; 1e7 is for a release)
+  --rollouts N   number of rollouts, from seed 1 or --first on (default 2000; 1e7 before a release)
   --first S      the first seed
-  --faults LIST  of ${faultKinds.join(', ')} (default all)
-  --processes N  side by side (default: one a core)
-  --explore      a fault at every write of every scenario instead: the process crashes there, or sleeps while
-                 another leads
-  --every N      of --explore: only every so many-th write (default 1)
-  --scenario T   of --explore: only scenarios whose name holds this text
-  --seed S       tells the story of one plan, made smaller first when it fails
-  --plan FILE    the same of a plan as JSON
+  --faults LIST  kinds of faults: ${faultKinds.join(', ')} (default all)
+  --processes N  number of processes (default: one for each core)
+  --explore      inject a fault at every write of every scenario instead: the process crashes, or is stopped while
+                 another one leads
+  --every N      with --explore: only every n-th write (default 1)
+  --scenario T   with --explore: only scenarios whose name contains this text
+  --seed S       print the history of one plan; if it fails, shrink it first
+  --plan FILE    the same for a plan in a JSON file
 `;
 
 const options = {
@@ -38,13 +38,13 @@ const options = {
   explore: { type: 'boolean', default: false },
   scenario: { type: 'string', default: '' },
   every: { type: 'string', default: '1' },
-  /** Of a child: its number. */
+  /** For a child process: its number. */
   part: { type: 'string', default: '0' },
   seed: { type: 'string' },
   plan: { type: 'string' },
-  /** Of a child: tells its tally to its parent. */
+  /** For a child process: sends its totals to its parent. */
   child: { type: 'boolean', default: false },
-  /** Of a child: ends at so many plans that break an invariant. */
+  /** For a child process: stops after so many failed plans. */
   failures: { type: 'string', default: '5' },
   help: { type: 'boolean', short: 'h', default: false },
 } as const;
@@ -62,7 +62,7 @@ const kindsOf = (text: string | undefined): readonly FaultKind[] => {
   if (text === undefined) return faultKinds;
   return text.split(',').map((name) => {
     const kind = faultKinds.find((each) => each === name.trim());
-    if (!kind) throw new UsageError(`--faults knows no "${name}": there are ${faultKinds.join(', ')}`);
+    if (!kind) throw new UsageError(`--faults: unknown kind "${name}"; known are ${faultKinds.join(', ')}`);
     return kind;
   });
 };
@@ -72,7 +72,7 @@ const replay = async (plan: Plan): Promise<number> => {
   const [violation] = first.violations;
   if (!violation) {
     console.log(formatHistory(plan, await runPlan(plan, true)));
-    console.log(`seed ${plan.seed}: no invariant is broken; digest ${first.digest}`);
+    console.log(`seed ${plan.seed}: no invariant is violated; digest ${first.digest}`);
     return 0;
   }
   const { plan: small, runs } = await shrink(plan, violation.invariant);
@@ -80,15 +80,15 @@ const replay = async (plan: Plan): Promise<number> => {
   writeFileSync(file, `${JSON.stringify(small, undefined, 1)}\n`);
   console.log(formatHistory(small, await runPlan(small, true)));
   console.log(
-    `made smaller in ${runs} runs, from ${plan.steps.length} steps to ${small.steps.length}; again: npm run sim -- --plan ${file}`,
+    `shrunk in ${runs} runs from ${plan.steps.length} to ${small.steps.length} steps; to repeat: npm run sim -- --plan ${file}`,
   );
   return 1;
 };
 
-/** Seeds of a process lie so far apart that none meets those of the next. */
+/** The seeds of two processes are this far apart, so that they never overlap. */
 const STRIDE = 10_000_000;
 
-/** A plan leaves a lot behind and nothing that stays: the less often that is looked through, the better. */
+/** Plans create much garbage and keep nothing: a large young generation is collected less often. */
 const HEAP = ['--min-semi-space-size=64', '--max-semi-space-size=64'];
 
 const inChild = (args: readonly string[]): Promise<Totals> =>
@@ -103,7 +103,7 @@ const inChild = (args: readonly string[]): Promise<Totals> =>
     });
     child.on('error', reject);
     child.on('exit', (code) =>
-      tally ? resolve(tally) : reject(new Error(`a process of the simulation ended with ${code} and told nothing`)),
+      tally ? resolve(tally) : reject(new Error(`a process of the simulation exited with ${code} and sent no totals`)),
     );
   });
 
@@ -113,7 +113,7 @@ const list = (sums: Readonly<Record<string, number>>): string =>
     .map(([name, count]) => `${name} ${count}`)
     .join(', ');
 
-/** In so many rollouts each kind of fault meets something, and each invariant is held against something. */
+/** In this many rollouts each kind of fault takes effect, and each invariant is checked. */
 const LEAST_FOR_ALL_KINDS = 1_000;
 
 const runMany = async (
@@ -146,20 +146,20 @@ const runMany = async (
     sum.failures.push({
       seed: first,
       invariant: 'unfired',
-      text: `${kind} was asked for and met nothing in the whole run`,
+      text: `${kind} never took effect in the whole run`,
     });
   }
   if (faults === undefined && sum.rollouts >= LEAST_FOR_ALL_KINDS)
     // L1 is checked at the end of every plan, and not counted.
     for (const invariant of invariantIds.filter((id) => id !== 'L1'))
       if ((sum.checked[invariant] ?? 0) === 0)
-        sum.failures.push({ seed: first, invariant, text: 'was held against nothing in the whole run' });
+        sum.failures.push({ seed: first, invariant, text: 'was never checked in the whole run' });
   console.log(`checked   ${list(sum.checked)}`);
   const measured = Object.entries(sum.figures).map(([name, value]) => [name, Math.round(value)] as const);
   console.log(`measured  ${list(Object.fromEntries(measured))}`);
   for (const { seed, invariant, text } of sum.failures)
     console.log(
-      `BROKEN    seed ${seed}: ${invariant} ${text}\n          npm run sim -- --seed ${seed}${faults ? ` --faults ${faults}` : ''}`,
+      `FAILED    seed ${seed}: ${invariant} ${text}\n          npm run sim -- --seed ${seed}${faults ? ` --faults ${faults}` : ''}`,
     );
   console.log(`simulation: ${sum.plans - sum.failures.length} passed, ${sum.failures.length} failed`);
   return sum.failures.length > 0 ? 1 : 0;
@@ -167,11 +167,11 @@ const runMany = async (
 
 const scenariosNamed = (text: string) => {
   const chosen = scenarios.filter(({ name }) => name.includes(text));
-  if (chosen.length === 0) throw new UsageError(`--scenario: no scenario is called so, "${text}"`);
+  if (chosen.length === 0) throw new UsageError(`--scenario: no scenario matches "${text}"`);
   return chosen;
 };
 
-/** Every so many-th scenario. */
+/** One part of the scenarios. */
 const explorePart = async (text: string, every: number, part: number, parts: number): Promise<Totals> => {
   const tally = emptyTotals();
   const mine = scenariosNamed(text).filter((_, index) => index % parts === part);
@@ -205,7 +205,7 @@ const exploreAll = async (wanted: string, every: number, processes: number): Pro
   for (const tally of await Promise.all(parts)) addTotals(sum, tally);
   const seconds = (performance.now() - startedAt) / 1000;
   console.log(`explored  ${chosen.length} scenarios, points: ${list(sum.fired)}, in ${seconds.toFixed(0)} s`);
-  for (const { invariant, text } of sum.failures) console.log(`BROKEN    ${invariant} ${text}`);
+  for (const { invariant, text } of sum.failures) console.log(`FAILED    ${invariant} ${text}`);
   console.log(`exploration: ${sum.plans - sum.failures.length} passed, ${sum.failures.length} failed`);
   return sum.failures.length > 0 ? 1 : 0;
 };

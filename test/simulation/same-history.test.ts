@@ -9,13 +9,13 @@ import { generatePlan } from './plan/generate-plan.ts';
 import { faultKinds, type Plan, type Strategy } from './plan/plan.ts';
 import { runPlan } from './run-plan.ts';
 
-/** The first small plan of a seed that is so. */
+/** The first small plan from a seed that fits. */
 const planOf = (fits: (plan: Plan) => boolean): Plan => {
   for (let seed = 1; seed < 5_000; seed += 1) {
     const plan = generatePlan(seed, faultKinds);
     if (plan.nodes <= 4 && plan.steps.length > 6 && fits(plan)) return plan;
   }
-  throw new Error('no seed makes such a plan');
+  throw new Error('no seed gives such a plan');
 };
 
 const isAuto = ({ model }: Plan): boolean => model !== 'ota';

@@ -5,7 +5,7 @@ import { faultKinds } from './plan/plan.ts';
 import { runPlan } from './run-plan.ts';
 
 describe('the simulation', () => {
-  it('plays the same plan to the same history, byte by byte', async () => {
+  it('gives the same history for the same plan, byte by byte', async () => {
     const plan = generatePlan(7, faultKinds);
     const { digest, lines } = await runPlan(plan, true);
     assert.ok(lines.length > 100, `${lines.length} lines`);
@@ -14,17 +14,17 @@ describe('the simulation', () => {
     assert.notEqual((await runPlan(generatePlan(8, faultKinds), true)).digest, digest);
   });
 
-  it('holds every invariant in its first plans', async () => {
+  it('violates no invariant in its first plans', async () => {
     for (let seed = 1; seed <= 12; seed += 1) {
       const plan = generatePlan(seed, faultKinds);
       const { violations, updates } = await runPlan(plan);
       assert.deepEqual(violations, [], `seed ${seed}`);
-      // Owners may agree to nothing.
+      // Owners may approve nothing.
       assert.ok(updates > 0 || plan.model === 'ota', `seed ${seed}`);
     }
   });
 
-  it('plays what owners and their agents do to the same history, too', async () => {
+  it('gives the same history with owners and agents', async () => {
     const plan = generatePlan(1, ['F17']);
     assert.equal(plan.model, 'ota');
     const { digest, updates, violations } = await runPlan(plan);

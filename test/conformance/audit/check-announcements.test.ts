@@ -107,8 +107,8 @@ describe('checkAnnouncements', () => {
         .join();
     const conditions = [{ type: 'PodNeedUpgrade' }];
     assert.match(sent({ status: { conditions } }), /without the uid/);
-    assert.match(sent({ metadata: { uid: 'p1' }, status: { conditions: [...conditions, ready] } }), /something else/);
-    assert.match(sent({ metadata: { uid: 'p1' }, status: { conditions, phase: 'Running' } }), /something else/);
+    assert.match(sent({ metadata: { uid: 'p1' }, status: { conditions: [...conditions, ready] } }), /something other/);
+    assert.match(sent({ metadata: { uid: 'p1' }, status: { conditions, phase: 'Running' } }), /something other/);
     assert.match(sent({ metadata: { uid: 'p1' }, status: { conditions }, spec: {} }), /more than a status/);
   });
 
@@ -139,7 +139,7 @@ describe('checkAnnouncements', () => {
 
   it('S5: reports a pod of another owner', () => {
     const log = history().pod([ready, said('NewRevision')], { by: manager, owner: 'other' });
-    assert.match(log.judge().join(), /which not owned by a DaemonSet of the case/);
+    assert.match(log.judge().join(), /which is not owned by a DaemonSet of the case/);
   });
 
   it('S15: reports a patch that changes nothing or only a time, and one of a terminating pod', () => {

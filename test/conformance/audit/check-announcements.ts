@@ -68,7 +68,7 @@ const flawsOf = (request: unknown): string[] => {
     ...(Object.keys(rest).some((key) => key !== 'apiVersion' && key !== 'kind') ? ['with more than a status'] : []),
     ...(Object.keys(status ?? {}).length === 1 && isOneAnnouncement(conditions)
       ? []
-      : [`with more or less than one condition ${NEED_UPGRADE}`]),
+      : [`with something other than one condition ${NEED_UPGRADE}`]),
   ];
 };
 

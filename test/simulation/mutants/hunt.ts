@@ -3,16 +3,16 @@ import { faultKinds, type Plan } from '../plan/plan.ts';
 import { type Outcome, runPlan } from '../run-plan.ts';
 import type { Hunt } from './mutant.ts';
 
-/** A plan, and how it is called. */
+/** A plan with its name. */
 export interface CandidatePlan {
   label: string;
   plan: Plan;
 }
 
-/** Plans by seed that are played before a mutant is taken for a survivor. */
+/** After so many plans from seeds a mutant survives. */
 const MOST_SEEDS = 150;
 
-/** What is to be played for a mutant, one after the other. `writes`: how many writes managers made in a plan. */
+/** The plans to run for a mutant. `writes`: how many writes managers make in a plan. */
 export async function* candidatePlans(
   hunt: Hunt,
   writes: (plan: Plan) => Promise<number>,
@@ -24,14 +24,14 @@ export async function* candidatePlans(
       return;
     }
     case 'plan':
-      yield { label: 'its own plan', plan: hunt.plan };
+      yield { label: 'own plan', plan: hunt.plan };
       return;
     case 'points': {
       const last = await writes(hunt.plan);
       for (let write = 1; write <= last; write += 1)
         for (const fault of hunt.faults)
           yield {
-            label: `its own plan, ${fault.kind} ${'when' in fault ? `${fault.when} ` : ''}write ${write}`,
+            label: `own plan, ${fault.kind} ${'when' in fault ? `${fault.when} ` : ''}write ${write}`,
             plan: { ...hunt.plan, atWrite: { write, fault } },
           };
       return;
@@ -42,7 +42,7 @@ export async function* candidatePlans(
   }
 }
 
-/** Why the mutant dies of this; undefined: it does not. */
+/** The violation that kills the mutant; undefined: none. */
 export const killOf = ({ violations }: Outcome, breaks: readonly string[]): Outcome['violations'][number] | undefined =>
   violations.find(({ invariant }) => breaks.includes(invariant));
 

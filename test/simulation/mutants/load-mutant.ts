@@ -6,16 +6,16 @@ import { type Change, changesOf, type Mutant } from './mutant.ts';
 
 const ROOT = path.join(import.meta.dirname, '../../..');
 
-/** Why the mutant cannot be planted; undefined when each of its places is there, once. */
+/** Why the mutant does not fit the code; undefined when each of its texts occurs exactly once. */
 export const findMismatch = (mutant: Mutant): string | undefined => {
   for (const { file, find } of changesOf(mutant)) {
     const places = readFileSync(path.join(ROOT, file), 'utf8').split(find).length - 1;
-    if (places !== 1) return `its place is there ${places} times in ${file}: say anew what it changes`;
+    if (places !== 1) return `its text occurs ${places} times in ${file}: update it`;
   }
   return undefined;
 };
 
-/** From here on modules of this process are loaded with the defect in them; no file is changed. */
+/** From now on this process loads modules with the defect; no file is changed. */
 export const loadWith = (mutant: Mutant): void => {
   const changes = new Map<string, Change[]>();
   for (const change of changesOf(mutant)) {

@@ -1,20 +1,20 @@
 import type { Plan } from '../plan/plan.ts';
 
-/** Of a child: a violation with the mutant in the code. The parent answers `stop` when the code without it has none. */
+/** From a child: a violation with the mutant. The parent replies `stop` if there is none without it. */
 export interface Finding {
   kind: 'finding';
   label: string;
   plan: Plan;
   invariant: string;
   text: string;
-  /** Played so far. */
+  /** Run so far. */
   plans: number;
 }
 
-/** Of a child: nothing that was played killed the mutant. */
+/** From a child: no plan killed the mutant. */
 export interface Verdict {
   kind: 'survived';
   plans: number;
-  /** Rules that were broken, though not one that the mutant is to die by. */
-  beside: readonly string[];
+  /** Invariants that were violated, but do not kill the mutant. */
+  otherViolations: readonly string[];
 }

@@ -5,7 +5,7 @@ import { mutants } from './index.ts';
 import { findMismatch } from './load-mutant.ts';
 
 describe('the mutants', () => {
-  it('each have their places in the code, once', () => {
+  it('each fit the code exactly once', () => {
     assert.deepEqual(
       mutants.flatMap((mutant) => {
         const why = findMismatch(mutant);
@@ -15,17 +15,17 @@ describe('the mutants', () => {
     );
   });
 
-  it('have names of their own', () => {
+  it('have unique names', () => {
     const names = mutants.map(({ name }) => name);
     assert.equal(new Set(names).size, names.length);
   });
 
-  it('say by what they may die', () => {
+  it('name the invariants that kill them, or a test', () => {
     for (const { name, breaks, hunt } of mutants)
       assert.equal(breaks.length === 0, hunt?.by === 'test' || hunt?.by === 'hand', name);
   });
 
-  it('break every invariant, and bring back every defect of others that is known', () => {
+  it('cover every invariant, and every known defect of other projects', () => {
     const told = mutants.flatMap(({ whose, breaks }) => [...breaks, ...(whose.match(/#\d+|[SL]\d+/g) ?? [])]);
     const issues = [
       123232, 63465, 117204, 73011, 77203, 75836, 95432, 14528, 62519, 56355, 118823, 129795, 117658, 898, 1323, 1012,

@@ -1,4 +1,4 @@
-// Plants the mutant that EDGESET_MUTANT names: to be imported before all else, as by `node --import`.
+// Loads the mutant named by EDGESET_MUTANT. To be imported before everything else, as by `node --import`.
 
 import { mutants } from './index.ts';
 import { loadWith } from './load-mutant.ts';

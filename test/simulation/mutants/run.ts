@@ -1,6 +1,6 @@
-// Puts known defects back one by one, and has the simulation, or a test where it cannot see them, find each:
+// Puts known defects back one by one. The simulation, or a test where it cannot show the defect, must find each:
 //   npm run sim:mutants -- [--processes N] [--table] [NAMES]
-// A mutant that nothing finds, or whose place in the code is not there any more, fails the run.
+// A mutant that is not found, or no longer fits the code, fails the run.
 
 import { fork, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -16,8 +16,8 @@ import type { Hunt, Mutant } from './mutant.ts';
 
 const HERE = import.meta.dirname;
 const ROOT = path.join(HERE, '../../..');
-/** A mutant may make the code run in circles. */
-const LONGEST_MS = 150_000;
+/** A mutant may cause an endless loop. */
+const TIMEOUT_MS = 150_000;
 
 type Fate =
   | { kind: 'killed'; by: string; after: string; invariant: string; text: string }
@@ -35,27 +35,28 @@ const environment = (mutant: Mutant, cache: string): NodeJS.ProcessEnv => ({
 
 const planted = ['--import', path.join(HERE, 'preload.ts')];
 
-/** Has a process play plans with the mutant in the code, until one breaks what it does not break without. */
+/** Runs plans in a process with the mutant, until one violates an invariant that it does not violate without the mutant. */
 const inSimulation = (mutant: Mutant, cache: string): Promise<Fate> =>
   new Promise((resolve, reject) => {
     const child = fork(path.join(HERE, 'child.ts'), {
       execArgv: planted,
       env: environment(mutant, cache),
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-      timeout: LONGEST_MS,
+      timeout: TIMEOUT_MS,
       killSignal: 'SIGKILL',
     });
     let complaint = '';
     child.stderr?.on('data', (text: Buffer) => (complaint += text.toString()));
     const hear = async (message: Finding | Verdict): Promise<void> => {
       if (message.kind === 'survived') {
-        const beside = message.beside.length > 0 ? `, though they broke ${message.beside.join(', ')}` : '';
-        resolve(survived(`${message.plans} plans${beside}`));
+        const others =
+          message.otherViolations.length > 0 ? `, although they violated ${message.otherViolations.join(', ')}` : '';
+        resolve(survived(`${message.plans} plans${others}`));
         return;
       }
       const { label, plan, invariant, text, plans } = message;
       const without = await runPlan(plan);
-      // The plan finds what is wrong with the code as it is: it says nothing of the mutant.
+      // The plan fails without the mutant: it says nothing about the mutant.
       const isOld = killOf(without, mutant.breaks) !== undefined;
       if (!isOld)
         resolve({ kind: 'killed', by: label, after: plans === 1 ? '1 plan' : `${plans} plans`, invariant, text });
@@ -64,11 +65,11 @@ const inSimulation = (mutant: Mutant, cache: string): Promise<Fate> =>
     child.on('message', (message) => void hear(message as Finding | Verdict).catch(reject));
     child.on('error', reject);
     child.on('exit', (code, signal) =>
-      resolve(survived(`its process ended with ${code ?? signal} and said nothing: ${complaint.slice(0, 500)}`)),
+      resolve(survived(`its process exited with ${code ?? signal} without a result: ${complaint.slice(0, 500)}`)),
     );
   });
 
-/** Whether a test file passes, with a mutant in the code or without. */
+/** Whether a test file passes, with the mutant or without. */
 const passes = (
   { file, only }: Extract<Hunt, { by: 'test' }>,
   env: NodeJS.ProcessEnv,
@@ -79,7 +80,7 @@ const passes = (
     const child = spawn(process.execPath, [...imports, ...names, path.join(ROOT, file)], {
       env,
       stdio: 'ignore',
-      timeout: LONGEST_MS,
+      timeout: TIMEOUT_MS,
       killSignal: 'SIGKILL',
     });
     child.on('error', reject);
@@ -88,7 +89,7 @@ const passes = (
 
 const inTest = async (mutant: Mutant, hunt: Extract<Hunt, { by: 'test' }>, cache: string): Promise<Fate> => {
   if (await passes(hunt, environment(mutant, cache), planted)) return survived(`${hunt.file} passes with it`);
-  // One that fails in any case says nothing of the mutant.
+  // A test that fails in any case says nothing about the mutant.
   if (!(await passes(hunt, environment(mutant, cache), []))) return survived(`${hunt.file} fails without it`);
   return { kind: 'killed', by: hunt.file, after: '1 run', invariant: 'test', text: hunt.only ?? '' };
 };
@@ -110,7 +111,7 @@ const tell = ({ name, whose, story, breaks }: Mutant, fate: Fate): string => {
     case 'by hand':
       return `elsewhere ${name} (${whose}): ${fate.file}, not run here: ${fate.why}`;
     case 'survived':
-      return `SURVIVED  ${name} (${whose}): ${fate.why}; it is to break ${breaks.join(', ') || 'a test'}: ${story}`;
+      return `SURVIVED  ${name} (${whose}): ${fate.why}; it must violate ${breaks.join(', ') || 'a test'}: ${story}`;
   }
 };
 
@@ -135,7 +136,7 @@ const { values, positionals } = parseArgs({
 });
 const unknown = positionals.filter((name) => !mutants.some((mutant) => mutant.name === name));
 if (unknown.length > 0) {
-  process.stderr.write(`no mutant has the name ${unknown.join(', ')}; list.ts has their names\n`);
+  process.stderr.write(`unknown mutants: ${unknown.join(', ')}; index.ts lists all\n`);
   process.exit(2);
 }
 const processes = values.processes === undefined ? availableParallelism() : Number(values.processes);

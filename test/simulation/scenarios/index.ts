@@ -7,7 +7,7 @@ export type { Scenario } from './scenario.ts';
 
 const advanced = (strategy: Strategy): Shape => ({ kind: 'advanced', strategy });
 
-/** What every kind and strategy goes through. */
+/** Scenarios for every kind and strategy. */
 const common = (title: string, shape: Shape): Scenario[] => [
   scenario(`${title}: one rollout, one at a time`, shape, release(10, 'app:v1')),
   scenario(`${title}: two at a time`, { ...shape, nodes: 4, limit: '2' }, release(10, 'app:v1')),

@@ -1,18 +1,18 @@
 import type { Operation, Plan, PlannedStep } from '../plan/plan.ts';
 
-/** A small history that goes well if nothing is done to it. */
+/** A small plan that succeeds without further faults. */
 export interface Scenario {
   name: string;
   plan: Plan;
 }
 
 export const at = (seconds: number, operation: Operation): PlannedStep => ({ at: seconds * 1000, operation });
-/** Pods are there and ready at about 2 s; an act follows within 0.1 s, and its new pod works 2 s later. */
+/** Pods are ready at about 2 s; an update begins within 0.1 s, and its new pod is available 2 s later. */
 export const release = (seconds: number, image = 'app:v1'): PlannedStep => at(seconds, { do: 'release', image });
 
 export type Shape = Partial<Omit<Plan, 'steps'>>;
 
-/** A plan of this shape, small where it does not say otherwise. */
+/** A plan of this shape, small by default. */
 export const planOf = (shape: Shape, steps: readonly PlannedStep[]): Plan => ({
   seed: 1,
   nodes: 3,
