@@ -49,7 +49,7 @@ export const explaining = section('explain', (rule) => {
         c,
         away,
         'settling (returned)',
-        /back online for \d+ s, .* for 20 s.*re-evaluated in \d+ s/,
+        /back online for \d+ s; .* for 20 s.*re-evaluated in \d+ s/,
       );
       assert.doesNotMatch(told, /Note/);
       const whole = await untilSaid(c, /^settling \(returned\): /m, 'explain', 'app');
