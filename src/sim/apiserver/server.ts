@@ -69,7 +69,11 @@ export const createApiServer = ({ clock, random, history = 20_000 }: ApiServerOp
     afterDelete: (kind, object) => afterDelete(state, kind, object),
     watches: createWatchBroadcaster(store),
     snapshots: createSnapshotCache(store),
-    strategyContext: { clock, random, find: (table, namespace, name) => store.get(table, keyOf(namespace, name)) },
+    strategyContext: {
+      clock,
+      random,
+      find: (collection, namespace, name) => store.get(collection, keyOf(namespace, name)),
+    },
   };
   bootstrap(state);
   const subscribers = new Set<(change: Change) => void>();

@@ -1,3 +1,4 @@
+import { toTime } from '../../resources.ts';
 import type { StoredObject } from '../../types.ts';
 import { servedKinds } from '../crd/custom-resources.ts';
 import { establish } from '../crd/definition.ts';
@@ -5,7 +6,7 @@ import { arrayOf, at } from '../json.ts';
 import type { Kind } from '../registry/kind.ts';
 import { keyOf, withVersion } from '../storage/store.ts';
 import { createObject } from './create.ts';
-import { formatTime, type ServerState } from './state.ts';
+import type { ServerState } from './state.ts';
 
 const DEFINITIONS = 'customresourcedefinitions.apiextensions.k8s.io';
 
@@ -17,7 +18,7 @@ export const afterWrite = (state: ServerState, kind: Kind, object: StoredObject)
   if (kind.collection === DEFINITIONS) {
     state.registry.setCustom(object.metadata.name, servedKinds(object));
     if (isEstablished(object)) return;
-    const time = formatTime(state.clock.now());
+    const time = toTime(state.clock.now());
     state.store.put(DEFINITIONS, object.metadata.name, withVersion(establish(object, time)));
     return;
   }

@@ -1,3 +1,4 @@
+import { toTime } from '../../resources.ts';
 import type { StoredObject } from '../../types.ts';
 import { alreadyExists, badRequest, forbidden, invalid, notFound, unexplained } from '../errors.ts';
 import { isRecord, type Json, recordOf, textOf, without } from '../json.ts';
@@ -10,7 +11,7 @@ import { markNormalized, normalize } from '../schema/normalize.ts';
 import { keyOf, withVersion } from '../storage/store.ts';
 import { admit } from './admission.ts';
 import { checkType, validateMetadata } from './metadata.ts';
-import { formatTime, fromStorageVersion, type ServerState, toStorageVersion, type WriteContext } from './state.ts';
+import { fromStorageVersion, type ServerState, toStorageVersion, type WriteContext } from './state.ts';
 
 /** The object as the real server would decode it. */
 export const decode = (kind: Kind, object: Json): Json => {
@@ -79,7 +80,7 @@ const withCreator = (state: ServerState, kind: Kind, object: Json, manager: stri
   const hasStatus = kind.subresources.some(({ name }) => name === 'status');
   const { metadata } = trackUpdate(undefined, hasStatus ? without(object, 'status') : object, kind, {
     manager,
-    time: formatTime(state.clock.now()),
+    time: toTime(state.clock.now()),
     subresource: undefined,
   });
   return { ...object, metadata };
@@ -104,7 +105,7 @@ export const createObject = (state: ServerState, kind: Kind, sent: Json, context
     name,
     ...(namespace === undefined ? {} : { namespace }),
     uid: randomUid(state.random),
-    creationTimestamp: formatTime(state.clock.now()),
+    creationTimestamp: toTime(state.clock.now()),
     ...(strategy.hasGeneration ? { generation: 1 } : {}),
   };
   let object: Json = { ...given, metadata };

@@ -1,11 +1,12 @@
 import type { DeleteOptions } from '../../../kube/index.ts';
+import { toTime } from '../../resources.ts';
 import type { StoredObject } from '../../types.ts';
 import { badRequest, conflict, invalid, notFound, notSupported } from '../errors.ts';
 import { equal, type Json, without } from '../json.ts';
 import type { Kind } from '../registry/kind.ts';
 import { keyOf, withVersion } from '../storage/store.ts';
 import { admit } from './admission.ts';
-import { formatTime, fromStorageVersion, type Ref, type ServerState } from './state.ts';
+import { fromStorageVersion, type Ref, type ServerState } from './state.ts';
 
 export interface DeleteContext
   extends Pick<DeleteOptions, 'preconditions' | 'gracePeriodSeconds' | 'propagationPolicy'> {
@@ -87,14 +88,14 @@ const markGracefully = (
   const { deletionTimestamp, deletionGracePeriodSeconds: remaining = 0 } = object.metadata;
   if (deletionTimestamp === undefined) {
     const seconds = gracePeriodSeconds(object, requested);
-    const time = formatTime(state.clock.now() + seconds * SECOND);
+    const time = toTime(state.clock.now() + seconds * SECOND);
     const changes = { ...nextGeneration(object), deletionTimestamp: time, deletionGracePeriodSeconds: seconds };
     return { object: withMeta(object, changes), graceful: seconds > 0 };
   }
   // A grace period can only be shortened.
   const seconds = Math.max(requested ?? remaining, 0);
   if (seconds >= remaining) return undefined;
-  const time = formatTime(Date.parse(deletionTimestamp) + (seconds - remaining) * SECOND);
+  const time = toTime(Date.parse(deletionTimestamp) + (seconds - remaining) * SECOND);
   const changes = { deletionTimestamp: time, deletionGracePeriodSeconds: seconds };
   return { object: withMeta(object, changes), graceful: seconds > 0 };
 };
@@ -103,7 +104,7 @@ const markAtOnce = (state: ServerState, object: StoredObject): StoredObject =>
   withMeta(object, {
     ...(object.metadata.deletionTimestamp === undefined && {
       ...nextGeneration(object),
-      deletionTimestamp: formatTime(state.clock.now()),
+      deletionTimestamp: toTime(state.clock.now()),
     }),
     deletionGracePeriodSeconds: 0,
   });

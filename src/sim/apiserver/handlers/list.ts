@@ -73,8 +73,8 @@ export interface Page {
 
 /** Snapshots for paginated lists; the oldest are evicted first. */
 export interface SnapshotCache {
-  take(table: string): Snapshot;
-  find(table: string, version: number): Snapshot | undefined;
+  take(collection: string): Snapshot;
+  find(collection: string, version: number): Snapshot | undefined;
 }
 
 const MOST_SNAPSHOTS = 32;
@@ -82,16 +82,16 @@ const MOST_SNAPSHOTS = 32;
 export const createSnapshotCache = (store: ServerState['store']): SnapshotCache => {
   const kept = new Map<string, Snapshot>();
   return {
-    take(table) {
-      const snapshot = store.snapshot(table);
-      const key = `${table} ${snapshot.version}`;
+    take(collection) {
+      const snapshot = store.snapshot(collection);
+      const key = `${collection} ${snapshot.version}`;
       kept.delete(key);
       kept.set(key, snapshot);
       const [oldest] = kept.keys();
       if (kept.size > MOST_SNAPSHOTS && oldest !== undefined) kept.delete(oldest);
       return snapshot;
     },
-    find: (table, version) => (version < store.compacted ? undefined : kept.get(`${table} ${version}`)),
+    find: (collection, version) => (version < store.compacted ? undefined : kept.get(`${collection} ${version}`)),
   };
 };
 
@@ -144,7 +144,7 @@ const tooLarge = (wanted: number, present: number): StatusError =>
 
 const MATCHES = ['Exact', 'NotOlderThan'];
 
-const checkVersion = (state: ServerState, request: PageRequest, table: string): Snapshot | undefined => {
+const checkVersion = (state: ServerState, request: PageRequest, collection: string): Snapshot | undefined => {
   const { resourceVersionMatch: match } = request;
   const version = parseResourceVersion(request.resourceVersion);
   const reject = (why: string): never => {
@@ -164,7 +164,7 @@ const checkVersion = (state: ServerState, request: PageRequest, table: string): 
   if (version !== undefined && version > state.store.version) throw tooLarge(version, state.store.version);
   if (version === undefined || version === state.store.version) return undefined;
   if (match !== 'Exact') return undefined;
-  const snapshot = state.snapshots.find(table, version);
+  const snapshot = state.snapshots.find(collection, version);
   if (!snapshot) throw expired('The resourceVersion for the provided list is too old.');
   return snapshot;
 };

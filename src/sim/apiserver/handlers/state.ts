@@ -41,9 +41,6 @@ export interface WriteContext {
   managers?: readonly ManagedFieldsEntry[];
 }
 
-/** RFC 3339 in whole seconds, the format of `metav1.Time`. */
-export const formatTime = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`;
-
 /** The stored object in the kind's version. */
 export const fromStorageVersion = (kind: Kind, object: StoredObject): StoredObject =>
   kind.fromStorageVersion ? (kind.fromStorageVersion(object) as StoredObject) : object;

@@ -1,3 +1,4 @@
+import { toTime } from '../../resources.ts';
 import type { StoredObject } from '../../types.ts';
 import {
   badRequest,
@@ -17,14 +18,7 @@ import { admit } from './admission.ts';
 import { asStored, decode } from './create.ts';
 import { removeObject } from './delete.ts';
 import { checkType, metaOf, validateMetadata, validateMetadataUpdate } from './metadata.ts';
-import {
-  formatTime,
-  fromStorageVersion,
-  type Ref,
-  type ServerState,
-  toStorageVersion,
-  type WriteContext,
-} from './state.ts';
+import { fromStorageVersion, type Ref, type ServerState, toStorageVersion, type WriteContext } from './state.ts';
 
 // The etcd prefixes of some of the oldest kinds.
 const FOLDERS: Readonly<Record<string, string>> = { nodes: 'minions', services: 'services/specs' };
@@ -150,7 +144,7 @@ export const updateObject = (
   if (options.fieldManager !== undefined && options.mode !== 'apply')
     next = trackUpdate(present, next, kind, {
       manager: options.fieldManager,
-      time: formatTime(state.clock.now()),
+      time: toTime(state.clock.now()),
       subresource: options.subresource,
     });
   const { subresource } = options;

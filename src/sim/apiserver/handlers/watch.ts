@@ -32,9 +32,9 @@ export interface OpenWatch {
 
 /** Dispatches each commit to the watches of its collection. */
 export interface WatchBroadcaster {
-  add(table: string, watcher: Watcher): () => void;
+  add(collection: string, watcher: Watcher): () => void;
   /** Ends the watches of a resource that is no longer served. */
-  endAll(table: string): void;
+  endAll(collection: string): void;
 }
 
 interface Watcher {
@@ -48,16 +48,16 @@ export const createWatchBroadcaster = (store: ServerState['store']): WatchBroadc
     for (const watcher of watchers.get(commit.collection) ?? []) watcher.commit(commit);
   });
   return {
-    add(table, watcher) {
-      const set = watchers.get(table) ?? new Set();
-      watchers.set(table, set.add(watcher));
+    add(collection, watcher) {
+      const set = watchers.get(collection) ?? new Set();
+      watchers.set(collection, set.add(watcher));
       return () => {
         set.delete(watcher);
-        if (set.size === 0 && watchers.get(table) === set) watchers.delete(table);
+        if (set.size === 0 && watchers.get(collection) === set) watchers.delete(collection);
       };
     },
-    endAll(table) {
-      for (const watcher of watchers.get(table) ?? []) watcher.end();
+    endAll(collection) {
+      for (const watcher of watchers.get(collection) ?? []) watcher.end();
     },
   };
 };

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
+import { toTime } from '../../resources.ts';
 import { methodNotAllowed } from '../errors.ts';
-import { formatTime, type ServerState } from '../handlers/state.ts';
+import type { ServerState } from '../handlers/state.ts';
 import { isRecord, type Json, textOf } from '../json.ts';
 import { readObject } from './body.ts';
 import { json, type Request, type Response } from './exchange.ts';
@@ -58,7 +59,7 @@ const allowed: Review = () => ({ status: { allowed: true, reason: 'every known u
 
 const reviews: Readonly<Record<string, Review>> = {
   'authentication.k8s.io/selfsubjectreviews': (_, request, state) => ({
-    metadata: { creationTimestamp: formatTime(state.clock.now()) },
+    metadata: { creationTimestamp: toTime(state.clock.now()) },
     status: { userInfo: userInfo(request.user) },
   }),
   'authentication.k8s.io/tokenreviews': (body, _, state) => {

@@ -1,6 +1,7 @@
+import { toTime } from '../../resources.ts';
 import { badRequest, conflict, noResource, notFound, StatusError } from '../errors.ts';
 import { deleteObject } from '../handlers/delete.ts';
-import { formatTime, type ServerState } from '../handlers/state.ts';
+import type { ServerState } from '../handlers/state.ts';
 import { updateObject } from '../handlers/update.ts';
 import { arrayOf, at, type Json, recordOf, textOf } from '../json.ts';
 import { matchesLabelSelector } from '../label-selectors.ts';
@@ -50,7 +51,7 @@ const withCondition = (pod: Json, condition: Json & { type: string }): Json => {
 };
 
 const scheduled = (state: ServerState, pod: Json): Json =>
-  withCondition(pod, { type: 'PodScheduled', status: 'True', lastTransitionTime: formatTime(state.clock.now()) });
+  withCondition(pod, { type: 'PodScheduled', status: 'True', lastTransitionTime: toTime(state.clock.now()) });
 
 /** The PodDisruptionBudget that blocks the pod's eviction, if any. */
 const blockingBudget = (state: ServerState, pod: Json): Json | undefined =>
@@ -74,7 +75,7 @@ const evict: Post = (state, kind, route, body) => {
     status: 'True',
     reason: 'EvictionByEvictionAPI',
     message: 'Eviction API: evicting',
-    lastTransitionTime: formatTime(state.clock.now()),
+    lastTransitionTime: toTime(state.clock.now()),
   };
   updateObject(state, kind, route, (present) => withCondition(present, disrupted), {
     mode: 'patch',
@@ -102,14 +103,14 @@ const requestToken: Post = (state, kind, route, body) => {
       ...body,
       kind: 'TokenRequest',
       apiVersion: 'authentication.k8s.io/v1',
-      metadata: { name: route.name, namespace: route.namespace, creationTimestamp: formatTime(state.clock.now()) },
+      metadata: { name: route.name, namespace: route.namespace, creationTimestamp: toTime(state.clock.now()) },
       spec: {
         audiences: ['https://kubernetes.default.svc'],
         ...recordOf(body.spec),
         expirationSeconds: seconds,
         boundObjectRef: null,
       },
-      status: { token, expirationTimestamp: formatTime(state.clock.now() + seconds * 1000) },
+      status: { token, expirationTimestamp: toTime(state.clock.now() + seconds * 1000) },
     },
     201,
   );

@@ -1,7 +1,8 @@
+import { toTime } from '../../resources.ts';
 import { badRequest, notFound, StatusError } from '../errors.ts';
 import { createObject } from '../handlers/create.ts';
 import type { PatchContext, PatchResult } from '../handlers/patch.ts';
-import { formatTime, type Ref, type ServerState } from '../handlers/state.ts';
+import type { Ref, ServerState } from '../handlers/state.ts';
 import { updateObject } from '../handlers/update.ts';
 import { equal, isRecord, type Json, recordOf, textOf, without } from '../json.ts';
 import { apiVersionOf, type Kind } from '../registry/kind.ts';
@@ -115,7 +116,7 @@ export const applyObject = (
       },
     );
   const applier: Applier = { manager: fieldManager, subresource: subresource ?? '' };
-  const time = formatTime(state.clock.now());
+  const time = toTime(state.clock.now());
   const exists = state.store.get(kind.collection, keyOf(kind.namespaced ? ref.namespace : undefined, ref.name));
   if (!exists) {
     if (subresource !== undefined) throw notFound(kind, ref.name);

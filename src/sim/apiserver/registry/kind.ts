@@ -49,7 +49,7 @@ export interface StrategyContext {
   readonly clock: Clock;
   readonly random: () => number;
   /** The current object of a built-in resource, by collection such as `namespaces`. */
-  find(table: string, namespace: string | undefined, name: string): StoredObject | undefined;
+  find(collection: string, namespace: string | undefined, name: string): StoredObject | undefined;
 }
 
 /**

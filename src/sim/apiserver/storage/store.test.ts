@@ -3,8 +3,8 @@ import { describe, it } from 'node:test';
 import type { StoredObject } from '../../types.ts';
 import { createStore, type ObjectStore } from './store.ts';
 
-const put = (store: ObjectStore, key: string, table = 't'): StoredObject =>
-  store.put(table, key, (resourceVersion) => ({
+const put = (store: ObjectStore, key: string, collection = 't'): StoredObject =>
+  store.put(collection, key, (resourceVersion) => ({
     apiVersion: 'v1',
     kind: 'T',
     metadata: { name: key, uid: key, resourceVersion },

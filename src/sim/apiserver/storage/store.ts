@@ -25,15 +25,15 @@ export interface ObjectStore {
   readonly version: number;
   /** Changes up to this version are compacted. */
   readonly compacted: number;
-  get(table: string, key: string): StoredObject | undefined;
-  size(table: string): number;
+  get(collection: string, key: string): StoredObject | undefined;
+  size(collection: string): number;
   /** The current objects whose keys have the prefix, in key order. */
-  list(table: string, prefix: string): StoredObject[];
-  put(table: string, key: string, make: (version: string) => StoredObject): StoredObject;
-  remove(table: string, key: string, make: (version: string) => StoredObject): StoredObject;
-  snapshot(table: string): Snapshot;
+  list(collection: string, prefix: string): StoredObject[];
+  put(collection: string, key: string, make: (version: string) => StoredObject): StoredObject;
+  remove(collection: string, key: string, make: (version: string) => StoredObject): StoredObject;
+  snapshot(collection: string): Snapshot;
   /** The changes of a collection after `version`, oldest first; undefined if they are compacted. */
-  since(table: string, version: number): readonly Commit[] | undefined;
+  since(collection: string, version: number): readonly Commit[] | undefined;
   /**
    * Called for each commit, in order, before `put` or `remove` returns; writes by handlers are delivered afterwards.
    */
@@ -53,32 +53,32 @@ export const withVersion =
 
 /** An in-memory etcd: numbers commits, keeps objects in key order and the last `history` changes of each collection. */
 export const createStore = (history: number): ObjectStore => {
-  interface Table {
+  interface Collection {
     tree: sorted.default<string, StoredObject>;
     log: Commit[];
     /** The version of the newest compacted change. */
     forgotten: number;
   }
-  const tables = new Map<string, Table>();
+  const collections = new Map<string, Collection>();
   const handlers = new Set<(commit: Commit) => void>();
   const undelivered: Commit[] = [];
   let delivering = false;
   let version = 0;
   let compacted = 0;
 
-  const tableOf = (name: string): Table => {
-    let table = tables.get(name);
-    if (!table) {
-      table = {
+  const collectionOf = (name: string): Collection => {
+    let collection = collections.get(name);
+    if (!collection) {
+      collection = {
         tree: new sorted.default<string, StoredObject>(undefined, (a: string, b: string) =>
           a < b ? -1 : a > b ? 1 : 0,
         ),
         log: [],
         forgotten: compacted,
       };
-      tables.set(name, table);
+      collections.set(name, collection);
     }
-    return table;
+    return collection;
   };
 
   const deliver = (commit: Commit): void => {
@@ -93,12 +93,12 @@ export const createStore = (history: number): ObjectStore => {
     }
   };
 
-  const record = (table: Table, commit: Commit): void => {
-    table.log.push(commit);
+  const record = (collection: Collection, commit: Commit): void => {
+    collection.log.push(commit);
     // Trimmed by half, so that a commit costs O(1) amortized.
-    if (table.log.length > 2 * history) {
-      const dropped = table.log.splice(0, table.log.length - history);
-      table.forgotten = dropped.at(-1)?.version ?? table.forgotten;
+    if (collection.log.length > 2 * history) {
+      const dropped = collection.log.splice(0, collection.log.length - history);
+      collection.forgotten = dropped.at(-1)?.version ?? collection.forgotten;
     }
     deliver(commit);
   };
@@ -110,9 +110,9 @@ export const createStore = (history: number): ObjectStore => {
     get compacted() {
       return compacted;
     },
-    get: (table, key) => tables.get(table)?.tree.get(key),
-    list(table, prefix) {
-      const tree = tables.get(table)?.tree;
+    get: (collection, key) => collections.get(collection)?.tree.get(key),
+    list(collection, prefix) {
+      const tree = collections.get(collection)?.tree;
       if (!tree) return [];
       if (prefix === '') return tree.valuesArray();
       const found: StoredObject[] = [];
@@ -120,15 +120,15 @@ export const createStore = (history: number): ObjectStore => {
       tree.forRange(prefix, `${prefix.slice(0, -1)}0`, false, (_, object) => void found.push(object));
       return found;
     },
-    size: (table) => tables.get(table)?.tree.size ?? 0,
+    size: (collection) => collections.get(collection)?.tree.size ?? 0,
     put(name, key, make) {
-      const table = tableOf(name);
-      const previous = table.tree.get(key);
+      const collection = collectionOf(name);
+      const previous = collection.tree.get(key);
       const object = make(String(version + 1));
       version += 1;
-      table.tree.set(key, object);
+      collection.tree.set(key, object);
       record(
-        table,
+        collection,
         previous
           ? { version, type: 'MODIFIED', collection: name, key, object, previous }
           : { version, type: 'ADDED', collection: name, key, object },
@@ -136,17 +136,24 @@ export const createStore = (history: number): ObjectStore => {
       return object;
     },
     remove(name, key, make) {
-      const table = tableOf(name);
-      const previous = table.tree.get(key);
+      const collection = collectionOf(name);
+      const previous = collection.tree.get(key);
       const object = make(String(version + 1));
       version += 1;
-      table.tree.delete(key);
-      record(table, { version, type: 'DELETED', collection: name, key, object, ...(previous ? { previous } : {}) });
+      collection.tree.delete(key);
+      record(collection, {
+        version,
+        type: 'DELETED',
+        collection: name,
+        key,
+        object,
+        ...(previous ? { previous } : {}),
+      });
       return object;
     },
     snapshot(name) {
       // A clone shares the tree's nodes copy-on-write.
-      const tree = tableOf(name).tree.clone();
+      const tree = collectionOf(name).tree.clone();
       const taken = version;
       return {
         version: taken,
@@ -160,16 +167,16 @@ export const createStore = (history: number): ObjectStore => {
       };
     },
     since(name, from) {
-      const table = tableOf(name);
-      if (from < table.forgotten) return undefined;
+      const collection = collectionOf(name);
+      if (from < collection.forgotten) return undefined;
       let low = 0;
-      let high = table.log.length;
+      let high = collection.log.length;
       while (low < high) {
         const middle = (low + high) >> 1;
-        if ((table.log[middle]?.version ?? 0) <= from) low = middle + 1;
+        if ((collection.log[middle]?.version ?? 0) <= from) low = middle + 1;
         else high = middle;
       }
-      return table.log.slice(low);
+      return collection.log.slice(low);
     },
     onCommit(handler) {
       handlers.add(handler);
@@ -177,9 +184,9 @@ export const createStore = (history: number): ObjectStore => {
     },
     compact() {
       compacted = version;
-      for (const table of tables.values()) {
-        table.log = [];
-        table.forgotten = version;
+      for (const collection of collections.values()) {
+        collection.log = [];
+        collection.forgotten = version;
       }
     },
   };
