@@ -61,7 +61,11 @@ describe('nextStep', () => {
     ['approved, image not there', { decision: decided(now), imageBlocks: 'Downloading' }, 'wait ImageNotReady'],
     ['approved, halted', { decision: decided(now), announced: { revision: 'r2', need: 'halted' } }, 'wait Halted'],
     ['approved when safe', { decision: decided(safe) }, 'act owner'],
-    ['approved when safe, no check any more', { decision: decided(safe), safeConfigured: false }, 'wait NoSafeCheck'],
+    [
+      'approved when safe, without a safety check',
+      { decision: decided(safe), safeConfigured: false },
+      'wait NoSafeCheck',
+    ],
     ['approved for tonight', { decision: decided(tonight) }, 'wait OutsideWindow +10h'],
     ['approved for tonight, offline', { decision: decided(tonight), connected: false }, 'wait OutsideWindow +10h'],
     ['approved for today', { decision: decided(today) }, 'act owner +1h'],

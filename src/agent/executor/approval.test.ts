@@ -139,7 +139,7 @@ describe('the agent and an Advanced DaemonSet', () => {
     announce('True', 'Halted');
     await testbed.until('it is stopped', () => now() === 'halted Halted');
     announce('True', 'NewRevision');
-    await testbed.until('it goes on, and nobody is asked again', () => now() === 'updating WaitingForManager');
+    await testbed.until('it continues without asking again', () => now() === 'updating WaitingForManager');
     const preparing = { metadata: { labels: { 'lifecycle.apps.kruise.io/state': 'PreparingDelete' } } };
     testbed.apiServer.patch(pods, ref, preparing, { type: 'merge' });
     await testbed.until('it is prepared for its end', () => now() === 'updating Preparing');

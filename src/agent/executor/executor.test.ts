@@ -209,7 +209,7 @@ describe("an owner's decision", () => {
     assert.equal(testbed.deletes(), 0);
     assert.partialDeepStrictEqual(await decide(agent, approveNow), { status: 403, reason: 'Halted' });
     testbed.halt(false);
-    await testbed.until('it goes on', () => agent.updates()[0]?.state === 'current');
+    await testbed.until('it continues', () => agent.updates()[0]?.state === 'current');
   });
 
   it('is shown as failed if the new pod does not work, until there is a newer version', async (t) => {

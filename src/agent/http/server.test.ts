@@ -358,7 +358,7 @@ describe('events', () => {
     const until = async (found: () => boolean): Promise<void> => {
       while (!found()) {
         const { value, done } = await reader.read();
-        assert.ok(!done, 'the stream goes on');
+        assert.ok(!done, 'the stream is still open');
         text += value;
       }
     };
