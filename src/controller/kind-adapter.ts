@@ -68,7 +68,7 @@ export interface PodWrites extends Readonly<Partial<Record<PodWriteKind, WritePo
    * prepares it for that. The steps that follow belong to `manage`.
    */
   change?: WritePod;
-  /** Creates the surge pod, after a write to the old pod has shown that nobody has fenced the update. */
+  /** Creates the surge pod, after a write to the old pod has shown that the update is not fenced. */
   surge?: WritePod;
   /** Deletes the pod that a surge pod has replaced. */
   deleteReplaced?: WritePod;
