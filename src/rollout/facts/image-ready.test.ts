@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import { type ImageReady, imageReadyOf, imageReadyPatch } from './image-ready.ts';
+import type { Pod, PodCondition } from 'kubernetes-types/core/v1.d.ts';
+import { type ImageReady, imageFactsOf, imageReadyOf, imageReadyPatch } from './image-ready.ts';
 
 const podWith = (message: string): Pod => ({
   status: { conditions: [{ type: 'PodImageReady', status: 'False', reason: 'PullImageFail', message }] },
@@ -65,4 +65,45 @@ describe('condition PodImageReady', () => {
     assert.equal(timeOf('True'), '1970-01-01T00:00:00Z');
     assert.equal(timeOf('False'), undefined);
   });
+});
+
+describe('imageFactsOf', () => {
+  const NOW = '2030-01-01T00:00:00Z';
+  const image = (status = 'False', reason = 'PullingImage', message = 'controllerrevision: b'): PodCondition => ({
+    type: 'PodImageReady',
+    status,
+    reason,
+    message,
+    lastTransitionTime: NOW,
+  });
+  const podOf = (...conditions: PodCondition[]): Pod => ({ status: { conditions } });
+  const factsOf = (...conditions: PodCondition[]) => {
+    const { state, revision, cause, byAgent } = imageFactsOf(podOf(...conditions)) ?? {};
+    return state && [state, revision, cause, byAgent];
+  };
+
+  it('reads state, revision and cause', () => {
+    assert.deepEqual(factsOf(image()), ['requested', 'b', '', false]);
+    assert.deepEqual(factsOf({ ...image(), lastProbeTime: NOW }), ['pulling', 'b', '', true]);
+    assert.deepEqual(factsOf(image('True', 'PullImageSuccess')), ['present', 'b', '', false]);
+    const failed = image('False', 'PullImageFail', 'controllerrevision: b; no such image');
+    assert.deepEqual(factsOf(failed), ['failed', 'b', 'no such image', false]);
+  });
+
+  it('takes the time of the last report', () => {
+    const later = '2030-01-01T00:01:00Z';
+    assert.equal(imageFactsOf(podOf(image()))?.at, Date.parse(NOW));
+    assert.equal(imageFactsOf(podOf({ ...image(), lastProbeTime: later }))?.at, Date.parse(later));
+  });
+
+  const nothing: [string, PodCondition[]][] = [
+    ['without a condition', []],
+    ['of another kind', [{ ...image(), type: 'PodNeedUpgrade' }]],
+    ['without a revision', [image('False', 'PullingImage', 'soon')]],
+    ['of what cannot be the hash of a revision', [image('False', 'PullingImage', 'controllerrevision: a,b')]],
+    ['for a reason that nobody knows', [image('False', 'Waiting')]],
+    ['in a status that nobody knows', [image('Unknown')]],
+  ];
+  for (const [what, conditions] of nothing)
+    it(`is undefined ${what}`, () => assert.equal(factsOf(...conditions), undefined));
 });

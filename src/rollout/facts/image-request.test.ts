@@ -13,38 +13,6 @@ const image = (status = 'False', reason = 'PullingImage', message = 'controllerr
   lastTransitionTime: NOW,
 });
 const podWith = (...conditions: PodCondition[]): Pod => ({ status: { conditions } });
-const told = (...conditions: PodCondition[]) => {
-  const { state, revision, cause, byAgent } = imageFactsOf(podWith(...conditions)) ?? {};
-  return state && [state, revision, cause, byAgent];
-};
-
-describe('imageFactsOf', () => {
-  it('reads state, revision and cause', () => {
-    assert.deepEqual(told(image()), ['requested', 'b', '', false]);
-    assert.deepEqual(told({ ...image(), lastProbeTime: NOW }), ['pulling', 'b', '', true]);
-    assert.deepEqual(told(image('True', 'PullImageSuccess')), ['present', 'b', '', false]);
-    const failed = image('False', 'PullImageFail', 'controllerrevision: b; no such image');
-    assert.deepEqual(told(failed), ['failed', 'b', 'no such image', false]);
-  });
-
-  it('takes the time of the last report', () => {
-    const later = '2030-01-01T00:01:00Z';
-    assert.equal(imageFactsOf(podWith(image()))?.at, Date.parse(NOW));
-    assert.equal(imageFactsOf(podWith({ ...image(), lastProbeTime: later }))?.at, Date.parse(later));
-  });
-
-  const nothing: [string, PodCondition[]][] = [
-    ['without a condition', []],
-    ['of another kind', [{ ...image(), type: 'PodNeedUpgrade' }]],
-    ['without a revision', [image('False', 'PullingImage', 'soon')]],
-    ['of what cannot be the hash of a revision', [image('False', 'PullingImage', 'controllerrevision: a,b')]],
-    ['for a reason that nobody knows', [image('False', 'Waiting')]],
-    ['in a status that nobody knows', [image('Unknown')]],
-  ];
-  for (const [what, conditions] of nothing)
-    it(`is undefined ${what}`, () => assert.equal(told(...conditions), undefined));
-});
-
 describe('openImageRequest', () => {
   const asked = (condition: PodCondition, terminating = false) => {
     const images = imageFactsOf(podWith(condition));
