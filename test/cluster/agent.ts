@@ -27,7 +27,7 @@ export interface AgentRights {
   bind(namespace: string | undefined): Promise<void>;
 }
 
-/** `deploy/agent` as kubectl applies it, given to nobody yet; resolves when the API server acts on the policy. */
+/** Applies `deploy/agent` with kubectl, without bindings; resolves when the API server enforces the policy. */
 export const agentRights = (kubeconfig: string): AgentRights => {
   const kubectl = (...args: string[]) => run('kubectl', [`--kubeconfig=${kubeconfig}`, ...args]);
   let installed: Promise<unknown> | undefined;

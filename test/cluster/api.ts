@@ -1,6 +1,6 @@
 import { Agent, request } from 'undici';
 
-/** Where and as whom to speak to the API server. */
+/** The address of the API server, and credentials. */
 export interface Access {
   server: string;
   /** PEM. */
@@ -21,7 +21,7 @@ export class ApiError extends Error {
 /** Any object of the API, of which the harness reads only a few fields. */
 export type Json = Record<string, unknown>;
 
-/** The harness's own few calls, kept apart from the client under test. */
+/** A small client for the harness itself, separate from the client under test. */
 export interface Api {
   get<T = Json>(path: string): Promise<T>;
   post<T = Json>(path: string, body: unknown): Promise<T>;

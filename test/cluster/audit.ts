@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import type { Audit, AuditRecord } from '../conformance/index.ts';
 
-/** The API server's own form of a record (audit.k8s.io/v1), as far as it is read. */
+/** An audit event (audit.k8s.io/v1), as far as it is read. */
 interface AuditEvent {
   stage: string;
   verb: AuditRecord['verb'];
@@ -47,10 +47,10 @@ export const recordOf = (event: AuditEvent): AuditRecord => {
   };
 };
 
-/** Read at a time: a string holds half a GiB at the most, and thousands of pods are told of in no less. */
+/** Read at a time: a string holds at most half a GiB, and the log of thousands of pods is larger. */
 const PIECE_BYTES = 64 * 1024 * 1024;
 
-/** Follows an API server's audit log: each `read` takes in what has been appended since the last one. */
+/** Follows an API server's audit log: each `read` adds what was appended since the last one. */
 export const followAudit = (file: string): Audit => {
   const records: AuditRecord[] = [];
   let offset = 0;
@@ -63,7 +63,7 @@ export const followAudit = (file: string): Audit => {
       while (offset < size) {
         const fresh = Buffer.alloc(Math.min(PIECE_BYTES, size - offset));
         const { bytesRead } = await handle.read(fresh, 0, fresh.length, offset);
-        // The last line may be half written: it is taken when it is whole.
+        // The last line may be incomplete: it is read once it is complete.
         const whole = fresh.subarray(0, bytesRead).lastIndexOf(0x0a) + 1;
         if (whole === 0) return;
         offset += whole;

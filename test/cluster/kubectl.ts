@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 
-/** Runs kubectl and resolves with what it printed; rejects with its words when it failed. */
+/** Runs kubectl and resolves with its output; rejects with its error output when it fails. */
 export const kubectl = async (kubeconfig: string, args: readonly string[], input = ''): Promise<string> => {
   const child = spawn('kubectl', args, { env: { ...process.env, KUBECONFIG: kubeconfig } });
   child.stdin.end(input);

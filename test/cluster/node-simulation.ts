@@ -10,7 +10,7 @@ const addresses: Record<string, string> = {
   ConfigMap: '/api/v1/namespaces/kube-system/configmaps',
 };
 
-/** Teaches the API server what simulated nodes need (`kwok/admission.yaml`); resolves when it acts on it. */
+/** Installs the admission policies that simulated nodes need (`kwok/admission.yaml`); resolves when they are in force. */
 export const installNodeSimulation = async (api: Api): Promise<void> => {
   const text = await readFile(join(import.meta.dirname, 'kwok', 'admission.yaml'), 'utf8');
   await Promise.all(
@@ -30,7 +30,7 @@ export const installNodeSimulation = async (api: Api): Promise<void> => {
       },
       { withinMs: 30_000, everyMs: 50 },
     ),
-    // Pods of the namespace are refused before.
+    // Before that, pods of the namespace are refused.
     eventually(
       'the default ServiceAccount exists',
       () => api.get('/api/v1/namespaces/default/serviceaccounts/default'),

@@ -63,7 +63,7 @@ const nodeObject = (name: string, index: number, { labels, taints, zone, annotat
 export const isReady = (node: Node): boolean =>
   node.status.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false;
 
-/** Simulated nodes, by way of the API alone: kwok and the admission policies of `kwok/` do the rest. */
+/** Simulated nodes, through the API only: kwok and the admission policies of `kwok/` do the rest. */
 export const createNodes = ({ api, mustRun }: Pick<ControlPlane, 'api' | 'mustRun'>): Nodes => {
   let created = 0;
 
@@ -117,7 +117,7 @@ export const createNodes = ({ api, mustRun }: Pick<ControlPlane, 'api' | 'mustRu
       );
       await api.patch('/api/v1/namespaces/kube-system/configmaps/sim-nodes', { data });
       const isNothing = settings.every(([, key]) => value(key) === null);
-      // The policy reads the map through a cache: wait until a pod made for the last node would get what was asked.
+      // The policy reads the map through a cache: wait until a pod for the last node would get these annotations.
       const last = names.at(-1);
       await eventually(
         'the admission policy follows',

@@ -150,7 +150,7 @@ export const createProcesses = (dir: string): Processes => {
   };
 };
 
-/** Waits until `ready`; a program that ends meanwhile fails at once, with the end of its log. */
+/** Waits until `ready`; fails immediately, with the end of the log, if the program ends meanwhile. */
 export const untilReady = async (program: Program, ready: () => Promise<boolean>, timeoutMs: number): Promise<void> => {
   const tail = async (): Promise<string> => (await program.log()).split('\n').slice(-15).join('\n');
   let died = false;

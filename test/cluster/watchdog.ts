@@ -1,7 +1,7 @@
 /**
- * Outlives the process that starts it, to end the programs that this one can no longer end: reads `+<pid>` and `-<pid>`
- * lines on stdin, and when stdin closes (its owner has died or is done) kills what is still listed and removes the
- * folder named by its argument. SIGKILL, because nothing of a test cluster is worth an orderly end.
+ * Outlives the process that starts it, to kill programs that this process can no longer stop: reads `+<pid>` and `-<pid>`
+ * lines on stdin, and when stdin closes (its owner has died or is done) kills the listed programs and removes the folder
+ * named by its argument. It sends SIGKILL, because a test cluster needs no orderly shutdown.
  */
 import { rmSync } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -16,7 +16,7 @@ for (const pid of alive) {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // Gone by itself.
+    // It has exited already.
   }
 }
 const dir = process.argv[2];

@@ -50,7 +50,7 @@ const request = async (pulls: ReturnType<typeof open>, hash: string, spec: strin
   const template = { spec: { containers, ...(typeof spec === 'string' ? {} : spec) } };
   await pulls.request(await readPod(), { hash, template }, end.signal);
 };
-/** What was told of the revision in the end: the cause of its failure, or nothing. */
+/** The final result for the revision: the cause of its failure, or nothing. */
 const outcome = async (hash: string): Promise<string> => {
   const told = await eventually(
     `the pull for ${hash} is over`,

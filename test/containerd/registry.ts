@@ -14,7 +14,7 @@ export interface RegistryRequest {
 /** What happens instead of the usual answer. */
 export type Fault = 'unavailable' | 'silence' | 'truncate' | 'corrupt' | { bytesPerSecond: number };
 
-/** A registry that serves images over HTTP, and goes wrong as it is told. */
+/** A registry that serves images over HTTP, with injectable faults. */
 export const startRegistry = async () => {
   const blobs = new Map<string, Blob>();
   const requests: RegistryRequest[] = [];
@@ -49,7 +49,7 @@ export const startRegistry = async () => {
 
   const answer = (request: IncomingMessage, response: ServerResponse): void => {
     const { method = '', url = '', headers } = request;
-    // A mirror is told in the query which registry it stands for.
+    // The query names the registry that a mirror stands for.
     const [path = ''] = url.split('?');
     const over = new Promise<void>((resolve) => {
       response.once('close', resolve);

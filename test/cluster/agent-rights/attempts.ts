@@ -1,8 +1,8 @@
 import type { Call } from './caller.ts';
 
-/** Pods of the trial, by what is wrong with each for the agent of node-1; all but `unannounced` and `asked` are announced. */
+/** Pods of the fixture, by why the agent of node-1 may not delete each; all but `unannounced` and `asked` are announced. */
 export interface FixturePods {
-  /** On node-1, of an OTA DaemonSet, `PodNeedUpgrade` True: the one that it may delete. */
+  /** On node-1, of an OTA DaemonSet, `PodNeedUpgrade` True: the one that the agent may delete. */
   mine: string;
   /** The same on node-2. */
   elsewhere: string;
@@ -345,7 +345,7 @@ const others = (ns: string, elsewhere: string, pods: FixturePods): Attempt[] => 
   ];
 };
 
-/** Everything that the agent of node-1 must not be able to do, and how it is told so. */
+/** Everything that the agent of node-1 must not be permitted to do, with the expected refusals. */
 export const attempts = (
   ns: string,
   unboundNamespace: string,

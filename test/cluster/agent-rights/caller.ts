@@ -1,6 +1,6 @@
 import { Agent, request } from 'undici';
 
-/** As whom to speak: whatever an agent can hold in its hands. */
+/** The credentials that an agent may have. */
 export type Identity = { token: string } | { cert: string; key: string };
 
 export interface Answer {
@@ -24,7 +24,7 @@ export interface Caller {
   close(): Promise<void>;
 }
 
-/** One who calls the API server by hand and takes every answer as it is. */
+/** Calls the API server and returns every response as it is. */
 export const createCaller = ({ server, ca }: { server: string; ca: string }, identity: Identity): Caller => {
   const connect = 'token' in identity ? { ca } : { ca, ...identity };
   const dispatcher = new Agent({ connect, allowH2: false });

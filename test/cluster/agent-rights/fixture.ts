@@ -26,7 +26,7 @@ const templateOf = (app: string, node: string | undefined) => ({
   },
 });
 
-/** On node-1 and node-2 a pod of every kind that an agent might lay hands on. */
+/** Creates a pod of every kind that an agent might try to delete, on node-1 and node-2. */
 export const prepareRightsFixture = async (cluster: RealCluster): Promise<RightsFixture> => {
   const { api } = cluster.plane;
   const [namespace, unboundNamespace] = await Promise.all([
@@ -65,7 +65,7 @@ export const prepareRightsFixture = async (cluster: RealCluster): Promise<Rights
     }),
     bare('bare', namespace),
     bare('bare', unboundNamespace),
-    // No such kind is served, so that its garbage collection never comes.
+    // This kind is not served, so the pod is never garbage-collected.
     bare('advanced', namespace, ownedBy('apps.kruise.io/v1beta1', 'DaemonSet', 'advanced', 'a-d-v')),
     bare('mirror', namespace, {
       annotations: { 'kubernetes.io/config.mirror': 'x' },

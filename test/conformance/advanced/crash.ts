@@ -13,7 +13,7 @@ export const crash = section(
           const before = await Promise.all(writes.map((write) => countOf(c, write)));
           await c.setImage('app:v2');
           for (const [index, write] of writes.entries()) {
-            // Of those that are made once for each node the earlier ones may have been told of already.
+            // Earlier writes of this kind may have been counted already.
             const seen = index === 0 ? (before[0] ?? 0) : await countOf(c, write);
             await untilOneMore(c, write, seen);
             manager.kill('SIGKILL');

@@ -18,7 +18,7 @@ const templateOf = (c: Case, image: string): PodTemplateSpec => ({
   },
 });
 
-/** One manifest for both kinds: the API version alone tells them apart. */
+/** One manifest for both kinds, which differ in the API version only. */
 const apply = (c: Case, apiVersion: string, image: string, spec: object = {}): Promise<string> =>
   c.kubectl(
     ['apply', '-f', '-'],

@@ -64,7 +64,7 @@ const untilDone = async (c: Case): Promise<PodView[]> => {
   return c.pods();
 };
 
-/** One pod is changed: an act that was only prepared for, by the gate, is taken back when something else is asked. */
+/** One pod is changed: an update for which only the gate was closed is reverted when the template changes. */
 const untilChanged = (c: Case): Promise<unknown> =>
   c.until('a pod is changed', async () => (await c.pods()).some(({ image }) => image === 'app:v2'));
 

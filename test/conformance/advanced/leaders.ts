@@ -17,21 +17,21 @@ const LATENCY_MS = 800;
 /** The lease is renewed through that, too. */
 const patient = leaderElectionArgsFor(8);
 
-/** How often a manager was told that the slots that it reserved are its own. */
+/** How often a manager received the response to a reservation. */
 const reservedBy = async ({ metrics }: Manager): Promise<number> => {
   const text = await (await fetch(`${metrics}/metrics`)).text();
   const line = /^edgeset_\w*reservations\w*\{.*result="written".*\} (\d+)$/m.exec(text);
   return Number(line?.[1] ?? 0);
 };
 
-/** Slots whose act has not reached the API server. */
+/** Slots whose update has not reached the API server. */
 const heldBack = async (c: Case): Promise<number> => {
   const acted = new Set((await c.updates()).map(({ response }) => (response as Pod | undefined)?.metadata?.uid));
   const { reservations = [] } = await c.status();
   return reservations.filter(({ podUID, carriedOut }) => !carriedOut && !acted.has(podUID)).length;
 };
 
-/** Stalls the link of the case's first manager while acts are on their way through it. */
+/** Stalls the link of the case's first manager while updates are in flight on it. */
 const holdActsBack = async (c: Case, link: Link): Promise<void> => {
   for (;;) {
     const reserved = await reservedBy(c.manager);

@@ -40,7 +40,7 @@ const isGone = async (c: Case): Promise<boolean> => (await c.api.find(setPath(c)
 const untilAllGone = (c: Case): Promise<unknown> =>
   c.until('DaemonSet and pods are gone', async () => (await isGone(c)) && (await c.pods()).length === 0);
 
-/** Runs the sample of examples/ on the case's namespace until it is told to stop. */
+/** Runs the sample controller of examples/ on the case's namespace until it is stopped. */
 const runSample = (c: Case, command: readonly string[]): (() => void) => {
   const script = path.resolve('examples/drain-before-delete/drain-before-delete.sh');
   const env = { ...process.env, KUBECONFIG: c.cluster.kubeconfig, NAMESPACE: c.namespace, HOLD_LABEL: 'hold' };

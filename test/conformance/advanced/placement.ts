@@ -144,7 +144,7 @@ export const placement = section(
         const found = await removedFrom(c, sick);
         return found.length > 3 && found;
       });
-      // At once, after 1 s, after 2 s; then after 4 s by whoever leads next, who reads the time in whole seconds. Each is
+      // At once, after 1 s, after 2 s; then after 4 s by the next leader, which reads times in whole seconds. Each is
       // decided a moment before it arrives.
       const waits = times.slice(1, 4).map((time, index) => time - (times[index] ?? 0));
       for (const [index, least] of [750, 1_500, 2_500].entries())
@@ -341,7 +341,7 @@ export const placement = section(
       const container = (image: string) => [{ name: 'app', image, ports: [{ containerPort: 80, hostPort: 8080 }] }];
       await c.rolledOut({ rollingUpdate: { maxSurge: 1 }, podSpec: { containers: container('app:v1') } });
       await c.change({ spec: { template: { spec: { containers: container('app:v2') } } } });
-      // Of a node that is new, or whose port is free since a moment ago, the scheduler may not know yet: that is told too.
+      // The scheduler may not have observed a new node, or a port that was just released: that is reported, too.
       const told = async () =>
         (await c.events('FailedPlacement')).filter(({ note = '' }) =>
           /next to the old pod: not scheduled \(.*free ports/.test(note),

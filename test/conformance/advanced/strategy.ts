@@ -12,7 +12,7 @@ export const starting = (ms: number): { podAnnotations: Record<string, string> }
 export const podPath = (c: Case, { name }: Pick<PodView, 'name'>): string =>
   `/api/v1/namespaces/${c.namespace}/pods/${name}`;
 
-/** What a user does with `kubectl delete pod`; resolves when the node has another, ready. */
+/** Deletes a pod as a user does; resolves when the node has another, ready one. */
 export const deleteByHand = async (c: Case, node: string | undefined): Promise<PodView> => {
   const old = await c.podOn(node);
   await c.api.remove(podPath(c, old));
@@ -22,14 +22,14 @@ export const deleteByHand = async (c: Case, node: string | undefined): Promise<P
   });
 };
 
-/** Nodes on which the first so many acts were, sorted. */
+/** The nodes of the first updates, sorted. */
 export const firstActed = async (c: Case, count: number): Promise<string[]> =>
   (await c.updatedNodes()).slice(0, count).toSorted();
 
-/** So many nodes are acted on together, and no further one within the time that a pod takes to start. */
+/** This many nodes are updated together, and no further one while their pods start. */
 export const untilWaveOf = async (c: Case, size: number, startMs: number): Promise<void> => {
   await c.untilUpdates(size + 1, 40_000);
   const [first = 0, ...later] = (await c.updates()).map(({ receivedAt }) => receivedAt);
   const together = later.filter((at) => at < first + startMs).length + 1;
-  if (together !== size) throw new Error(`${together} nodes were acted on at first, not ${size}`);
+  if (together !== size) throw new Error(`${together} nodes were updated at first, not ${size}`);
 };

@@ -31,7 +31,7 @@ const assertNoGap = async (c: Case, since: number): Promise<void> => {
   }
 };
 
-/** Most pods beyond one a node that lived at once. */
+/** The largest number of surplus pods at one time. */
 const mostExtra = async (c: Case): Promise<number> => {
   const live = new Set<string>();
   let most = 0;

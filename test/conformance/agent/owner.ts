@@ -138,7 +138,7 @@ export const announced = async (c: Case, image = 'app:v2', shape: Shape = {}): P
 export const conditionOf = (pod: Pod | undefined, type: string) =>
   pod?.status?.conditions?.find((condition) => condition.type === type);
 
-/** What agents wrote in the case's namespace, told by the API server; Events are no acts. */
+/** Writes of agents in the case's namespace, from the audit log; without Events. */
 export const writesOf = async (c: Case, { agent }: Owner): Promise<AuditRecord[]> =>
   (await c.cluster.audit.read()).filter(
     ({ user, namespace, verb, resource }) =>

@@ -16,12 +16,12 @@ const PAGES = [
   'docs/reference/advanced-daemonset.md',
 ];
 
-/** Those that show what would be done at once on nodes that have been there for long. */
+/** Pages that need nodes whose settle time is over. */
 const SETTLED = new Set(['docs/how-to/steer-advanced.md']);
 
 const NODES = ['node-1', 'node-2', 'node-3'];
 
-/** Three nodes, as the pages have them, and one that belongs to the control plane. */
+/** Three nodes, as on the pages, and one of the control plane. */
 const withCluster = async (start: () => Promise<Cluster>, play: (cluster: Cluster) => Promise<void>): Promise<void> => {
   const cluster = await start();
   try {

@@ -10,7 +10,7 @@ export interface Block {
   text: string;
   /** Of the fence, from 1. */
   line: number;
-  /** What a comment right before the block says of it to whoever plays the page; empty without one. */
+  /** The comment right before the block, for the runner of the page; empty if there is none. */
   note: string;
 }
 

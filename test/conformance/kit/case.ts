@@ -18,7 +18,7 @@ export interface CaseOptions {
   /** How many, named after the case so that their order is their alphabet's; or their names. Default 3. */
   nodes?: number | readonly string[];
   node?: NodeSpec;
-  /** Further arguments of the manager; `none` starts none. It serves the case's namespace and leads at once. */
+  /** Further arguments of the manager; `none` starts none. It serves the case's namespace, without leader election. */
   manager?: readonly string[] | 'none';
   /** Names of the DaemonSets to check; helpers use the first one. Default `app`. */
   daemonSets?: readonly [string, ...string[]];
@@ -26,7 +26,7 @@ export interface CaseOptions {
   budget?: number | `${number}%`;
   /** Log lines above `info` that belong to what is done to the manager. */
   expected?: RegExp;
-  /** The API server is made to refuse acts. */
+  /** The case makes the API server refuse writes. */
   refusals?: boolean;
 }
 

@@ -6,7 +6,7 @@ const writes = async (c: Case, since: number) =>
   (await c.calls()).filter(({ verb, receivedAt }) => receivedAt >= since && !['get', 'list', 'watch'].includes(verb));
 
 const afterQuiet = async (c: Case, seconds: number) => {
-  // What was still to be told when the rollout was complete.
+  // Writes that follow the completion of the rollout.
   await c.expectNoUpdatesFor(3);
   const since = (await c.cluster.audit.read()).at(-1)?.answeredAt ?? 0;
   await c.expectNoUpdatesFor(seconds);

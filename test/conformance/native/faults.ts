@@ -20,7 +20,7 @@ const refuseDeletes = async (c: Case, node: string): Promise<() => Promise<void>
     expression: `oldObject.spec.nodeName != '${node}'`,
     message: 'this pod must stay',
   });
-  // Not one of the DaemonSet's pods: in the audit log a dry run looks like the deed.
+  // Not one of the DaemonSet's pods: in the audit log a dry run looks like the delete itself.
   const pods = `/api/v1/namespaces/${c.namespace}/pods`;
   await c.api.create(pods, {
     metadata: { name: 'probe' },

@@ -3,7 +3,7 @@ import { type Case, section, strategyKey } from '../kit/index.ts';
 
 const proposedKey = 'apps.openyurt.io/upgrade-strategy';
 
-/** The policy is refused: said once as an Event, and in a condition that tells the cure. */
+/** The policy is refused: reported once as an Event, and in a condition that says how to fix it. */
 const untilInvalid = async (c: Case, cure: RegExp): Promise<void> => {
   const stalled = await c.untilCondition('Stalled');
   assert.equal(stalled.reason, 'InvalidPolicy');

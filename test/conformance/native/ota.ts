@@ -163,7 +163,7 @@ export const announcing = section('OTA', (rule) => {
         expression: `object.spec.nodeName != '${away}' || !${said}`,
         message: 'not on this node',
       });
-      // Not one of the DaemonSet's pods: in the audit log a dry run looks like the deed.
+      // Not one of the DaemonSet's pods: in the audit log a dry run looks like the delete itself.
       const pods = `/api/v1/namespaces/${c.namespace}/pods`;
       await c.api.create(pods, {
         metadata: { name: 'probe' },

@@ -89,7 +89,7 @@ export const control = section('plan, wait, pause and resume', (rule) => {
     });
     assert.equal((await edgeset(c, 'wait', 'app', '--timeout', '40s')).code, 0);
     assert.deepEqual(await c.running('app:v1'), c.nodes);
-    // Whatever broke it is mended.
+    // The cause of the failure is fixed.
     await c.cluster.behave(c.nodes, { behaviour: 'ready' });
     await c.setImage('app:v2--crash-loop');
     const again = await edgeset(c, 'wait', 'app', '--timeout', '40s');

@@ -57,7 +57,7 @@ export const undoing = section('history and undo', (rule) => {
     assert.equal((await edgeset(c, 'wait', 'app', '--timeout', '60s')).code, 0);
     await untilPresent(c, 3);
     refuses(await edgeset(c, 'undo', 'app'), /the one before the current one, failed and was rolled back/);
-    // Whatever broke it is mended.
+    // The cause of the failure is fixed.
     await c.cluster.behave(c.nodes, { behaviour: 'ready' });
     const [, notes] = succeeds(await edgeset(c, 'undo', 'app', '--to-revision', '2'));
     assert.match(notes, /failed and was rolled back before; it is rolled out again/);

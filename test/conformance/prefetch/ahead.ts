@@ -163,7 +163,7 @@ export const aheadRules = (kind: CaseKind): Rule[] =>
         { nodes: 2 },
       );
 
-      rule('are given up, and asked for on no pod any more, when they are switched off', async (c) => {
+      rule('are abandoned, and no longer requested on any pod, when they are switched off', async (c) => {
         await c.rolledOut(budgeted(kind, 1, required));
         await c.cluster.behave(c.nodes, { startMs: 20_000 });
         await c.setImage('app:v2');

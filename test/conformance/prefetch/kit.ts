@@ -109,7 +109,7 @@ export const asksOf = async (c: Case): Promise<{ node: string; receivedAt: numbe
     .filter(({ reason }) => reason === 'PullingImage')
     .map(({ node, record }) => ({ node, receivedAt: record.receivedAt }));
 
-/** Fails unless each pod that was acted on had been told before to have its images on the node. */
+/** Fails unless the images of each updated pod had been reported as present before. */
 export const assertAhead = async (c: Case): Promise<void> => {
   const told = (await reportsOf(c)).filter(({ reason }) => reason === 'PullImageSuccess');
   const acts = await c.updates();

@@ -94,7 +94,7 @@ export const lifecycleScenarios: readonly Scenario[] = [
     at(20, { do: 'select', wave: undefined }),
   ),
   scenario(
-    'OnDelete: by hand, and then not any more',
+    'OnDelete, and then RollingUpdate again',
     { ...advanced('recreate'), nodes: 2 },
     at(9, { do: 'manual', manual: true }),
     release(10, 'app:v1'),

@@ -10,7 +10,7 @@ const asks = (seconds: number, node: number, ask: OwnerRequest, times = 1): Plan
 const native: Shape = { model: 'ota', nodes: 2 };
 const advanced = (strategy: Strategy): Shape => ({ ...native, kind: 'advanced', strategy });
 
-/** What owners of devices do, whoever carries it out. */
+/** Requests of owners, for both kinds of DaemonSets. */
 const common = (title: string, shape: Shape): Scenario[] => [
   scenario(`${title}: all agree`, shape, release(10, 'app:v1'), ...agrees(12, 0, 1)),
   scenario(
