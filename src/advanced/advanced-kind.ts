@@ -32,26 +32,19 @@ export const createAdvancedKind = (): ManagedKind<AdvancedDaemonSet, AdvancedVie
       const operations = createPodOperations({ ...context, finder, creator });
       const writer = createMaintenanceWriter(context);
       const podSync = createPodSync({ ...context, operations, writer });
-      const { manage, finalize, eventHandlers, drain } = createPodManagement({
-        ...context,
-        finder,
-        operations,
-        writer,
-        creator,
-        podSync,
-      });
+      const management = createPodManagement({ ...context, finder, operations, writer, creator, podSync });
       return {
-        findTarget: finder.find,
+        findTarget: (view, signal) => finder.find(view, signal),
         podWrites: withinBurst(context, operations.podWrites),
         restoreTemplate: async (view, template, from, signal) => {
           const change = { template, annotations: { [annotation.rolledBackFrom]: from } };
           const { metadata } = await restoreTemplate(client, view, change, { fieldManager: FIELD_MANAGER, signal });
           return metadata.resourceVersion ?? '';
         },
-        manage,
-        finalize,
-        eventHandlers,
-        drain,
+        manage: (input) => management.manage(input),
+        finalize: (view, signal) => management.finalize(view, signal),
+        eventHandlers: management.eventHandlers,
+        drain: (graceMs) => management.drain(graceMs),
       };
     },
   };

@@ -58,9 +58,9 @@ export const createPodManagement = (options: PodManagementOptions) => {
       const present = dirtyNodes.addPod(cached);
       operations.podObserved(cached, present);
       if (present) {
-        if (ownership === 'ours') creator.podObserved(cached);
+        if (ownership === 'ours') creator.expectations.podObserved(cached);
       } else {
-        creator.podGone(cached);
+        creator.expectations.podGone(cached);
         writer.forget(facts.uid);
         refManager.podGone(cached);
         finalizer.podGone(cached);
@@ -96,10 +96,10 @@ export const createPodManagement = (options: PodManagementOptions) => {
     }
     counts.set(name, counted.counts);
     const hasOrphan = pods.some((cached) => cached.ownership === 'orphan' && !cached.facts.terminating);
-    const isExpected = creator.isExpected(name);
+    const isExpected = creator.expectations.isExpected(name);
     if (!current || hasOrphan || isExpected) {
-      const recheckAt = Math.min(counted.changesAt, creator.expiresAt(name));
-      return { ...checked, requeue: creator.isUncertain(name) ? 'next reconcile' : undefined, recheckAt };
+      const recheckAt = Math.min(counted.changesAt, creator.expectations.expiresAt(name));
+      return { ...checked, requeue: creator.expectations.isUncertain(name) ? 'next reconcile' : undefined, recheckAt };
     }
     const { requeue, recheckAt } = nodeSync.check(view, name, ours, current.target.hash, now);
     const needsSync = requeue !== undefined;
@@ -179,7 +179,7 @@ export const createPodManagement = (options: PodManagementOptions) => {
         .due({ ...latest, hash: undefined, blocked: blocked !== undefined }, true, now)
         .map((name) => checkNode(view, name, undefined, now));
       syncPods(checked, (cached) => (blocked ? NEVER : finalizer.syncPod(view, cached)));
-      const finalizerAt = blocked ? NEVER : finalizer.sync(latest, creator.inFlight() === 0);
+      const finalizerAt = blocked ? NEVER : finalizer.sync(latest, creator.expectations.inFlight() === 0);
       const next = statusOf({
         view,
         decision: undefined,

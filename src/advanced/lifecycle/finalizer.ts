@@ -156,7 +156,7 @@ export const createFinalizer = ({ client, env, events, enqueue, operations, writ
       const others = view.finalizers.filter((name) => name !== HOOK_FINALIZER);
       return writes.start(WRITE, (signal) => write(view, isNeeded ? [...others, HOOK_FINALIZER] : others, signal));
     },
-    drain: writes.drain,
+    drain: (graceMs: number): Promise<void> => writes.drain(graceMs),
   };
 };
 export type Finalizer = ReturnType<typeof createFinalizer>;

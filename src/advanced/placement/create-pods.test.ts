@@ -70,18 +70,18 @@ const prepare = () => {
     meets,
     /** Called for each read of a pod in turn. */
     read,
-    begin: (hash: string, ...nodes: string[]): void =>
+    begin: (hash: string, ...names: string[]): void =>
       creator.start(
         view,
         revision(hash),
-        nodes.map((node) => ({ node, replaces: undefined })),
+        names.map((node) => ({ node, replaces: undefined })),
         signal,
       ),
     shown: (pod: Pod): void => {
       const cached = cachedPods.project(pod, view.uid);
       assert.ok(cached);
       seen.set(keyOf(pod), cached);
-      creator.podObserved(cached);
+      creator.expectations.podObserved(cached);
     },
     all: async (): Promise<Pod[]> => (await api.list(podResource, { namespace: 'default' })).items,
   };
@@ -109,9 +109,9 @@ it('after a lost response the pod is read before its node gets one of another re
   await clock.advance(1_000);
   const [pod, ...others] = await all();
   assert.ok(pod);
-  assert.deepEqual([others.length, creator.isExpected('node-1')], [0, true]);
+  assert.deepEqual([others.length, creator.expectations.isExpected('node-1')], [0, true]);
   shown(pod);
-  assert.equal(creator.isExpected('node-1'), false);
+  assert.equal(creator.expectations.isExpected('node-1'), false);
 });
 
 it('a pod that the cache shows while it is read is no longer expected', async () => {
@@ -126,7 +126,7 @@ it('a pod that the cache shows while it is read is no longer expected', async ()
   read.push(() => made.forEach(shown));
   begin('h2', 'node-1');
   await clock.advance(1_000);
-  assert.deepEqual([made.length, (await all()).length, creator.isExpected('node-1')], [1, 1, false]);
+  assert.deepEqual([made.length, (await all()).length, creator.expectations.isExpected('node-1')], [1, 1, false]);
 });
 
 it('a pod that was not created does not delay another one', async () => {

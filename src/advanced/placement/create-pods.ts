@@ -182,12 +182,7 @@ export const createPodCreator = (options: PodCreatorOptions) => {
         }
       }
     },
-    isExpected: expectations.isExpected,
-    isUncertain: expectations.isUncertain,
-    /** Number of pods that are being created, or created and not observed. */
-    inFlight: (): number => expectations.size,
-    /** When the expectation for the node expires, epoch ms; Infinity for never. */
-    expiresAt: expectations.expiresAt,
+    expectations,
     /** When creations may start again, epoch ms; a time in the past for at once. */
     nextAttemptAt,
     /** Why the API server refuses pods; undefined while it accepts them. */
@@ -218,13 +213,11 @@ export const createPodCreator = (options: PodCreatorOptions) => {
         return 'succeeded';
       });
     },
-    podObserved: expectations.podObserved,
-    podGone: expectations.podGone,
     forgetNode(node: string): void {
       nameTakenBy.delete(node);
       expectations.doesNotExist(node);
     },
-    drain: writes.drain,
+    drain: (graceMs: number): Promise<void> => writes.drain(graceMs),
   };
 };
 export type PodCreator = ReturnType<typeof createPodCreator>;

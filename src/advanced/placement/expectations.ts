@@ -50,11 +50,11 @@ export const createExpectations = (clock: Pick<Clock, 'now'>) => {
     },
     /** Is the result of the creation still unknown? No event may ever tell. */
     isUncertain: (node: string): boolean => pending.has(node) && pending.get(node)?.uid === undefined,
+    /** When the expectation for the node expires, epoch ms; Infinity for never. */
     expiresAt: (node: string): number => pending.get(node)?.expiresAt ?? Number.POSITIVE_INFINITY,
     unobservedOn: (node: string): CreatedPod | undefined => unobserved.get(node),
-    get size(): number {
-      return pending.size;
-    },
+    /** Number of pods that are being created, or created and not observed. */
+    inFlight: (): number => pending.size,
 
     /** The cache shows the pod. If the result of a creation is unknown, any live pod on the node fulfills it. */
     podObserved({ facts: { node, uid, terminating } }: CachedPod): void {

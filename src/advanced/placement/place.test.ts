@@ -9,8 +9,7 @@ import {
   parseFinished,
   recordFinished,
 } from './failed-pod-backoff.ts';
-import type { PlaceableNode, PlacedPod } from './place.ts';
-import { type Placement, type PlacementInput, place } from './place.ts';
+import { type PlaceableNode, type PlacedPod, type Placement, type PlacementInput, place } from './place.ts';
 import { slowStart } from './slow-start.ts';
 
 const node = (name: string, more: Partial<PlaceableNode> = {}): PlaceableNode => ({

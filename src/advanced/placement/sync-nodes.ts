@@ -108,10 +108,10 @@ export const createNodeSync = (options: NodeSyncOptions) => {
     const maxUpdated = view.progressive ? desired - scaledValue(partition, desired, 'down') : NEVER;
     const burst = burstOf(view, desired);
     return {
-      maxCreated: Math.max(0, burst - creator.inFlight()),
+      maxCreated: Math.max(0, burst - creator.expectations.inFlight()),
       maxRemoved: burst - removing.size,
       maxLeaving: Math.max(0, Math.max(1, scaledValue(maxUnavailable, desired, 'up')) - others.leaving),
-      maxUpdated: maxUpdated - others.onCurrentRevision - creator.inFlight(),
+      maxUpdated: maxUpdated - others.onCurrentRevision - creator.expectations.inFlight(),
     };
   };
 
@@ -192,7 +192,7 @@ export const createNodeSync = (options: NodeSyncOptions) => {
     },
     /** Would another pod be created if a node needed one? */
     mayCreate: (view: AdvancedView): boolean =>
-      creator.isIdle() && creator.inFlight() < burstOf(view, counts.totals.desired),
+      creator.isIdle() && creator.expectations.inFlight() < burstOf(view, counts.totals.desired),
     /** Starts the creations and removals that the limits allow on these nodes. */
     sync(
       { view, signal }: ManageInput<AdvancedView>,

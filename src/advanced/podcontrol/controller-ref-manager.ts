@@ -122,7 +122,7 @@ export const createControllerRefManager = ({ client, env, revisions, enqueue }: 
       }
       return nextAt;
     },
-    drain: writes.drain,
+    drain: (graceMs: number): Promise<void> => writes.drain(graceMs),
   };
 };
 export type ControllerRefManager = ReturnType<typeof createControllerRefManager>;

@@ -81,7 +81,7 @@ export const createMaintenanceWriter = ({ env, ledger, enqueue }: MaintenanceWri
       staleUntil.delete(uid);
       writes.forget(uid);
     },
-    drain: writes.drain,
+    drain: (graceMs: number): Promise<void> => writes.drain(graceMs),
   };
 };
 export type MaintenanceWriter = ReturnType<typeof createMaintenanceWriter>;

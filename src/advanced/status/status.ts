@@ -163,6 +163,6 @@ export const createStatusWriter = ({ client, env, enqueue }: StatusContext) => {
         return 'succeeded';
       });
     },
-    drain: writes.drain,
+    drain: (graceMs: number): Promise<void> => writes.drain(graceMs),
   };
 };

@@ -7,8 +7,7 @@ import { type Clock, createRandom, createVirtualClock, type Env, silentLogger } 
 import { createEmbeddedCluster, createInProcessClient } from '../../sim/index.ts';
 import { createAdvancedKind } from '../advanced-kind.ts';
 import { advancedDaemonSetCrd } from '../api/crd.ts';
-import type { AdvancedDaemonSet, AdvancedDaemonSetSpec } from '../api/types.ts';
-import { advancedDaemonSets } from '../api/types.ts';
+import { type AdvancedDaemonSet, type AdvancedDaemonSetSpec, advancedDaemonSets } from '../api/types.ts';
 
 const STEP_MS = 50;
 const LIMIT_MS = 120_000;
