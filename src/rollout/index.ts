@@ -73,10 +73,9 @@ export {
 export { readTerms } from './policy/terms.ts';
 export { annotation, formatPolicyError, type PolicyError } from './policy/values.ts';
 export { AGENT_ACK_TIMEOUT_MS } from './record/images.ts';
-export { isStale } from './record/in-place.ts';
 export { MAX_CLOCK_SKEW_MS } from './record/observe.ts';
 export { type Cause, type Phase, phases } from './record/phase.ts';
-export { livePod } from './record/pods.ts';
+export { isStale, livePod } from './record/pods.ts';
 export { mayHaveStarted, type NodeUpdate, newUpdate } from './record/update.ts';
 export { idleReason, TEMPLATE_NOT_OBSERVED } from './report/conditions.ts';
 export { type Explanation, explain, policyWarnings } from './report/explain.ts';

@@ -63,9 +63,9 @@ describe('announcementPatch', () => {
 
   it('removes an approval of another revision', () => {
     const patched = (approved: string | undefined, revision: string | undefined): unknown => {
-      const wanted = revision === undefined ? 'none' : ({ reason: 'NewRevision', revision } as const);
+      const next = revision === undefined ? 'none' : ({ reason: 'NewRevision', revision } as const);
       const pod = { uid: 'u', announced: undefined, ...(approved !== undefined && { approved }) };
-      const { status } = announcementPatch(pod, wanted, 0) as { status: { conditions: unknown[] } };
+      const { status } = announcementPatch(pod, next, 0) as { status: { conditions: unknown[] } };
       return status.conditions.slice(1);
     };
     const removed = [{ type: UPGRADE_APPROVED, $patch: 'delete' }];

@@ -2,11 +2,11 @@ import type { NodeFacts } from '../facts/node.ts';
 import { managerReplacesPods } from '../policy/policy.ts';
 import { isNewPodMissing } from './advance.ts';
 import { assessImages, requestPriorityOf } from './images.ts';
-import { isStale, isUpdatedInPlace } from './in-place.ts';
+import { isUpdatedInPlace } from './in-place.ts';
 import { skewTolerantStart } from './observe.ts';
 import { assessOwner } from './owner.ts';
 import { type Phase, phaseOf, type Situation } from './phase.ts';
-import { availableAt, isBeingDeleted, isCurrent, livePod, maySurge, podAvailableAt } from './pods.ts';
+import { availableAt, isBeingDeleted, isCurrent, isStale, livePod, maySurge, podAvailableAt } from './pods.ts';
 import {
   type Context,
   type NodeRecord,

@@ -1,13 +1,5 @@
-import { isOlderVersion } from '../facts/metadata.ts';
 import { livePod } from './pods.ts';
-import type { Context, NodeRecord, ObservedPod } from './record.ts';
-
-/** The in-place patch was acknowledged, but the cache still shows the pod before it. */
-export const isStale = ({ update }: Pick<NodeRecord, 'update'>, { facts }: Pick<ObservedPod, 'facts'>): boolean =>
-  update?.kind === 'in-place' &&
-  update.stage === 'done' &&
-  update.podUid === facts.uid &&
-  isOlderVersion(facts.resourceVersion, update.podResourceVersion);
+import type { Context, NodeRecord } from './record.ts';
 
 /** The node's pod was updated in place in this rollout and has not been available since; its update may only be reserved. */
 export const isUpdatedInPlace = (record: NodeRecord, { rollout }: Pick<Context, 'rollout'>): boolean => {
