@@ -6,8 +6,8 @@ import path from 'node:path';
 import { describe, it, test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
 import manifest from '../../package.json' with { type: 'json' };
+import { type Ran, run as runMain } from './testing/index.ts';
 import { startEdgeset } from './testing/process.ts';
-import { type Ran, run as runMain } from './testing/run.ts';
 import { version } from './version.ts';
 
 const root = path.join(import.meta.dirname, '..', '..');

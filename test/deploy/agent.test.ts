@@ -15,7 +15,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { parse, parseAllDocuments } from 'yaml';
 import manifest from '../../package.json' with { type: 'json' };
-import { run } from '../../src/cli/testing/run.ts';
+import { run } from '../../src/cli/testing/index.ts';
 import { loadClusterConfig } from '../../src/kube/index.ts';
 
 const root = path.join(import.meta.dirname, '..', '..');

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
 import manifest from '../../package.json' with { type: 'json' };
-import { run } from '../../src/cli/testing/run.ts';
+import { run } from '../../src/cli/testing/index.ts';
 
 const root = path.join(import.meta.dirname, '..', '..');
 const read = (file: string): string => readFileSync(path.join(root, file), 'utf8');

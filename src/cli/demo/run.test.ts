@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
-import { run as runMain } from '../testing/run.ts';
+import { run as runMain } from '../testing/index.ts';
 import type { StartManager } from './environment.ts';
 import { type DemoFlags, resolveDemoOptions } from './options.ts';
 import { runDemo } from './run.ts';

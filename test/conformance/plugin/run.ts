@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type Ran, run } from '../../../src/cli/testing/run.ts';
+import { type Ran, run } from '../../../src/cli/testing/index.ts';
 import type { Case } from '../kit/index.ts';
 
 /** Runs `kubectl edgeset ...` in this process, in the case's namespace, as the administrator of its cluster. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { eventually } from '../../../../test/support/index.ts';
 import type { Io } from '../../io.ts';
-import type { Ran } from '../../testing/run.ts';
+import type { Ran } from '../../testing/index.ts';
 import { createFakeCluster, ROLLOUTS } from '../testing/fake-cluster.ts';
 
 describe('status -w', () => {

@@ -16,7 +16,7 @@ import {
   type HttpsServer,
   startHttpsServer,
 } from '../../../sim/index.ts';
-import { type Ran, run } from '../../testing/run.ts';
+import { type Ran, run } from '../../testing/index.ts';
 
 const HOUR_MS = 3_600_000;
 const namespace = 'default';

@@ -6,7 +6,7 @@ import { after, before, beforeEach } from 'node:test';
 import { type FakeApiServer, startFakeApiServer } from '../../../../test/support/index.ts';
 import type { DaemonRolloutStatus } from '../../../rollout/index.ts';
 import type { Io } from '../../io.ts';
-import { type Ran, run } from '../../testing/run.ts';
+import { type Ran, run } from '../../testing/index.ts';
 
 export const SETS = '/apis/apps/v1/namespaces/shop/daemonsets';
 export const ADVANCED_SETS = '/apis/apps.kruise.io/v1beta1/namespaces/shop/daemonsets';

@@ -18,7 +18,7 @@ export const run = async (args: readonly string[], io: Partial<Io> = {}, name?: 
       stderr: (text) => void (stderr += text),
       terminal: false,
       environment: {},
-      random: Math.random,
+      random: () => 0.5,
       ...io,
     },
     name,
