@@ -1,2 +1,2 @@
-export { type ExitCode, exitCodes, type Io, processIo } from './io.ts';
+export { type ExitCode, type Io, processIo } from './io.ts';
 export { main, type ProgramName } from './main.ts';

@@ -1,5 +1,4 @@
 export { type Api, type Json } from './api.ts';
-export { followAudit } from './audit.ts';
 export { type RealCluster, startCluster } from './cluster.ts';
 export type { ControlPlane, ControlPlaneOptions, ProgramName } from './controlplane.ts';
 export { kubectl, kubectlApply } from './kubectl.ts';

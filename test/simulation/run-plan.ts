@@ -47,25 +47,25 @@ const compatible = (steps: readonly PlannedStep[]): readonly PlannedStep[] => {
 };
 
 const retryFaults = async (
-  { time, execute }: Simulation,
+  simulation: Simulation,
   steps: readonly PlannedStep[],
   { strategy, model, nodes }: Plan,
   attempt: number,
 ): Promise<void> => {
-  const now = (operation: Operation): void => execute({ at: 0, operation });
+  const now = (operation: Operation): void => simulation.execute({ at: 0, operation });
   // Faults of calls match the strategy that the plan began with.
   now({ do: 'strategy', strategy });
   // Nodes that a bad version broke hold every slot until their owners approve another one.
   if (model === 'ota')
     for (let index = 0; index < nodes; index += 1) now({ do: 'auto-approve', node: `node-${index}`, agrees: true });
-  for (const step of steps) execute(step);
+  for (const step of steps) simulation.execute(step);
   if (steps.some(({ fault }) => fault === 'F13')) now({ do: 'crash', who: 'leader' });
   if (!steps.some(({ fault }) => fault === 'F12')) now({ do: 'release', image: `app:encore-${attempt}` });
-  await time.advanceUntil(() => false, 1_000);
+  await simulation.time.advanceUntil(() => false, 1_000);
   now({ do: 'burst', changes: 30 });
   // An in-place update neither starts nor terminates a pod.
   for (const { operation } of steps) if (operation.do === 'behave') now({ do: 'delete-pod', node: operation.node });
-  await time.advanceUntil(() => false, RETRY_MS);
+  await simulation.time.advanceUntil(() => false, RETRY_MS);
   now({ do: 'recover' });
   now({ do: 'release', image: `app:last-${attempt}` });
 };

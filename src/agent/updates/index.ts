@@ -3,7 +3,6 @@ export {
   announcementOf,
   daemonSetOf,
   imageBlockOf,
-  imagesOf,
   isAdvanced,
   isOffered,
   isTerminating,

@@ -1,3 +1,3 @@
-export { type Behaviour, behaviours, type Delays, OFFLINE, POWER } from './behaviour.ts';
+export { type Behaviour, type Delays } from './behaviour.ts';
 export { createKubelets } from './kubelets.ts';
 export { kubeletLabels } from './node-status.ts';

@@ -21,13 +21,6 @@ export const isReady = ({ metadata, status }: Pod): boolean =>
 export const listPods = async ({ client, namespace }: PodTestContext): Promise<Pod[]> =>
   (await client.list(pods, { namespace })).items;
 
-/** Until so many pods are there, all of them ready. */
-export const untilReady = (stage: PodTestContext, count: number): Promise<Pod[]> =>
-  stage.until(`${count} pods are ready`, async () => {
-    const all = await listPods(stage);
-    return all.length === count && all.every(isReady) ? all : undefined;
-  });
-
 /** Makes the object and gives back what owner references need of it. */
 export const createAdvanced = async (
   { client, namespace }: PodTestContext,

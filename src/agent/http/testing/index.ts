@@ -1,1 +1,1 @@
-export { dial, exchange, type RawAnswer, readAnswers, sendRaw } from './raw-http.ts';
+export { dial, type RawAnswer, readAnswers, sendRaw } from './raw-http.ts';
