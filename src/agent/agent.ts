@@ -3,8 +3,8 @@ import { toTimestamp } from '../rollout/index.ts';
 import type { Env } from '../runtime/index.ts';
 import type { DecisionStore } from './decisions/index.ts';
 import {
+  createAcceptDecision,
   createAgentEvents,
-  createDecide,
   createExecutor,
   createImageRequests,
   createLiveReads,
@@ -109,7 +109,7 @@ export const createAgent = (options: AgentOptions): Agent => {
 
   return {
     ...yurtHub,
-    decide: createDecide({ env, decisions, tracker, safe, events }),
+    decide: createAcceptDecision({ env, decisions, tracker, safe, events }),
     pods: () => ({ items: cache.list(), resourceVersion: cache.resourceVersion, ageSeconds: cache.ageSeconds() }),
     updates: () =>
       tracker.all().map((tracked) =>

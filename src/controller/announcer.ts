@@ -19,18 +19,18 @@ export interface AnnouncerOptions {
   events: RolloutEvents;
   metrics: ControllerMetrics;
   /** Called when a patch has ended: time to reconcile again. */
-  settled: () => void;
+  onWriteDone: () => void;
 }
 
 /** Keeps condition PodNeedUpgrade of the pods up to date: each pod by itself, so that none waits for another. */
-export const createAnnouncer = ({ env, ledger, podControl, events, metrics, settled }: AnnouncerOptions) => {
+export const createAnnouncer = ({ env, ledger, podControl, events, metrics, onWriteDone }: AnnouncerOptions) => {
   const { clock, log } = env;
   const writer = createPodWriter({
     clock,
     ledger,
     limit: MAX_IN_FLIGHT,
     backoff: { baseMs: 1_000, maxMs: 60_000 },
-    settled,
+    onWriteDone,
     failed: (uid, error) => log.error('an announcement failed unexpectedly', { pod: uid, error }),
   });
   /** UIDs of pods whose last patch got no response. */
@@ -63,7 +63,7 @@ export const createAnnouncer = ({ env, ledger, podControl, events, metrics, sett
 
   return {
     /**
-     * Writes to as many pods as the limit allows. Returns when to try again, epoch ms; Infinity if a call of `settled`
+     * Writes to as many pods as the limit allows. Returns when to try again, epoch ms; Infinity if a call of `onWriteDone`
      * comes first.
      */
     announce(): number {

@@ -24,7 +24,7 @@ export interface DecisionExecutorOptions<V extends DaemonSetView> {
   events: RolloutEvents;
   metrics: ControllerMetrics;
   /** Called when a write to a pod has ended: time to reconcile again. */
-  settled: () => void;
+  onWriteDone: () => void;
 }
 
 export interface Execution {

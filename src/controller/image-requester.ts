@@ -20,21 +20,21 @@ export interface ImageRequesterOptions {
   podControl: Pick<PodControl, 'patch'>;
   events: Pick<RolloutEvents, 'warnOnce'>;
   /** Called when a patch has ended: time to reconcile again. */
-  settled: () => void;
+  onWriteDone: () => void;
 }
 
 /**
  * Requests the images of the target through a condition of the pods, which agents and pull pods answer. All methods
  * return when to try again, epoch ms; Infinity if an event comes first.
  */
-export const createImageRequester = ({ env, ledger, podControl, events, settled }: ImageRequesterOptions) => {
+export const createImageRequester = ({ env, ledger, podControl, events, onWriteDone }: ImageRequesterOptions) => {
   const { clock, log } = env;
   const writer = createPodWriter({
     clock,
     ledger,
     limit: MAX_IN_FLIGHT,
     backoff: { baseMs: 1_000, maxMs: 60_000 },
-    settled,
+    onWriteDone,
     failed: (uid, error) => log.error('an image request failed unexpectedly', { pod: uid, error }),
   });
 

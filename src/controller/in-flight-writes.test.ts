@@ -16,7 +16,7 @@ const prepare = (limit = 2) => {
     clock,
     limit,
     backoff: { baseMs: 1_000, maxMs: 4_000 },
-    settled: () => void seen.push('settled'),
+    onWriteDone: () => void seen.push('settled'),
     failed: (key, error) => void seen.push(`${key}: ${(error as Error).message}`),
   });
   const start = (key: string): number =>

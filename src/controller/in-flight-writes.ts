@@ -15,8 +15,8 @@ export interface InFlightWritesOptions {
   limit: number;
   backoff?: Partial<BackoffOptions>;
   /** Called whenever a write has ended: time to reconcile again. */
-  settled: () => void;
-  /** Called when a write rejects, before `settled`; the key backs off. */
+  onWriteDone: () => void;
+  /** Called when a write rejects, before `onWriteDone`; the key backs off. */
   failed: (key: string, error: unknown) => void;
 }
 
@@ -24,7 +24,13 @@ export interface InFlightWritesOptions {
  * Writes that run in the background: one for a key, a limited number at a time, with exponential back-off for each key,
  * and none once leadership is lost.
  */
-export const createInFlightWrites = ({ clock, limit, backoff: options, settled, failed }: InFlightWritesOptions) => {
+export const createInFlightWrites = ({
+  clock,
+  limit,
+  backoff: options,
+  onWriteDone,
+  failed,
+}: InFlightWritesOptions) => {
   const backoff = createKeyedBackoff(options);
   const inFlight = new Map<string, Promise<void>>();
   let sending = new AbortController();
@@ -38,7 +44,7 @@ export const createInFlightWrites = ({ clock, limit, backoff: options, settled, 
     forget: (key: string): void => backoff.reset(key),
     /**
      * Starts a write, unless `key` backs off, has one in flight, or the limit is reached. Returns when to try again,
-     * epoch ms; Infinity if a call of `settled` comes first.
+     * epoch ms; Infinity if a call of `onWriteDone` comes first.
      */
     start(key: string, write: (signal: AbortSignal) => Promise<WriteResult>): number {
       if (inFlight.has(key) || inFlight.size >= limit) return Number.POSITIVE_INFINITY;
@@ -56,7 +62,7 @@ export const createInFlightWrites = ({ clock, limit, backoff: options, settled, 
         })
         .finally(() => {
           inFlight.delete(key);
-          settled();
+          onWriteDone();
         });
       inFlight.set(key, running);
       return Number.POSITIVE_INFINITY;

@@ -31,7 +31,7 @@ const prepare = (nodes: readonly string[] = ['n1', 'n2']) => {
     },
     events: createRolloutEvents(recorder, testRef),
     metrics: { podWritten: (result) => void acted.push(result) },
-    settled: () => void (settledWrites += 1),
+    onWriteDone: () => void (settledWrites += 1),
   });
   const answer = async (outcome: WriteOutcome, index = sent.length - 1): Promise<void> => {
     sent[index]?.answer(outcome);

@@ -15,14 +15,14 @@ export interface PodUpdatesOptions {
   events: RolloutEvents;
   metrics: ControllerMetrics;
   /** Called when a write has ended: time to reconcile again. */
-  settled: () => void;
+  onWriteDone: () => void;
 }
 
 /**
  * Executes what was decided for single nodes, one write per node, and records the outcome in the ledger. All methods
  * return when to try again, epoch ms; Infinity if an event comes first.
  */
-export const createPodUpdates = ({ env, ledger, podWrites, events, metrics, settled }: PodUpdatesOptions) => {
+export const createPodUpdates = ({ env, ledger, podWrites, events, metrics, onWriteDone }: PodUpdatesOptions) => {
   const { clock, log } = env;
   /** Pods that a hook holds back, by node: the version that waits, and until when. */
   const held = new Map<string, { version: string; until: number }>();
@@ -30,7 +30,7 @@ export const createPodUpdates = ({ env, ledger, podWrites, events, metrics, sett
     clock,
     ledger,
     limit: MAX_IN_FLIGHT,
-    settled,
+    onWriteDone,
     failed(node, error) {
       log.error('the update of a pod failed unexpectedly', { node, error });
       // The outcome is unknown: it is found out as after a lost response.

@@ -27,7 +27,7 @@ export const createPodWriter = ({ ledger, ...options }: PodWriterOptions) => {
     isFull: writes.isFull,
     drain: writes.drain,
     /**
-     * Starts a write. Returns when to try again, epoch ms; Infinity if a call of `settled` comes first. `then` handles the
+     * Starts a write. Returns when to try again, epoch ms; Infinity if a call of `onWriteDone` comes first. `then` handles the
      * outcome, and may return what it means for the next write with this key.
      */
     start: (

@@ -94,7 +94,7 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
   const revisions = (): readonly RevisionView[] => options.revisionsOf(uid);
   const context = { client, env, identity, view, ledger, nodes, pods, revisions, podControl, events, metrics, enqueue };
   const adapter = kind.createAdapter(context);
-  const executor = createDecisionExecutor({ ...context, store, adapter, settled: enqueue });
+  const executor = createDecisionExecutor({ ...context, store, adapter, onWriteDone: enqueue });
 
   const closed = new AbortController();
   let term: { leading: AbortSignal; signal: AbortSignal } | undefined;

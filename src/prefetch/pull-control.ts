@@ -8,8 +8,9 @@ import {
   recordedTemplate,
 } from '../rollout/index.ts';
 import { createKeyedBackoff, type Env } from '../runtime/index.ts';
-import { imagesBeyond, pullPodOf } from './pull-pod.ts';
+import { pullPodOf } from './pull-pod.ts';
 import { type PullView, shorten } from './pull-status.ts';
+import { imagesBeyond } from './template-images.ts';
 
 /** A request without a response is not waited for longer. */
 const WRITE_TIMEOUT_MS = 10_000;

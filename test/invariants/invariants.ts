@@ -1,7 +1,7 @@
 /**
  * What edgeset promises, in one list. Three checks use it: the simulation (`test/simulation/checker`, from the state of
  * the simulated cluster), the conformance suites and the chaos run (both `test/conformance/audit`, from the API server's audit log).
- * docs/reliability.md shows the same sentences.
+ * docs/explanation/reliability.md shows the same sentences.
  */
 export const invariants = {
   S1: 'An update begins only while fewer nodes than the budget allows have an update in flight.',

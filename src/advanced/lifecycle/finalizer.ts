@@ -45,7 +45,7 @@ export const createFinalizer = ({ client, env, events, enqueue, operations, writ
     clock,
     limit: 1,
     backoff: { baseMs: 250 },
-    settled: enqueue,
+    onWriteDone: enqueue,
     failed: (_key, error) => warnFailed(error),
   });
   let reported = false;

@@ -38,7 +38,7 @@ export const createPodCreator = (options: PodCreatorOptions) => {
   const writes = createInFlightWrites({
     clock,
     limit: 1,
-    settled: enqueue,
+    onWriteDone: enqueue,
     failed: (_key, error) => log.error('creating pods failed unexpectedly', { error }),
   });
   const expectations = createExpectations(clock);

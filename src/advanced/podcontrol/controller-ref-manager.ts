@@ -43,7 +43,7 @@ export const createControllerRefManager = ({ client, env, revisions, enqueue }: 
   const writes = createInFlightWrites({
     clock,
     limit: 4,
-    settled: enqueue,
+    onWriteDone: enqueue,
     failed: (key, error) => log.warn('failed to release pods that no longer match the selector', { key, error }),
   });
 

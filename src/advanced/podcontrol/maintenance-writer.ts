@@ -26,7 +26,7 @@ export const createMaintenanceWriter = ({ env, ledger, enqueue }: MaintenanceWri
   const writes = createInFlightWrites({
     clock,
     limit: CONCURRENT_WRITES,
-    settled: enqueue,
+    onWriteDone: enqueue,
     failed: (uid, error) => log.error('a write to a pod failed unexpectedly', { uid, error }),
   });
 

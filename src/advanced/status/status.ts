@@ -120,7 +120,7 @@ export const createStatusWriter = ({ client, env, enqueue }: StatusContext) => {
   const writes = createInFlightWrites({
     clock,
     limit: 1,
-    settled: enqueue,
+    onWriteDone: enqueue,
     failed: (_key, error) => log.error('writing the status failed unexpectedly', { error }),
   });
 

@@ -1,5 +1,5 @@
+export { createAcceptDecision } from './accept-decision.ts';
 export { createMutex } from './concurrency.ts';
-export { createDecide } from './decide.ts';
 export { createAgentEvents } from './events.ts';
 export { createExecutor } from './executor.ts';
 export { createImageRequests } from './image-requests.ts';

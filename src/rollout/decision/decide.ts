@@ -7,7 +7,7 @@ import type { UpdateKind } from '../record/update.ts';
 import { budgetOf, type Usage } from './budget.ts';
 import { type Hold, holdOf, type OutsideHold } from './hold.ts';
 import { requestImages } from './images.ts';
-import { deleteSurgedOutPods, reserveSlots, settleUnconfirmed } from './slots.ts';
+import { deleteSurgedOutPods, reserveSlots, resolveReservations } from './slots.ts';
 import { isComplete, transitionOf } from './transition.ts';
 
 /**
@@ -74,7 +74,7 @@ export const decide = (ledger: Ledger, outside: OutsideHold | undefined, now: nu
   // Updates that owners have approved continue; nodes without an approval are no candidates.
   const held = hold !== undefined && !(hold.kind === 'owner' && managed);
   const mayStart = !held && transition === undefined;
-  const actions = settleUnconfirmed(ledger, mayStart, budget, usage, now);
+  const actions = resolveReservations(ledger, mayStart, budget, usage, now);
   if (transition) actions.unshift(transition);
   if (mayStart) actions.push(...deleteSurgedOutPods(ledger), ...reserveSlots(ledger, budget, usage));
   const { size } = ledger.unannounced();

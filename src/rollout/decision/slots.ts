@@ -56,7 +56,7 @@ const actionTypes = { delete: 'delete', 'in-place': 'change', surge: 'surge' } a
  * Carries out reserved updates that are still wanted and releases the others. `usage` is reduced by the slots that become
  * free at once.
  */
-export const settleUnconfirmed = (
+export const resolveReservations = (
   ledger: Ledger,
   mayStart: boolean,
   budget: number,

@@ -61,7 +61,7 @@ const isNewPodOverdue = (update: NodeUpdate, { policy, rollout, initialSync }: C
 // createdAt has whole seconds and comes from another machine's clock.
 const STARTED_SLACK_MS = 2_000;
 
-/** The completed update that brought the node's present pod to the target. */
+/** The completed update that brought the node's current pod to the target. */
 const lastCompletedOf = (record: NodeRecord, pod: ObservedPod, context: Context): NodeRecord['lastCompleted'] => {
   if (record.lastCompleted) return record.lastCompleted.rollout === context.rollout ? record.lastCompleted : undefined;
   // After a restart the pod's own times tell, so completed updates need not be stored.

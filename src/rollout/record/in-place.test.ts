@@ -74,7 +74,7 @@ describe('an in-place update', () => {
     assert.deepEqual(kinds(bench), [['n1', 'in-place']]);
   });
 
-  it('is reserved again on the present pod if it stopped between its two writes', () => {
+  it('is reserved again on the current pod if it stopped between its two writes', () => {
     const bench = gatedBench(1);
     bench.reserve('n0', { kind: 'in-place', stage: 'inherited' });
     bench.change('n0', { updatingInPlace: true, ...down });

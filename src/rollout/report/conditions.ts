@@ -117,7 +117,7 @@ export const summaryText = (ledger: Ledger, { hold, complete, breaker }: Summary
     case 'halted':
       return hold.halt.reason === 'RolledBack' ? 'Halted: rolled back before' : `Halted: ${breaker.failures} failed`;
     case 'unsynced':
-      return 'Waiting for a fresh view';
+      return 'Waiting for the cache to sync';
     case 'unobserved':
       return 'Waiting for the DaemonSet controller';
     case 'waiting':

@@ -16,7 +16,7 @@ export const explainHold = (hold: Hold, words: PolicyWords = annotationWords): {
   switch (hold.kind) {
     case 'unsynced':
       return {
-        what: "The manager's view of the cluster is not complete, or not fresh enough to act on",
+        what: "The manager's cache is not synced, or is stale",
         remedy: 'This resolves by itself; if it lasts, see the log of the manager.',
       };
     case 'unobserved':

@@ -9,7 +9,7 @@ import { explainHold } from './explain-hold.ts';
 
 const breaker = { failures: 1, suspects: 2, threshold: 3, open: true, mustHalt: false };
 const holds: [Hold, what: RegExp, remedy: RegExp][] = [
-  [{ kind: 'unsynced' }, /not complete/, /by itself/],
+  [{ kind: 'unsynced' }, /cache is not synced/, /by itself/],
   [{ kind: 'unobserved' }, /has not recorded the current template/, /kube-controller-manager/],
   [
     { kind: 'invalid', errors: [{ field: 'f', value: 'v', problem: 'is odd', cure: 'make it even' }] },
@@ -98,7 +98,7 @@ describe('explain', () => {
     assert.match(explained0().what, /but they cannot be pulled: no such image\.$/);
     assert.match(explained0().remedy, /set edgeset\.io\/predownload to off to update without them/);
     bench.policy({ predownload: 'preferred' });
-    assert.match(explained0().what, /are on it, though not for long, but/);
+    assert.match(explained0().what, /are on it, or until the pre-download timeout, but/);
     assert.equal(explained0().lookedAtAgain, bench.now() + 300_000);
   });
 

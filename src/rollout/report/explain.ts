@@ -63,7 +63,7 @@ const SKIP_IMAGES = `set ${annotation.predownload} to off to update without them
 
 /** The node's pod is not replaced before the images of the target are present. */
 const awaited = ({ record, policy }: Subject): [string, string] => {
-  const limit = policy.predownload === 'required' ? '' : ', though not for long';
+  const limit = policy.predownload === 'required' ? '' : ', or until the pre-download timeout';
   const waits = `waits until the images of the target revision are on it${limit}`;
   switch (record.status.images.state) {
     case 'wanted':
@@ -130,7 +130,7 @@ const sentences: Record<Cause, (subject: Subject) => [what: string, remedy: stri
     ];
   },
   changing: ({ record, now }) => [
-    `is starting the target revision in its present pod${record.update ? ` (${ago(record.update.at, now)} since the update began)` : ''}${detailOf(record)}`,
+    `is restarting containers of its pod at the target revision${record.update ? ` (${ago(record.update.at, now)} since the update began)` : ''}${detailOf(record)}`,
     '',
   ],
   'ready-too-short': ({ policy }) => [

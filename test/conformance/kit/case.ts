@@ -59,7 +59,7 @@ export interface Case {
   annotate(annotations: Annotations, name?: string): Promise<DaemonSet>;
 
   pods(name?: string): Promise<PodView[]>;
-  /** Makes the node's present pod fail its probe; resolves when it is not ready. */
+  /** Makes the node's current pod fail its probe; resolves when it is not ready. */
   breakPod(node: string | undefined): Promise<PodView>;
   /** The node's only pod. */
   podOn(node: string | undefined): Promise<PodView>;

@@ -97,7 +97,12 @@ export const advancedOnes = section(
       succeeds(await edgeset(c, 'resume', 'app'));
       await c.untilUpdates(1);
       const [node = first] = await c.updatedNodes();
-      await untilExplained(c, node, 'updating (changing)', /is starting the target revision in its present pod/);
+      await untilExplained(
+        c,
+        node,
+        'updating (changing)',
+        /is restarting containers of its pod at the target revision/,
+      );
       assert.match(succeeds(await edgeset(c, 'wait', 'app', '--timeout', '60s'))[0], /^3 of 3 online nodes run app-/);
       assert.deepEqual(await uids(c), before);
       // Another template than one that can be had in place.

@@ -3,7 +3,7 @@ import type { CallFault, Verb } from '../network/call.ts';
 import type { StreamFault } from '../network/link.ts';
 import type { OwnerRequest } from '../processes/owner.ts';
 
-/** Kinds of faults; docs/reliability.md describes them in more detail. */
+/** Kinds of faults; docs/explanation/reliability.md describes them in more detail. */
 export const faults = {
   F1: 'A call fails or is lost.',
   F2: 'A response is lost, or the link is cut.',

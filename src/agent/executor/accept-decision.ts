@@ -31,7 +31,13 @@ const describe = (choice: Choice): string => {
 };
 
 /** Takes an owner's decision for the revision that the owner was shown, and saves it before it responds. */
-export const createDecide = ({ env, decisions, tracker, safe, events }: DecideOptions): AgentBackend['decide'] => {
+export const createAcceptDecision = ({
+  env,
+  decisions,
+  tracker,
+  safe,
+  events,
+}: DecideOptions): AgentBackend['decide'] => {
   const checkChoice = (choice: Choice): Refused | undefined => {
     if (choice.choice === 'postpone' && Date.parse(choice.until) <= env.clock.now())
       return refused(422, 'BadDecision', `until ${choice.until} is in the past: give a later time`);
