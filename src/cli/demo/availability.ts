@@ -96,4 +96,3 @@ export const createAvailability = ({ share, settleMs, now }: AvailabilityOptions
     down,
   };
 };
-export type Availability = ReturnType<typeof createAvailability>;

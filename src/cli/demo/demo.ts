@@ -1,5 +1,5 @@
 import type { ExitCode, Io } from '../io.ts';
-import { untilInterrupted } from '../plugin/terminal.ts';
+import { canRedraw, untilInterrupted } from '../plugin/terminal.ts';
 import { type DemoFlags, resolveDemoOptions } from './options.ts';
 import { runDemo } from './run.ts';
 import { createLiveView, createPlainView, type View } from './view/index.ts';
@@ -7,18 +7,15 @@ import { createLiveView, createPlainView, type View } from './view/index.ts';
 /** On a smaller terminal, the log shows more than a live picture. */
 const SMALLEST_SCREEN = { columns: 40, rows: 16 };
 
-const isSet = (value: string | undefined): boolean => value !== undefined && value !== '';
-
 /** The Linux console and terminals without a UTF-8 locale have ASCII glyphs only. */
 const hasUnicode = ({ LC_ALL, LC_CTYPE, LANG, TERM }: Io['environment']): boolean =>
-  TERM !== 'linux' && /utf-?8/i.test([LC_ALL, LC_CTYPE, LANG].find(isSet) ?? '');
+  TERM !== 'linux' && /utf-?8/i.test(LC_ALL || LC_CTYPE || LANG || '');
 
 /** A live picture on a terminal; a log for files, pipes, CI and NO_COLOR. */
 export const chooseView = ({ stdout, screen, environment }: Io, speed: number): View => {
-  const { NO_COLOR, CI, TERM } = environment;
   const size = screen?.();
   const isLarge = size && size.columns >= SMALLEST_SCREEN.columns && size.rows >= SMALLEST_SCREEN.rows;
-  if (!screen || !isLarge || isSet(NO_COLOR) || isSet(CI) || TERM === 'dumb') return createPlainView(stdout);
+  if (!screen || !isLarge || !canRedraw(environment)) return createPlainView(stdout);
   return createLiveView({ write: stdout, screen, unicode: hasUnicode(environment), speed });
 };
 

@@ -5,18 +5,18 @@ import path from 'node:path';
 import { advancedDaemonSetCrd } from '../../advanced/index.ts';
 import { runAgentProcess } from '../../agent/index.ts';
 import { customResourceDefinitions, type KubeClient } from '../../kube/index.ts';
-import { runManagerProcess } from '../../manager/index.ts';
+import { type ManagerHost, runManagerProcess } from '../../manager/index.ts';
 import { daemonRolloutCrd } from '../../rollout/index.ts';
 import { type Clock, type Env, silentLogger, systemClock } from '../../runtime/index.ts';
-import {
-  createEmbeddedCluster,
-  createInProcessClient,
-  type EmbeddedCluster,
-  startHttpsServer,
-} from '../../sim/index.ts';
+import { type ApiServer, createEmbeddedCluster, createInProcessClient, startHttpsServer } from '../../sim/index.ts';
 import { version } from '../version.ts';
 import { createFastClock } from './fast-clock.ts';
-import { DemoFailure } from './step.ts';
+
+/** The cluster did not do what the demo shows. */
+export class DemoFailure extends Error {
+  readonly code = 'DemoFailure';
+  override readonly name = 'DemoFailure';
+}
 
 /** The manager, running in this process. */
 export interface DemoManager {
@@ -48,98 +48,91 @@ export interface EnvironmentOptions {
 
 const LOG_LINES_KEPT = 200;
 
-/** Stands in for `process` of a program that runs inside this process. */
-const createHost = () => {
-  const emitter = new EventEmitter();
-  const process = {
-    // Unhandled rejections and exceptions concern the real process.
-    on: (event: string, handler: (value: unknown) => void) =>
-      event.startsWith('SIG') ? emitter.on(event, handler) : emitter,
-    off: (event: string, handler: (value: unknown) => void) => emitter.off(event, handler),
-    exit: () => undefined,
-  };
-  return { process, terminate: () => void emitter.emit('SIGTERM', 'SIGTERM') };
-};
-
-/**
- * Starts the manager as `edgeset manager` runs it, over HTTPS. It runs in this process to share the cluster's clock,
- * which is faster than real time. It needs no leader election: it is the only one.
- */
-const startProductManager: StartManager = ({ kubeconfig, env }) => {
-  const host = createHost();
+/** Runs a program of edgeset inside this process. It gets a stand-in for `process`, and SIGTERM from `stop`. */
+const runInProcess = (
+  random: () => number,
+  run: (host: ManagerHost) => Promise<unknown>,
+  onLog = (_text: string): void => undefined,
+) => {
+  const signals = new EventEmitter();
   const lines: string[] = [];
-  const flags = { kubeconfig, leaderElect: 'false', metricsBindAddress: '0', healthProbeBindAddress: '0' };
-  const ended = runManagerProcess(flags, {
+  const ended = run({
     version,
-    clock: env.clock,
-    random: env.random,
+    random,
     terminal: true,
     environment: {},
     stderr(text) {
       lines.push(text.trimEnd());
       if (lines.length > LOG_LINES_KEPT) lines.shift();
+      onLog(text);
     },
-    process: host.process,
+    process: {
+      // Unhandled rejections and exceptions concern the real process.
+      on: (event, handler) => (event.startsWith('SIG') ? signals.on(event, handler) : signals),
+      off: (event, handler) => signals.off(event, handler),
+      exit: () => undefined,
+    },
   });
   const stop = async (): Promise<void> => {
-    host.terminate();
+    signals.emit('SIGTERM', 'SIGTERM');
     await ended;
   };
   return { ended, stop, log: () => lines };
 };
 
 /**
- * Starts the agent as `edgeset agent` runs it, in real time: it waits for people and networks. It reaches the cluster
- * through an HTTPS server of its own, so that its link can be cut.
+ * Starts the manager as `edgeset manager` runs it, over HTTPS. It runs in this process to share the cluster's clock,
+ * which is faster than real time. It needs no leader election: it is the only one.
  */
-const startAgent = async ({ apiServer }: EmbeddedCluster, node: string, random: () => number) => {
+const startProductManager: StartManager = ({ kubeconfig, env: { clock, random } }) => {
+  const flags = { kubeconfig, leaderElect: 'false', metricsBindAddress: '0', healthProbeBindAddress: '0' };
+  return runInProcess(random, (host) => runManagerProcess(flags, { ...host, clock }));
+};
+
+const readableByOwner = { mode: 0o600 };
+
+/**
+ * Starts the agent as `edgeset agent` runs it, in real time: it waits for people and networks. It reaches the cluster
+ * through an HTTPS server of its own, so that its link can be cut. Its files are in `folder`.
+ */
+const startAgent = async (apiServer: ApiServer, node: string, folder: string, random: () => number) => {
   const options = { apiServer, wallClock: systemClock };
   let link = await startHttpsServer(options);
   const { certificate, token } = link;
   const port = Number(new URL(link.server).port);
-  const folder = await mkdtemp(path.join(tmpdir(), 'edgeset-agent-'));
-  const kubeconfig = path.join(folder, 'kubeconfig');
-  await writeFile(kubeconfig, link.kubeconfig(), { mode: 0o600 });
-
-  const host = createHost();
-  let log = '';
-  const serving = Promise.withResolvers<string>();
+  const kubeconfig = path.join(folder, `${node}.kubeconfig`);
+  await writeFile(kubeconfig, link.kubeconfig(), readableByOwner);
   const flags = {
     kubeconfig,
     nodeName: node,
     listen: '127.0.0.1:0',
-    stateDir: path.join(folder, 'state'),
+    stateDir: path.join(folder, node),
     // The user who runs the demo acts as the owner.
     allowUser: [String(process.getuid?.() ?? 0)],
     logFormat: 'json',
   };
-  const ended = runAgentProcess(flags, {
-    version,
+  const serving = Promise.withResolvers<string>();
+  const program = runInProcess(
     random,
-    terminal: false,
-    environment: {},
-    stderr(text) {
-      log += text;
+    (host) => runAgentProcess(flags, host),
+    (text) => {
       const address = /"address":"([^"]+)"/.exec(text)?.[1];
       if (address !== undefined) serving.resolve(address);
     },
-    process: host.process,
-  });
+  );
   const stop = async (): Promise<void> => {
-    host.terminate();
-    await ended.catch(() => undefined);
+    await program.stop().catch(() => undefined);
     await link.stop();
-    await rm(folder, { recursive: true, force: true });
   };
-  const failed = ended.then(() => {
-    throw new Error(`the agent ended: ${log}`);
-  });
+  const failed = (cause: unknown): void =>
+    serving.reject(new Error(`the agent ended: ${program.log().join('\n')}`, { cause }));
+  program.ended.then(failed, failed);
   try {
-    const address = await Promise.race([serving.promise, failed]);
-    failed.catch(() => undefined);
+    const address = await serving.promise;
     return {
-      /** Calls the agent's API, as curl on the device does. */
-      async call(method: 'GET' | 'POST', route: string): Promise<{ status: number; text: string }> {
+      /** Calls the agent's API, as curl on the device does: `GET /pods`. */
+      async call(request: string): Promise<{ status: number; text: string }> {
+        const [method = '', route = ''] = request.split(' ');
         const response = await fetch(new URL(route, `http://${address}`), { method });
         return { status: response.status, text: await response.text() };
       },
@@ -155,8 +148,6 @@ const startAgent = async ({ apiServer }: EmbeddedCluster, node: string, random: 
   }
 };
 
-export type DemoAgent = Awaited<ReturnType<typeof startAgent>>;
-
 /** Starts the cluster, installs the CRDs, and starts the manager. */
 export const startEnvironment = async (options: EnvironmentOptions) => {
   const { random, signal, startManager = startProductManager } = options;
@@ -168,13 +159,13 @@ export const startEnvironment = async (options: EnvironmentOptions) => {
   const server = await startHttpsServer({ apiServer, wallClock: systemClock });
   const folder = await mkdtemp(path.join(tmpdir(), 'edgeset-demo-'));
   const kubeconfig = path.join(folder, 'kubeconfig');
-  await writeFile(kubeconfig, server.kubeconfig(), { mode: 0o600 });
+  await writeFile(kubeconfig, server.kubeconfig(), readableByOwner);
   for (const crd of [daemonRolloutCrd, advancedDaemonSetCrd]) await client.create(customResourceDefinitions, crd);
   const ending = new AbortController();
   const manager = startManager({ kubeconfig, client, env });
-  const lost = (): void => ending.abort(new DemoFailure('the manager to run', 'that it ended'));
+  const lost = (): void => ending.abort(new DemoFailure('expected the manager to run; saw that it ended'));
   manager.ended.then(lost, lost);
-  const agents = new Map<string, Promise<DemoAgent>>();
+  const agents = new Map<string, ReturnType<typeof startAgent>>();
   return {
     cluster,
     manager,
@@ -186,8 +177,8 @@ export const startEnvironment = async (options: EnvironmentOptions) => {
     /** Aborts with the user's signal, when the manager ends, and on `close`. */
     signal: AbortSignal.any([signal, ending.signal]),
     /** The agent of a node, started on first use. */
-    agent: (node: string): Promise<DemoAgent> => {
-      const agent = agents.get(node) ?? startAgent(cluster, node, random);
+    agent: (node: string): ReturnType<typeof startAgent> => {
+      const agent = agents.get(node) ?? startAgent(apiServer, node, folder, random);
       agents.set(node, agent);
       return agent;
     },

@@ -1,10 +1,10 @@
 import type { Event, Node, Pod } from 'kubernetes-types/core/v1.d.ts';
 import { daemonRollouts } from '../../controller/index.ts';
-import { isKubeError, type KubeClient, nodes as nodeResource, pods as podResource } from '../../kube/index.ts';
-import { type DaemonRollout, type DaemonRolloutStatus, type Phase, phases } from '../../rollout/index.ts';
-import { type Clock, sleep } from '../../runtime/index.ts';
-import type { ApiServer, Change } from '../../sim/index.ts';
+import { ifFound, nodes as nodeResource, pods as podResource } from '../../kube/index.ts';
+import { type DaemonRollout, type DaemonRolloutStatus, type Phase } from '../../rollout/index.ts';
+import type { Change } from '../../sim/index.ts';
 import { createAvailability } from './availability.ts';
+import type { Environment } from './environment.ts';
 import type { Part } from './parts/index.ts';
 
 /** One node, as drawn. */
@@ -42,14 +42,6 @@ export const emptySnapshot: Snapshot = {
   events: [],
 };
 
-export interface ObserverOptions {
-  apiServer: ApiServer;
-  client: KubeClient;
-  /** The cluster's time. */
-  clock: Clock;
-  part: Part;
-}
-
 const SETTLE_MS = 10_000;
 const EVENTS_KEPT = 100;
 const NODE_REASONS = ['NodeNotReady', 'NodeReady'];
@@ -67,12 +59,11 @@ const nodeOf = ({ spec }: Pod): string => {
 };
 
 /** Observes one DaemonSet, its nodes and its pods in the API server, independently of the manager. */
-export const createObserver = ({ apiServer, client, clock, part }: ObserverOptions) => {
-  const { kind, eligible, daemonSet } = part;
+export const createObserver = ({ cluster: { apiServer }, client, clock }: Environment, part: Part) => {
+  const { kind, eligible, daemonSet, share } = part;
   const { namespace, name } = daemonSet.metadata;
   const { app = '' } = daemonSet.spec?.selector?.matchLabels ?? {};
-  const availability = createAvailability({ share: part.share, settleMs: SETTLE_MS, now: () => clock.now() });
-  const listeners = new Set<() => void>();
+  const availability = createAvailability({ share, settleMs: SETTLE_MS, now: () => clock.now() });
   const events: EventLine[] = [];
   let changes = 0;
 
@@ -105,7 +96,6 @@ export const createObserver = ({ apiServer, client, clock, part }: ObserverOptio
     // A repeated Event only increases its count.
     else if (resource.plural === 'events' && type === 'ADDED') learnEvent(object as unknown as Event);
     changes += 1;
-    for (const listener of listeners) listener();
   });
 
   const imageOn = (node: string): string => {
@@ -133,40 +123,22 @@ export const createObserver = ({ apiServer, client, clock, part }: ObserverOptio
         .list<Pod>(podResource, { namespace, labelSelector: `app=${app}` })
         .filter((pod) => nodeOf(pod) === node),
     async snapshot(): Promise<Snapshot> {
-      const nodes = eligible.map((node): NodeState => ({ name: node, phase: undefined, image: imageOn(node) }));
-      try {
-        const reading = await kind.read({ client, clock, namespace, name, overrides: {} });
-        if (!reading) return { ...emptySnapshot, nodes, events };
-        const { ledger, decision } = reading;
-        const { budget, usage, hold } = decision.summary;
-        return {
-          nodes: nodes.map((node) => ({ ...node, phase: ledger.get(node.name)?.status.phase })),
-          counts: Object.fromEntries(phases.map((phase) => [phase, ledger.tally.phases[phase]])),
-          budget: { inUse: usage.occupied, limit: budget },
-          halted: hold?.kind === 'halted',
-          events,
-        };
-      } catch (error) {
-        // Before the first step creates the DaemonSet.
-        if (isKubeError(error, 'NotFound')) return { ...emptySnapshot, nodes, events };
-        throw error;
-      }
+      const nodes = eligible.map((node) => ({ name: node, phase: undefined, image: imageOn(node) }));
+      // Nothing is found before the first step creates the DaemonSet.
+      const reading = await ifFound(kind.read({ client, clock, namespace, name, overrides: {} }));
+      if (!reading) return { ...emptySnapshot, nodes, events };
+      const { ledger, decision } = reading;
+      const { budget, usage, hold } = decision.summary;
+      return {
+        nodes: nodes.map((node) => ({ ...node, phase: ledger.get(node.name)?.status.phase })),
+        counts: { ...ledger.tally.phases },
+        budget: { inUse: usage.occupied, limit: budget },
+        halted: hold?.kind === 'halted',
+        events,
+      };
     },
     /** The number of changes so far. */
     changes: () => changes,
-    /** Resolves at the next change, or after `ms`. Rejects when the signal aborts. */
-    async nextChange(timeSource: Clock, ms: number, signal: AbortSignal): Promise<void> {
-      const changed = new AbortController();
-      const listener = (): void => changed.abort();
-      listeners.add(listener);
-      try {
-        await sleep(timeSource, ms, AbortSignal.any([signal, changed.signal]));
-      } catch (error) {
-        if (signal.aborted) throw error;
-      } finally {
-        listeners.delete(listener);
-      }
-    },
     stop: unsubscribe,
   };
 };

@@ -1,47 +1,27 @@
-import { type KubeClient, nodes as nodeResource } from '../../kube/index.ts';
-import type { Clock } from '../../runtime/index.ts';
-import type { DemoAgent } from './environment.ts';
+import { nodes as nodeResource, type Resource } from '../../kube/index.ts';
+import { sleep } from '../../runtime/index.ts';
+import { firstOf } from '../plugin/text.ts';
+import { DemoFailure, type Environment } from './environment.ts';
 import type { Observer } from './observer.ts';
-import type { Part } from './parts/index.ts';
+import type { Part, Step } from './parts/index.ts';
 
-/** The cluster did not do what the demo shows. The message names what was expected, what was seen, and the step. */
-export class DemoFailure extends Error {
-  readonly code = 'DemoFailure';
-  readonly expected: string;
-  readonly seen: string;
-  constructor(expected: string, seen: string, where = '') {
-    super(`${where}expected ${expected}; saw ${seen}`);
-    this.name = 'DemoFailure';
-    this.expected = expected;
-    this.seen = seen;
-  }
-}
-
-export interface Expectation {
-  /** Completes "expected ...". */
-  that: string;
-  test: () => boolean;
-  /** Completes "saw ...". Default: the pods, by image. */
-  seen?: () => string;
-}
+/** `that` completes "expected ...", `seen` completes "saw ..."; by default, the pods by image. */
+type Expectation = [that: string, test: () => boolean | Promise<boolean>, seen?: () => string];
 
 export interface StepOptions {
   part: Part;
-  client: KubeClient;
+  environment: Environment;
   observer: Observer;
-  /** The cluster's time. */
-  clock: Clock;
-  signal: AbortSignal;
-  /** The agent of a node, started on first use. */
-  agent: (node: string) => Promise<DemoAgent>;
   /** Keeps the current snapshot for the picture. */
   keepPicture: (caption: string) => Promise<void>;
+  /** Adds a line to the part's summary. */
+  figure: (label: string, value: string) => void;
 }
 
 /** In the cluster's time: the slowest expectation takes a minute. */
 const TIMEOUT_MS = 4 * 60_000;
-const POLL_MS = 500;
-const FIELD_MANAGER = 'edgeset-demo';
+const POLL_MS = 50;
+const MERGE = { type: 'merge', fieldManager: 'edgeset-demo' } as const;
 const MOST_NAMES = 4;
 
 /** `2 pods`, `1 pod`. */
@@ -49,13 +29,15 @@ export const count = (number: number, noun: string): string => `${number} ${noun
 
 /** `shop-01, shop-22 and 34 more`. */
 export const listNames = (names: readonly string[]): string =>
-  names.length <= MOST_NAMES
-    ? names.join(', ') || 'none'
-    : `${names.slice(0, MOST_NAMES - 1).join(', ')} and ${names.length - MOST_NAMES + 1} more`;
+  names.length <= MOST_NAMES ? names.join(', ') || 'none' : firstOf(names, MOST_NAMES - 1);
+
+const fail = (expected: string, seen: string): never => {
+  throw new DemoFailure(`expected ${expected}; saw ${seen}`);
+};
 
 /** What a step can do to the cluster, and how it checks the result. */
-export const createStepContext = (options: StepOptions) => {
-  const { part, client, observer, clock, signal, agent, keepPicture } = options;
+const createStepContext = ({ part, environment, observer, ...options }: StepOptions, { unchanged = [] }: Step) => {
+  const { client, clock, signal, agent } = environment;
   const { availability } = observer;
   const { kind, daemonSet } = part;
 
@@ -67,119 +49,105 @@ export const createStepContext = (options: StepOptions) => {
     );
     return Array.from(groups, ([state, pods]) => `${pods.length} with ${state}`).join(', ') || 'no pods';
   };
-  const fail = ({ that, seen = inventory }: Expectation, within = ''): never => {
-    throw new DemoFailure(`${that}${within}`, seen());
+
+  /** UIDs of the pods on each node. A pod that is being deleted counts as replaced. */
+  const podsByNode = (): Map<string, string> => {
+    const found = new Map<string, string>();
+    for (const { node, uid, deleting } of availability.pods())
+      found.set(node, `${found.get(node) ?? ''} ${uid}${deleting ? ' (terminating)' : ''}`);
+    return found;
   };
+  const before = podsByNode();
+  /** Nodes that have other pods than at the start of the step. */
+  const replaced = (): string[] => {
+    const now = podsByNode();
+    return part.eligible.filter((node) => now.get(node) !== before.get(node));
+  };
+
+  /** What must hold throughout the step. */
   const checkRules = (): void => {
     availability.update();
     const [violation] = availability.violations();
-    if (violation !== undefined)
-      throw new DemoFailure('the budget to hold and offline nodes to be left alone throughout', violation);
+    if (violation !== undefined) fail('the budget to hold and offline nodes to be left alone throughout', violation);
+    const others = unchanged.length === 0 ? [] : replaced().filter((node) => unchanged.includes(node));
+    if (others.length > 0)
+      fail(`the pods on ${listNames(unchanged)} to stay`, `other pods on ${listNames(others)}: ${inventory()}`);
   };
-  const wait = (): Promise<void> => observer.nextChange(clock, POLL_MS, signal);
-
-  /** Throws a `DemoFailure` unless the test holds now. */
-  const check = (expectation: Expectation): void => {
+  /** Rejects with a `DemoFailure` unless the test holds now. */
+  const check = async (...[that, test, seen = inventory]: Expectation): Promise<void> => {
     checkRules();
-    if (!expectation.test()) fail(expectation);
+    if (!(await test())) fail(that, seen());
   };
   /** Resolves once the test holds. Rejects with a `DemoFailure` on timeout, or when a rule is violated. */
-  const expect = async (expectation: Expectation): Promise<void> => {
-    for (const end = clock.now() + TIMEOUT_MS; ; await wait()) {
+  const expect = async (...[that, test, seen = inventory]: Expectation): Promise<void> => {
+    for (const end = clock.now() + TIMEOUT_MS; ; await sleep(clock, POLL_MS, signal)) {
       checkRules();
-      if (expectation.test()) return;
-      if (clock.now() >= end) fail(expectation, ` within ${TIMEOUT_MS / 60_000} minutes of the cluster's time`);
+      if (await test()) return;
+      if (clock.now() >= end) fail(`${that} within ${TIMEOUT_MS / 60_000} minutes of the cluster's time`, seen());
     }
-  };
-  /** Rejects as soon as the test fails within the next `forMs` of the cluster's time. */
-  const expectStill = async (expectation: Expectation, forMs: number): Promise<void> => {
-    for (const end = clock.now() + forMs; clock.now() < end; await wait()) check(expectation);
   };
 
   /** Nodes whose pod has this image and is Ready. */
   const nodesWith = (image: string): Set<string> =>
-    new Set(
-      availability
-        .pods()
-        .filter((pod) => pod.up && pod.image === image)
-        .map(({ node }) => node),
-    );
-  const haveImage = (image: string, nodes: readonly string[]): boolean => {
-    const ready = nodesWith(image);
-    return nodes.every((node) => ready.has(node));
-  };
-  const expectImage = (image: string, nodes: readonly string[]): Promise<void> =>
-    expect({ that: `${count(nodes.length, 'node')} to run ${image}`, test: () => haveImage(image, nodes) });
-
-  /** UIDs of the pods on a node. A pod that is being deleted counts as replaced. */
-  const podUids = (node: string): string =>
-    availability
-      .pods()
-      .filter((pod) => pod.node === node)
-      .map(({ uid, deleting }) => (deleting ? `${uid} (terminating)` : uid))
-      .join(' ');
-  /** Returns which of the nodes have another pod than at the time of the call. */
-  const trackPods = (nodes: readonly string[]): (() => string[]) => {
-    const before = new Map(nodes.map((node) => [node, podUids(node)]));
-    return () => nodes.filter((node) => before.get(node) !== podUids(node));
-  };
-  /** That the nodes keep the pods that they have now. */
-  const unchanged = (nodes: readonly string[], that = `the pods on ${listNames(nodes)} to stay`): Expectation => {
-    const replaced = trackPods(nodes);
-    const seen = (): string => `other pods on ${listNames(replaced())}: ${inventory()}`;
-    return { that, test: () => replaced().length === 0, seen };
-  };
-
-  const expectCondition = (type: string, also = (): boolean => true): Promise<void> =>
-    expect({
-      that: `the DaemonRollout to have the condition ${type}`,
-      test: () => observer.conditionHolds(type) && also(),
-      seen: () => `"${observer.status()?.summary ?? 'no status'}", ${inventory()}`,
-    });
+    new Set(availability.pods().flatMap((pod) => (pod.up && pod.image === image ? [pod.node] : [])));
+  const haveImage = (image: string, nodes: readonly string[]): boolean => new Set(nodes).isSubsetOf(nodesWith(image));
 
   const patch = async (body: object): Promise<void> => {
-    const call = { type: 'merge', fieldManager: FIELD_MANAGER } as const;
-    await client.patch(kind.resource, daemonSet.metadata, body, call);
+    await client.patch(kind.resource, daemonSet.metadata, body, MERGE);
   };
   /** The part of the spec that `setImage` changes, to combine with other changes. */
   const imagePatch = (image: string): { template: object } => {
-    const [first, ...others] = daemonSet.spec?.template?.spec?.containers ?? [];
-    return { template: { spec: { containers: [{ ...first, image }, ...others] } } };
+    const [first] = daemonSet.spec?.template?.spec?.containers ?? [];
+    return { template: { spec: { containers: [{ ...first, image }] } } };
   };
-  /** Takes nodes offline or brings them back, as `kubectl annotate node NAME edgeset.io/sim=offline` does. */
+  const patchMetadata = async (resource: Resource, name: string, metadata: object): Promise<void> => {
+    const ref = resource.namespaced ? { ...daemonSet.metadata, name } : { name };
+    await client.patch(resource, ref, { metadata }, MERGE);
+  };
+  /** As `kubectl annotate node NAME edgeset.io/sim=offline` does, or `edgeset.io/sim-`. */
   const setOnline = async (nodes: readonly string[], online: boolean): Promise<void> => {
-    const body = { metadata: { annotations: { 'edgeset.io/sim': online ? null : 'offline' } } };
-    for (const name of nodes) await client.patch(nodeResource, { name }, body, { type: 'merge' });
+    const annotations = { 'edgeset.io/sim': online ? null : 'offline' };
+    for (const name of nodes) await patchMetadata(nodeResource, name, { annotations });
     const others = (): string[] => nodes.filter((node) => availability.isOnline(node) !== online);
     const [wanted, other] = online ? ['Ready', 'NotReady'] : ['NotReady', 'Ready'];
-    await expect({
-      that: `${listNames(nodes)} to be ${wanted}`,
-      test: () => others().length === 0,
-      seen: () => `${listNames(others())} still ${other}`,
-    });
+    await expect(
+      `${listNames(nodes)} to be ${wanted}`,
+      () => others().length === 0,
+      () => `${listNames(others())} still ${other}`,
+    );
   };
 
   return {
-    client,
+    ...options,
     observer,
     agent,
-    keepPicture,
     inventory,
+    replaced,
+    checkRules,
     check,
     expect,
-    expectStill,
     nodesWith,
     haveImage,
-    expectImage,
-    expectCondition,
-    trackPods,
-    unchanged,
     imagePatch,
     patch,
+    patchMetadata,
+    /** Rejects as soon as a rule is violated, or the test fails, within the next `forMs` of the cluster's time. */
+    async hold(forMs: number, ...[that = '', test = () => true, seen]: Partial<Expectation>): Promise<void> {
+      for (const end = clock.now() + forMs; clock.now() < end; await sleep(clock, POLL_MS, signal))
+        await check(that, test, seen);
+    },
+    expectImage: (image: string, nodes: readonly string[]): Promise<void> =>
+      expect(`${count(nodes.length, 'node')} to run ${image}`, () => haveImage(image, nodes)),
+    expectCondition: (type: string, also = (): boolean => true): Promise<void> =>
+      expect(
+        `the DaemonRollout to have the condition ${type}`,
+        () => observer.conditionHolds(type) && also(),
+        () => `"${observer.status()?.summary ?? 'no status'}", ${inventory()}`,
+      ),
     /** Creates the part's DaemonSet, in the API version of its manifest. */
     async create(): Promise<void> {
       const version = daemonSet.apiVersion?.split('/')[1] ?? kind.resource.version;
-      await client.create({ ...kind.resource, version }, daemonSet, { fieldManager: FIELD_MANAGER });
+      await client.create({ ...kind.resource, version }, daemonSet, { fieldManager: MERGE.fieldManager });
     },
     /** As `kubectl set image` does. */
     setImage: (image: string): Promise<void> => patch({ spec: imagePatch(image) }),
@@ -188,3 +156,11 @@ export const createStepContext = (options: StepOptions) => {
   };
 };
 export type StepContext = ReturnType<typeof createStepContext>;
+
+/** Carries out the step. Resolves with what was seen; rejects with a `DemoFailure`. */
+export const carryOut = async (step: Step, options: StepOptions): Promise<string> => {
+  const context = createStepContext(options, step);
+  const seen = await step.run(context);
+  context.checkRules();
+  return seen;
+};

@@ -1,6 +1,14 @@
+import type { Observer } from './observer.ts';
 import type { DemoOptions } from './options.ts';
 import type { Part } from './parts/index.ts';
-import type { FinishedPart } from './run.ts';
+
+/** What was counted while a part ran. */
+export interface PartResult {
+  part: Part;
+  availability: Observer['availability'];
+  /** Figures for the summary, in addition to those of every part. */
+  figures: readonly [label: string, value: string][];
+}
 
 /** Real time for a step at the default speed on a slow machine. */
 const SECONDS_PER_STEP = 4;
@@ -22,29 +30,29 @@ export const introduction = (parts: readonly Part[], { speed, seed, keep }: Demo
 
 /** The results, in figures that the observers counted. */
 export const summary = (
-  finished: readonly FinishedPart[],
+  results: readonly PartResult[],
   { elapsedMs, clusterMs }: { elapsedMs: number; clusterMs: number },
 ): string[] => {
   const row = ([label, value]: readonly [string, string]): string => `  ${label.padEnd(LABEL_WIDTH)}${value}`;
-  const steps = stepsOf(finished.map(({ part }) => part));
+  const steps = stepsOf(results.map(({ part }) => part));
   return [
     '',
     `All ${steps} steps passed: ${(elapsedMs / 1000).toFixed(0)} s, ${(clusterMs / 60_000).toFixed(1)} minutes of the cluster's time.`,
-    ...finished.flatMap(({ part, observer: { availability } }) => {
+    ...results.flatMap(({ part: { heading }, availability, figures }) => {
       const { down, limit } = availability.peak();
       return [
         '',
-        `${part.heading.charAt(0).toUpperCase()}${part.heading.slice(1)}`,
+        `${heading.charAt(0).toUpperCase()}${heading.slice(1)}`,
         row(['pods replaced', `${availability.deletions().length}, none of them on an offline node`]),
         row(['most nodes down at once', `${down} of a budget of ${limit}`]),
-        ...part.figures().map(row),
+        ...figures.map(row),
       ];
     }),
     '',
   ];
 };
 
-export const nextCommands = (): string[] => [
+export const nextCommands: readonly string[] = [
   'Next:',
   '  npm run demo -- --keep             the same, and the cluster keeps running for kubectl',
   '  npm run demo -- fleet --fleet 400  a larger fleet',

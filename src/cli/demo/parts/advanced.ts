@@ -2,7 +2,7 @@ import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { nodes as nodeResource, pods as podResource } from '../../../kube/index.ts';
 import { advanced } from '../../plugin/kinds/advanced.ts';
 import { listNames, type StepContext } from '../step.ts';
-import { fleetNodes, fleetTemplate, type Part } from './part.ts';
+import { fleetNodes, type Part, podTemplate } from './part.ts';
 
 const NAME = 'kiosk';
 const FLEET = 'kiosks';
@@ -21,12 +21,12 @@ const PROGRESSIVE = 'daemonset.kruise.io/progressive-create-pod';
 /** Long enough for a controller that doesn't wait to replace a pod. */
 const UNCHANGED_MS = 12_000;
 
-const setRolling = (step: StepContext, rollingUpdate: object, more: object = {}): Promise<void> =>
-  step.patch({ ...more, spec: { updateStrategy: { rollingUpdate } } });
-
 /** Sets a new image and how to roll it out, in one write. */
 const rollOut = (step: StepContext, next: string, rollingUpdate: object, more: object = {}): Promise<void> =>
   step.patch({ spec: { ...step.imagePatch(next), updateStrategy: { rollingUpdate }, ...more } });
+
+const setPartition = (step: StepContext, partition: number, more: object = {}): Promise<void> =>
+  step.patch({ ...more, spec: { updateStrategy: { rollingUpdate: { partition } } } });
 
 const containerOn = ({ observer }: StepContext, node: string): string =>
   observer.podsOn(node)[0]?.status?.containerStatuses?.[0]?.containerID ?? '';
@@ -45,184 +45,156 @@ const waitingForHook = ({ observer }: StepContext): Pod[] =>
 /** Does what the user's controller does when its work is done: it removes the label. Resolves with the pods' UIDs. */
 const removeHook = async (step: StepContext): Promise<string[]> => {
   const pods = waitingForHook(step);
-  const body = { metadata: { labels: { [HOOK]: null } } };
   for (const { metadata: { name = '' } = {} } of pods)
-    await step.client.patch(podResource, { namespace: 'default', name }, body, { type: 'merge' });
+    await step.patchMetadata(podResource, name, { labels: { [HOOK]: null } });
   return pods.map(({ metadata }) => metadata?.uid ?? '');
 };
 
 /** What OpenKruise's Advanced DaemonSet adds to the native one, feature by feature. */
-export const advancedPart = (): Part => {
-  const seen = { inPlace: 0, down: 0, surged: 0, released: new Set<string>() };
-  return {
-    heading: "six kiosks under OpenKruise's Advanced DaemonSet",
-    nodes: fleetNodes(FLEET, all).map(({ labels, ...node }) => ({
-      ...node,
-      ...(first.some((name) => name === node.name) && { labels: labels ?? {} }),
-    })),
-    kind: advanced,
-    eligible: all,
-    daemonSet: {
-      apiVersion: 'apps.kruise.io/v1alpha1',
-      kind: 'DaemonSet',
-      metadata: { name: NAME, namespace: 'default' },
-      spec: {
-        selector: { matchLabels: { app: NAME } },
-        template: fleetTemplate(NAME, FLEET, image.one, { [HOOK]: 'true' }),
-        updateStrategy: { rollingUpdate: { rollingUpdateType: 'InPlaceIfPossible', maxUnavailable: '30%' } },
+export const advancedPart = (): Part => ({
+  heading: "six kiosks under OpenKruise's Advanced DaemonSet",
+  nodes: [...fleetNodes(FLEET, first), ...fleetNodes(FLEET, late).map((node) => ({ ...node, labels: {} }))],
+  kind: advanced,
+  eligible: all,
+  daemonSet: {
+    apiVersion: 'apps.kruise.io/v1alpha1',
+    kind: 'DaemonSet',
+    metadata: { name: NAME, namespace: 'default' },
+    spec: {
+      selector: { matchLabels: { app: NAME } },
+      template: { ...podTemplate(NAME, image.one, FLEET), metadata: { labels: { app: NAME, [HOOK]: 'true' } } },
+      updateStrategy: { rollingUpdate: { rollingUpdateType: 'InPlaceIfPossible', maxUnavailable: '30%' } },
+    },
+  },
+  share: 0.3,
+  steps: [
+    {
+      title: `Create an Advanced DaemonSet with ${image.one}`,
+      text: "The manifest is OpenKruise's own (apps.kruise.io/v1alpha1), and so is every field in the next steps. The manager creates the pods itself.",
+      async run(step) {
+        await step.create();
+        await step.expectImage(image.one, first);
+        await step.expectCondition('Complete');
+        return `6 pods of ${image.one}, none on the two nodes that don't belong to the fleet yet`;
       },
     },
-    share: 0.3,
-    steps: [
-      {
-        title: `Create an Advanced DaemonSet with ${image.one}`,
-        text: "The manifest is OpenKruise's own (apps.kruise.io/v1alpha1), and so is every field in the next steps. The manager creates the pods itself.",
-        async run(step) {
-          await step.create();
-          await step.expectImage(image.one, first);
-          await step.expectCondition('Complete');
-          return `${first.length} pods of ${image.one}, none on the two nodes that don't belong to the fleet yet`;
-        },
+    {
+      title: `A canary: ${image.two} with partition 5`,
+      text: 'Five of the six stay on the old revision. The pod of the sixth is not replaced: its image changes while it runs.',
+      unchanged: first,
+      async run(step) {
+        const oldContainer = containerOn(step, canary);
+        await rollOut(step, image.two, { partition: 5 });
+        await step.expectImage(image.two, [canary]);
+        await step.hold(UNCHANGED_MS);
+        await step.check(`the other five to run ${image.one}`, () => step.haveImage(image.one, others));
+        await step.check(`${canary} to have another container`, () => containerOn(step, canary) !== oldContainer);
+        return `${canary} runs ${image.two} in the same pod; 5 still run ${image.one}`;
       },
-      {
-        title: `A canary: ${image.two} with partition 5`,
-        text: 'Five of the six stay on the old revision. The pod of the sixth is not replaced: its image changes while it runs.',
-        async run(step) {
-          const [samePods, unchanged] = [step.unchanged(first), step.unchanged(others)];
-          const oldContainer = containerOn(step, canary);
-          await rollOut(step, image.two, { partition: 5 });
-          await step.expectImage(image.two, [canary]);
-          await step.expectStill(unchanged, UNCHANGED_MS);
-          step.check({ that: `the other five to run ${image.one}`, test: () => step.haveImage(image.one, others) });
-          step.check({
-            that: `${canary} to keep its pod, with another container`,
-            test: () => samePods.test() && containerOn(step, canary) !== oldContainer,
-            seen: () => `container ${containerOn(step, canary)}, ${samePods.seen?.() ?? ''}`,
-          });
-          return `${canary} runs ${image.two} in the same pod; 5 still run ${image.one}`;
-        },
+    },
+    {
+      title: 'The canary is healthy: partition 0',
+      text: 'One number continues the rollout. Six pods keep their names, UIDs and nodes; only their containers restart.',
+      unchanged: first,
+      async run(step) {
+        await setPartition(step, 0);
+        await step.expectImage(image.two, first);
+        await step.expectCondition('Complete');
+        step.figure('updated in place', '6 of 6 pods, none of them replaced');
+        return `all run ${image.two}, and 6 of 6 pods kept their UID`;
       },
-      {
-        title: 'The canary is healthy: partition 0',
-        text: 'One number continues the rollout. Six pods keep their names, UIDs and nodes; only their containers restart.',
-        async run(step) {
-          const samePods = step.unchanged(first, 'all six to keep their pods');
-          await setRolling(step, { partition: 0 });
-          await step.expectImage(image.two, first);
-          step.check(samePods);
-          await step.expectCondition('Complete');
-          seen.inPlace = first.length;
-          return `all run ${image.two}, and 6 of 6 pods kept their UID`;
-        },
+    },
+    {
+      title: `A surge: ${image.three} with maxSurge 30%`,
+      text: 'The new pod starts first, and the old one is deleted when the new one is Ready. Watch the budget: no kiosk is ever without a running pod.',
+      async run(step) {
+        const { availability, podsOn } = step.observer;
+        const withTwo = (isCounted: (pod: Pod) => boolean): number =>
+          all.filter((node) => podsOn(node).filter(isCounted).length > 1).length;
+        let down = 0;
+        let surged = 0;
+        await rollOut(step, image.three, { rollingUpdateType: 'Standard', maxSurge: '30%', maxUnavailable: null });
+        await step.expect(`all six kiosks to run ${image.three}, each with one pod`, () => {
+          down = Math.max(down, availability.down().length);
+          surged = Math.max(
+            surged,
+            withTwo((pod) => !isDeleting(pod)),
+          );
+          return step.haveImage(image.three, first) && withTwo(() => true) === 0;
+        });
+        await step.check(
+          'no kiosk to be without a running pod at any time, and at most two to have two pods',
+          () => down === 0 && surged > 0 && surged <= 2,
+          () => `${down} without one, ${surged} with two`,
+        );
+        await step.expectCondition('Complete');
+        step.figure('down during the surge', `${down}`);
+        return `6 replaced, 0 down at any time, at most ${surged} with two pods at once`;
       },
-      {
-        title: `A surge: ${image.three} with maxSurge 30%`,
-        text: 'The new pod starts first, and the old one is deleted when the new one is Ready. Watch the budget: no kiosk is ever without a running pod.',
-        async run(step) {
-          const { observer } = step;
-          const withTwoPods = (isCounted: (pod: Pod) => boolean): number =>
-            all.filter((node) => observer.podsOn(node).filter(isCounted).length > 1).length;
-          await rollOut(step, image.three, { rollingUpdateType: 'Standard', maxSurge: '30%', maxUnavailable: null });
-          await step.expect({
-            that: `all six kiosks to run ${image.three}, each with one pod`,
-            test() {
-              seen.down = Math.max(seen.down, observer.availability.down().length);
-              seen.surged = Math.max(
-                seen.surged,
-                withTwoPods((pod) => !isDeleting(pod)),
-              );
-              return step.haveImage(image.three, first) && withTwoPods(() => true) === 0;
-            },
-          });
-          step.check({
-            that: 'no kiosk to be without a running pod at any time, and at most two to have two pods',
-            test: () => seen.down === 0 && seen.surged > 0 && seen.surged <= 2,
-            seen: () => `${seen.down} without one, ${seen.surged} with two`,
-          });
-          await step.expectCondition('Complete');
-          return `6 replaced, 0 down at any time, at most ${seen.surged} with two pods at once`;
-        },
+    },
+    {
+      title: `A preDelete hook: ${image.four} has to wait`,
+      text: `Before a pod is deleted, it gets the state label PreparingDelete, and it keeps running until your controller removes the label ${HOOK}.`,
+      unchanged: first,
+      async run(step) {
+        const hook = { lifecycle: { preDelete: { labelsHandler: { [HOOK]: 'true' } } } };
+        await rollOut(step, image.four, { maxSurge: null, maxUnavailable: '30%' }, hook);
+        await step.expect(
+          'two pods to wait for the hook, as many as may be down at once',
+          () => waitingForHook(step).length === 2,
+          () => `${waitingForHook(step).length}: ${step.inventory()}`,
+        );
+        await step.hold(UNCHANGED_MS);
+        await step.check('the two pods to keep running while they wait', () => step.haveImage(image.three, first));
+        return '2 pods wait for the hook and keep running; 0 deleted';
       },
-      {
-        title: `A preDelete hook: ${image.four} has to wait`,
-        text: `Before a pod is deleted, it gets the state label PreparingDelete, and it keeps running until your controller removes the label ${HOOK}.`,
-        async run(step) {
-          const unchanged = step.unchanged(first, 'no pod to be deleted before its hook is done');
-          const hook = { lifecycle: { preDelete: { labelsHandler: { [HOOK]: 'true' } } } };
-          await rollOut(step, image.four, { maxSurge: null, maxUnavailable: '30%' }, hook);
-          await step.expect({
-            that: 'two pods to wait for the hook, as many as may be down at once',
-            test: () => waitingForHook(step).length === 2,
-            seen: () => `${waitingForHook(step).length}: ${step.inventory()}`,
-          });
-          await step.expectStill(unchanged, UNCHANGED_MS);
-          step.check({
-            that: 'the two pods to keep running while they wait',
-            test: () => step.nodesWith(image.three).size === first.length,
-          });
-          return '2 pods wait for the hook and keep running; 0 deleted';
-        },
+    },
+    {
+      title: 'The hook is done',
+      text: 'A controller of yours would now do its work and then remove the label. Each pod is deleted only after that, within the budget.',
+      async run(step) {
+        const released = new Set<string>();
+        await step.expect(`all six kiosks to run ${image.four}, each after its hook was done`, async () => {
+          for (const uid of await removeHook(step)) released.add(uid);
+          return step.haveImage(image.four, first);
+        });
+        await step.check(
+          'each of the six pods to have waited for the hook once',
+          () => released.size === first.length,
+          () => `${released.size} of them`,
+        );
+        await step.expectCondition('Complete');
+        step.figure('waited for the hook', '6 of 6, none deleted before');
+        return `6 pods waited for the hook, all run ${image.four}`;
       },
-      {
-        title: 'The hook is done',
-        text: 'A controller of yours would now do its work and then remove the label. Each pod is deleted only after that, within the budget.',
-        async run(step) {
-          const done = (): boolean => step.haveImage(image.four, first);
-          while (!done()) {
-            await step.expect({
-              that: `all six kiosks to run ${image.four}, each after its hook was done`,
-              test: () => done() || waitingForHook(step).length > 0,
-            });
-            for (const uid of await removeHook(step)) seen.released.add(uid);
-          }
-          step.check({
-            that: 'each of the six pods to have waited for the hook once',
-            test: () => seen.released.size === first.length,
-            seen: () => `${seen.released.size} of them`,
-          });
-          await step.expectCondition('Complete');
-          return `6 pods waited for the hook, all run ${image.four}`;
-        },
+    },
+    {
+      title: 'Two new kiosks, one at a time',
+      text: `With the annotation ${PROGRESSIVE}, the partition also applies to new nodes: one of the eight has to wait.`,
+      unchanged: first,
+      async run(step) {
+        const withPod = (): string[] => late.filter((name) => step.observer.podsOn(name).length > 0);
+        const that = 'one of the two new kiosks to get a pod, and the other one to wait';
+        const seen = (): string => `pods on ${listNames(withPod())}`;
+        await setPartition(step, 1, { metadata: { annotations: { [PROGRESSIVE]: 'true' } } });
+        for (const name of late) await step.patchMetadata(nodeResource, name, { labels: { fleet: FLEET } });
+        await step.expect(that, () => late.some((name) => step.haveImage(image.four, [name])), seen);
+        await step.hold(UNCHANGED_MS, that, () => withPod().length <= 1, seen);
+        const [chosen] = withPod();
+        await setPartition(step, 0);
+        await step.expectImage(image.four, all);
+        await step.expectCondition('Complete');
+        return `${chosen} first, the other one after partition 0; the six are unchanged`;
       },
-      {
-        title: 'Two new kiosks, one at a time',
-        text: `With the annotation ${PROGRESSIVE}, the partition also applies to new nodes: one of the eight has to wait.`,
-        async run(step) {
-          const { observer } = step;
-          const unchanged = step.unchanged(first);
-          const withPod = (): string[] => late.filter((name) => observer.podsOn(name).length > 0);
-          await setRolling(step, { partition: 1 }, { metadata: { annotations: { [PROGRESSIVE]: 'true' } } });
-          const joined = { metadata: { labels: { fleet: FLEET } } };
-          for (const name of late) await step.client.patch(nodeResource, { name }, joined, { type: 'merge' });
-          const onlyOne = {
-            that: 'one of the two new kiosks to get a pod, and the other one to wait',
-            test: () => withPod().length <= 1,
-            seen: () => `pods on ${listNames(withPod())}`,
-          };
-          await step.expect({ ...onlyOne, test: () => late.some((name) => step.haveImage(image.four, [name])) });
-          await step.expectStill(onlyOne, UNCHANGED_MS);
-          const [chosen] = withPod();
-          await setRolling(step, { partition: 0 });
-          await step.expectImage(image.four, all);
-          step.check(unchanged);
-          await step.expectCondition('Complete');
-          return `${chosen} first, the other one after partition 0; the six are unchanged`;
-        },
-      },
+    },
+  ],
+  tries: [
+    [`kubectl get ads ${NAME} -o wide`, 'the columns of OpenKruise, and more'],
+    [`npx edgeset explain ads/${NAME}`, 'the state of the rollout, and why'],
+    [
+      `kubectl patch ads ${NAME} --type=json -p '[{"op":"replace","path":"/spec/template/spec/containers/0/image","value":"kiosk:5"}]'`,
+      'another version: pods wait for their hook',
     ],
-    figures: () => [
-      ['updated in place', `${seen.inPlace} of 6 pods, none of them replaced`],
-      ['down during the surge', `${seen.down}`],
-      ['waited for the hook', `${seen.released.size} of 6, none deleted before`],
-    ],
-    tries: [
-      [`kubectl get ads ${NAME} -o wide`, 'the columns of OpenKruise, and more'],
-      [`npx edgeset explain ads/${NAME}`, 'the state of the rollout, and why'],
-      [
-        `kubectl patch ads ${NAME} --type=json -p '[{"op":"replace","path":"/spec/template/spec/containers/0/image","value":"kiosk:5"}]'`,
-        'another version: pods wait for their hook',
-      ],
-      [`kubectl label pods -l ${STATE}=PreparingDelete ${HOOK}-`, 'let them be deleted'],
-    ],
-  };
-};
+    [`kubectl label pods -l ${STATE}=PreparingDelete ${HOOK}-`, 'let them be deleted'],
+  ],
+});

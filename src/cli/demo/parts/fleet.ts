@@ -1,6 +1,7 @@
+import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { native } from '../../plugin/kinds/native.ts';
 import { count, listNames } from '../step.ts';
-import { fleetNodes, fleetTemplate, type Part, type PartOptions } from './part.ts';
+import { fleetNodes, nativeDaemonSet, type Part, type PartOptions, podTemplate } from './part.ts';
 
 const NAME = 'till';
 const SHARE = 0.1;
@@ -32,20 +33,11 @@ export const fleetPart = ({ fleet, random }: PartOptions): Part => {
     nodes: fleetNodes('shops', names),
     kind: native,
     eligible: names,
-    daemonSet: {
-      apiVersion: 'apps/v1',
-      kind: 'DaemonSet',
-      metadata: {
-        name: NAME,
-        namespace: 'default',
-        annotations: { 'apps.openyurt.io/update-strategy': 'auto', 'apps.openyurt.io/max-unavailable': '10%' },
-      },
-      spec: {
-        selector: { matchLabels: { app: NAME } },
-        updateStrategy: { type: 'OnDelete' },
-        template: fleetTemplate(NAME, 'shops', image.first),
-      },
-    },
+    daemonSet: nativeDaemonSet(
+      NAME,
+      { 'apps.openyurt.io/update-strategy': 'auto', 'apps.openyurt.io/max-unavailable': '10%' },
+      podTemplate(NAME, image.first, 'shops'),
+    ),
     share: SHARE,
     steps: [
       {
@@ -68,21 +60,17 @@ export const fleetPart = ({ fleet, random }: PartOptions): Part => {
       {
         title: 'Roll out version 2, a good one',
         text: `Watch the budget: ${budget} of ${online.length} online nodes may be down, and a slot is reused as soon as its node is back. Offline nodes are skipped.`,
+        unchanged: offline,
         async run(step) {
           const { availability } = step.observer;
-          const unchanged = step.unchanged(offline);
           await step.setImage(image.good);
-          await step.expect({
-            that: `half of the online nodes to run ${image.good}`,
-            test() {
-              const share = step.nodesWith(image.good).size / online.length;
-              // The picture shows more with all slots in use; a small fleet may never use them all.
-              return share > 0.8 || (share >= 0.5 && availability.down().length >= budget);
-            },
+          await step.expect(`half of the online nodes to run ${image.good}`, () => {
+            const share = step.nodesWith(image.good).size / online.length;
+            // The picture shows more with all slots in use; a small fleet may never use them all.
+            return share > 0.8 || (share >= 0.5 && availability.down().length >= budget);
           });
           await step.keepPicture('A good version, half way');
           await step.expectImage(image.good, online);
-          step.check(unchanged);
           const { down, limit } = availability.peak();
           return `${online.length} updated, at most ${down} down at once (budget ${limit}), ${offline.length} offline unchanged`;
         },
@@ -91,42 +79,28 @@ export const fleetPart = ({ fleet, random }: PartOptions): Part => {
         title: 'Roll out version 3, which crashes on start',
         text: `Nothing marks it as bad. It reaches no more nodes than the budget allows, ${count(budget, 'node')}: then the breaker halts it. The others keep running version 2.`,
         async run(step) {
-          const { observer } = step;
+          const { availability, podsOn } = step.observer;
           const broken = (): string[] => {
             const healthy = step.nodesWith(image.good);
-            return names.filter((name) => observer.availability.isOnline(name) && !healthy.has(name));
+            return names.filter((name) => availability.isOnline(name) && !healthy.has(name));
           };
-          const crashing = (): string[] =>
-            broken().filter((name) =>
-              observer
-                .podsOn(name)
-                .some(({ status }) =>
-                  status?.containerStatuses?.some(({ restartCount, ready }) => restartCount > 0 && !ready),
-                ),
-            );
+          const isCrashing = ({ status }: Pod): boolean =>
+            status?.containerStatuses?.some(({ restartCount, ready }) => restartCount > 0 && !ready) ?? false;
+          const crashing = (): number => broken().filter((name) => podsOn(name).some(isCrashing)).length;
           const seen = (): string => `${count(broken().length, 'node')} down: ${listNames(broken())}`;
           await step.setImage(image.bad);
           await step.expectCondition('Halted');
           // Updates that had started before the halt still finish.
-          await step.expectStill(
-            {
-              that: `no more than ${count(budget, 'node')} to fail with the bad version`,
-              test: () => broken().length <= budget,
-              seen,
-            },
-            UNDER_WAY_MS,
-          );
+          const that = `no more than ${count(budget, 'node')} to fail with the bad version`;
+          await step.hold(UNDER_WAY_MS, that, () => broken().length <= budget, seen);
           failed = broken();
-          const noMore = {
-            that: 'no more nodes to fail after the halt',
-            test: () => broken().join() === failed.join(),
-          };
-          await step.expectStill({ ...noMore, seen }, HALTED_MS);
-          await step.expect({
-            that: 'the pods of the bad version to be in a crash loop',
-            test: () => failed.length > 0 && crashing().length === failed.length,
-            seen: () => `${crashing().length} of ${failed.length} in a crash loop`,
-          });
+          const isSame = (): boolean => broken().join() === failed.join();
+          await step.hold(HALTED_MS, 'no more nodes to fail after the halt', isSame, seen);
+          await step.expect(
+            'the pods of the bad version to be in a crash loop',
+            () => failed.length > 0 && crashing() === failed.length,
+            () => `${crashing()} of ${failed.length} in a crash loop`,
+          );
           await step.keepPicture('A bad version, halted');
           return `halted after ${count(failed.length, 'node')}; the other ${step.nodesWith(image.good).size} online nodes still run version 2`;
         },
@@ -135,25 +109,23 @@ export const fleetPart = ({ fleet, random }: PartOptions): Part => {
         title: 'Roll out version 4, which fixes it',
         text: 'The broken shops are repaired first, each in the slot that it already holds; then the rollout continues automatically.',
         async run(step) {
-          const { availability } = step.observer;
-          const from = availability.deletions().length;
+          const { deletions } = step.observer.availability;
+          const from = deletions().length;
           await step.setImage(image.fixed);
           await step.expectImage(image.fixed, online);
-          const order = availability
-            .deletions()
+          const order = deletions()
             .slice(from)
             .map(({ node }) => node);
-          const repaired = 1 + Math.max(...failed.map((name) => order.indexOf(name)));
+          const places = failed.map((name) => order.indexOf(name));
+          const repaired = 1 + Math.max(...places);
           const before = repaired - failed.length;
-          step.check({
-            that: `the broken nodes (${listNames(failed)}) to be repaired before more than ${budget} others are updated`,
-            test: () => failed.every((name) => order.includes(name)) && before <= budget,
-            seen: () => `${before} others before the last of them: ${order.slice(0, repaired).join(', ')}`,
-          });
-          const first =
-            before === 0
-              ? `the broken ${failed.length} first`
-              : `the broken ${failed.length} among the first ${repaired}`;
+          await step.check(
+            `the broken nodes (${listNames(failed)}) to be repaired before more than ${budget} others are updated`,
+            () => !places.includes(-1) && before <= budget,
+            () => `${before} others before the last of them: ${order.slice(0, repaired).join(', ')}`,
+          );
+          step.figure('failed before the halt', `${failed.length} of ${online.length} online nodes, repaired first`);
+          const first = `the broken ${failed.length} ${before === 0 ? 'first' : `among the first ${repaired}`}`;
           return `${first}, then the rest: all ${online.length} online nodes run ${image.fixed}`;
         },
       },
@@ -168,7 +140,6 @@ export const fleetPart = ({ fleet, random }: PartOptions): Part => {
         },
       },
     ],
-    figures: () => [['failed before the halt', `${failed.length} of ${online.length} online nodes, repaired first`]],
     tries: [
       [`kubectl set image ds/${NAME} ${NAME}=till:5--crash-loop`, 'another bad version'],
       [`npx edgeset wait ds/${NAME}`, 'exits with 3 when the rollout is halted'],

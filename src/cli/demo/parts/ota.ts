@@ -1,8 +1,7 @@
-import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { needUpgradeOf } from '../../../rollout/index.ts';
 import { native } from '../../plugin/kinds/native.ts';
-import type { StepContext } from '../step.ts';
-import { fleetNodes, fleetTemplate, type Part } from './part.ts';
+import { listNames, type StepContext } from '../step.ts';
+import { fleetNodes, nativeDaemonSet, type Part, podTemplate } from './part.ts';
 
 const NAME = 'nginx-ota';
 const [own, ...others] = ['car-1', 'car-2', 'car-3'] as const;
@@ -11,53 +10,47 @@ const image = { first: 'nginx:1.19.4', second: 'nginx:1.19.5', third: 'nginx:1.1
 /** Long enough for a controller that doesn't wait for owners to replace a pod. */
 const UNCHANGED_MS = 15_000;
 
-const podOn = ({ observer }: StepContext, node: string): Pod | undefined => observer.podsOn(node)[0];
-
-/** That pods stay, because their owners have not decided. */
-const undecided = (step: StepContext, nodes: readonly string[]) =>
-  step.unchanged(nodes, `the pods on ${nodes.join(', ')} to stay, because their owners have not decided`);
-
 /** Publishes an image. Resolves once every pod announces it. */
 const publish = async (step: StepContext, next: string): Promise<void> => {
-  const announced = (): string[] => cars.filter((car) => needUpgradeOf(podOn(step, car) ?? {})?.status === 'True');
+  const isAnnounced = (car: string): boolean => needUpgradeOf(step.observer.podsOn(car)[0] ?? {})?.status === 'True';
   await step.setImage(next);
-  await step.expect({
-    that: `the pods of all ${cars.length} cars to have PodNeedUpgrade=True`,
-    test: () => announced().length === cars.length,
-    seen: () => `it on ${announced().join(', ') || 'none'}`,
-  });
+  await step.expect(
+    'the pods of all 3 cars to have PodNeedUpgrade=True',
+    () => cars.every(isAnnounced),
+    () => `it on ${listNames(cars.filter(isAnnounced))}`,
+  );
 };
+
+interface Response {
+  status: number;
+  text: string;
+}
 
 /** Calls the agent of the owner's car until it gives the expected response. */
 const expectResponse = async (
   step: StepContext,
   that: string,
-  [method, route]: readonly ['GET' | 'POST', string],
-  expected: (response: { status: number; text: string }) => boolean,
+  request: `${'GET' | 'POST'} /${string}`,
+  isExpected: (response: Response) => boolean,
 ): Promise<void> => {
   const agent = await step.agent(own);
-  let response = { status: 0, text: 'no response yet' };
-  let calling = false;
-  const call = async (): Promise<void> => {
-    calling = true;
-    response = await agent.call(method, route).catch((error: unknown) => ({ status: 0, text: String(error) }));
-    calling = false;
-  };
-  await step.expect({
+  let response: Response = { status: 0, text: 'no response yet' };
+  await step.expect(
     that,
-    test() {
-      if (!expected(response) && !calling) void call();
-      return expected(response);
+    async () => {
+      response = await agent.call(request).catch((error: unknown) => ({ status: 0, text: String(error) }));
+      return isExpected(response);
     },
-    seen: () => `${response.status} ${response.text.slice(0, 100)}`,
-  });
+    () => `${response.status} ${response.text.slice(0, 100)}`,
+  );
 };
 
 const expectPodList = (step: StepContext, that: string): Promise<void> =>
-  expectResponse(step, that, ['GET', '/pods'], ({ status, text }) => status === 200 && text.includes(`"${NAME}-`));
+  expectResponse(step, that, 'GET /pods', ({ status, text }) => status === 200 && text.includes(`"${NAME}-`));
 
-const upgradeRoute = (step: StepContext): string =>
-  `/openyurt.io/v1/namespaces/default/pods/${podOn(step, own)?.metadata?.name}/upgrade`;
+const ownPod = ({ observer }: StepContext): string => observer.podsOn(own)[0]?.metadata?.name ?? '';
+const upgradeOwnPod = (step: StepContext) =>
+  `POST /openyurt.io/v1/namespaces/default/pods/${ownPod(step)}/upgrade` as const;
 
 /** OpenYurt's OTA model: the cluster announces an update, and the owner of each car decides, even without a connection. */
 export const otaPart = (): Part => ({
@@ -65,16 +58,11 @@ export const otaPart = (): Part => ({
   nodes: fleetNodes('cars', cars),
   kind: native,
   eligible: cars,
-  daemonSet: {
-    apiVersion: 'apps/v1',
-    kind: 'DaemonSet',
-    metadata: { name: NAME, namespace: 'default', annotations: { 'apps.openyurt.io/update-strategy': 'ota' } },
-    spec: {
-      selector: { matchLabels: { app: NAME } },
-      updateStrategy: { type: 'OnDelete' },
-      template: fleetTemplate(NAME, 'cars', image.first),
-    },
-  },
+  daemonSet: nativeDaemonSet(
+    NAME,
+    { 'apps.openyurt.io/update-strategy': 'ota' },
+    podTemplate(NAME, image.first, 'cars'),
+  ),
   share: 0.1,
   steps: [
     {
@@ -90,82 +78,76 @@ export const otaPart = (): Part => ({
     {
       title: `Publish ${image.second}`,
       text: 'The manager only announces the update: each pod gets the condition PodNeedUpgrade=True, and nothing is replaced.',
+      unchanged: cars,
       async run(step) {
-        const unchanged = undecided(step, cars);
         await publish(step, image.second);
-        await step.expectStill(unchanged, UNCHANGED_MS);
+        await step.hold(UNCHANGED_MS);
         return 'announced on 3 pods, 0 replaced';
       },
     },
     {
       title: `The owner of ${own} accepts`,
       text: 'One POST to the agent on the car: curl -X POST 127.0.0.1:10267/openyurt.io/v1/namespaces/default/pods/NAME/upgrade',
+      unchanged: others,
       async run(step) {
-        const unchanged = undecided(step, others);
-        const started = `Start updating pod default/${podOn(step, own)?.metadata?.name}`;
+        const started = `Start updating pod default/${ownPod(step)}`;
         await expectResponse(
           step,
           `the response "${started}"`,
-          ['POST', upgradeRoute(step)],
+          upgradeOwnPod(step),
           ({ status, text }) => status === 200 && text === started,
         );
         await step.expectImage(image.second, [own]);
-        step.check(unchanged);
         return `"${started}": 1 pod replaced, 2 unchanged`;
       },
     },
     {
       title: `Publish ${image.third}, and ${own} drives into a tunnel`,
       text: 'Without a connection, the agent still knows the pods and the announced update. It refuses to update now, and queues a decision for later.',
+      unchanged: cars,
       async run(step) {
+        const upgrade = upgradeOwnPod(step);
         await publish(step, image.third);
         await expectResponse(
           step,
           `the agent of ${own} to know ${image.third}`,
-          ['GET', '/edgeset.io/v1/updates'],
+          'GET /edgeset.io/v1/updates',
           ({ text }) => text.includes(image.third),
         );
         await (await step.agent(own)).cutLink();
         await step.takeOffline([own]);
-        const unchanged = undecided(step, cars);
-        const route = upgradeRoute(step);
-        await expectResponse(
-          step,
-          'the agent to refuse an update now',
-          ['POST', route],
-          ({ status }) => status === 503,
-        );
+        await expectResponse(step, 'the agent to refuse an update now', upgrade, ({ status }) => status === 503);
         await expectResponse(
           step,
           'the agent to queue the decision for later',
-          ['POST', `${route}?queue=true`],
+          `${upgrade}?queue=true`,
           ({ status, text }) => status === 202 && text.startsWith('Queued updating pod'),
         );
         await expectPodList(step, 'GET /pods to respond in the tunnel');
-        await step.expectStill(unchanged, UNCHANGED_MS);
+        await step.hold(UNCHANGED_MS);
         return '503 now, 202 for later; 0 pods replaced';
       },
     },
     {
       title: `${own} leaves the tunnel`,
       text: 'The decision is carried out automatically, once, and for the version that the owner accepted.',
+      unchanged: others,
       async run(step) {
-        const unchanged = undecided(step, others);
         await (await step.agent(own)).restoreLink();
         await step.bringBack([own]);
         await step.expectImage(image.third, [own]);
-        await step.expectStill(unchanged, UNCHANGED_MS);
+        await step.hold(UNCHANGED_MS);
         await expectResponse(
           step,
           'the history of the car to record the update',
-          ['GET', '/edgeset.io/v1/history'],
+          'GET /edgeset.io/v1/history',
           ({ text }) => text.includes('Updated'),
         );
-        return `1 pod replaced; ${others.length} cars still wait for their owners`;
+        step.figure('decided while offline', 'carried out once, after the car was back');
+        return '1 pod replaced; 2 cars still wait for their owners';
       },
     },
   ],
-  figures: () => [['decided while offline', 'carried out once, after the car was back']],
   tries: [
     ['npx edgeset status', 'which rollouts wait for owners'],
     [`npx edgeset explain ds/${NAME} --node ${others[0]}`, 'why is this one not updated?'],

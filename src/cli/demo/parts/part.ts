@@ -8,6 +8,8 @@ export interface Step {
   title: string;
   /** What to watch, and why it matters. */
   text: string;
+  /** Nodes that must keep their pods throughout the step. */
+  unchanged?: readonly string[];
   /** Changes the cluster and checks the result. Resolves with what was seen, as a clause. */
   run(step: StepContext): Promise<string>;
 }
@@ -23,8 +25,6 @@ export interface Part {
   /** Fraction of the online nodes that may be down at once. */
   share: number;
   steps: readonly Step[];
-  /** Figures for the summary, in addition to those of every part. Read after the last step. */
-  figures(): readonly (readonly [label: string, value: string])[];
   /** Commands to try on the cluster afterwards, in this order. */
   tries: readonly (readonly [command: string, comment: string])[];
 }
@@ -44,12 +44,23 @@ export const fleetNodes = (fleet: string, names: readonly string[]): Part['nodes
     taints: [{ key: 'fleet', value: fleet, effect: 'NoSchedule' as const }],
   }));
 
-/** The pod template of a DaemonSet that runs on the nodes of one fleet. */
-export const fleetTemplate = (name: string, fleet: string, image: string, labels: Record<string, string> = {}) => ({
-  metadata: { labels: { app: name, ...labels } },
+/** The pod template of a DaemonSet. With a fleet, its pods run on the nodes of that fleet. */
+export const podTemplate = (app: string, image: string, fleet?: string) => ({
+  metadata: { labels: { app } },
   spec: {
-    nodeSelector: { fleet },
-    tolerations: [{ key: 'fleet', operator: 'Exists' }],
-    containers: [{ name, image }],
+    ...(fleet !== undefined && { nodeSelector: { fleet }, tolerations: [{ key: 'fleet', operator: 'Exists' }] }),
+    containers: [{ name: app, image }],
   },
+});
+
+/** A native DaemonSet that edgeset updates: `OnDelete`, with the annotations of OpenYurt. */
+export const nativeDaemonSet = (
+  name: string,
+  annotations: Record<string, string>,
+  template: ReturnType<typeof podTemplate>,
+): Part['daemonSet'] => ({
+  apiVersion: 'apps/v1',
+  kind: 'DaemonSet',
+  metadata: { name, namespace: 'default', annotations },
+  spec: { selector: { matchLabels: template.metadata.labels }, updateStrategy: { type: 'OnDelete' }, template },
 });
