@@ -58,6 +58,33 @@ const leading = (manager: Edgeset) => logged(manager, 'leading; starting the con
 const textOf = async (url: string): Promise<string> => (await fetch(url)).text();
 
 describe('the manager process', { concurrency: 2 }, () => {
+  test('the controllers count their work in the metrics', async (t) => {
+    const api = await newApi(t);
+    const manager = startOn(t, api);
+    await leading(manager);
+    const url = await metricsUrl(manager);
+    api.put('/apis/apps/v1/namespaces/shop/daemonsets', {
+      apiVersion: 'apps/v1',
+      kind: 'DaemonSet',
+      metadata: {
+        name: 'web',
+        namespace: 'shop',
+        uid: 'd1',
+        generation: 1,
+        annotations: { 'apps.openyurt.io/update-strategy': 'auto' },
+      },
+      spec: {
+        selector: { matchLabels: { app: 'web' } },
+        updateStrategy: { type: 'OnDelete' },
+        template: { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'web', image: 'web:v1' }] } },
+      },
+      status: {},
+    });
+    await eventually('a reconcile is counted', async () =>
+      /^controller_runtime_reconcile_total\{controller="native",result="\w+"\} [1-9]/m.test(await textOf(url)),
+    );
+  });
+
   test('it becomes ready, leads, and releases the Lease on SIGTERM', async (t) => {
     const api = await newApi(t);
     const manager = startOn(t, api);

@@ -1,5 +1,5 @@
 import { advancedDaemonSetApi, createAdvancedKind } from '../advanced/index.ts';
-import { createController, type Controller as KindController } from '../controller/index.ts';
+import { type ControllerOptions, createController, type Controller as KindController } from '../controller/index.ts';
 import { nativeKind } from '../native/index.ts';
 import type { ImageService } from './image-service.ts';
 import type { Controller, ControllerDefinition, ControllerParts, RequiredApi, RolloutCounts } from './types.ts';
@@ -18,12 +18,12 @@ function* countsOf(controller: Pick<KindController, 'snapshot'>): Generator<Roll
   }
 }
 
-const common = ({ client, env, events, identity, observe }: ControllerParts) => ({
+const common = ({ client, env, events, identity, metrics }: ControllerParts): ControllerOptions => ({
   client,
   env,
   events,
   identity,
-  observe,
+  metrics,
 });
 
 /** A controller that takes part in the image prefetch. */

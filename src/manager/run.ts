@@ -78,9 +78,8 @@ const runManager = async (options: ManagerOptions, host: ManagerHost, env: Env, 
   });
   const create = (definition: ControllerDefinition): Controller => {
     const { name, serves } = definition;
-    const observe = metrics.observer(name);
     const { namespaces } = options;
-    const parts = { client, env, events: recorder, namespaces, identity, observe, images };
+    const parts = { client, env, events: recorder, namespaces, identity, metrics: metrics.observer(name), images };
     const made = (): Controller => definition.create(parts);
     const own = { ...env, log: log.with({ controller: name }) };
     const controller = serves ? gateOnDiscovery(own, client, serves, made) : made();

@@ -32,7 +32,7 @@ export interface ControllerParts {
   namespaces: readonly string[] | undefined;
   /** The identity of this process in the Lease and in fences. */
   identity: string;
-  observe: ControllerMetrics;
+  metrics: ControllerMetrics;
   /** Default: no images are prefetched. */
   images?: ImageService;
 }

@@ -51,7 +51,7 @@ export const runManager = async (
     complete: () => [...controllers.values()].every((controller) => controller.synced()),
   });
   for (const name of wanted) {
-    const parts = { client: clientOf(name), env, events, namespaces, identity, observe: {}, images };
+    const parts = { client: clientOf(name), env, events, namespaces, identity, metrics: {}, images };
     for (const definition of controllerDefinitions.filter((each) => each.name === name))
       controllers.set(name, definition.create(parts));
   }
