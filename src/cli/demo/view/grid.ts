@@ -14,15 +14,15 @@ interface Shape {
   rowGap: number;
 }
 
+const densest: Shape = { width: 1, gap: 0, rowGap: 0 };
 /** From sparse to dense. The first one in which all nodes fit is used. */
 const shapes: readonly Shape[] = [
   { width: 5, gap: 1, rowGap: 1 },
   { width: 3, gap: 1, rowGap: 1 },
   { width: 3, gap: 1, rowGap: 0 },
   { width: 1, gap: 1, rowGap: 0 },
-  { width: 1, gap: 0, rowGap: 0 },
+  densest,
 ];
-const densest: Shape = { width: 1, gap: 0, rowGap: 0 };
 
 const cellsPerRow = ({ width, gap }: Shape, columns: number): number => Math.floor((columns + gap) / (width + gap));
 

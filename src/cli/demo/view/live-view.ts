@@ -7,18 +7,6 @@ export interface Screen {
   rows: number;
 }
 
-/** Lines at the bottom of a terminal that are redrawn in place; finished lines scroll away above them. */
-export interface LiveRegion {
-  /** At most as many lines as the screen has. */
-  draw(lines: readonly string[]): void;
-  /** Prints lines above the region. */
-  above(lines: readonly string[]): void;
-  /** Leaves the region on the screen and restores the terminal; output continues below. */
-  leave(): void;
-  /** Erases the region and restores the terminal. Can be called twice, and after `leave`. */
-  close(): void;
-}
-
 const ESC = '\u001B[';
 const CLEAR_TO_END_OF_LINE = `${ESC}K`;
 const CLEAR_BELOW = `${ESC}J`;
@@ -30,7 +18,8 @@ const END_FRAME = `${ESC}?2026l`;
 const HIDE_CURSOR = `${ESC}?25l${ESC}?7l`;
 const RESTORE = `${ESC}?7h${ESC}?25h`;
 
-export const createLiveRegion = (write: (text: string) => void, screen: () => Screen): LiveRegion => {
+/** Lines at the bottom of a terminal that are redrawn in place; finished lines scroll away above them. */
+export const createLiveRegion = (write: (text: string) => void, screen: () => Screen) => {
   let shown: readonly string[] = [];
   let size = screen();
   let open = false;
@@ -48,30 +37,29 @@ export const createLiveRegion = (write: (text: string) => void, screen: () => Sc
     write(`${BEGIN_FRAME}${open ? '' : HIDE_CURSOR}${text}${END_FRAME}`);
     open = true;
   };
+  const end = (text: string): void => {
+    if (open) write(`${text}${RESTORE}`);
+    open = false;
+    shown = [];
+  };
 
   return {
-    draw(lines) {
+    /** Draws at most as many lines as the screen has. */
+    draw(lines: readonly string[]): void {
       if (open && lines.length === shown.length && lines.every((line, index) => line === shown[index])) return;
       const start = home();
       shown = lines;
       frame(`${start}${print(lines)}${CLEAR_BELOW}`);
     },
-    above(lines) {
+    /** Prints lines above the region. */
+    above(lines: readonly string[]): void {
       const start = home();
       frame(`${start}${print(lines)}\n${print(shown)}${CLEAR_BELOW}`);
     },
-    leave() {
-      if (!open) return;
-      open = false;
-      write(`\n${RESTORE}`);
-      shown = [];
-    },
-    close() {
-      if (!open) return;
-      open = false;
-      write(`${home()}${CLEAR_BELOW}${RESTORE}`);
-      shown = [];
-    },
+    /** Leaves the region on the screen and restores the terminal; output continues below. */
+    leave: () => end('\n'),
+    /** Erases the region and restores the terminal. Can be called twice, and after `leave`. */
+    close: () => end(`${home()}${CLEAR_BELOW}`),
   };
 };
 

@@ -28,14 +28,13 @@ const round = (length: number): number => Math.round(length * 100) / 100;
 const escape = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 
-interface LabelOptions {
-  size?: number;
-  fill?: string;
-  weight?: number;
-  anchor?: 'start' | 'end';
-}
-const label = (x: number, y: number, text: string, options: LabelOptions = {}): string => {
-  const { size = 14, fill = muted, weight = 400, anchor = 'start' } = options;
+const label = (
+  x: number,
+  y: number,
+  text: string,
+  more: { size?: number; fill?: string; weight?: number; anchor?: string } = {},
+): string => {
+  const { size = 14, fill = muted, weight = 400, anchor = 'start' } = more;
   return `<text x="${x}" y="${y}" font-size="${size}" font-weight="${weight}" fill="${fill}" text-anchor="${anchor}">${escape(text)}</text>`;
 };
 
@@ -59,16 +58,11 @@ const budgetBar = ({ budget, halted }: Snapshot, y: number): string => {
   const gap = slots > 20 ? 0 : 4;
   const each = (PANEL_WIDTH - BUDGET_START - 100 - gap * (slots - 1)) / slots;
   const inUse = phaseStyles[halted ? 'failed' : 'updating'].fill;
-  const bars = Array.from({ length: slots }, (_, slot) =>
-    box(
-      round(BUDGET_START + slot * (each + gap)),
-      y - 11,
-      round(each),
-      14,
-      gap > 0 ? 3 : 0,
-      slot < budget.inUse ? inUse : border,
-    ),
-  );
+  const radius = gap > 0 ? 3 : 0;
+  const bars = Array.from({ length: slots }, (_, slot) => {
+    const x = round(BUDGET_START + slot * (each + gap));
+    return box(x, y - 11, round(each), 14, radius, slot < budget.inUse ? inUse : border);
+  });
   const text = `${budget.inUse} of ${budget.limit} in use`;
   return label(0, y, 'budget') + bars.join('') + label(PANEL_WIDTH, y, text, { anchor: 'end' });
 };
