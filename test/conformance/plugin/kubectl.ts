@@ -132,7 +132,7 @@ export const rights = section('kubectl plugin', (rule) => {
           assert.deepEqual([code, stdout], [1, '']);
           assert.match(
             stderr,
-            /^kubectl edgeset: .* is forbidden: User "nobody" cannot .*: ask whoever runs the cluster/,
+            /^kubectl edgeset: .* is forbidden: User "nobody" cannot .*: ask your cluster administrator/,
           );
         }
       } finally {

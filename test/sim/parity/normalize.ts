@@ -15,6 +15,8 @@ const RULES: readonly (readonly [RegExp, string])[] = [
   [/kube-api-access-[a-z0-9]{5}/g, 'kube-api-access-RAND'],
   [/\b(gen-)[a-z0-9]{5}\b/g, '$1RAND'],
   // Ages in table cells.
+  // A real API server that starts slowly reports this of its own Service.
+  [/^.*ClusterIPNotAllocated.*\n?/gm, ''],
   [/(?<=\s)\d+[smh](\d+s)?(?=\s|$)/gm, 'AGE'],
   [/10\.96\.\d+\.\d+/g, 'CLUSTERIP'],
   [/"continue": ?"[^"]+"/g, '"continue":"TOKEN"'],
