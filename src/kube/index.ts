@@ -12,11 +12,19 @@ export {
   serviceAccounts,
 } from './client/builtin-resources.ts';
 export { createClient } from './client/client.ts';
-export { ifFound, isKubeError, KubeError, type KubeErrorCode, type RefusalDetails } from './client/errors.ts';
+export { type ClockSkew, createClockSkew } from './client/clock-skew.ts';
+export {
+  ifFound,
+  isKubeError,
+  isRefusedByPolicy,
+  KubeError,
+  type KubeErrorCode,
+  type RefusalDetails,
+} from './client/errors.ts';
 export { compareVersions, toMicroTime } from './client/formats.ts';
 export type { ClientOptions, RequestReport } from './client/options.ts';
-export { pagesOf } from './client/pages.ts';
-export { defineResource, keyOf, splitKey } from './client/resource.ts';
+export { listAll, pagesOf } from './client/pages.ts';
+export { defineResource, keyOf, metadataOf, splitKey } from './client/resource.ts';
 export type {
   CallOptions,
   DeleteOptions,
@@ -34,8 +42,10 @@ export type {
   WriteOptions,
 } from './client/types.ts';
 export { type ClusterConfig } from './config/cluster-config.ts';
-export { loadClusterConfig } from './config/load-cluster-config.ts';
+export { kubeconfigNames, loadClusterConfig } from './config/load-cluster-config.ts';
+export type { ConfigOverrides } from './config/overrides.ts';
 export type { EventInput } from './events/event-series.ts';
 export { createEventRecorder, type EventRecorder, events } from './events/events.ts';
 export { leases, runLeaderElection } from './leaderelection/leader-election.ts';
+export { createSeatQueue } from './queue/seats.ts';
 export { createWorkQueue, type WorkQueue, type WorkQueueMetrics } from './queue/work-queue.ts';

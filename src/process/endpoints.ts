@@ -48,11 +48,10 @@ export interface MetricsPage {
 export const startEndpoints = async (
   log: Logger,
   options: EndpointOptions,
-  parts: { metrics: MetricsPage; health: Health },
+  parts: { health: Health; metrics?: MetricsPage },
 ): Promise<{ close(): Promise<void> }> => {
-  const metricsRoutes: Routes = {
-    '/metrics': async () => ({ status: 200, ...(await parts.metrics.render()) }),
-  };
+  const { metrics: page } = parts;
+  const metricsRoutes: Routes = page ? { '/metrics': async () => ({ status: 200, ...(await page.render()) }) } : {};
   const healthRoutes: Routes = { '/healthz': () => parts.health.healthz(), '/readyz': () => parts.health.readyz() };
   const { metrics, health } = options;
   const running: RunningServer[] = [];

@@ -27,6 +27,26 @@ export const nonEmpty = (flag: string, text: string | undefined): string | undef
   return text;
 };
 
+/** A value of the Host header, in lower case. */
+export const hostHeader = (flag: string, text: string): string => {
+  if (!/^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*|\[[0-9a-f:.]+\])(:\d{1,5})?$/i.test(text))
+    throw new OptionError(flag, `"${text}" is not a host: give NAME or NAME:PORT, without http://`);
+  return text.toLowerCase();
+};
+
+/** The files of a server's certificate, both or none. */
+export const certificateFiles = (flags: {
+  tlsCertFile?: string;
+  tlsPrivateKeyFile?: string;
+}): { certFile: string; keyFile: string } | undefined => {
+  const certFile = nonEmpty('--tls-cert-file', flags.tlsCertFile);
+  const keyFile = nonEmpty('--tls-private-key-file', flags.tlsPrivateKeyFile);
+  if (certFile === undefined && keyFile === undefined) return undefined;
+  if (certFile === undefined) throw new OptionError('--tls-cert-file', 'is required with --tls-private-key-file');
+  if (keyFile === undefined) throw new OptionError('--tls-private-key-file', 'is required with --tls-cert-file');
+  return { certFile, keyFile };
+};
+
 /** Log flags of every process. */
 export interface LogOptions {
   /** Default `info`. */

@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { errorText } from '../runtime/index.ts';
 import { type BindAddress, formatAddress } from './flags.ts';
 
 export interface Answer {
@@ -22,7 +23,7 @@ export class ListenError extends Error {
   readonly code = 'CannotListen';
 
   constructor(address: string, flags: string, cause: unknown) {
-    const why = cause instanceof Error ? cause.message : String(cause);
+    const why = errorText(cause);
     super(`cannot listen on ${address} (${why}): give another address with ${flags}, or 0 for none`, { cause });
     this.name = 'ListenError';
   }

@@ -1,8 +1,10 @@
 export { createHealth, type MetricsPage, startEndpoints } from './endpoints.ts';
 export {
   type BindAddress,
+  certificateFiles,
   createProcessLogger,
   formatAddress,
+  hostHeader,
   type LogOptions,
   list,
   nonEmpty,
@@ -12,4 +14,5 @@ export {
   resolveLog,
 } from './flags.ts';
 export { ListenError } from './http-server.ts';
+export { createCounter, metricFamily, metricsPage } from './metrics.ts';
 export { type ProgramHost, runUntilStopped } from './run-until-stopped.ts';

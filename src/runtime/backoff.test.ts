@@ -41,6 +41,15 @@ describe('keyed back-off', () => {
     assert.equal(backoff.nextAttemptAt('a', 0), 1_000);
   });
 
+  it('lasts as long as a server asked for, and does not grow by that', () => {
+    const backoff = createKeyedBackoff({ baseMs: 100, maxMs: 5_000 });
+    const waits = [1_000, 1_000, 60_000, 1, undefined].map((askedMs) => {
+      backoff.failed('a', 0, askedMs);
+      return backoff.nextAttemptAt('a', 0);
+    });
+    assert.deepEqual(waits, [1_000, 1_000, 5_000, 100, 100]);
+  });
+
   it('is no longer when the clock was set back', () => {
     const backoff = createKeyedBackoff();
     backoff.failed('a', 600_000);

@@ -21,21 +21,26 @@ export const backoffMs = (failures: number, { baseMs, maxMs }: BackoffOptions, r
 export const nextAllowedAt = (last: number, intervalMs: number, now: number): number =>
   last > now ? now : last + intervalMs;
 
-/** Exponential back-off for each of many keys. Default: 1 s, doubling to 30 s; a success starts over. */
+/**
+ * Exponential back-off for each of many keys. Default: 1 s, doubling to 30 s; a success starts over. Where a server asked for
+ * a delay, the key waits for that, and no longer the next time.
+ */
 export const createKeyedBackoff = ({ baseMs = 1_000, maxMs = 30_000 }: Partial<BackoffOptions> = {}) => {
-  const entries = new Map<string, { since: number; failures: number }>();
-  const delayOf = (failures: number): number => backoffMs(failures, { baseMs, maxMs });
+  const entries = new Map<string, { since: number; failures: number; askedMs: number | undefined }>();
+  const delayOf = ({ failures, askedMs }: { failures: number; askedMs: number | undefined }): number =>
+    askedMs === undefined ? backoffMs(failures, { baseMs, maxMs }) : Math.min(maxMs, Math.max(baseMs, askedMs));
   return {
     /** When `key` may be tried again; a time in the past means now. */
     nextAttemptAt(key: string, now: number): number {
       const entry = entries.get(key);
-      return entry ? nextAllowedAt(entry.since, delayOf(entry.failures), now) : 0;
+      return entry ? nextAllowedAt(entry.since, delayOf(entry), now) : 0;
     },
-    failed(key: string, now: number): void {
+    failed(key: string, now: number, askedMs?: number): void {
       // Keys that are no longer tried never succeed: let them expire.
-      for (const [other, { since, failures }] of entries)
-        if (now - since > delayOf(failures) + 2 * maxMs && other !== key) entries.delete(other);
-      entries.set(key, { since: now, failures: (entries.get(key)?.failures ?? 0) + 1 });
+      for (const [other, entry] of entries)
+        if (now - entry.since > delayOf(entry) + 2 * maxMs && other !== key) entries.delete(other);
+      const failures = (entries.get(key)?.failures ?? 0) + (askedMs === undefined ? 1 : 0);
+      entries.set(key, { since: now, failures, askedMs });
     },
     reset(key: string): void {
       entries.delete(key);

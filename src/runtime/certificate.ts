@@ -1,4 +1,4 @@
-import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 
 // Just enough DER (X.690) to issue X.509 certificates without a tool or a dependency: the embedded cluster serves TLS
 // because client-go sends no bearer token over plain HTTP, not even to loopback.
@@ -64,6 +64,8 @@ const pem = (bytes: Buffer): string =>
 
 /** A self-signed authority. Its own certificate also serves the loopback addresses and `localhost`. */
 export const createCertificateAuthority = (name: string, { now, random }: CertificateOptions): CertificateAuthority => {
+  // Loaded on demand: every process imports this folder, and crypto takes 6 ms.
+  const { generateKeyPairSync, sign } = process.getBuiltinModule('node:crypto');
   const newKey = (): { publicKey: KeyObject; privateKey: KeyObject } =>
     generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const issuer = newKey();

@@ -62,3 +62,8 @@ export const sleep = (clock: Clock, delayMs: number, signal?: AbortSignal): Prom
     });
     signal?.addEventListener('abort', onAbort, { once: true });
   });
+
+/** Local times need Temporal, which Node has since version 26. Called once, by programs that deal with them. */
+export const loadTemporal = async (): Promise<void> => {
+  if (!('Temporal' in globalThis)) await import('temporal-polyfill/global');
+};

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createLogger } from './log.ts';
+import { createLogger, errorText } from './log.ts';
 
 const lineOf = (format: 'json' | 'text', fields: Record<string, unknown>): string => {
   const lines: string[] = [];
@@ -28,4 +28,10 @@ describe('log lines', () => {
       '00:00:00.000 warn  refused path=/a b list=[1] none=undefined',
     );
   });
+});
+
+it('the text of an error is its message, and of another value its text', () => {
+  assert.equal(errorText(new Error('no route')), 'no route');
+  assert.equal(errorText('refused'), 'refused');
+  assert.equal(errorText(undefined), 'undefined');
 });

@@ -14,6 +14,9 @@ export interface Logger {
 
 const rank: Record<LogLevel, number> = { debug: 0, info: 1, warn: 2, error: 3 };
 
+/** What was thrown, for people: the message of an error, and anything else as text. */
+export const errorText = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown));
+
 const plainError = (error: unknown): unknown => {
   if (!(error instanceof Error)) return error;
   const code = 'code' in error && typeof error.code === 'string' ? ` (${error.code})` : '';

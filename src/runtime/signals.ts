@@ -15,6 +15,18 @@ export const anySignal = (...signals: readonly AbortSignal[]): AbortSignal => {
   return own.signal;
 };
 
+/**
+ * A controller that aborts with the signal too, until `unlink` is called: for short work under a signal that lives long, on
+ * which nothing may pile up.
+ */
+export const linkedController = (signal: AbortSignal): { controller: AbortController; unlink: () => void } => {
+  const controller = new AbortController();
+  const onAbort = (): void => controller.abort(signal.reason);
+  if (signal.aborted) onAbort();
+  else signal.addEventListener('abort', onAbort, { once: true });
+  return { controller, unlink: () => signal.removeEventListener('abort', onAbort) };
+};
+
 /** Resolves once the signal has aborted; immediately when it already has. */
 export const untilAborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {

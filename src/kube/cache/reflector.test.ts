@@ -1,70 +1,11 @@
 import assert from 'node:assert/strict';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import * as fc from 'fast-check';
 import type { ConfigMap } from 'kubernetes-types/core/v1.d.ts';
-import { createTestClock, settle } from '../../../test/support/index.ts';
+import { settle } from '../../../test/support/index.ts';
 import { KubeError } from '../client/errors.ts';
 import type { WatchEvent } from '../client/types.ts';
-import { configMaps, createFakeApi, testEnv } from '../testing/index.ts';
-import { createReflector, type ReflectorOptions } from './reflector.ts';
-
-const textOf = (object: ConfigMap): string | undefined => object.data?.text;
-
-const setUp = (t: TestContext | undefined, options: Partial<ReflectorOptions<ConfigMap, string>> = {}) => {
-  const clock = createTestClock();
-  const api = createFakeApi();
-  const delivered: string[] = [];
-  const mirror = new Map<string, string>();
-  const reflector = createReflector<ConfigMap, string>({
-    client: api.client,
-    resource: configMaps,
-    env: testEnv(clock),
-    project: textOf,
-    handlers: [
-      {
-        upsert(key, value, previous) {
-          assert.equal(previous, mirror.get(key), 'the previous value is the one delivered before');
-          mirror.set(key, value);
-          delivered.push(`${previous === undefined ? '+' : '~'}${key.slice(2)}=${value}`);
-        },
-        remove(key, previous) {
-          assert.equal(previous, mirror.get(key));
-          mirror.delete(key);
-          delivered.push(`-${key.slice(2)}`);
-        },
-        synced: () => void delivered.push('synced'),
-      },
-    ],
-    ...options,
-  });
-  const stop = new AbortController();
-  const start = () => {
-    const done = reflector.run(stop.signal);
-    t?.after(async () => {
-      stop.abort(new Error('over'));
-      await done;
-      assert.equal(clock.pending, 0, 'no timer is left behind');
-      assert.equal(api.openStreams, 0, 'no stream is left open');
-    });
-    return settle().then(() => done);
-  };
-  const take = (): string[] => delivered.splice(0);
-  return { clock, api, reflector, mirror, start, stop, take };
-};
-const begin = async (
-  t: TestContext,
-  options: Partial<ReflectorOptions<ConfigMap, string>> = {},
-  prepare?: (api: ReturnType<typeof createFakeApi>) => void,
-) => {
-  const parts = setUp(t, options);
-  prepare?.(parts.api);
-  void parts.start();
-  await settle();
-  return parts;
-};
-const some = (api: ReturnType<typeof createFakeApi>): void => {
-  for (const name of ['x', 'y', 'z']) api.put(name, '1');
-};
+import { begin, setUp, some, textOf } from '../testing/reflector.ts';
 
 for (const watchList of [true, false]) {
   const way = watchList ? 'streamed list' : 'paged list';
@@ -156,6 +97,7 @@ test('falls back to paged lists at once when streamed lists are refused, and aft
       options.sendInitialEvents ? new KubeError('Invalid', 'forbidden', { status: 422 }) : undefined;
   });
   assert.deepEqual(refusing.take(), ['+x=1', '+y=1', '+z=1', 'synced']);
+  assert.deepEqual(refusing.logged, [], 'which Kubernetes 1.33 does by default');
   const ignoring = setUp(t);
   some(ignoring.api);
   ignoring.api.script = (options) => {
@@ -172,6 +114,7 @@ test('falls back to paged lists at once when streamed lists are refused, and aft
   assert.deepEqual(ignoring.take(), [], 'half a snapshot is no snapshot');
   await ignoring.clock.advance(2_000);
   assert.deepEqual(ignoring.take(), ['+x=1', '+y=1', '+z=1', 'synced']);
+  assert.deepEqual(ignoring.logged, []);
 });
 
 test('resumes after a lost connection from the same version, with bounded back-off', async (t) => {
@@ -232,6 +175,19 @@ test('backs off when the server closes each stream at once, and keeps a quiet st
   api.cut();
   await settle();
   assert.equal(api.calls.length, before + 1, 'after a healthy stream the next one is opened at once');
+});
+
+test('opens a stream again within half a second that has delivered a change, however often the server ends it', async (t) => {
+  const { api, clock, take } = await begin(t, {}, some);
+  take();
+  for (let round = 0; round < 20; round += 1) {
+    api.put('x', `${round}`);
+    await settle();
+    api.cut();
+    await clock.advance(500);
+    assert.equal(api.openStreams, 1, `round ${round}`);
+    assert.deepEqual(take(), [`~x=${round}`], 'nothing is left behind');
+  }
 });
 
 test('ignores repeated and older events, and events of deleted objects', async (t) => {

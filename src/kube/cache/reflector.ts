@@ -80,6 +80,8 @@ export const createReflector = <T extends KubeObject, P>(options: ReflectorOptio
   let rollbacks = 0;
   let refusals = 0;
   let failures = 0;
+  /** The current stream has delivered a change. */
+  let delivered = false;
   let gone = 0;
   /** Where to resume; undefined: list first. */
   let version: string | undefined;
@@ -135,6 +137,7 @@ export const createReflector = <T extends KubeObject, P>(options: ReflectorOptio
           throw new RollbackError(`a bookmark at ${event.resourceVersion} is older than ${version}`);
         reach(event.resourceVersion);
       } else {
+        delivered = true;
         cache.apply(event.type, event.object, version ?? '');
         reach(event.object.metadata?.resourceVersion ?? '');
       }
@@ -169,8 +172,7 @@ export const createReflector = <T extends KubeObject, P>(options: ReflectorOptio
       }
       await consume(iterator);
     } catch (error) {
-      if (streamed && version === undefined && !signal.aborted) noteStreamFailure(error);
-      throw error;
+      throw streamed && version === undefined && !signal.aborted ? afterStreamFailure(error) : error;
     } finally {
       signal.removeEventListener('abort', onAbort);
       own.abort(new Error('the stream has ended'));
@@ -178,19 +180,21 @@ export const createReflector = <T extends KubeObject, P>(options: ReflectorOptio
     }
   };
 
-  const noteStreamFailure = (error: unknown): void => {
+  const afterStreamFailure = (error: unknown): unknown => {
+    // Kubernetes 1.33 refuses by default.
     if (isKubeError(error, 'BadRequest', 'Invalid')) {
-      log.debug('the server does not stream lists; using paged lists', { error });
       watchList = false;
-    } else if (error instanceof NotStreamedError) streamFailures = MAX_STREAM_FAILURES;
+      return new NotStreamedError('the server does not stream lists', { cause: error });
+    }
+    if (error instanceof NotStreamedError) streamFailures = MAX_STREAM_FAILURES;
     else if (!isKubeError(error, 'Unauthorized', 'Forbidden', 'Transport')) streamFailures += 1;
+    return error;
   };
 
   /** Decides where the next attempt resumes, and returns how long to wait before it. */
   const afterFailure = (error: unknown): number => {
     failures += 1;
     const delay = backoffMs(failures, backoff, env.random);
-    if (error instanceof NotStreamedError) return 0;
     if (error instanceof RollbackError) {
       version = undefined;
       return delay;
@@ -201,8 +205,6 @@ export const createReflector = <T extends KubeObject, P>(options: ReflectorOptio
       gone += 1;
       return gone === 1 ? 0 : delay;
     }
-    // The server refused a streamed list: fall back to a paged list immediately.
-    if (version === undefined && (error.code === 'BadRequest' || error.code === 'Invalid') && failures === 1) return 0;
     if (REFUSALS.has(error.code)) {
       refusals += 1;
       if (refusals >= REFUSALS_TO_RELIST) {
@@ -250,15 +252,22 @@ export const createReflector = <T extends KubeObject, P>(options: ReflectorOptio
       while (!signal.aborted) {
         const startedAt = env.clock.now();
         let delay: number;
+        delivered = false;
+        const lasted = (): boolean => env.clock.now() - startedAt >= HEALTHY_MS;
         try {
           await listAndWatch(signal);
-          const healthy = env.clock.now() - startedAt >= HEALTHY_MS;
-          failures = healthy ? 0 : failures + 1;
-          delay = healthy ? 0 : backoffMs(failures, backoff, env.random);
+          // A stream that delivered changes worked, however short it was: busy API servers end the streams of clients that they
+          // take for slow, and waiting longer each time would leave these further behind.
+          failures = lasted() || delivered ? 0 : failures + 1;
+          delay = lasted() ? 0 : backoffMs(Math.max(1, failures), backoff, env.random);
           if (env.clock.now() - snapshotAt >= RELIST_MS) version = undefined;
         } catch (error) {
           if (signal.aborted) return;
-          if (env.clock.now() - startedAt >= HEALTHY_MS) failures = 0;
+          if (error instanceof NotStreamedError) {
+            log.debug('reading the list page by page', { error });
+            continue;
+          }
+          if (lasted() || delivered) failures = 0;
           delay = afterFailure(error);
           log.warn('watch failed', { error, retryMs: Math.round(delay) });
         }

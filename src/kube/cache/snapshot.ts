@@ -35,7 +35,7 @@ export const listPages = async <T extends KubeObject>(
   return resourceVersion;
 };
 
-/** The server ignored the request for initial events without refusing it. */
+/** The server refused to stream the list, ignored the request for its initial events, or broke off among them. */
 export class NotStreamedError extends Error {}
 
 /**

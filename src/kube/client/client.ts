@@ -3,7 +3,7 @@ import { createTransport } from '../transport/transport.ts';
 import { KubeError } from './errors.ts';
 import { type ClientOptions, resolveClientOptions } from './options.ts';
 import { createRequester } from './requester.ts';
-import { collectionPath, createPath, objectPath, resourceLabel, toQuery } from './resource.ts';
+import { acceptOf, collectionPath, createPath, objectPath, resourceLabel, toQuery } from './resource.ts';
 import { isRecord } from './status.ts';
 import type {
   CreateOptions,
@@ -48,7 +48,11 @@ export const createClient = (config: ClusterConfig, clientOptions: ClientOptions
 
     async get<T extends KubeObject>(resource: Resource<T>, ref: ObjectRef, call = {}) {
       const path = objectPath(resource, ref);
-      return (await requester.json({ verb: 'get', method: 'GET', path, resource: resourceLabel(resource) }, call)) as T;
+      const accept = acceptOf(resource, 'PartialObjectMetadata');
+      return (await requester.json(
+        { verb: 'get', method: 'GET', path, resource: resourceLabel(resource), accept },
+        call,
+      )) as T;
     },
 
     async list<T extends KubeObject>(resource: Resource<T>, list: ListOptions = {}) {
@@ -63,7 +67,13 @@ export const createClient = (config: ClusterConfig, clientOptions: ClientOptions
       };
       const path = `${collectionPath(resource, namespace)}${toQuery(query)}`;
       const response: { items?: unknown; metadata?: unknown } = await requester.json(
-        { verb: 'list', method: 'GET', path, resource: resourceLabel(resource) },
+        {
+          verb: 'list',
+          method: 'GET',
+          path,
+          resource: resourceLabel(resource),
+          accept: acceptOf(resource, 'PartialObjectMetadataList'),
+        },
         list,
       );
       const metadata = isRecord(response.metadata) ? response.metadata : {};

@@ -1,6 +1,6 @@
 /**
  * Why a call failed. The codes up to `Unknown` are refusals by the API server (`Status.reason` or, without one, the HTTP
- * status); `Transport` means that no complete response arrived.
+ * status); `Transport` means that no complete response arrived, and `TooLarge` that it was not read to its end.
  */
 export type KubeErrorCode =
   | 'BadRequest'
@@ -18,6 +18,7 @@ export type KubeErrorCode =
   | 'Unknown'
   | 'Transport'
   | 'Timeout'
+  | 'TooLarge'
   | 'Malformed';
 
 /**
@@ -66,6 +67,13 @@ export class KubeError extends Error {
 
 export const isKubeError = (error: unknown, ...codes: KubeErrorCode[]): error is KubeError =>
   error instanceof KubeError && (codes.length === 0 || codes.includes(error.code));
+
+/**
+ * Whether an admission policy refused the write. A refusal by RBAC has no cause, and those of a schema, or of a namespace
+ * that is being deleted, have a reason.
+ */
+export const isRefusedByPolicy = ({ code, details }: KubeError): boolean =>
+  (code === 'Forbidden' || code === 'Invalid') && (details?.causes?.some(({ reason }) => !reason) ?? false);
 
 /** Resolves like a read of one object, but with undefined when the object does not exist. */
 export const ifFound = async <T>(reading: Promise<T>): Promise<T | undefined> => {

@@ -13,5 +13,8 @@ export const compareVersions = (a: string, b: string): number | undefined => {
 export const isOlder = (a: string, b: string): boolean => (compareVersions(a, b) ?? 0) < 0;
 export const isOlderOrSame = (a: string, b: string): boolean => (compareVersions(a, b) ?? 1) <= 0;
 
+/** Kubernetes' Time: RFC 3339 in UTC, in whole seconds. */
+export const toTimestamp = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
+
 /** Kubernetes' MicroTime: RFC 3339 with exactly six digits, which strict readers insist on. */
 export const toMicroTime = (ms: number): string => new Date(ms).toISOString().replace('Z', '000Z');

@@ -1,5 +1,7 @@
+import { readFile } from 'node:fs/promises';
 import { isatty } from 'node:tty';
 import type { Env } from '../../runtime/index.ts';
+import { type Connection, type ConnectionOptions, createConnection } from '../transport/connection.ts';
 
 /** One attempt, for metrics. */
 export interface RequestReport {
@@ -20,10 +22,19 @@ export interface ClientOptions {
   env: Env;
   /** `edgeset-<part>/<version>`. */
   userAgent: string;
-  /** Average requests per second. Default 50; 0 disables the limit. */
+  /**
+   * Average requests per second. Default 0: no limit, because the API server has its own (priority and fairness, with
+   * Retry-After), and `maxInFlight` bounds what it is asked at the same time.
+   */
   qps?: number;
-  /** Requests that may be sent at once. Default 100. */
+  /** With `qps`, the requests that may be sent at once. Default 100. */
   burst?: number;
+  /**
+   * Calls in flight at the same time; others wait. Calls of one namespace take at most half of them, and those that take
+   * longer than two seconds, as with an admission webhook that hangs, keep none from other namespaces. Watches count until
+   * the server has accepted them, and separately. Default 128.
+   */
+  maxInFlight?: number;
   /** Default timeout of a call. Default 30,000. */
   timeoutMs?: number;
   /** Timeout for connecting, including TLS. Default 10,000. */
@@ -52,14 +63,19 @@ export interface ClientOptions {
   environment?: Record<string, string | undefined>;
   /** Whether a user can answer a credential plugin's prompts. Default: whether stdin is a terminal. */
   terminal?: boolean;
+  /** Opens connections. Default: over TLS or TCP. */
+  connect?: (env: Env, options: ConnectionOptions) => Connection;
+  /** Reads certificates and tokens. Default: from the disk. */
+  readFile?: (path: string) => Promise<string>;
 }
 
 export type ResolvedClientOptions = Required<ClientOptions>;
 
 export const resolveClientOptions = (options: ClientOptions): ResolvedClientOptions => {
   const resolved: ResolvedClientOptions = {
-    qps: 50,
+    qps: 0,
     burst: 100,
+    maxInFlight: 128,
     timeoutMs: 30_000,
     connectTimeoutMs: 10_000,
     maxBodyBytes: 64 * 1024 * 1024,
@@ -71,6 +87,8 @@ export const resolveClientOptions = (options: ClientOptions): ResolvedClientOpti
     onRequest: () => undefined,
     environment: process.env,
     terminal: isatty(0),
+    connect: createConnection,
+    readFile: (path) => readFile(path, 'utf8'),
     ...options,
   };
   for (const field of [
@@ -81,6 +99,7 @@ export const resolveClientOptions = (options: ClientOptions): ResolvedClientOpti
     'watchIdleMs',
     'deadAfterMs',
     'burst',
+    'maxInFlight',
   ] as const) {
     if (!(resolved[field] > 0)) throw new RangeError(`${field} must be above zero, not ${resolved[field]}`);
   }

@@ -46,3 +46,35 @@ test('refuses a list whose continue token repeats', async () => {
   ]);
   await assert.rejects(namesOf(client), (error: unknown) => error instanceof KubeError && error.code === 'Malformed');
 });
+
+test('reads pages of objects that are too large together in smaller ones, and grows them again', async () => {
+  const names = Array.from({ length: 40 }, (_, index) => `p${index}`);
+  const limits: number[] = [];
+  let asked = 0;
+  const list = async (_resource: unknown, options: ListOptions = {}) => {
+    const { limit = 0 } = options;
+    const from = Number(options.continue ?? 0);
+    asked += 1;
+    // The first ten objects are large: three of them fill a response.
+    if (from < 10 && limit > 3) throw new KubeError('TooLarge', 'too large');
+    limits.push(limit);
+    const to = from + limit;
+    return {
+      items: names.slice(from, to).map(pod),
+      resourceVersion: '7',
+      ...(to < names.length && { continue: String(to) }),
+    };
+  };
+  const read: string[] = [];
+  const client = { list } as unknown as Pick<KubeClient, 'list'>;
+  for await (const { items } of pagesOf(client, testPods, {}, 16))
+    read.push(...items.map(({ metadata }) => metadata?.name ?? ''));
+  assert.deepEqual(read, names);
+  assert.ok(limits.every((limit) => limit <= 16) && limits.includes(16), limits.join());
+  assert.ok(asked <= 20, `${asked} requests`);
+});
+
+test('gives up on a single object that is too large', async () => {
+  const list = () => Promise.reject(new KubeError('TooLarge', 'too large'));
+  await assert.rejects(namesOf({ list }), { code: 'TooLarge' });
+});

@@ -1,11 +1,13 @@
 import { backoffMs, sleep } from '../../runtime/index.ts';
 import { ConfigError } from '../config/cluster-config.ts';
+import { createSeatQueue, type LeaveSeat } from '../queue/seats.ts';
 import { type CallTimeout, startCallTimeout } from '../transport/call-timeout.ts';
 import { type HttpResponse, RoundTripError } from '../transport/round-trip.ts';
 import type { Transport } from '../transport/transport.ts';
 import { isKubeError, KubeError } from './errors.ts';
 import type { RequestReport, ResolvedClientOptions } from './options.ts';
 import { createRateLimiter } from './rate-limit.ts';
+import { namespaceOf } from './resource.ts';
 import { errorFromStatus, parseRetryAfter } from './status.ts';
 import type { CallOptions } from './types.ts';
 
@@ -20,9 +22,11 @@ export interface ApiRequest {
   /** The serialized body, instead of `body` as JSON. */
   text?: string | undefined;
   contentType?: string;
+  /** Default: JSON. */
+  accept?: string | undefined;
 }
 
-/** Requests with rate limit, time limit, retries and errors in the terms of the API. */
+/** Requests with limits of rate, number and time, retries, and errors in the terms of the API. */
 export interface Requester {
   /** The complete response, under the retry rules. */
   text(request: ApiRequest, options: CallOptions): Promise<string>;
@@ -36,24 +40,33 @@ const READ_BACKOFF = { baseMs: 100, maxMs: 5_000 };
 /** Longest Retry-After that is waited for here. A server that asks for more is left to the caller's own retry loop. */
 const LONGEST_RETRY_AFTER_MS = 30_000;
 const MAX_ERROR_BYTES = 64 * 1024;
+/** A call that takes longer keeps no call of another namespace waiting. */
+const SLOW_CALL_MS = 2_000;
+/** Of larger bodies, only so many are in memory at the same time: a parsed one takes several times its size. */
+const LARGE_BYTES = 1024 * 1024;
+const LARGE_BODIES = 2;
 
 const isWrite = ({ method }: ApiRequest): boolean => method !== 'GET';
 
 const header = (value: string | string[] | undefined): string | undefined => (Array.isArray(value) ? value[0] : value);
 
-/** The body as bytes. Throws `Malformed` above `limit`, or returns the first `limit` bytes with `truncate`. */
-const readBody = async (response: HttpResponse, limit: number, truncate: boolean): Promise<Buffer> => {
+/** The first `limit` bytes of the body, and whether there were more. `onChunk` delays what follows the bytes so far. */
+const readBody = async (
+  response: HttpResponse,
+  limit: number,
+  onChunk: (bytes: number) => Promise<void> | void = () => undefined,
+): Promise<{ body: Buffer; cut: boolean }> => {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
+  let cut = false;
   for await (const chunk of response.body) {
     bytes += chunk.length;
-    if (bytes > limit) {
-      if (truncate) break;
-      throw new KubeError('Malformed', `the response is larger than ${limit} bytes`);
-    }
+    cut = bytes > limit;
+    if (cut) break;
     chunks.push(chunk);
+    await onChunk(bytes);
   }
-  return Buffer.concat(chunks);
+  return { body: Buffer.concat(chunks), cut };
 };
 
 const parseObject = (text: string): object => {
@@ -71,6 +84,12 @@ const parseObject = (text: string): object => {
 export const createRequester = (transport: Transport, options: ResolvedClientOptions): Requester => {
   const { env, maxRetries, maxBodyBytes, onRequest } = options;
   const limiter = createRateLimiter(env.clock, options.qps, options.burst);
+  const total = options.maxInFlight;
+  const seats = { clock: env.clock, total, perGroup: Math.ceil(total / 2), slowMs: SLOW_CALL_MS };
+  const calls = createSeatQueue(seats);
+  /** All watches of a process may end together, and calls must not wait until all are open again. */
+  const openings = createSeatQueue(seats);
+  const largeBodies = createSeatQueue({ ...seats, total: LARGE_BODIES, perGroup: LARGE_BODIES, slowMs: Infinity });
 
   /** Turns failures into `KubeError`s. The reason of the caller's own signal passes through unchanged. */
   const translate = (error: unknown, request: ApiRequest, timeout: CallTimeout, sent: boolean): unknown => {
@@ -84,13 +103,13 @@ export const createRequester = (transport: Transport, options: ResolvedClientOpt
     }
     if (error instanceof ConfigError)
       return new KubeError('Unauthorized', `${context}: no usable credentials: ${error.message}`, { cause: error });
-    if (isKubeError(error, 'Malformed'))
-      return new KubeError('Malformed', `${context}: ${error.message}`, { happened, cause: error });
+    if (isKubeError(error, 'Malformed', 'TooLarge'))
+      return new KubeError(error.code, `${context}: ${error.message}`, { happened, cause: error });
     return error;
   };
 
   const open = async (request: ApiRequest, timeout: CallTimeout, progress = { sent: false }): Promise<HttpResponse> => {
-    const headers = ['accept', 'application/json'];
+    const headers = ['accept', request.accept ?? 'application/json'];
     const body = request.text ?? (request.body === undefined ? undefined : JSON.stringify(request.body));
     if (body !== undefined) headers.push('content-type', request.contentType ?? 'application/json');
     let response: HttpResponse | undefined;
@@ -113,10 +132,13 @@ export const createRequester = (transport: Transport, options: ResolvedClientOpt
     }
     report(String(response.status), header(response.headers.date));
     if (response.status >= 200 && response.status < 300) return response;
-    const text = await readBody(response, MAX_ERROR_BYTES, true).catch(() => Buffer.alloc(0));
+    const text = await readBody(response, MAX_ERROR_BYTES).then(
+      ({ body: bytes }) => bytes.toString('utf8'),
+      () => '',
+    );
     let status: unknown;
     try {
-      status = JSON.parse(text.toString('utf8'));
+      status = JSON.parse(text);
     } catch {
       status = undefined;
     }
@@ -143,26 +165,48 @@ export const createRequester = (transport: Transport, options: ResolvedClientOpt
     return asked > LONGEST_RETRY_AFTER_MS ? undefined : asked + backoff;
   };
 
+  /** Reads and parses the body. A server must not be able to fill the memory, whatever it sends and however much at once. */
+  const readAll = async <T>(response: HttpResponse, signal: AbortSignal, parse: (text: string) => T): Promise<T> => {
+    let leave: LeaveSeat | undefined;
+    try {
+      const { body, cut } = await readBody(response, maxBodyBytes, async (bytes) => {
+        if (bytes > LARGE_BYTES) leave ??= await largeBodies.acquire('', signal);
+      });
+      if (cut) throw new KubeError('TooLarge', `the response is larger than ${maxBodyBytes} bytes`);
+      return parse(body.toString('utf8'));
+    } finally {
+      leave?.();
+    }
+  };
+
   const complete = async <T>(request: ApiRequest, call: CallOptions, parse: (text: string) => T): Promise<T> => {
     const timeout = startCallTimeout(env.clock, call.timeoutMs ?? options.timeoutMs, call.signal);
+    const mayRepeat = call.mayRepeat ?? (() => true);
+    let leave: LeaveSeat | undefined;
     try {
+      leave = await calls.acquire(namespaceOf(request.path), timeout.signal).catch((error: unknown) => {
+        throw translate(error, request, timeout, false);
+      });
+      // The seat is kept between attempts: a server that asks for patience is not to be asked by the next in line.
       for (let failures = 1; ; failures += 1) {
         const progress = { sent: false };
         try {
           await limiter.take(timeout.signal);
           const response = await open(request, timeout, progress);
-          return parse((await readBody(response, maxBodyBytes, false)).toString('utf8'));
+          return await readAll(response, timeout.signal, parse);
         } catch (raw) {
           const error = translate(raw, request, timeout, progress.sent);
           const delay = retryDelay(request, error, failures);
           // When the call would time out while waiting, report the refusal: it says more than a timeout.
-          if (delay === undefined || delay >= timeout.remainingMs()) throw error;
+          if (delay === undefined || delay >= timeout.remainingMs() || !mayRepeat()) throw error;
           await sleep(env.clock, delay, timeout.signal).catch(() => {
             throw translate(error, request, timeout, false);
           });
+          if (!mayRepeat()) throw error;
         }
       }
     } finally {
+      leave?.();
       timeout.release();
     }
   };
@@ -171,12 +215,16 @@ export const createRequester = (transport: Transport, options: ResolvedClientOpt
     text: (request, call) => complete(request, call, (text) => text),
     json: (request, call) => complete(request, call, parseObject),
     stream: async (request, timeout) => {
+      let leave: LeaveSeat | undefined;
       try {
+        leave = await openings.acquire(namespaceOf(request.path), timeout.signal);
         await limiter.take(timeout.signal);
+        return await open(request, timeout);
       } catch (error) {
         throw translate(error, request, timeout, false);
+      } finally {
+        leave?.();
       }
-      return open(request, timeout);
     },
   };
 };

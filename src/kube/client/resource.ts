@@ -4,6 +4,13 @@ import type { KubeObject, ObjectRef, Resource } from './types.ts';
 /** Combines a resource's address with the type of its objects: `defineResource<Pod>({ group: '', version: 'v1', ... })`. */
 export const defineResource = <T extends KubeObject>(resource: Omit<Resource<T>, 'object'>): Resource<T> => resource;
 
+/** The same objects without spec, status and data, which the API server then leaves out of its responses. */
+export const metadataOf = (resource: Resource): Resource => ({ ...resource, metadataOnly: true });
+
+/** What a read of the resource accepts; undefined: objects as JSON. */
+export const acceptOf = ({ metadataOnly }: Pick<Resource, 'metadataOnly'>, kind: string): string | undefined =>
+  metadataOnly && `application/json;as=${kind};g=meta.k8s.io;v=v1,application/json`;
+
 /** Plural with the group after a dot, as in CRD names: for logs and metrics. */
 export const resourceLabel = <T extends KubeObject>({ group, plural }: Resource<T>): string =>
   group === '' ? plural : `${plural}.${group}`;
@@ -45,6 +52,9 @@ export const collectionPath = <T extends KubeObject>(resource: Resource<T>, name
     throw new KubeError('BadRequest', `${resource.plural} are cluster-scoped: omit the namespace`);
   return `${base}/namespaces/${segment('namespace', namespace)}/${resource.plural}`;
 };
+
+/** The namespace in a path; empty for cluster-scoped objects and for all namespaces. */
+export const namespaceOf = (path: string): string => /\/namespaces\/([^/?]+)\//.exec(path)?.[1] ?? '';
 
 /** Path for creating objects: like `collectionPath`, but a namespaced resource requires its namespace. */
 export const createPath = <T extends KubeObject>(resource: Resource<T>, namespace: string | undefined): string => {

@@ -16,6 +16,8 @@ export interface Resource<T extends KubeObject = KubeObject> {
   readonly plural: string;
   readonly kind: string;
   readonly namespaced: boolean;
+  /** Only the metadata of its objects is read: see `metadataOf`. */
+  readonly metadataOnly?: true;
   /** Never set: it only carries the object's type. */
   readonly object?: T;
 }
@@ -30,6 +32,11 @@ export interface CallOptions {
   signal?: AbortSignal;
   /** Until the complete response has been read. Default 30 s. Does not apply to watches. */
   timeoutMs?: number;
+  /**
+   * Asked before each further attempt (see `maxRetries`); false ends the call with the last failure. For writes that follow
+   * from a decision: meanwhile it may have to be another one. Default: always true.
+   */
+  mayRepeat?: () => boolean;
 }
 
 export interface ListOptions extends CallOptions {

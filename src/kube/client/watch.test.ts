@@ -179,7 +179,14 @@ test('a slow reader applies back-pressure to the server and loses nothing', asyn
   for await (const _ of client.watch(testPods)) {
     seen += 1;
     if (seen === 1) {
-      await new Promise((resolve) => setTimeout(resolve, 300));
+      let before = -1;
+      let calm = 0;
+      const isHeldBack = (): boolean => {
+        calm = written === before ? calm + 1 : 0;
+        before = written;
+        return calm >= 5;
+      };
+      await eventually('the server writes nothing more', isHeldBack);
       assert.ok(written < total, `the server wrote ${written} of ${total} while the reader waited`);
     }
   }

@@ -4,7 +4,7 @@ import { KubeError } from './errors.ts';
 import { createLineDecoder } from './line-decoder.ts';
 import type { ResolvedClientOptions } from './options.ts';
 import type { Requester } from './requester.ts';
-import { collectionPath, resourceLabel, toQuery } from './resource.ts';
+import { acceptOf, collectionPath, resourceLabel, toQuery } from './resource.ts';
 import { errorFromStatus, isRecord } from './status.ts';
 import type { KubeObject, Resource, WatchEvent, WatchOptions } from './types.ts';
 
@@ -77,7 +77,8 @@ export async function* openWatch<T extends KubeObject>(
   };
   let idleTimer = env.clock.timer(idleMs, checkIdle);
   try {
-    const response = await requester.stream({ verb: 'watch', method: 'GET', path, resource: plural }, timeout);
+    const accept = acceptOf(resource, 'PartialObjectMetadata');
+    const response = await requester.stream({ verb: 'watch', method: 'GET', path, resource: plural, accept }, timeout);
     openTimer.cancel();
     lastByteAt = env.clock.now();
     const type = response.headers['content-type'];

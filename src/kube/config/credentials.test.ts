@@ -3,7 +3,16 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { createTestAuthority, createTestClock, sendJson, startTestServer } from '../../../test/support/index.ts';
+import {
+  createTestAuthority,
+  createTestClock,
+  eventually,
+  type Request,
+  type Response,
+  sendJson,
+  startTestServer,
+} from '../../../test/support/index.ts';
+import type { CertificateAuthority } from '../../runtime/index.ts';
 import { createTestClient, testEnv, testPods } from '../testing/index.ts';
 import { type Auth, ConfigError, type ExecPlugin } from './cluster-config.ts';
 import { createCredentials } from './credentials.ts';
@@ -30,7 +39,12 @@ const print = (status: object, apiVersion = 'client.authentication.k8s.io/v1'): 
 const environment = { PATH: process.env.PATH };
 const make = (auth: Auth, clock = createTestClock()) => ({
   clock,
-  credentials: createCredentials(testEnv(clock), auth, { cluster, environment, terminal: false }),
+  credentials: createCredentials(testEnv(clock), auth, {
+    cluster: () => Promise.resolve(cluster),
+    environment,
+    terminal: false,
+    readFile: (path) => readFile(path, 'utf8'),
+  }),
 });
 
 test('rereads a token file after ten seconds, and at once after a refusal', async (t) => {
@@ -186,4 +200,51 @@ test('presents a rotated client certificate on new connections while old streams
   await install('second');
   await client.get(testPods, { namespace: 'a', name: 'x' });
   assert.deepEqual(peers, ['first', 'first', 'second']);
+});
+
+const pod = { metadata: { name: 'x' } };
+const x = { namespace: 'a', name: 'x' };
+
+test('trusts a rotated authority without a restart: at once when a connection fails, else within ten seconds', async (t) => {
+  const { dir } = await setUp(t);
+  const path = join(dir, 'ca.crt');
+  const [first, second] = [createTestAuthority('first'), createTestAuthority('second')];
+  await writeFile(path, first.cert);
+  const answer = (_request: Request, response: Response) => sendJson(response, pod);
+  const start = (authority: CertificateAuthority, port = 0) =>
+    startTestServer({ protocol: 'h2', identity: authority.issue('server'), port }, answer);
+  const clock = createTestClock();
+  let server = await start(first);
+  const client = createTestClient(
+    server.url,
+    { certificateAuthority: { from: 'file', path } },
+    { env: testEnv(clock), maxRetries: 0 },
+  );
+  t.after(async () => {
+    await client.close();
+    await server.close();
+  });
+  await client.get(testPods, x);
+
+  await server.close();
+  server = await start(second, server.port);
+  await assert.rejects(client.get(testPods, x), { code: 'Transport' }, 'the new authority is not trusted yet');
+  assert.equal(server.requests.length, 0);
+  await writeFile(path, second.cert);
+  await client.get(testPods, x);
+  await client.get(testPods, x);
+  assert.equal(server.sessions.size, 1, 'an authority that stays keeps its connection');
+
+  // A connection that is open is replaced, and while the file is missing the authority serves that it held last.
+  await writeFile(path, `${second.cert}${first.cert}`);
+  await client.get(testPods, x);
+  await clock.advance(10_001);
+  await client.get(testPods, x);
+  await rm(path);
+  await clock.advance(10_001);
+  await client.get(testPods, x);
+  await eventually('the connection that trusts less is closed', () => server.sessions.size === 1);
+  await server.close();
+  server = await start(first, server.port);
+  await eventually('the other authority of the bundle is trusted', () => client.get(testPods, x));
 });

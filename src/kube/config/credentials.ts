@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { type Env, withSignal } from '../../runtime/index.ts';
 import { type Auth, ConfigError, type ExecPlugin, type Source } from './cluster-config.ts';
 import type { ExecClusterInfo, ExecResult } from './exec-plugin.ts';
@@ -25,10 +24,12 @@ const RERUN_MS = 5_000;
 /** A plugin's credentials are replaced this long before they expire, so that they do not expire in transit. */
 const EARLY_MS = 10_000;
 
-export const readSource = async (source: Source, field: string): Promise<string> => {
+export type ReadFile = (path: string) => Promise<string>;
+
+const readSource = async (source: Source, field: string, readFile: ReadFile): Promise<string> => {
   if (source.from === 'text') return source.text;
   try {
-    return await readFile(source.path, 'utf8');
+    return await readFile(source.path);
   } catch (cause) {
     throw new ConfigError(`${field}: cannot read this file; correct its path or permissions`, {
       file: source.path,
@@ -37,11 +38,61 @@ export const readSource = async (source: Source, field: string): Promise<string>
   }
 };
 
+/** Refuses an empty authority: TLS would fall back to trusting every authority of the machine. */
+const readAuthority = async (from: Source, readFile: ReadFile): Promise<string> => {
+  const text = await readSource(from, 'certificate-authority', readFile);
+  if (text.includes('-----BEGIN CERTIFICATE-----')) return text;
+  throw new ConfigError(
+    "certificate-authority: contains no certificate; provide the cluster's authority in PEM format",
+    from.from === 'file' ? { file: from.path } : {},
+  );
+};
+
+/** The authority to trust. */
+export interface Authority {
+  /** The current certificates; undefined: the machine's authorities. */
+  get(): Promise<string | undefined>;
+  /** A connection failed, or was not made: reads a file again for the next one. */
+  reread(): void;
+}
+
+/** A mounted authority is rotated like a mounted token, and read again as often. */
+export const createAuthority = (env: Env, source: Source | undefined, readFile: ReadFile): Authority => {
+  let current: { text: string; goodUntil: number } | undefined;
+  let loading: Promise<string> | undefined;
+
+  const load = async (from: Source): Promise<string> => {
+    const text = await readAuthority(from, readFile).catch((error: unknown) => {
+      // While a file is rotated it can be missing or incomplete.
+      if (current === undefined) throw error;
+      return current.text;
+    });
+    if (current !== undefined && text !== current.text) env.log.info("the cluster's certificate authority has changed");
+    current = { text, goodUntil: from.from === 'file' ? env.clock.now() + REREAD_MS : Number.POSITIVE_INFINITY };
+    return text;
+  };
+
+  return {
+    async get() {
+      if (source === undefined) return undefined;
+      if (current !== undefined && env.clock.now() < current.goodUntil) return current.text;
+      loading ??= load(source).finally(() => {
+        loading = undefined;
+      });
+      return loading;
+    },
+    reread() {
+      if (current !== undefined && source?.from === 'file') current.goodUntil = Number.NEGATIVE_INFINITY;
+    },
+  };
+};
+
 export interface CredentialsOptions {
-  cluster: ExecClusterInfo;
+  cluster: () => Promise<ExecClusterInfo>;
   environment: Record<string, string | undefined>;
   /** Whether a user can answer a plugin's prompts. */
   terminal: boolean;
+  readFile: ReadFile;
 }
 
 export const createCredentials = (env: Env, auth: Auth, options: CredentialsOptions): Credentials => {
@@ -54,17 +105,19 @@ export const createCredentials = (env: Env, auth: Auth, options: CredentialsOpti
   /** Imported on demand: most clusters need no plugin, and edge nodes save the memory. */
   const runPlugin = async (plugin: ExecPlugin): Promise<ExecResult> => {
     const { runExecPlugin } = await import('./exec-plugin.ts');
-    return runExecPlugin(env, plugin, options.cluster, options);
+    return runExecPlugin(env, plugin, await options.cluster(), options);
   };
+
+  const read = (source: Source, field: string): Promise<string> => readSource(source, field, options.readFile);
 
   const load = async (): Promise<Secrets> => {
     const plugin: ExecResult = auth.exec ? await runPlugin(auth.exec) : {};
-    const token = auth.token === undefined ? plugin.token : (await readSource(auth.token, 'token')).trim();
+    const token = auth.token === undefined ? plugin.token : (await read(auth.token, 'token')).trim();
     const basic = auth.basic && Buffer.from(`${auth.basic.username}:${auth.basic.password}`).toString('base64');
     const secrets: Secrets = {
       authorization: token ? `Bearer ${token}` : basic === undefined ? undefined : `Basic ${basic}`,
-      cert: plugin.cert ?? (auth.certificate && (await readSource(auth.certificate.cert, 'client-certificate'))),
-      key: plugin.key ?? (auth.certificate && (await readSource(auth.certificate.key, 'client-key'))),
+      cert: plugin.cert ?? (auth.certificate && (await read(auth.certificate.cert, 'client-certificate'))),
+      key: plugin.key ?? (auth.certificate && (await read(auth.certificate.key, 'client-key'))),
     };
     const now = env.clock.now();
     const goodUntil = auth.exec

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { parse, YAMLParseError } from 'yaml';
 import type * as z from 'zod/mini';
+import { OptionError } from '../../runtime/index.ts';
 import {
   type Auth,
   type ClusterConfig,
@@ -18,6 +19,7 @@ import {
   type UserEntry,
   userSchema,
 } from './kubeconfig-schema.ts';
+import type { ConfigOverrides } from './overrides.ts';
 
 /** An entry, with the file that its relative paths refer to. */
 interface Entry {
@@ -158,12 +160,17 @@ const impersonationOf = (entry: Entry, user: UserEntry): Impersonation | undefin
 
 const known = (names: Iterable<string>): string => [...names].join(', ') || 'none';
 
-/** The cluster of context `wanted`, or of the current context. Throws a `ConfigError`. */
-export const selectContext = (config: Kubeconfig, wanted: string | undefined): ClusterConfig => {
+/** The cluster of context `wanted`, or of the current context, with the entries that flags name. Throws a `ConfigError`. */
+export const selectContext = (
+  config: Kubeconfig,
+  wanted: string | undefined,
+  flags: Pick<ConfigOverrides, 'cluster' | 'user'> = {},
+): ClusterConfig => {
   const file = config.files[0] ?? '';
   const context = wanted ?? config.currentContext;
-  if (!context) throw new ConfigError('current-context: is not set; set it or use --context', { file });
-  const contextEntry = config.contexts.get(context);
+  if (!context && flags.cluster === undefined)
+    throw new ConfigError('current-context: is not set; set it or use --context', { file });
+  const contextEntry = context ? config.contexts.get(context) : { file, field: 'contexts', content: {} };
   if (!contextEntry)
     throw new ConfigError(
       `contexts: ${JSON.stringify(context)} does not exist; found: ${known(config.contexts.keys())}`,
@@ -172,9 +179,16 @@ export const selectContext = (config: Kubeconfig, wanted: string | undefined): C
       },
     );
   const chosen = check(contextSchema, contextEntry.content, contextEntry.file, contextEntry.field);
-  const find = (entries: ReadonlyMap<string, Entry>, field: string, name: string | null | undefined): Entry => {
-    const entry = entries.get(name ?? '');
+  const find = (
+    entries: ReadonlyMap<string, Entry>,
+    field: 'cluster' | 'user',
+    name: string | null | undefined,
+  ): Entry => {
+    const flag = flags[field];
+    const entry = entries.get(flag ?? name ?? '');
     if (entry) return entry;
+    if (flag !== undefined)
+      throw new OptionError(`--${field}`, `"${flag}" does not exist in ${file}: give one of ${known(entries.keys())}`);
     const what = name ? `names ${JSON.stringify(name)}, which does not exist` : 'is missing';
     throw new ConfigError(`${contextEntry.field}.${field}: ${what}; found: ${known(entries.keys())}`, {
       file: contextEntry.file,
@@ -183,9 +197,10 @@ export const selectContext = (config: Kubeconfig, wanted: string | undefined): C
   const clusterEntry = find(config.clusters, 'cluster', chosen.cluster);
   const cluster = check(clusterSchema, clusterEntry.content, clusterEntry.file, clusterEntry.field);
   // A context without a user means anonymous access.
-  const userEntry: Entry = chosen.user
-    ? find(config.users, 'user', chosen.user)
-    : { file: contextEntry.file, field: 'users', content: {} };
+  const userEntry: Entry =
+    (flags.user ?? chosen.user)
+      ? find(config.users, 'user', chosen.user)
+      : { file: contextEntry.file, field: 'users', content: {} };
   const user = check(userSchema, userEntry.content, userEntry.file, userEntry.field);
   const certificateAuthority = source(
     clusterEntry,
@@ -204,7 +219,7 @@ export const selectContext = (config: Kubeconfig, wanted: string | undefined): C
   return {
     server: cluster.server.replace(/\/+$/, ''),
     namespace: chosen.namespace || 'default',
-    context,
+    ...(context && { context }),
     source: clusterEntry.file,
     insecureSkipTlsVerify: insecure,
     auth: authOf(userEntry, user, cluster),

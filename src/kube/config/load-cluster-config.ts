@@ -3,6 +3,7 @@ import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { OptionError } from '../../runtime/index.ts';
 import { type ClusterConfig, ConfigError } from './cluster-config.ts';
+import { applyOverrides, type ConfigOverrides, configFromFlags } from './overrides.ts';
 import { proxyFromEnvironment } from './proxy-from-environment.ts';
 
 export interface LoadOptions {
@@ -10,6 +11,8 @@ export interface LoadOptions {
   kubeconfig?: string | undefined;
   /** The `--context` flag. Default: the file's current context. Setting it skips the in-cluster configuration. */
   context?: string | undefined;
+  /** Further flags. Those that name entries of a kubeconfig skip the in-cluster configuration, too. */
+  overrides?: ConfigOverrides;
   /** Default: the process' environment. */
   env?: Record<string, string | undefined>;
   /** Default: the user's home directory. */
@@ -44,10 +47,10 @@ const inCluster = async (dir: string, env: Record<string, string | undefined>): 
 };
 
 /** Imported on demand: a pod has no kubeconfig and saves the memory of its parser. */
-const fromKubeconfig = async (files: readonly string[], context: string | undefined) => {
+const fromKubeconfig = async (files: readonly string[], { context, overrides }: LoadOptions) => {
   const { readKubeconfig, selectContext } = await import('./kubeconfig.ts');
   const config = await readKubeconfig(files);
-  return config && selectContext(config, context);
+  return config && selectContext(config, context, overrides);
 };
 
 const homeDirectory = (): string => {
@@ -59,6 +62,11 @@ const homeDirectory = (): string => {
   }
 };
 
+const listedFiles = ({ KUBECONFIG = '' }: Readonly<Record<string, string | undefined>>): string[] =>
+  KUBECONFIG.split(delimiter).filter((file) => file !== '');
+
+const defaultFile = (home: string): string => join(home, '.kube', 'config');
+
 const find = async (options: LoadOptions): Promise<ClusterConfig> => {
   const {
     kubeconfig,
@@ -66,9 +74,10 @@ const find = async (options: LoadOptions): Promise<ClusterConfig> => {
     env = process.env,
     home = homeDirectory(),
     serviceAccountDir = SERVICE_ACCOUNT_DIR,
+    overrides = {},
   } = options;
   if (kubeconfig !== undefined) {
-    const config = await fromKubeconfig([kubeconfig], context);
+    const config = await fromKubeconfig([kubeconfig], options);
     if (config === undefined)
       throw new OptionError(
         '--kubeconfig',
@@ -76,16 +85,18 @@ const find = async (options: LoadOptions): Promise<ClusterConfig> => {
       );
     return config;
   }
-  const listed = (env.KUBECONFIG ?? '').split(delimiter).filter((file) => file !== '');
+  const listed = listedFiles(env);
   if (listed.length > 0) {
-    const config = await fromKubeconfig(listed, context);
+    const config = await fromKubeconfig(listed, options);
     if (config === undefined) throw new ConfigError(`KUBECONFIG: none of its files exist: ${listed.join(', ')}`);
     return config;
   }
-  const pod = context === undefined ? await inCluster(serviceAccountDir, env) : undefined;
+  const named = context ?? overrides.cluster ?? overrides.user;
+  const pod = named === undefined ? await inCluster(serviceAccountDir, env) : undefined;
   if (pod !== undefined) return pod;
-  const file = join(home, '.kube', 'config');
-  const config = await fromKubeconfig([file], context);
+  const file = defaultFile(home);
+  const config =
+    (await fromKubeconfig([file], options)) ?? (named === undefined ? configFromFlags(overrides) : undefined);
   if (config === undefined)
     throw new ConfigError(
       `no cluster is configured: give --kubeconfig, set KUBECONFIG, run in a pod, or create ${file}`,
@@ -98,7 +109,24 @@ const find = async (options: LoadOptions): Promise<ClusterConfig> => {
  * `ConfigError` that names the file, the field and what to do, or an `OptionError` when the flag's file does not exist.
  */
 export const loadClusterConfig = async (options: LoadOptions = {}): Promise<ClusterConfig> => {
-  const config = await find(options);
+  const config = applyOverrides(await find(options), options.overrides ?? {});
   const proxyUrl = config.proxyUrl ?? proxyFromEnvironment(config.server, options.env ?? process.env);
   return proxyUrl === undefined ? config : { ...config, proxyUrl };
+};
+
+/** What `--context`, `--cluster` and `--user` can name. Throws a `ConfigError`. */
+export const kubeconfigNames = async ({
+  kubeconfig,
+  env = process.env,
+  home = homeDirectory(),
+}: Pick<LoadOptions, 'kubeconfig' | 'env' | 'home'>): Promise<Record<'context' | 'cluster' | 'user', string[]>> => {
+  const { readKubeconfig } = await import('./kubeconfig.ts');
+  const listed = listedFiles(env);
+  const files = kubeconfig === undefined ? (listed.length > 0 ? listed : [defaultFile(home)]) : [kubeconfig];
+  const config = await readKubeconfig(files);
+  return {
+    context: [...(config?.contexts.keys() ?? [])],
+    cluster: [...(config?.clusters.keys() ?? [])],
+    user: [...(config?.users.keys() ?? [])],
+  };
 };

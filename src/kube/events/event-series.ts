@@ -1,7 +1,6 @@
-import type { ObjectReference } from 'kubernetes-types/core/v1.d.ts';
-import type { Event } from 'kubernetes-types/events/v1.d.ts';
+import type { Event, ObjectReference } from 'kubernetes-types/core/v1.d.ts';
 import type { Env } from '../../runtime/index.ts';
-import { toMicroTime } from '../client/formats.ts';
+import { toMicroTime, toTimestamp } from '../client/formats.ts';
 import { createTimerHeap } from '../queue/timer-heap.ts';
 
 export interface EventInput {
@@ -19,9 +18,11 @@ export interface EventInput {
 /** An event and its repetitions: one object on the server. */
 export interface Series {
   readonly key: string;
+  /** The key without the note. */
+  readonly group: string;
   readonly namespace: string;
   name: string;
-  readonly object: Event;
+  readonly object: Omit<Event, 'metadata'>;
   count: number;
   lastAt: number;
   /** Whether the server has the object, and with which count. */
@@ -33,7 +34,7 @@ export interface Series {
 
 export interface EventSeries {
   add(input: EventInput): void;
-  snapshot(one: Series): { object: Event; count: number; series: { count: number; lastObservedTime: string } };
+  snapshot(one: Series): { object: Event; count: number; repeated: Pick<Event, 'series' | 'count' | 'lastTimestamp'> };
   wrote(one: Series, snapshot: { count: number }): void;
   /** Assigns a new object to the series because the server no longer has the old one. */
   rename(one: Series): void;
@@ -85,13 +86,13 @@ export const createEventSeries = (options: {
 
   const forget = (one: Series): void => {
     if (byKey.get(one.key) === one) byKey.delete(one.key);
-    const group = reasonKey(one.object);
+    const { group } = one;
     const rest = (byReason.get(group) ?? []).filter((other) => other !== one);
     if (rest.length > 0) byReason.set(group, rest);
     else byReason.delete(group);
   };
 
-  const reasonKey = ({ regarding, related, type, reason, action }: Event | EventInput): string =>
+  const reasonKey = ({ regarding, related, type, reason, action }: Omit<EventInput, 'note'>): string =>
     JSON.stringify([refKey(regarding), refKey(related), type, reason, action]);
 
   // Unique without asking the server: milliseconds and 32 random bits.
@@ -105,23 +106,25 @@ export const createEventSeries = (options: {
     return base === '' ? `event.${unique}` : `${base}.${unique}`;
   };
 
-  const open = (key: string, input: EventInput): Series => {
+  const open = (key: string, group: string, input: EventInput): Series => {
     const now = env.clock.now();
     const namespace = input.regarding.namespace || 'default';
     const name = newName(input.regarding);
     const one: Series = {
       key,
+      group,
       namespace,
       name,
       object: {
         eventTime: toMicroTime(now),
+        firstTimestamp: toTimestamp(now),
         type: input.type,
         reason: input.reason.slice(0, FIELD_CHARS),
         action: input.action.slice(0, FIELD_CHARS),
-        note: truncateNote(input.note),
-        regarding: input.regarding,
+        message: truncateNote(input.note),
+        involvedObject: input.regarding,
         ...(input.related === undefined ? {} : { related: input.related }),
-        reportingController,
+        reportingComponent: reportingController,
         reportingInstance: reportingInstance.slice(0, FIELD_CHARS),
       },
       count: 1,
@@ -132,7 +135,6 @@ export const createEventSeries = (options: {
       intervalMs: options.intervalMs,
     };
     byKey.set(key, one);
-    const group = reasonKey(one.object);
     byReason.set(group, [...(byReason.get(group) ?? []), one]);
     const oldest = byKey.values().next();
     if (byKey.size > MAX_SERIES && !oldest.done) forget(oldest.value);
@@ -156,7 +158,7 @@ export const createEventSeries = (options: {
         one = undefined;
       }
       if (one === undefined) {
-        onDue(open(key, input));
+        onDue(open(key, group, input));
         return;
       }
       one.count += 1;
@@ -164,9 +166,11 @@ export const createEventSeries = (options: {
       if (one.written) due.set(one.key, one.nextWriteAt);
     },
     snapshot(one) {
-      const series = { count: one.count, lastObservedTime: toMicroTime(one.lastAt) };
+      const { count, lastAt } = one;
+      const legacy = { count, lastTimestamp: toTimestamp(lastAt) };
+      const repeated = { ...legacy, series: { count, lastObservedTime: toMicroTime(lastAt) } };
       const metadata = { name: one.name, namespace: one.namespace };
-      return { count: one.count, series, object: { ...one.object, metadata, ...(one.count > 1 ? { series } : {}) } };
+      return { count, repeated, object: { ...one.object, metadata, ...(count > 1 ? repeated : legacy) } };
     },
     wrote(one, { count }) {
       if (one.written) one.intervalMs = Math.min(LONGEST_INTERVAL_MS, one.intervalMs * 2);
@@ -176,7 +180,7 @@ export const createEventSeries = (options: {
       due.set(one.key, one.count > count ? one.nextWriteAt : one.lastAt + SERIES_ENDS_MS);
     },
     rename(one) {
-      one.name = newName(one.object.regarding ?? {});
+      one.name = newName(one.object.involvedObject);
     },
     forget,
     stop() {

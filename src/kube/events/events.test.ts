@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import * as fc from 'fast-check';
-import type { Event } from 'kubernetes-types/events/v1.d.ts';
+import type { Event } from 'kubernetes-types/core/v1.d.ts';
 import { createTestClock, settle } from '../../../test/support/index.ts';
 import { KubeError } from '../client/errors.ts';
 import type { KubeClient, KubeObject } from '../client/types.ts';
@@ -64,16 +64,33 @@ test('an event has all required fields, in the namespace of its object', async (
   assert.partialDeepStrictEqual(written[0], {
     metadata: { namespace: 'a' },
     eventTime: new Date(clock.now()).toISOString().replace('Z', '000Z'),
-    reportingController: 'edgeset.io/test',
+    reportingComponent: 'edgeset.io/test',
     reportingInstance: 'i',
     type: 'Normal',
     reason: 'Rolling',
     action: 'Update',
-    note: 'a note',
-    regarding: input.regarding,
+    message: 'a note',
+    involvedObject: input.regarding,
   });
-  assert.match(written[0]?.metadata?.name ?? '', /^ds\.[0-9a-f]+$/);
-  assert.equal(written[1]?.metadata?.namespace, 'default');
+  assert.match(written[0]?.metadata.name ?? '', /^ds\.[0-9a-f]+$/);
+  assert.equal(written[1]?.metadata.namespace, 'default');
+});
+
+test('an event carries the times that kubectl describe sorts by, and they follow its repetitions', async (t) => {
+  const { recorder, written, patched, clock } = begin(t);
+  const at = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
+  recorder.event(input);
+  await recorder.flush();
+  const first = at(clock.now());
+  assert.partialDeepStrictEqual(written[0], { firstTimestamp: first, lastTimestamp: first, count: 1 });
+  assert.equal(written[0]?.series, undefined);
+  await clock.advance(90_500);
+  recorder.event(input);
+  const last = at(clock.now());
+  await recorder.flush();
+  await clock.advance(60_000);
+  assert.partialDeepStrictEqual(patched[0]?.[1], { lastTimestamp: last, count: 2, series: { count: 2 } });
+  await clock.advance(1_000_000);
 });
 
 test('an event that repeats every second for an hour costs a few writes, and its final count is correct', async (t) => {

@@ -1,12 +1,17 @@
-import type { Event } from 'kubernetes-types/events/v1.d.ts';
-import { backoffMs, type Env, sleep } from '../../runtime/index.ts';
+import type { Event } from 'kubernetes-types/core/v1.d.ts';
+import { backoffMs, type Env, sleep, untilAborted } from '../../runtime/index.ts';
 import { isKubeError } from '../client/errors.ts';
 import { defineResource } from '../client/resource.ts';
 import type { KubeClient } from '../client/types.ts';
+import { createSeatQueue } from '../queue/seats.ts';
 import { createEventSeries, type EventInput, type Series } from './event-series.ts';
 
+/**
+ * Of the core group: `kubectl describe` sorts Events by the older timestamps, which events.k8s.io/v1, a view of the same
+ * objects, refuses to write.
+ */
 export const events = defineResource<Event>({
-  group: 'events.k8s.io',
+  group: '',
   version: 'v1',
   plural: 'events',
   kind: 'Event',
@@ -41,7 +46,14 @@ const ATTEMPTS = 5;
 const BACKOFF = { baseMs: 1_000, maxMs: 30_000 };
 const FINAL_FLUSH_MS = 5_000;
 
-/** Records Kubernetes Events. It never blocks its caller, and drops events rather than queue without bound. */
+/** Namespaces written to at the same time, without slow ones. */
+const WRITERS = 8;
+const SLOW_MS = 2_000;
+
+/**
+ * Records Kubernetes Events. It never blocks its caller, and drops events rather than queue without bound. Each namespace has
+ * a queue of its own: one whose writes hang or fail delays no other, and once too many events wait it loses its own.
+ */
 export const createEventRecorder = (options: EventRecorderOptions): EventRecorder => {
   const { client, env, maxQueued = 1_000 } = options;
   const series = createEventSeries({
@@ -51,20 +63,44 @@ export const createEventRecorder = (options: EventRecorderOptions): EventRecorde
     intervalMs: options.seriesIntervalMs ?? 60_000,
     onDue: (one) => enqueue(one),
   });
-  const queue = new Set<Series>();
+  const queues = new Map<string, Set<Series>>();
+  /** By namespace. */
+  const writers = new Map<string, Promise<void>>();
+  const seats = createSeatQueue({ clock: env.clock, total: WRITERS, perGroup: 1, slowMs: SLOW_MS });
+  let queued = 0;
   let dropped = 0;
-  let busy = false;
-  let wake: (() => void) | undefined;
+  let running: AbortSignal | undefined;
   const flushing = new Set<() => void>();
 
+  const remove = (one: Series): void => {
+    const queue = queues.get(one.namespace);
+    if (!queue?.delete(one)) return;
+    queued -= 1;
+    if (queue.size === 0) queues.delete(one.namespace);
+  };
+
+  const overflow = (one: Series): void => {
+    if (!one.written) series.forget(one);
+    drop('the queue is full', one);
+  };
+
   const enqueue = (one: Series): void => {
-    if (!queue.has(one) && queue.size >= maxQueued) {
-      if (!one.written) series.forget(one);
-      drop('the queue is full', one);
-      return;
+    const queue = queues.get(one.namespace) ?? new Set();
+    if (!queue.has(one)) {
+      if (queued >= maxQueued) {
+        const longest = [...queues.values()].reduce((a, b) => (b.size > a.size ? b : a), queue);
+        const last = [...longest].at(-1);
+        if (longest === queue || last === undefined) {
+          overflow(one);
+          return;
+        }
+        remove(last);
+        overflow(last);
+      }
+      queues.set(one.namespace, queue.add(one));
+      queued += 1;
     }
-    queue.add(one);
-    wake?.();
+    startWriter(one.namespace);
   };
 
   const drop = (why: string, one: Series, error?: unknown): void => {
@@ -72,7 +108,7 @@ export const createEventRecorder = (options: EventRecorderOptions): EventRecorde
     env.log.warn(`dropped an Event: ${why}`, {
       reason: one.object.reason,
       namespace: one.namespace,
-      name: one.object.regarding?.name,
+      name: one.object.involvedObject.name,
       ...(error === undefined ? {} : { error }),
     });
   };
@@ -83,7 +119,7 @@ export const createEventRecorder = (options: EventRecorderOptions): EventRecorde
     if (one.written) {
       try {
         const ref = { namespace: one.namespace, name: one.name };
-        await client.patch(events, ref, { series: written.series }, { type: 'merge', ...call });
+        await client.patch(events, ref, written.repeated, { type: 'merge', ...call });
         series.wrote(one, written);
         return;
       } catch (error) {
@@ -121,22 +157,41 @@ export const createEventRecorder = (options: EventRecorderOptions): EventRecorde
     }
   };
 
-  const drain = async (signal: AbortSignal): Promise<void> => {
-    for (const one of queue) {
-      if (signal.aborted) return;
-      busy = true;
-      try {
+  const drain = async (namespace: string, signal: AbortSignal): Promise<void> => {
+    const leave = await seats.acquire(namespace, signal);
+    try {
+      for (const one of queues.get(namespace) ?? []) {
         await write(one, signal);
-        queue.delete(one);
-      } catch (error) {
-        if (!signal.aborted) throw error;
-      } finally {
-        busy = false;
+        remove(one);
       }
+    } finally {
+      leave();
     }
-    if (queue.size > 0) return;
-    for (const resolve of flushing) resolve();
-    flushing.clear();
+  };
+
+  const startWriter = (namespace: string): void => {
+    const signal = running;
+    if (signal === undefined || signal.aborted || writers.has(namespace)) return;
+    const ended = (): void => {
+      writers.delete(namespace);
+      // Added after the last look.
+      if (queues.has(namespace)) startWriter(namespace);
+      if (queued > 0) return;
+      for (const resolve of flushing) resolve();
+      flushing.clear();
+    };
+    const failed = (error: unknown): void => {
+      if (!signal.aborted) env.log.error('writing Events failed unexpectedly', { namespace, error });
+    };
+    writers.set(namespace, drain(namespace, signal).catch(failed).then(ended));
+  };
+
+  /** Writes until the signal aborts, or until nothing is queued. */
+  const writeAll = async (signal: AbortSignal, done: () => Promise<unknown>): Promise<void> => {
+    running = signal;
+    for (const namespace of queues.keys()) startWriter(namespace);
+    await done();
+    while (writers.size > 0) await Promise.all(writers.values());
   };
 
   return {
@@ -145,24 +200,16 @@ export const createEventRecorder = (options: EventRecorderOptions): EventRecorde
       return dropped;
     },
     flush() {
-      if (queue.size === 0 && !busy) return Promise.resolve();
+      if (queued === 0) return Promise.resolve();
       return new Promise((resolve) => flushing.add(resolve));
     },
     async run(signal) {
-      const onAbort = (): void => wake?.();
-      signal.addEventListener('abort', onAbort, { once: true });
-      while (!signal.aborted) {
-        await drain(signal);
-        if (queue.size > 0 || signal.aborted) continue;
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
-        wake = undefined;
-      }
+      await writeAll(signal, () => untilAborted(signal));
       const last = new AbortController();
       const timer = env.clock.timer(FINAL_FLUSH_MS, () => last.abort(new Error('stopped')));
+      running = last.signal;
       series.stop();
-      await drain(last.signal);
+      await writeAll(last.signal, () => Promise.resolve());
       timer.cancel();
       for (const resolve of flushing) resolve();
       flushing.clear();

@@ -245,6 +245,52 @@ test('a renewal that hangs ends leadership at the deadline, before another candi
   await one.done;
 });
 
+test('keeps the lease while the API server refuses it with 429, and takes none that it could not read', async () => {
+  const refused = new KubeError('TooManyRequests', 'busy', { status: 429 });
+  const [server, clock] = [createServer(), createTestClock()];
+  const one = candidate(server, clock, 'one');
+  const two = candidate(server, clock, 'two');
+  await settle();
+  await clock.advance(10_000);
+  one.state.fault = refused;
+  // The other one has seen the last renewal.
+  await clock.advance(3_000);
+  two.state.fault = refused;
+  await clock.advance(27_000);
+  two.state.fault = undefined;
+  await clock.advance(5_000);
+  one.state.fault = undefined;
+  await clock.advance(30_000);
+  assert.deepEqual([one.state.terms, one.state.leading, two.state.terms], [1, true, 0]);
+
+  one.state.fault = refused;
+  await clock.advance(20_000);
+  assert.equal(two.state.leading, true, 'a candidate that is not refused waits no longer than the lease');
+  one.state.fault = undefined;
+  await clock.advance(3_000);
+  assert.equal(one.state.leading, false);
+  for (const each of [one, two]) {
+    each.stop.abort(new Error('over'));
+    each.windDown();
+  }
+  await settle();
+  two.windDown();
+  await Promise.all([one.done, two.done]);
+});
+
+test('does not keep a lease when anything else than a refusal was the answer', async () => {
+  const [server, clock] = [createServer(), createTestClock()];
+  const one = candidate(server, clock, 'one');
+  await settle();
+  one.state.fault = new KubeError('TooManyRequests', 'busy', { status: 429 });
+  await clock.advance(5_000);
+  one.state.fault = new KubeError('Transport', 'cut off');
+  await clock.advance(7_000);
+  assert.equal(one.state.leading, false);
+  one.windDown();
+  await one.done;
+});
+
 test('refuses contradictory options', async () => {
   const options = {
     client: createServer().clientFor(() => undefined),

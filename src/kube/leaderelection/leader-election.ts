@@ -22,7 +22,10 @@ export interface LeaderElectionOptions {
   identity: string;
   /** How long other candidates wait after the last renewal they observed. Default 15,000. */
   leaseDurationMs?: number;
-  /** The leader stops leading when it could not renew for this long; below `leaseDurationMs`. Default 10,000. */
+  /**
+   * The leader stops leading when it could not renew for this long; below `leaseDurationMs`. Default 10,000. One minute
+   * if all that happened is that the API server refused with 429.
+   */
   renewDeadlineMs?: number;
   /** Between attempts; below `renewDeadlineMs`. Default 2,000. */
   retryPeriodMs?: number;
@@ -37,6 +40,13 @@ export interface LeaderElectionOptions {
 
 /** Each retry is delayed by up to this share more, so that candidates do not retry in step. */
 const JITTER = 0.2;
+const LONGEST_ATTEMPT_MS = 5_000;
+/**
+ * How long a leader stays one while the API server refuses every renewal with 429. Such a server works and has written
+ * nothing; it refuses the other candidates, too, and these do not count the time in which they could not read the Lease.
+ * Should one of them take over nevertheless, reservations and fences keep the two apart, as after a pause of the process.
+ */
+const REFUSED_DEADLINE_MS = 60_000;
 
 const resolveOptions = (options: LeaderElectionOptions) => {
   const { leaseDurationMs = 15_000, renewDeadlineMs = 10_000, retryPeriodMs = 2_000 } = options;
@@ -58,13 +68,19 @@ export const runLeaderElection = async (given: LeaderElectionOptions, signal: Ab
   const { client, env, namespace, name, identity, leaseDurationMs, renewDeadlineMs, retryPeriodMs } = options;
   const log = env.log.with({ lease: `${namespace}/${name}`, identity });
   const ref = { namespace, name };
+  /** The lease as last read or written. `at`: when it changed, later by the time in which it could not be read. */
   let observed: { lease: Lease; at: number } | undefined;
+  /** Since when every attempt to read or write the lease has failed. */
+  let unreadSince: number | undefined;
   let reportedLeader: string | undefined;
 
   const observe = (lease: Lease): void => {
     const changed =
       observed === undefined || observed.lease.metadata?.resourceVersion !== lease.metadata?.resourceVersion;
-    if (changed) observed = { lease, at: env.clock.now() };
+    const now = env.clock.now();
+    if (changed) observed = { lease, at: now };
+    else if (observed && unreadSince !== undefined) observed.at += now - unreadSince;
+    unreadSince = undefined;
     const holder = lease.spec?.holderIdentity ?? '';
     if (holder === reportedLeader || holder === '') return;
     reportedLeader = holder;
@@ -126,8 +142,8 @@ export const runLeaderElection = async (given: LeaderElectionOptions, signal: Ab
 
   const pause = (): Promise<void> => sleep(env.clock, retryPeriodMs * (1 + JITTER * env.random()), signal);
 
-  // An attempt may not use up the whole renew deadline: after a hung connection there must be time for another.
-  const attemptMs = Math.max(retryPeriodMs, renewDeadlineMs / 2);
+  // An attempt may not use up the whole renew deadline: after a hung connection there must be time for others.
+  const attemptMs = Math.max(retryPeriodMs, Math.min(LONGEST_ATTEMPT_MS, renewDeadlineMs / 2));
 
   /** Resolves with the time just before the successful request: other candidates may measure the lease from then. */
   const acquire = async (): Promise<number> => {
@@ -137,6 +153,7 @@ export const runLeaderElection = async (given: LeaderElectionOptions, signal: Ab
         if (await acquireOrRenew({ signal, timeoutMs: attemptMs })) return startedAt;
       } catch (error) {
         if (signal.aborted) throw error;
+        unreadSince ??= startedAt;
         log.warn('failed to acquire the lease', { error });
       }
       await pause();
@@ -146,8 +163,10 @@ export const runLeaderElection = async (given: LeaderElectionOptions, signal: Ab
   /** Renews the lease. Resolves when it is lost; rejects with the signal's reason when `until` aborts. */
   const renew = async (renewedAt: number, until: AbortSignal): Promise<void> => {
     let lastRenewal = renewedAt;
+    /** The attempts since the last renewal; undefined: none. */
+    let failures: 'refused' | 'failed' | undefined;
     for (;;) {
-      const deadline = lastRenewal + renewDeadlineMs;
+      const deadline = lastRenewal + (failures === 'refused' ? REFUSED_DEADLINE_MS : renewDeadlineMs);
       await sleep(env.clock, Math.min(retryPeriodMs, deadline - env.clock.now()), until);
       const startedAt = env.clock.now();
       if (startedAt >= deadline) {
@@ -156,13 +175,16 @@ export const runLeaderElection = async (given: LeaderElectionOptions, signal: Ab
       }
       try {
         const timeoutMs = Math.min(attemptMs, deadline - startedAt);
-        if (await acquireOrRenew({ signal: until, timeoutMs })) lastRenewal = startedAt;
-        else {
+        if (await acquireOrRenew({ signal: until, timeoutMs })) {
+          lastRenewal = startedAt;
+          failures = undefined;
+        } else {
           log.error('leadership lost: another process holds the lease');
           return;
         }
       } catch (error) {
         if (until.aborted) throw error;
+        failures = failures !== 'failed' && isKubeError(error, 'TooManyRequests') ? 'refused' : 'failed';
         log.warn('failed to renew the lease', { error });
       }
     }

@@ -87,6 +87,11 @@ test('retries errors with back-off per key, which success resets; other keys do 
   assert.deepEqual(take(), []);
   await clock.advance(1);
   assert.deepEqual(take(), ['bad'], 'what the server asks for is the least');
+  for (let round = 0; round < 10; round += 1) {
+    await fail('bad', new KubeError('TooManyRequests', 'busy', { retryAfterSeconds: 1 }));
+    await clock.advance(1_000);
+    assert.deepEqual(take(), ['bad'], 'and the delay does not grow');
+  }
 });
 
 test('the earliest of several times of a key counts, and all keys share one timer', async () => {
@@ -225,4 +230,18 @@ test('loses no key and processes none twice at once, for any additions', async (
     }),
     { numRuns: 60 },
   );
+});
+
+test('keys of a group that hangs leave workers to other groups, and come back to all after two seconds', async () => {
+  const { clock, queue, stop, end, take } = setUp({ concurrency: 3, perGroup: 2 });
+  for (const key of ['a/1', 'a/2', 'a/3', 'a/4', 'b/1', 'c/1', 'd/1']) queue.add(key);
+  void queue.run(stop.signal);
+  await settle();
+  assert.deepEqual(take(), ['a/1', 'a/2', 'b/1'], 'two of a group');
+  await end('b/1');
+  assert.deepEqual(take(), ['c/1']);
+  await clock.advance(2_000);
+  assert.deepEqual(take(), ['d/1'], 'what hangs keeps no worker, and the rest of its group waits');
+  await end('a/2');
+  assert.deepEqual(take(), ['a/3']);
 });

@@ -1,5 +1,7 @@
 import { type BackoffOptions, backoffMs, type Env } from '../../runtime/index.ts';
 import { isKubeError } from '../client/errors.ts';
+import { splitKey } from '../client/resource.ts';
+import { createSeats } from './seats.ts';
 import { createTimerHeap } from './timer-heap.ts';
 
 /** Callbacks for metrics. They must not throw. */
@@ -15,8 +17,12 @@ export interface WorkQueueMetrics {
 
 export interface WorkQueueOptions {
   env: Env;
-  /** Keys processed in parallel. */
+  /** Keys processed in parallel, without slow ones: see `createSeats`. */
   concurrency: number;
+  /** Keys of one group processed in parallel, slow or not. Default: `concurrency`. */
+  perGroup?: number;
+  /** The group of a key. Default: its namespace. */
+  groupOf?: (key: string) => string;
   /**
    * Reconciles one key. An error is logged and retried with back-off; success resets the key's failures. The signal is the
    * one passed to `run`.
@@ -38,12 +44,26 @@ export interface WorkQueue {
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** A work queue as in client-go: first in, first out, and each key is processed at most once at a time. */
+/** Work that takes longer keeps no worker from other groups. */
+const SLOW_MS = 2_000;
+
+/**
+ * A work queue as in client-go: first in, first out, and each key is processed at most once at a time. Keys whose group has
+ * as many workers as it may have are passed over.
+ */
 export const createWorkQueue = (options: WorkQueueOptions): WorkQueue => {
-  const { env, concurrency, process, metrics = {} } = options;
+  const { env, concurrency, process, metrics = {}, perGroup = concurrency } = options;
+  const { groupOf = (key) => splitKey(key).namespace ?? '' } = options;
   if (!Number.isInteger(concurrency) || concurrency < 1)
     throw new RangeError(`concurrency must be a whole number of 1 or more, not ${concurrency}`);
   const backoff = options.backoff ?? { baseMs: 200, maxMs: 60_000 };
+  const seats = createSeats({
+    clock: env.clock,
+    total: concurrency,
+    perGroup,
+    slowMs: SLOW_MS,
+    onRoom: () => schedulePump(),
+  });
   /** Waiting keys in order of arrival, with the time they were added. */
   const waiting = new Map<string, number>();
   const active = new Set<string>();
@@ -84,12 +104,17 @@ export const createWorkQueue = (options: WorkQueueOptions): WorkQueue => {
     const signal = running?.signal;
     if (signal === undefined) return;
     for (const [key, since] of waiting) {
-      if (signal.aborted || active.size >= concurrency) return;
+      if (signal.aborted) return;
+      const leave = seats.take(groupOf(key));
+      if (leave === undefined) {
+        if (seats.isFull()) return;
+        continue;
+      }
       waiting.delete(key);
       active.add(key);
       metrics.depth?.(waiting.size);
       metrics.waited?.((env.clock.now() - since) / 1000);
-      void work(key, signal);
+      void work(key, signal).finally(leave);
     }
   };
 
@@ -112,15 +137,15 @@ export const createWorkQueue = (options: WorkQueueOptions): WorkQueue => {
     const since = readded.get(key);
     readded.delete(key);
     if (since !== undefined) enqueue(key, since);
-    pump();
     if (running?.signal.aborted && active.size === 0) running.idle();
   };
 
   const retryLater = (key: string, error: unknown, signal: AbortSignal): void => {
     if (signal.aborted) return;
-    const count = (failures.get(key) ?? 0) + 1;
-    failures.set(key, count);
     const asked = isKubeError(error) ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
+    // A server that says when to come back is busy, and is not to be avoided for longer each time.
+    const count = (failures.get(key) ?? 0) + (asked > 0 ? 0 : 1);
+    failures.set(key, count);
     const delay = Math.max(backoffMs(count, backoff, env.random), Math.min(asked, backoff.maxMs));
     env.log.warn('processing failed', { key, error, failures: count, retryMs: Math.round(delay) });
     metrics.retried?.();

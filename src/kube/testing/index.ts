@@ -1,4 +1,6 @@
-export { configMaps, createFakeApi, type FakeApi } from './fake-api.ts';
+export type { Connection } from '../transport/connection.ts';
+export { type HttpRequest, type HttpResponse, RoundTripError } from '../transport/round-trip.ts';
+export type { FakeApi } from './fake-api.ts';
 export {
   createTestClient,
   serve,

@@ -201,6 +201,7 @@ const startRelay = async (port: number) => {
   const pairs: [Socket, Socket][] = [];
   let silent = false;
   let connections = 0;
+  let answers = 0;
   const server = createTcpServer((inner) => {
     connections += 1;
     const outer = connect(target, '127.0.0.1');
@@ -213,6 +214,7 @@ const startRelay = async (port: number) => {
       from.on('error', () => undefined);
       from.on('close', () => void (silent || to.destroy()));
     }
+    outer.on('data', () => void (answers += 1));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
@@ -229,6 +231,10 @@ const startRelay = async (port: number) => {
     },
     get connections() {
       return connections;
+    },
+    /** Packets from the server. */
+    get answers() {
+      return answers;
     },
     close: () => {
       for (const pair of pairs) for (const socket of pair) socket.destroy();
@@ -252,8 +258,9 @@ test('a connection that swallows packets is detected by missing PING answers and
     })();
     const failed = assert.rejects(watching, (error) => isKubeError(error, 'Transport'));
     await eventually('the first event', () => events === 1);
-    // Healthy silence: longer than the limit, but the PINGs are answered.
-    await new Promise((resolve) => setTimeout(resolve, 1500));
+    // Healthy silence, but for the answers to several times as many PINGs as the limit has.
+    const answered = relay.answers;
+    await eventually('the PINGs are answered', () => relay.answers >= answered + 8);
     assert.equal(relay.connections, 1);
     const before = Date.now();
     relay.setSilent(true);

@@ -34,8 +34,6 @@ export interface Connection {
 
 /** The API server closes idle connections after 90 s: closing first avoids writing into a closing one. */
 const KEEP_ALIVE_MS = 45_000;
-/** Over HTTP/1.1 every watch and every running call needs one of its own. */
-const MAX_CONNECTIONS = 100;
 
 export const createConnection = (env: Env, options: ConnectionOptions): Connection => {
   const { origin, ca, cert, key, tlsServerName, insecureSkipTlsVerify, connectTimeoutMs, deadAfterMs } = options;
@@ -71,9 +69,10 @@ export const createConnection = (env: Env, options: ConnectionOptions): Connecti
 
   const createSender = (probe: Pick<Probe, 'http2' | 'connector'>): Sender => {
     if (!probe.http2) {
+      // Every watch and every call in flight needs a connection of its own: a limit here would let watches keep out calls.
       pool ??= new Pool(origin, {
         ...common,
-        connections: MAX_CONNECTIONS,
+        connections: null,
         pipelining: 1,
         allowH2: false,
         connect: probe.connector,

@@ -1,8 +1,8 @@
 import type { Env } from '../../runtime/index.ts';
-import { type ClusterConfig, ConfigError, type Source } from '../config/cluster-config.ts';
-import { type Credentials, createCredentials, readSource, type Secrets } from '../config/credentials.ts';
-import { type Connection, createConnection } from './connection.ts';
-import type { HttpRequest, HttpResponse } from './round-trip.ts';
+import { type ClusterConfig, ConfigError } from '../config/cluster-config.ts';
+import { createAuthority, createCredentials, type ReadFile, type Secrets } from '../config/credentials.ts';
+import type { Connection, ConnectionOptions } from './connection.ts';
+import { type HttpRequest, type HttpResponse, RoundTripError } from './round-trip.ts';
 
 export interface TransportOptions {
   userAgent: string;
@@ -12,6 +12,8 @@ export interface TransportOptions {
   /** For credential plugins. */
   environment: Record<string, string | undefined>;
   terminal: boolean;
+  connect: (env: Env, options: ConnectionOptions) => Connection;
+  readFile: ReadFile;
 }
 
 /** Authenticated requests to one API server over as few connections as possible. */
@@ -33,43 +35,33 @@ const impersonationHeaders = ({ impersonate }: ClusterConfig): string[] => {
   return headers;
 };
 
-/** Refuses an empty authority: TLS would fall back to trusting every authority of the machine. */
-const readAuthority = async (from: Source): Promise<string> => {
-  const text = await readSource(from, 'certificate-authority');
-  if (text.includes('-----BEGIN CERTIFICATE-----')) return text;
-  throw new ConfigError(
-    "certificate-authority: contains no certificate; provide the cluster's authority in PEM format",
-    from.from === 'file' ? { file: from.path } : {},
-  );
-};
+/** undici joins the values of a repeated header over HTTP/2, and the API server takes `a, b` for one group. */
+const isRepeated = ({ impersonate }: ClusterConfig): boolean =>
+  impersonate !== undefined &&
+  [impersonate.groups, ...Object.values(impersonate.extra)].some(({ length }) => length > 1);
 
 export const createTransport = (env: Env, config: ClusterConfig, options: TransportOptions): Transport => {
   const { server, insecureSkipTlsVerify, tlsServerName, proxyUrl } = config;
   const url = new URL(server);
   const basePath = url.pathname.replace(/\/+$/, '');
   const fixedHeaders = ['user-agent', options.userAgent, ...impersonationHeaders(config)];
-  let credentials: Credentials | undefined;
-  let ca: string | undefined;
-  let current: { connection: Connection; cert: string | undefined; key: string | undefined } | undefined;
-  const draining = new Set<Connection>();
-  let closed = false;
-
-  const loadCredentials = async (): Promise<Credentials> => {
-    if (credentials !== undefined) return credentials;
-    if (config.certificateAuthority) ca = await readAuthority(config.certificateAuthority);
-    credentials ??= createCredentials(env, config.auth, {
-      cluster: {
+  const authority = createAuthority(env, config.certificateAuthority, options.readFile);
+  const credentials = createCredentials(env, config.auth, {
+    ...options,
+    cluster: async () => {
+      const ca = await authority.get();
+      return {
         server,
         insecureSkipTlsVerify,
         ...(ca === undefined ? {} : { certificateAuthority: ca }),
         ...(tlsServerName === undefined ? {} : { tlsServerName }),
         ...(proxyUrl === undefined ? {} : { proxyUrl }),
-      },
-      environment: options.environment,
-      terminal: options.terminal,
-    });
-    return credentials;
-  };
+      };
+    },
+  });
+  let current: { connection: Connection; ca: string | undefined; secrets: Pick<Secrets, 'cert' | 'key'> } | undefined;
+  const draining = new Set<Connection>();
+  let closed = false;
 
   const drain = (connection: Connection): void => {
     draining.add(connection);
@@ -77,40 +69,51 @@ export const createTransport = (env: Env, config: ClusterConfig, options: Transp
     connection.drain().then(forget, forget);
   };
 
-  // TLS presents a client certificate once, in the handshake: another certificate needs another connection.
-  const connectionFor = ({ cert, key }: Secrets): Connection => {
+  // TLS presents a client certificate and verifies the server once, in the handshake: another certificate or authority needs
+  // another connection.
+  const connectionFor = ({ cert, key }: Secrets, ca: string | undefined): Connection => {
     if (closed) throw new ConfigError('this client is closed');
-    if (current !== undefined && current.cert === cert && current.key === key) return current.connection;
+    const { secrets } = current ?? {};
+    if (current !== undefined && current.ca === ca && secrets?.cert === cert && secrets?.key === key)
+      return current.connection;
     if (current !== undefined) drain(current.connection);
-    const { http2, connectTimeoutMs, deadAfterMs } = options;
-    const tls = { ca, cert, key, insecureSkipTlsVerify, tlsServerName };
-    const connection = createConnection(env, {
+    const { connectTimeoutMs, deadAfterMs } = options;
+    const connection = options.connect(env, {
       origin: url.origin,
-      ...tls,
+      ca,
+      cert,
+      key,
+      insecureSkipTlsVerify,
+      tlsServerName,
       proxyUrl,
-      http2,
+      http2: options.http2 && !isRepeated(config),
       connectTimeoutMs,
       deadAfterMs,
     });
-    current = { connection, cert, key };
+    current = { connection, ca, secrets: { cert, key } };
     return connection;
   };
 
   const attempt = async (request: HttpRequest, secrets: Secrets, signal: AbortSignal): Promise<HttpResponse> => {
     const headers = [...request.headers, ...fixedHeaders];
     if (secrets.authorization !== undefined) headers.push('authorization', secrets.authorization);
-    return connectionFor(secrets).send({ ...request, path: `${basePath}${request.path}`, headers }, signal);
+    const ca = await authority.get();
+    try {
+      return await connectionFor(secrets, ca).send({ ...request, path: `${basePath}${request.path}`, headers }, signal);
+    } catch (error) {
+      if (error instanceof RoundTripError) authority.reread();
+      throw error;
+    }
   };
 
   return {
     host: url.host,
     async send(request, signal) {
-      const source = await loadCredentials();
-      const secrets = await source.get(signal);
+      const secrets = await credentials.get(signal);
       const response = await attempt(request, secrets, signal);
-      if (response.status !== 401 || !(await source.renew(secrets, signal).catch(() => false))) return response;
+      if (response.status !== 401 || !(await credentials.renew(secrets, signal).catch(() => false))) return response;
       await response.body.return();
-      return attempt(request, await source.get(signal), signal);
+      return attempt(request, await credentials.get(signal), signal);
     },
     async close() {
       closed = true;

@@ -1,0 +1,107 @@
+import { parse, YAMLParseError } from 'yaml';
+import type { Delivery } from '../controller/index.ts';
+import { OptionError, parseDuration } from '../runtime/index.ts';
+import { configSchema, type Target } from './config-schema.ts';
+import { fillTemplate } from './template.ts';
+
+export interface NotificationsConfig {
+  /** How receivers tell clusters apart. */
+  cluster: string | undefined;
+  /** Default 24 hours. */
+  stragglersAfterMs: number;
+  targets: ReadonlyMap<string, Target>;
+}
+
+/** The configuration of notifications is not usable. The message names the field and the cure, and no secret. */
+export class NotificationsConfigError extends Error {
+  readonly code = 'InvalidNotificationsConfig';
+  constructor(message: string, cause?: unknown) {
+    super(message, { cause });
+    this.name = 'NotificationsConfigError';
+  }
+}
+
+const DEFAULT_STRAGGLERS_AFTER = '24h';
+
+const fieldOf = (path: readonly PropertyKey[]): string =>
+  path
+    .map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`))
+    .join('')
+    .replace(/^\./, '');
+
+const example: Delivery = {
+  id: 'id',
+  target: 'target',
+  daemonSet: { apiVersion: 'apps/v1', kind: 'DaemonSet', namespace: 'n', name: 'd', uid: 'u', rolloutName: 'd' },
+  notification: {
+    kind: 'started',
+    rollout: 1,
+    revision: 'd-1',
+    at: '2026-01-01T00:00:00Z',
+    message: 'It "started".',
+    nodes: { eligible: 1, online: 1, updated: 0, failed: 0, offline: 0 },
+    targets: [],
+  },
+};
+
+const isJson = (text: string): boolean => {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** What the fields of one target must fulfil together. */
+const checkTarget = (target: Target, at: string, plainHttpHosts: readonly string[]): void => {
+  const { protocol, host, hostname } = new URL(target.url);
+  if (protocol === 'http:' && !plainHttpHosts.includes(host) && !plainHttpHosts.includes(hostname))
+    throw new NotificationsConfigError(
+      `${at}.url: must begin with https://; to send notifications to ${hostname} without encryption, add it to plainHttpHosts`,
+    );
+  if (target.type !== 'template' || !/\bjson\b/i.test(target.contentType ?? '')) return;
+  if (!isJson(fillTemplate(target.body, target.contentType ?? '', example, undefined)))
+    throw new NotificationsConfigError(
+      `${at}.body: is not JSON once the placeholders are filled; put each placeholder of a text in quotes`,
+    );
+};
+
+const parseYaml = (text: string): unknown => {
+  try {
+    return parse(text, { maxAliasCount: 100 });
+  } catch (cause) {
+    // The parser's message quotes the line, which may contain a secret.
+    const at = cause instanceof YAMLParseError ? ` (line ${cause.linePos?.[0].line})` : '';
+    throw new NotificationsConfigError(`is not valid YAML${at}`);
+  }
+};
+
+/** Parses and validates the configuration. Throws a `NotificationsConfigError`. */
+export const parseConfig = (text: string): NotificationsConfig => {
+  const parsed = configSchema.safeParse(parseYaml(text));
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    const field = fieldOf(issue?.path ?? []);
+    // The message names what is expected, never the value, which may be a secret.
+    throw new NotificationsConfigError(`${field && `${field}: `}${issue?.message ?? 'is invalid'}`);
+  }
+  const { cluster, plainHttpHosts = [], stragglersAfter = DEFAULT_STRAGGLERS_AFTER, targets } = parsed.data;
+  const byName = new Map<string, Target>();
+  for (const [index, target] of targets.entries()) {
+    const at = `targets[${index}]`;
+    checkTarget(target, at, plainHttpHosts);
+    if (byName.has(target.name))
+      throw new NotificationsConfigError(`${at}.name: another target has the same name; give each its own`);
+    byName.set(target.name, target);
+  }
+  return { cluster, stragglersAfterMs: durationOf(stragglersAfter), targets: byName };
+};
+
+const durationOf = (text: string): number => {
+  try {
+    return parseDuration('stragglersAfter', text);
+  } catch (cause) {
+    throw new NotificationsConfigError(cause instanceof OptionError ? cause.message : 'stragglersAfter: is invalid');
+  }
+};
