@@ -1,8 +1,39 @@
 export { daemonRolloutCrd } from './api/crd.ts';
-export { crdMetadata } from './api/crd-schema.ts';
-export { type DaemonRollout, type DaemonRolloutStatus, daemonRolloutApi } from './api/types.ts';
-export { type Action, type Decision, decide } from './decision/decide.ts';
+export { crdMetadata } from './api/crd-definition.ts';
+export { type Rule, type Schema, withRules } from './api/crd-schema.ts';
+export { intOrPercent, labelMap, labelSelector } from './api/crd-values.ts';
+export { planCrds } from './api/plan-crds.ts';
+export {
+  type AnalysisCheck,
+  type PlanCheck,
+  type PlanStage,
+  type PrometheusCheck,
+  planApi,
+  planLimits,
+  planWeekdays,
+  queryPlaceholders,
+  REST_STAGE,
+  type RolloutApproval,
+  type RolloutApprovalSpec,
+  type RolloutPlanObject,
+  type RolloutPlanSpec,
+} from './api/plan-types.ts';
+export {
+  type DaemonRollout,
+  type DaemonRolloutHistory,
+  type DaemonRolloutStage,
+  type DaemonRolloutStatus,
+  daemonRolloutApi,
+  daemonRolloutLimits,
+  FIELD_MANAGER,
+  type NotificationKind,
+  notificationKinds,
+  type RolloutNotification,
+  type StagePromotion,
+} from './api/types.ts';
+export { type Action, type Decision, decide, type Summary } from './decision/decide.ts';
 export type { OutsideHold } from './decision/hold.ts';
+export { checksFrom, previewSamples } from './decision/stages.ts';
 export {
   IMAGE_READY,
   type ImageReady,
@@ -19,7 +50,7 @@ export {
   openImageRequest,
   type RequestingDaemonSet,
 } from './facts/image-request.ts';
-export { controllerOf, type Owner, toTimestamp } from './facts/metadata.ts';
+export { controllerOf, type Owner, toTimestamp, WHOLE_SECOND_MS } from './facts/metadata.ts';
 export {
   type Announcement,
   announcedRevision,
@@ -32,6 +63,7 @@ export {
 } from './facts/need-upgrade.ts';
 export { IMAGE_AGENT, type NodeFacts, type NodeInfo, toNodeInfo } from './facts/node.ts';
 export {
+  ADVANCED_ROLLOUT_SUFFIX,
   type ContainerSnapshot,
   type Gate,
   gate,
@@ -48,12 +80,24 @@ export {
   readInPlaceState,
 } from './facts/openkruise.ts';
 export { type PodFacts, toPodFacts } from './facts/pod.ts';
-export { imagePullReasons } from './facts/pod-trouble.ts';
+export { imagePullReasons, shorten } from './facts/pod-trouble.ts';
 export { recordedTemplate, templateDigest } from './facts/template.ts';
+export { imagesBeyond, imagesOf, type PullImage } from './facts/template-images.ts';
+export { type TemplateOrigin, templateOrigin } from './facts/template-origin.ts';
 export { createLedger, type Ledger } from './ledger/ledger.ts';
 export { restore } from './ledger/persist.ts';
+export { groupsOf } from './ledger/scopes.ts';
 export type { TargetRevision } from './ledger/state.ts';
+export type { Approval } from './plan/approval.ts';
+export { forecastWaves, openTime } from './plan/forecast.ts';
+export { matchingStages, sampleCode } from './plan/membership.ts';
+export { type Preceding, waitsFor } from './plan/order.ts';
+export { type FoundPlan, type Plan, type Predecessor, withoutCircle, withPlan } from './plan/plan.ts';
+export { afterStageAction, withoutFailedChecks } from './plan/stage-state.ts';
+export { canonicalTimeZone, windowsAt } from './plan/window.ts';
+
 export {
+  budgetShare,
   count,
   formatIntOrPercent,
   type IntOrPercent,
@@ -61,7 +105,9 @@ export {
   percent,
   scaledValue,
 } from './policy/int-or-percent.ts';
+export { alias, annotation, knownKeys, ownKey, settingKeys } from './policy/keys.ts';
 export {
+  optsIn,
   type ParsedPolicy,
   type Policy,
   type PolicyWords,
@@ -70,16 +116,37 @@ export {
   readStrategy,
   validatedPolicy,
 } from './policy/policy.ts';
+export { misspelledKeys, spellings } from './policy/spelling.ts';
 export { readTerms } from './policy/terms.ts';
-export { annotation, formatPolicyError, type PolicyError } from './policy/values.ts';
+export { formatPlanName, formatPolicyError, type PlanName, type PolicyError, parseDuration } from './policy/values.ts';
 export { AGENT_ACK_TIMEOUT_MS } from './record/images.ts';
 export { MAX_CLOCK_SKEW_MS } from './record/observe.ts';
 export { type Cause, type Phase, phases } from './record/phase.ts';
 export { isStale, livePod } from './record/pods.ts';
 export { mayHaveStarted, type NodeUpdate, newUpdate } from './record/update.ts';
-export { idleReason, TEMPLATE_NOT_OBSERVED } from './report/conditions.ts';
-export { type Explanation, explain, policyWarnings } from './report/explain.ts';
+export {
+  type ConditionState,
+  conditionsOf,
+  conditionsOnDaemonSet,
+  isAtRest,
+  summaryText,
+  TEMPLATE_NOT_OBSERVED,
+} from './report/conditions.ts';
+export { countsOf, fullScopeOf } from './report/counts.ts';
+export { isEverywhere } from './report/coverage.ts';
+export { DETECTION_LAG_MS, type Explanation, explain, policyWarnings } from './report/explain.ts';
 export { explainHold } from './report/explain-hold.ts';
+export {
+  hasCompleted,
+  hasReachedAll,
+  hasStarted,
+  type NotificationTerms,
+  notificationId,
+  notificationsOf,
+  startedText,
+  stragglersAt,
+} from './report/notifications.ts';
+export { awaitedStage, stagesOf } from './report/stages.ts';
 export { statusOf, type WrittenStatus } from './report/status.ts';
 export {
   daemonTolerations,

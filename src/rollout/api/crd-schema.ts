@@ -1,27 +1,32 @@
 import type { JSONSchemaProps } from 'kubernetes-types/apiextensions/v1.d.ts';
-import type { ObjectMeta } from 'kubernetes-types/meta/v1.d.ts';
 
-/** Metadata of each CRD that ships. Helm keeps CRDs on uninstall, since deleting one deletes all its objects. */
-export const crdMetadata = ({ plural, group }: { plural: string; group: string }) =>
-  ({
-    name: `${plural}.${group}`,
-    labels: {
-      'app.kubernetes.io/name': 'edgeset',
-      'app.kubernetes.io/part-of': 'edgeset',
-      'app.kubernetes.io/component': 'crd',
-    },
-    annotations: { 'helm.sh/resource-policy': 'keep' },
-  }) satisfies ObjectMeta;
+/** A CEL validation rule. `message` says what is wrong and how to fix it. */
+export interface Rule {
+  rule: string;
+  message: string;
+  /** The field at fault, relative to the field that carries the rule: `.maxSurge`. */
+  fieldPath?: string;
+}
 
-/** The subset of structural schemas that our CRDs use, including Kubernetes' list types. */
+/** The subset of structural schemas that our CRDs use, with Kubernetes' extensions. */
 export interface Schema extends JSONSchemaProps {
-  type: 'object' | 'array' | 'string' | 'integer' | 'boolean';
+  /** Absent for an integer or a text. */
+  type?: 'object' | 'array' | 'string' | 'integer' | 'boolean';
   description: string;
   properties?: Record<string, Schema>;
   items?: Schema;
-  'x-kubernetes-list-type'?: 'map' | 'atomic';
+  'x-kubernetes-int-or-string'?: true;
+  'x-kubernetes-list-type'?: 'map' | 'atomic' | 'set';
   'x-kubernetes-list-map-keys'?: string[];
+  'x-kubernetes-map-type'?: 'atomic';
+  'x-kubernetes-validations'?: Rule[];
 }
+
+/** The schema with more rules. */
+export const withRules = (schema: Schema, ...rules: Rule[]): Schema => ({
+  ...schema,
+  'x-kubernetes-validations': [...(schema['x-kubernetes-validations'] ?? []), ...rules],
+});
 
 /** A timestamp is at most this long: `2026-03-01T10:00:00.123456789+02:00` and some. */
 const TIME_LENGTH = 40;
@@ -29,7 +34,7 @@ const TIME_LENGTH = 40;
 export const text = (
   description: string,
   maxLength: number,
-  more: Pick<JSONSchemaProps, 'format' | 'pattern' | 'minLength'> = {},
+  more: Pick<JSONSchemaProps, 'format' | 'pattern' | 'minLength' | 'default'> = {},
 ): Schema => ({
   type: 'string',
   description,
@@ -37,10 +42,15 @@ export const text = (
   ...more,
 });
 
-export const oneOf = (description: string, values: readonly string[]): Schema => ({
+export const oneOf = (
+  description: string,
+  values: readonly string[],
+  more: Pick<JSONSchemaProps, 'default'> = {},
+): Schema => ({
   type: 'string',
   description,
   enum: [...values],
+  ...more,
 });
 
 export const dateTime = (description: string): Schema => text(description, TIME_LENGTH, { format: 'date-time' });

@@ -1,6 +1,8 @@
 import { phases } from '../record/phase.ts';
+import { history } from './crd-history.ts';
 import { atomicList, counter, dateTime, flag, keyedList, object, oneOf, type Schema, text } from './crd-schema.ts';
-import { daemonRolloutLimits as limits } from './types.ts';
+import { stages } from './crd-stages.ts';
+import { daemonRolloutLimits as limits, notificationKinds } from './types.ts';
 
 const nodeName = (description: string): Schema => text(description, limits.name);
 const cause = (): Schema => text('Why the node is in its phase; `kubectl edgeset explain` explains it.', 64);
@@ -106,11 +108,20 @@ const failing = atomicList(
   }),
 );
 
+const stragglers = atomicList(
+  'The first offline nodes that do not have the target, those that have been away for longest first.',
+  limits.stragglers,
+  object('An offline node that does not have the target.', {
+    node: nodeName('Name of the node.'),
+    lastSeen: dateTime('When the cluster noticed that the node was no longer Ready.'),
+  }),
+);
+
 const CONDITION_TYPE =
   '^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$';
 
 const conditions = keyedList(
-  'Ready, Reconciling and Stalled as defined by kstatus, and Complete, Paused and Halted.',
+  'Ready, Reconciling and Stalled as defined by kstatus, and Complete, AllNodesUpdated, Paused and Halted.',
   limits.conditions,
   ['type'],
   object(
@@ -123,21 +134,30 @@ const conditions = keyedList(
         pattern: '^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$',
       }),
       message: text('The reason for the status, for people; may be empty.', 32_768),
-      observedGeneration: counter('The generation of the DaemonSet that the condition is about.', 'int64'),
+      observedGeneration: counter(
+        'The metadata.generation of the DaemonRollout when the condition was written.',
+        'int64',
+      ),
       lastTransitionTime: dateTime('When the status last changed.'),
     },
     { optional: ['observedGeneration'] },
   ),
 );
 
-const halted = object('Why and when the rollout was halted; absent while it is not.', {
-  at: dateTime('When it was halted.'),
-  reason: oneOf(
-    'Failures: too many nodes failed. RolledBack: the revision was rolled back before and has been set again.',
-    ['Failures', 'RolledBack'],
-  ),
-  nodes: atomicList('The first failed nodes.', limits.haltedNodes, nodeName('Name of a node.')),
-});
+const halted = object(
+  'Why and when the rollout was halted; absent while it is not.',
+  {
+    at: dateTime('When it was halted.'),
+    reason: oneOf(
+      'Failures: too many nodes failed. CheckFailed: a check of the open stage failed too often. ' +
+        'RolledBack: the revision was rolled back before and has been set again.',
+      ['Failures', 'CheckFailed', 'RolledBack'],
+    ),
+    nodes: atomicList('The first failed nodes.', limits.haltedNodes, nodeName('Name of a node.')),
+    check: text('The check that failed: STAGE/CHECK.', 2 * limits.hash + 1),
+  },
+  { optional: ['check'] },
+);
 
 const lastComplete = object('The last revision that every online node ran; a rollback returns to it.', {
   revision: text('Name of the ControllerRevision.', limits.name),
@@ -179,8 +199,49 @@ const reservations = atomicList(
   ),
 );
 
+const notifications = object('What receivers outside of the cluster are told; absent unless the manager has targets.', {
+  told: atomicList(
+    'What this rollout tells only once, and has told.',
+    limits.told,
+    text('The kind of notification, with its reason.', 64),
+  ),
+  pending: atomicList(
+    'What is still to be sent, oldest first.',
+    limits.notifications,
+    object(
+      'One notification.',
+      {
+        kind: oneOf('What it is about.', notificationKinds),
+        reason: text('Reason of the condition that explains it.', 64),
+        stage: text('The stage of the rollout plan that waits; absent if it is not about a stage.', limits.hash),
+        rollout: rolloutNumber('Number of the rollout.'),
+        revision: text('Name of its target.', limits.name),
+        at: dateTime('When it happened.'),
+        message: text('What happened, as a sentence.', limits.message),
+        nodes: object('How many nodes were in each state.', {
+          eligible: counter('Nodes that the DaemonSet runs on.'),
+          online: counter('Eligible nodes that were Ready.'),
+          updated: counter('Online nodes at the target.'),
+          failed: counter('Online nodes on which the target did not work.'),
+          offline: counter('Nodes that were not Ready.'),
+        }),
+        targets: atomicList(
+          'The targets of the configuration that have not received it yet.',
+          limits.targets,
+          text('Name of a target.', 63),
+        ),
+      },
+      { optional: ['reason', 'stage'] },
+    ),
+  ),
+});
+
 const properties = {
-  observedGeneration: counter('The generation of the DaemonSet that this status is about.', 'int64'),
+  observedGeneration: counter(
+    'The metadata.generation of this DaemonRollout, as tools expect it here. daemonSetGeneration says what the status is about.',
+    'int64',
+  ),
+  daemonSetGeneration: counter('The metadata.generation of the DaemonSet that this status is about.', 'int64'),
   policyHash: text('Changes when the policy in the annotations changes; empty while it is invalid.', limits.hash),
   strategy: oneOf(
     'auto: the manager updates the nodes. ota: the owner of each node does. manual: whoever deletes its pod does.',
@@ -196,6 +257,7 @@ const properties = {
   acted: counter('Number of nodes updated in this rollout.'),
   startedAt: dateTime('When the target was set; absent for the first target that the manager found.'),
   finishedAt: dateTime('When every online node first ran the target.'),
+  allNodesUpdatedAt: dateTime('When every node first had the target, offline nodes included.'),
   estimatedFinishAt: dateTime(
     'When all online nodes will run the target if the rollout continues at its present pace.',
   ),
@@ -206,6 +268,7 @@ const properties = {
   owners,
   images,
   failing,
+  stragglers,
   conditions,
   halted,
   resumed: text('The last value of the annotation edgeset.io/resume that took effect.', limits.consent),
@@ -216,6 +279,16 @@ const properties = {
     limits.forgiven,
     nodeName('Name of a node.'),
   ),
+  history,
+  notifications,
+  plan: text(
+    'The rollout plan that the DaemonSet names: NAME, or cluster/NAME. Absent without one.',
+    limits.name + 'cluster/'.length,
+  ),
+  rollback: flag(
+    'The target is the revision that was last complete, set again while another was rolled out: stages, windows and freezes do not hold it.',
+  ),
+  stages,
 } satisfies Record<string, Schema>;
 
 /** Every field of DaemonRolloutStatus in types.ts; none is required, since a reservation is written before the rest. */

@@ -1,17 +1,18 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { z } from 'zod';
+import { type Full, inspect, pathsOf } from '../testing/schemas.ts';
 import { daemonRolloutCrd } from './crd.ts';
-import type { Schema } from './crd-schema.ts';
 import { daemonRolloutStatusSchema } from './crd-status.ts';
-import { type DaemonRollout, type DaemonRolloutStatus, daemonRolloutLimits } from './types.ts';
-
-/** Every optional field given, at any depth. */
-type Full<T> = T extends string | number | boolean
-  ? T
-  : T extends readonly (infer Item)[]
-    ? Full<Item>[]
-    : { [K in keyof T]-?: Full<NonNullable<T[K]>> };
+import {
+  checkStates,
+  type DaemonRollout,
+  type DaemonRolloutStage,
+  type DaemonRolloutStatus,
+  daemonRolloutLimits,
+  rolloutResults,
+  stagePromotions,
+  stageWaits,
+} from './types.ts';
 
 type RequiredKeys<T> = { [K in keyof T]-?: T extends Record<K, T[K]> ? K : never }[keyof T];
 
@@ -27,8 +28,11 @@ type Sparse<T> = { [K in keyof T]-?: Least<NonNullable<T[K]>> };
 
 const time = '2026-03-01T10:00:00Z';
 
+const recorded = { revision: 'web-6d8c', hash: '6d8c', number: 4, images: ['web:2'] };
+
 const least = {
-  observedGeneration: 3,
+  observedGeneration: 1,
+  daemonSetGeneration: 3,
   policyHash: '0a1b2c3d4e',
   strategy: 'auto',
   leader: 'manager-1_0a1b2c',
@@ -59,12 +63,32 @@ const least = {
   owners: { asked: 1, nodes: ['n1'] },
   images: { pulled: 1, pulling: 1, waiting: 0, failed: 1, failing: [{ node: 'n1', message: 'no such image' }] },
   failing: [{ node: 'n1', cause: 'crash-loop', message: 'It crashes.', since: time }],
+  stragglers: [{ node: 'n2', lastSeen: time }],
+  allNodesUpdatedAt: time,
   conditions: [{ type: 'Complete', status: 'False', reason: 'InProgress', message: '', lastTransitionTime: time }],
   halted: { at: time, reason: 'Failures', nodes: ['n1'] },
   resumed: '6d8c/1',
   lastComplete: { revision: 'web-5f7b', hash: '5f7b' },
   reservations: [{ node: 'n2', podUID: 'u', rollout: 2, at: '2026-03-01T10:00:00.250Z', carriedOut: false }],
   forgiven: ['n3'],
+  history: [{ rollout: 2, result: 'InProgress', to: recorded, nodes: 12, failures: 0 }],
+  notifications: {
+    told: ['completed'],
+    pending: [
+      {
+        kind: 'halted',
+        rollout: 2,
+        revision: 'web-6d8c',
+        at: time,
+        message: 'It is halted.',
+        nodes: { eligible: 15, online: 14, updated: 12, failed: 1, offline: 1 },
+        targets: ['chat'],
+      },
+    ],
+  },
+  plan: 'cluster/rings',
+  rollback: true,
+  stages: [{ name: 'lab', state: 'Open', nodes: { total: 3, online: 2, updated: 1 } }],
 } satisfies Sparse<DaemonRolloutStatus>;
 
 const full: Full<DaemonRolloutStatus> = {
@@ -73,8 +97,12 @@ const full: Full<DaemonRolloutStatus> = {
   strategy: 'ota',
   causes: [{ phase: 'failed', cause: 'crash-loop', count: 1 }],
   owners: { ...least.owners, deadline: time, deadlineSpreadSeconds: 3600 },
-  halted: { at: time, reason: 'RolledBack', nodes: [] },
-  conditions: least.conditions.map((condition) => ({ ...condition, observedGeneration: 3 })),
+  halted: { at: time, reason: 'RolledBack', nodes: [], check: 'canary/errors' },
+  conditions: least.conditions.map((condition) => ({ ...condition, observedGeneration: 1 })),
+  notifications: {
+    ...least.notifications,
+    pending: least.notifications.pending.map((each) => ({ ...each, reason: 'Failures', stage: 'canary' })),
+  },
   reservations: least.reservations.map((reservation) => ({
     ...reservation,
     kind: 'in-place' as const,
@@ -83,58 +111,72 @@ const full: Full<DaemonRolloutStatus> = {
     podResourceVersion: '77',
     repairs: { kind: 'in-place' as const, podUID: 'u', rollout: 1, at: time },
   })),
+  history: least.history.map((entry) => ({
+    ...entry,
+    result: 'Undone' as const,
+    from: recorded,
+    changedBy: { manager: 'kubectl-set', operation: 'Update', time },
+    startedAt: time,
+    finishedAt: time,
+    allNodesUpdatedAt: time,
+    haltedAt: time,
+    endedAt: time,
+    stages: [
+      {
+        name: 'canary',
+        openedAt: time,
+        promotedAt: time,
+        promotion: 'ByHand' as const,
+        decisions: [{ decision: 'Promote' as const, by: 'ada@example.org', at: time, comment: 'hotfix' }],
+      },
+    ],
+  })),
+  stages: [
+    {
+      name: 'canary',
+      state: 'Passed',
+      nodes: { total: 3, online: 2, updated: 2 },
+      openedAt: time,
+      coveredAt: time,
+      soakUntil: time,
+      awaits: { reason: 'Checks', message: 'The check errors has no result.' },
+      checks: [{ name: 'errors', state: 'NoResult', failures: 1, at: time, message: 'No data.' }],
+      promotedAt: time,
+      promotion: 'ByHand',
+      promotedBy: 'ada@example.org',
+      sample: '0a1b2c3d4e5f6a7b',
+    },
+  ],
 };
 
-const closed = (schema: Schema): object => ({
-  ...schema,
-  ...(schema.items && { items: closed(schema.items) }),
-  ...(schema.properties && {
-    additionalProperties: false,
-    properties: Object.fromEntries(Object.entries(schema.properties).map(([name, inner]) => [name, closed(inner)])),
-  }),
-});
-const validator = z.fromJSONSchema(closed(daemonRolloutStatusSchema) as Parameters<typeof z.fromJSONSchema>[0]);
-const accepts = (status: unknown): boolean => validator.safeParse(status).success;
-
-type Visit = (schema: Schema, path: string) => void;
-const walk = (schema: Schema, visit: Visit, path = 'status'): void => {
-  visit(schema, path);
-  if (schema.items) walk(schema.items, visit, `${path}[]`);
-  for (const [name, inner] of Object.entries(schema.properties ?? {})) walk(inner, visit, `${path}.${name}`);
-};
-const paths = (keep: (schema: Schema) => readonly string[]): string[] => {
-  const found: string[] = [];
-  walk(daemonRolloutStatusSchema, (schema, path) => found.push(...keep(schema).map((name) => `${path}.${name}`)));
-  return found.toSorted();
-};
-const pathsIn = (value: unknown, path = 'status'): string[] => {
-  if (Array.isArray(value)) return value.flatMap((item) => pathsIn(item, `${path}[]`));
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value)
-    .flatMap(([name, inner]) => [`${path}.${name}`, ...pathsIn(inner, `${path}.${name}`)])
-    .toSorted();
-};
+const { accepts, issuesOf, walk, fields, requiredFields } = inspect(daemonRolloutStatusSchema, 'status');
+const pathsIn = (value: unknown): string[] => pathsOf(value, 'status');
 
 describe('the schema of the status and its type', () => {
   it('agree on every field', () => {
-    assert.deepEqual(validator.safeParse(full).error?.issues ?? [], []);
-    assert.deepEqual(
-      pathsIn(full),
-      paths(({ properties }) => Object.keys(properties ?? {})),
-    );
+    assert.deepEqual(issuesOf(full), []);
+    assert.deepEqual(pathsIn(full), fields);
   });
 
   it('agree on which fields are required', () => {
-    assert.deepEqual(validator.safeParse(least).error?.issues ?? [], []);
+    assert.deepEqual(issuesOf(least), []);
     const present = pathsIn(least);
     const nested = present.filter((path) => path.split('.').length > 2);
     const parentOf = (path: string): string => path.slice(0, path.lastIndexOf('.')).replace(/\[\]$/, '');
-    const required = paths((schema) => schema.required ?? []).filter((path) => present.includes(parentOf(path)));
+    const required = requiredFields.filter((path) => present.includes(parentOf(path)));
     assert.deepEqual(nested, required);
     assert.ok(accepts({}), 'a status may have any subset of its fields');
   });
 
   it('include every value of their unions', () => {
+    for (const result of rolloutResults) assert.ok(accepts({ history: [{ ...full.history[0], result }] }));
+    const [stage] = full.stages;
+    for (const state of ['Passed', 'Open', 'Closed'] satisfies DaemonRolloutStage['state'][])
+      assert.ok(accepts({ stages: [{ ...stage, state }] }));
+    for (const reason of stageWaits) assert.ok(accepts({ stages: [{ ...stage, awaits: { reason, message: '' } }] }));
+    for (const promotion of stagePromotions) assert.ok(accepts({ stages: [{ ...stage, promotion }] }));
+    for (const state of checkStates)
+      assert.ok(accepts({ stages: [{ ...stage, checks: [{ name: 'a', state, failures: 0 }] }] }));
     for (const strategy of ['auto', 'ota'] satisfies DaemonRolloutStatus['strategy'][])
       assert.ok(accepts({ strategy }));
   });
@@ -149,9 +191,18 @@ describe('the schema of the status and its type', () => {
     ['text for a number', { rollout: '1' }],
     ['a time without a zone', { startedAt: '2026-03-01T10:00:00' }],
     ['an unknown strategy', { strategy: 'by hand' }],
+    ['an unknown result', { history: [{ ...full.history[0], result: 'Failed' }] }],
+    ['too many rollouts', { history: Array.from({ length: 21 }, () => full.history[0]) }],
     ['an unknown phase', { causes: [{ phase: 'gone', cause: 'x', count: 1 }] }],
     ['a summary that is too long', { summary: 'x'.repeat(daemonRolloutLimits.summary + 1) }],
     ['too many failing nodes', { failing: Array.from({ length: 11 }, () => full.failing[0]) }],
+    ['an unknown state of a stage', { stages: [{ ...least.stages[0], state: 'Done' }] }],
+    ['a stage without its nodes', { stages: [{ name: 'lab', state: 'Open' }] }],
+    ['too many stages', { stages: Array.from({ length: 22 }, () => least.stages[0]) }],
+    [
+      'an unknown state of a check',
+      { stages: [{ ...full.stages[0], checks: [{ name: 'a', state: 'Good', failures: 0 }] }] },
+    ],
     ['a condition without a reason', { conditions: [{ ...full.conditions[0], reason: '' }] }],
   ];
   for (const [name, status] of mistakes) it(`refuse ${name}`, () => assert.equal(accepts(status), false));
@@ -159,10 +210,10 @@ describe('the schema of the status and its type', () => {
 
 describe('the schema', () => {
   it('describes every field in a sentence', () =>
-    walk(daemonRolloutStatusSchema, ({ description }, path) => assert.match(description, /^\p{L}.*\.$/su, path)));
+    walk(({ description }, path) => assert.match(description, /^\p{L}.*\.$/su, path)));
 
   it('limits every text and every list, and identifies list items', () =>
-    walk(daemonRolloutStatusSchema, (schema, path) => {
+    walk((schema, path) => {
       if (schema.type === 'string') assert.ok(schema.maxLength ?? schema.enum, path);
       if (schema.type !== 'array') return;
       assert.ok(schema.maxItems && schema.items, path);
@@ -173,10 +224,9 @@ describe('the schema', () => {
     }));
 
   it('has printer columns that exist', () => {
-    const fields = new Set(pathsIn({ ...full }));
     const [version] = daemonRolloutCrd.spec.versions;
     for (const { jsonPath } of version?.additionalPrinterColumns ?? []) {
-      if (jsonPath !== '.metadata.creationTimestamp') assert.ok(fields.has(jsonPath.slice(1)), jsonPath);
+      if (jsonPath !== '.metadata.creationTimestamp') assert.ok(fields.includes(jsonPath.slice(1)), jsonPath);
     }
   });
 

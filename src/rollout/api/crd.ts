@@ -1,25 +1,7 @@
-import type { CustomResourceColumnDefinition, CustomResourceDefinition } from 'kubernetes-types/apiextensions/v1.d.ts';
-import { crdMetadata } from './crd-schema.ts';
+import type { CustomResourceColumnDefinition } from 'kubernetes-types/apiextensions/v1.d.ts';
+import { ageColumn, column, countColumn, defineCrd, wide } from './crd-definition.ts';
 import { daemonRolloutStatusSchema } from './crd-status.ts';
-import { daemonRolloutApi as api } from './types.ts';
-
-const column = (name: string, jsonPath: string, description: string): CustomResourceColumnDefinition => ({
-  name,
-  type: 'string',
-  jsonPath,
-  description,
-});
-
-const countColumn = (name: string, jsonPath: string, description: string): CustomResourceColumnDefinition => ({
-  ...column(name, jsonPath, description),
-  type: 'integer',
-});
-
-/** Shown by `kubectl get -o wide` only. */
-const wide = (definition: CustomResourceColumnDefinition): CustomResourceColumnDefinition => ({
-  ...definition,
-  priority: 1,
-});
+import { daemonRolloutApi } from './types.ts';
 
 const columns: CustomResourceColumnDefinition[] = [
   column(
@@ -34,51 +16,21 @@ const columns: CustomResourceColumnDefinition[] = [
   countColumn('Offline', '.status.nodes.offline', 'Nodes that are not Ready.'),
   countColumn('Failed', '.status.nodes.failed', 'Online nodes on which the target does not work.'),
   column('Status', '.status.summary', 'State of the rollout.'),
-  { ...column('Age', '.metadata.creationTimestamp', 'Age of the DaemonRollout.'), type: 'date' },
+  ageColumn('Age of the DaemonRollout.'),
   wide(column('Budget', '.status.budget.maxUnavailable', 'How many nodes may be down at once.')),
   wide(countColumn('Held', '.status.nodes.held', 'Nodes that are kept on an older revision.')),
 ];
 
-/** `daemonrollouts.edgeset.io`, as `kubectl apply` takes it. */
-export const daemonRolloutCrd = {
-  apiVersion: 'apiextensions.k8s.io/v1',
-  kind: 'CustomResourceDefinition',
-  // Deleting the CRD deletes the state of every rollout: its reserved slots, its failures and its last complete revision.
-  metadata: crdMetadata(api),
-  spec: {
-    group: api.group,
-    scope: 'Namespaced',
-    names: {
-      kind: api.kind,
-      listKind: api.listKind,
-      plural: api.plural,
-      singular: api.singular,
-      shortNames: [api.shortName],
-      categories: [api.category],
-    },
-    versions: [
-      {
-        name: api.version,
-        served: true,
-        storage: true,
-        subresources: { status: {} },
-        additionalPrinterColumns: columns,
-        schema: {
-          openAPIV3Schema: {
-            type: 'object',
-            description:
-              'The state of the rollout of one DaemonSet, which has the same name and owns it. It has no spec: the DaemonSet ' +
-              'and its annotations say what is wanted.',
-            properties: {
-              apiVersion: { type: 'string', description: 'Version of the schema that this object is written in.' },
-              kind: { type: 'string', description: 'What this object is.' },
-              // The API server has its own description, and refuses one here.
-              metadata: { type: 'object' },
-              status: daemonRolloutStatusSchema,
-            },
-          },
-        },
-      },
-    ],
-  },
-} satisfies CustomResourceDefinition;
+/**
+ * `daemonrollouts.edgeset.io`. Deleting it deletes the state of every rollout: its reserved slots, its failures and its last
+ * complete revision.
+ */
+export const daemonRolloutCrd = defineCrd({
+  scope: 'Namespaced',
+  names: daemonRolloutApi,
+  description:
+    'The state of the rollout of one DaemonSet, which has the same name and owns it. It has no spec: the DaemonSet ' +
+    'and its annotations say what is wanted.',
+  columns,
+  properties: { status: daemonRolloutStatusSchema },
+});

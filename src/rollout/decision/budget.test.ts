@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { daemonRolloutLimits } from '../api/types.ts';
+import { noScopes } from '../ledger/scopes.ts';
 import { newTally } from '../ledger/tally.ts';
 import { count, percent } from '../policy/int-or-percent.ts';
 import { benchAt, policyWith } from '../testing/workbench.ts';
-import { budgetOf, roomForBroken, roomForHealthy } from './budget.ts';
+import { budgetOf, createRoom } from './budget.ts';
 
 describe('budgetOf', () => {
   for (const [value, settled, budget] of [
@@ -62,14 +63,16 @@ describe('room', () => {
     [3, 3, false, false],
   ] as const)
     it(`with ${inFlight} in flight and ${occupied} occupied of 2: healthy ${healthy}, broken ${broken}`, () => {
-      const usage = { inFlight, trying: inFlight, occupied };
-      assert.equal(roomForHealthy(2, usage), healthy);
-      assert.equal(roomForBroken(2, usage, false), broken);
+      const room = createRoom(2, { inFlight, trying: inFlight, occupied }, false);
+      assert.equal(room.forHealthy(noScopes), healthy);
+      assert.equal(room.forBroken(noScopes, false), broken);
     });
 
   it("in a node's own slot depends on updates under way, not on nodes that wait for the same repair", () => {
-    assert.equal(roomForBroken(2, { inFlight: 9, trying: 1, occupied: 9 }, true), true);
-    assert.equal(roomForBroken(2, { inFlight: 9, trying: 2, occupied: 9 }, true), false);
-    assert.equal(roomForBroken(0, { inFlight: 0, trying: 0, occupied: 0 }, true), false);
+    const ownSlot = (budget: number, usage: Parameters<typeof createRoom>[1]): boolean =>
+      createRoom(budget, usage, false).forBroken(noScopes, true);
+    assert.equal(ownSlot(2, { inFlight: 9, trying: 1, occupied: 9 }), true);
+    assert.equal(ownSlot(2, { inFlight: 9, trying: 2, occupied: 9 }), false);
+    assert.equal(ownSlot(0, { inFlight: 0, trying: 0, occupied: 0 }), false);
   });
 });

@@ -1,6 +1,7 @@
 import { daemonRolloutLimits } from '../api/types.ts';
+import { type Scope, type Scopes, scopeLimit } from '../ledger/scopes.ts';
 import type { Tally } from '../ledger/tally.ts';
-import { scaledValue } from '../policy/int-or-percent.ts';
+import { budgetShare } from '../policy/int-or-percent.ts';
 import { type Policy, surges } from '../policy/policy.ts';
 
 /** Every update in flight is a reservation in the DaemonRollout, whose size is limited however large the fleet is. */
@@ -10,9 +11,8 @@ const MOST_IN_FLIGHT = daemonRolloutLimits.reservations;
 export const budgetOf = (policy: Policy, tally: Readonly<Tally>): number => {
   const { maxUnavailable, maxSurge, percentOf } = policy;
   const share = surges(policy) ? maxSurge : maxUnavailable;
-  if (share.value === 0) return 0;
   const total = percentOf === 'desired' ? tally.eligible : tally.settled;
-  return Math.min(MOST_IN_FLIGHT, Math.max(1, scaledValue(share, total, 'up')));
+  return Math.min(MOST_IN_FLIGHT, budgetShare(share, total));
 };
 
 /** How much of the budget is in use. A decision adds to it while it reserves slots. */
@@ -32,9 +32,55 @@ export interface Usage {
  * template could repair nothing once more nodes are broken than the budget allows (because it was lowered, is a percentage
  * of fewer nodes, or is exceeded by suspects that returned broken).
  */
-export const roomForBroken = (budget: number, usage: Usage, ownSlot: boolean): boolean =>
-  (ownSlot ? usage.trying : usage.inFlight) < budget;
+const roomForBroken = (limit: number, usage: Usage, ownSlot: boolean): boolean =>
+  (ownSlot ? usage.trying : usage.inFlight) < limit;
 
 /** May a healthy pod be taken down, or get a new one beside it? */
-export const roomForHealthy = (budget: number, usage: Usage, surging = false): boolean =>
-  usage.inFlight < budget && (surging || usage.occupied < budget);
+const roomForHealthy = (limit: number, usage: Usage, surging: boolean): boolean =>
+  usage.inFlight < limit && (surging || usage.occupied < limit);
+
+const nothing: Usage = { inFlight: 0, trying: 0, occupied: 0 };
+
+const without = (usage: Usage, own: Usage): Usage => ({
+  inFlight: usage.inFlight - own.inFlight,
+  trying: usage.trying - own.trying,
+  occupied: usage.occupied - own.occupied,
+});
+
+const add = (usage: Usage, more: Usage): void => {
+  usage.inFlight += more.inFlight;
+  usage.trying += more.trying;
+  usage.occupied += more.occupied;
+};
+
+const usageIn = ({ inFlight, trying, occupied }: Readonly<Usage>): Usage => ({ inFlight, trying, occupied });
+
+/**
+ * What is left of the budget while one decision uses it: of the DaemonSet's own, and of those of the stages and groups that
+ * a node is in. `own`: what the node itself uses already.
+ */
+export const createRoom = (budget: number, tally: Readonly<Usage>, surging: boolean) => {
+  const usage = usageIn(tally);
+  /** Of the scopes in which this decision has changed something. */
+  const changed = new Map<Scope, Usage>();
+  const fits = ({ all }: Scopes, own: Usage, isRoom: (limit: number, usage: Usage) => boolean): boolean =>
+    isRoom(budget, without(usage, own)) &&
+    all.every((scope) => isRoom(scopeLimit(scope), without(changed.get(scope) ?? scope, own)));
+  return {
+    /** Of the whole DaemonSet. */
+    usage: usage as Readonly<Usage>,
+    forBroken: (scopes: Scopes, ownSlot: boolean, own = nothing): boolean =>
+      fits(scopes, own, (limit, used) => roomForBroken(limit, used, ownSlot)),
+    forHealthy: (scopes: Scopes, own = nothing): boolean =>
+      fits(scopes, own, (limit, used) => roomForHealthy(limit, used, surging)),
+    take({ all }: Scopes, more: Usage): void {
+      add(usage, more);
+      for (const scope of all) {
+        const used = changed.get(scope) ?? usageIn(scope);
+        add(used, more);
+        changed.set(scope, used);
+      }
+    },
+  };
+};
+export type Room = ReturnType<typeof createRoom>;

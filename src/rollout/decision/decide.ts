@@ -2,12 +2,13 @@ import type { PodFacts } from '../facts/pod.ts';
 import { type Breaker, breakerOf } from '../ledger/breaker.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Halt } from '../ledger/state.ts';
-import { managerReplacesPods } from '../policy/policy.ts';
+import { managerReplacesPods, surges } from '../policy/policy.ts';
 import type { UpdateKind } from '../record/update.ts';
-import { budgetOf, type Usage } from './budget.ts';
+import { budgetOf, createRoom, type Usage } from './budget.ts';
 import { type Hold, holdOf, type OutsideHold } from './hold.ts';
 import { requestImages } from './images.ts';
 import { deleteSurgedOutPods, reserveSlots, resolveReservations } from './slots.ts';
+import { assessStage, type StageAction, type StageStand } from './stages.ts';
 import { isComplete, transitionOf } from './transition.ts';
 
 /**
@@ -28,6 +29,8 @@ export type Action =
   | { type: 'resume'; value: string }
   | { type: 'rollback'; to: { name: string; hash: string } }
   | { type: 'complete' }
+  /** A stage of the plan is opened, its soak begins or is over, or it is passed: `change` is what is noted of it. */
+  | StageAction
   /** Update condition PodNeedUpgrade of the pods in the ledger's `unannounced`. */
   | { type: 'announce'; pods: number }
   /** Request the images of the target on the node's pod. */
@@ -43,6 +46,10 @@ export interface Summary {
   hold: Hold | undefined;
   /** Every online eligible node runs the target revision, available, and no update is in flight. */
   complete: boolean;
+  /** Nodes with a healthy old pod that wait only because their group or stage has as many down as it may. */
+  withoutRoom: number;
+  /** The open stage of the plan; undefined without stages. */
+  stage: StageStand | undefined;
 }
 
 export interface Decision {
@@ -61,22 +68,35 @@ export const decide = (ledger: Ledger, outside: OutsideHold | undefined, now: nu
   const managed = managerReplacesPods(policy);
   // Owners and users who replace pods themselves have no budget.
   const budget = managed ? budgetOf(policy, tally) : 0;
-  const breaker = breakerOf(policy, tally, state.acted, budget);
+  const breaker = breakerOf(ledger.termsOfBreaker(), tally, state.acted, budget);
   const complete = outside === undefined && isComplete(ledger);
   const hold = holdOf(ledger, outside, budget, breaker);
-  const usage: Usage = { inFlight: tally.inFlight, trying: tally.trying, occupied: tally.occupied };
-  const summary: Summary = { budget, usage: { ...usage }, breaker, hold, complete };
-  const wakeAt = ledger.nextDueAt();
+  const room = createRoom(budget, tally, surges(policy));
+  const planTime = ledger.planTime(now);
+  const staging = assessStage(ledger, hold, planTime);
+  const summary: Summary = {
+    budget,
+    usage: { ...room.usage },
+    breaker,
+    hold,
+    complete,
+    withoutRoom: 0,
+    stage: staging?.stand,
+  };
+  const wakeAt = Math.min(ledger.nextDueAt(), (staging?.wakeAt ?? Number.POSITIVE_INFINITY) + (now - planTime));
 
   // The cache may be incomplete: start nothing, and release nothing.
   if (outside?.kind === 'unsynced') return { actions: [], wakeAt, summary };
-  const transition = outside ? undefined : transitionOf(ledger, breaker, complete, now);
+  const transition = outside ? undefined : (transitionOf(ledger, breaker, complete, now) ?? staging?.action);
   // Updates that owners have approved continue; nodes without an approval are no candidates.
   const held = hold !== undefined && !(hold.kind === 'owner' && managed);
   const mayStart = !held && transition === undefined;
-  const actions = resolveReservations(ledger, mayStart, budget, usage, now);
+  const actions = resolveReservations(ledger, mayStart, room, now);
   if (transition) actions.unshift(transition);
-  if (mayStart) actions.push(...deleteSurgedOutPods(ledger), ...reserveSlots(ledger, budget, usage));
+  // What a closed window found under way is brought to its end.
+  if (mayStart || (hold?.kind === 'window' && !transition)) actions.push(...deleteSurgedOutPods(ledger));
+  if (mayStart) actions.push(...reserveSlots(ledger, room));
+  if (!hold && managed) summary.withoutRoom = ledger.waitingForRoom();
   const { size } = ledger.unannounced();
   if (!outside && size > 0) actions.push({ type: 'announce', pods: size });
   if (!outside && !transition) {

@@ -21,7 +21,10 @@ export type Hold =
   | { kind: 'paused' }
   /** The budget is zero. */
   | { kind: 'frozen' }
-  | { kind: 'halted'; halt: Halt }
+  /** `failures`: nodes on which the target has failed and not recovered by itself. */
+  | { kind: 'halted'; halt: Halt; failures: number }
+  /** No window of the plan is open, or a freeze forbids it: until when, epoch ms, and why there is a freeze. */
+  | { kind: 'window'; until: number; freeze?: string }
   /** Failures and suspects together reach the threshold; suspects may still come back. */
   | { kind: 'waiting'; breaker: Breaker };
 
@@ -35,6 +38,18 @@ const ownerDecides = ({ otaDeadline, otaDeadlineSpreadMs }: Policy): Hold => ({
   }),
 });
 
+/** Undefined while the plan's calendar is open for some node, as far as is known. */
+const closedCalendar = ({ calendar }: Ledger): Hold | undefined => {
+  const state = calendar.forAll();
+  if (!state || state.open) return undefined;
+  const { closedBy, opensAt } = state;
+  return {
+    kind: 'window',
+    until: opensAt,
+    ...(closedBy?.kind === 'freeze' && { freeze: closedBy.reason ?? '' }),
+  };
+};
+
 /** What holds the rollout: the first that applies. */
 export const holdOf = (
   ledger: Ledger,
@@ -47,8 +62,10 @@ export const holdOf = (
   if (!state.target) return { kind: 'unobserved' };
   if (policy.strategy === 'manual') return { kind: 'manual' };
   if (policy.paused) return { kind: 'paused' };
-  if (state.halted) return { kind: 'halted', halt: state.halted };
+  if (state.halted) return { kind: 'halted', halt: state.halted, failures: breaker.failures };
   if (budget === 0 && managerReplacesPods(policy)) return { kind: 'frozen' };
   if (breaker.open) return { kind: 'waiting', breaker };
+  const closed = managerReplacesPods(policy) ? closedCalendar(ledger) : undefined;
+  if (closed) return closed;
   return policy.strategy === 'ota' ? ownerDecides(policy) : undefined;
 };

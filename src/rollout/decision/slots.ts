@@ -1,11 +1,13 @@
 import type { PodFacts } from '../facts/pod.ts';
+import type { CandidateQueue } from '../ledger/indexes.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import { noScopes, type Scopes } from '../ledger/scopes.ts';
 import { surges } from '../policy/policy.ts';
 import { isOutOfService } from '../record/in-place.ts';
 import { livePod } from '../record/pods.ts';
 import type { NodeRecord } from '../record/record.ts';
 import { mayHaveStarted, type UpdateKind } from '../record/update.ts';
-import { roomForBroken, roomForHealthy, type Usage } from './budget.ts';
+import type { Room, Usage } from './budget.ts';
 import type { Action } from './decide.ts';
 
 /** One decision reserves at most this many slots. The next decision follows as soon as they are written. */
@@ -29,6 +31,7 @@ const mayUpdate = (ledger: Ledger, record: NodeRecord): boolean => {
   const { policy, state } = ledger;
   const pod = livePod(record);
   if (!node || status.phase === undefined || !status.settled || !node.selected || status.owner.asked) return false;
+  if (!status.mayBegin) return false;
   // While a pod terminates, the controller of the pods would not create a new one beside it.
   if (!pod || (record.pods.length !== 1 && !surges(policy))) return false;
   if (isRecreated(ledger, record)) return true;
@@ -53,30 +56,21 @@ const reservation = (ledger: Ledger, record: NodeRecord, pod: PodFacts): Action 
 const actionTypes = { delete: 'delete', 'in-place': 'change', surge: 'surge' } as const;
 
 /**
- * Carries out reserved updates that are still wanted and releases the others. `usage` is reduced by the slots that become
- * free at once.
+ * Carries out reserved updates that are still wanted and releases the others. `room` grows by the slots that become free at
+ * once.
  */
-export const resolveReservations = (
-  ledger: Ledger,
-  mayStart: boolean,
-  budget: number,
-  usage: Usage,
-  now: number,
-): Action[] => {
+export const resolveReservations = (ledger: Ledger, mayStart: boolean, room: Room, now: number): Action[] => {
   const actions: Action[] = [];
   for (const record of [...ledger.unconfirmed()].toSorted(byName)) {
     const { update } = record;
     if (!update || update.stage === 'sending') continue;
     const pod = livePod(record)?.facts;
     const { inFlight, trying, down } = record.status;
-    const others: Usage = {
-      inFlight: usage.inFlight - (inFlight ? 1 : 0),
-      trying: usage.trying - (trying ? 1 : 0),
-      occupied: usage.occupied - (inFlight || down ? 1 : 0),
-    };
+    const own: Usage = { inFlight: inFlight ? 1 : 0, trying: trying ? 1 : 0, occupied: inFlight || down ? 1 : 0 };
+    const { scopes } = record.status;
     const hasRoom = down
-      ? roomForBroken(budget, others, update.repairs !== undefined && pod?.ready !== true)
-      : roomForHealthy(budget, others, surges(ledger.policy));
+      ? room.forBroken(scopes, update.repairs !== undefined && pod?.ready !== true, own)
+      : room.forHealthy(scopes, own);
     const isWanted =
       mayStart &&
       hasRoom &&
@@ -88,11 +82,10 @@ export const resolveReservations = (
       actions.push({ type: 'release', node: record.name, fence });
       // It holds its slot until the fence is written: only then is it certain that it was not carried out.
       if (fence) continue;
-      usage.trying = others.trying;
+      room.take(scopes, { inFlight: 0, trying: -own.trying, occupied: 0 });
       // The slot stays in use for the older update that this one was to repair, or for what was started on the pod.
       if (update.repairs || isOutOfService(record)) continue;
-      usage.inFlight = others.inFlight;
-      if (!down) usage.occupied = others.occupied;
+      room.take(scopes, { inFlight: -own.inFlight, trying: 0, occupied: down ? 0 : -own.occupied });
     } else if (now < (record.refused?.until ?? now)) {
       // Neither retry nor release before the back-off ends: the cache may not show the outcome yet.
     } else if (pod.resourceVersion !== update.podResourceVersion || updateKindFor(ledger, record, pod) !== update.kind)
@@ -110,32 +103,33 @@ export const deleteSurgedOutPods = (ledger: Ledger): Action[] =>
       surgedOutPod ? [{ type: 'retire', node: name, pod: surgedOutPod }] : [],
     );
 
+const REPAIR: Usage = { inFlight: 0, trying: 1, occupied: 0 };
+const BROKEN: Usage = { inFlight: 1, trying: 0, occupied: 0 };
+const HEALTHY: Usage = { inFlight: 1, trying: 0, occupied: 1 };
+
 /** Reserves free slots: first for nodes that are down already, then for healthy ones. */
-export const reserveSlots = (ledger: Ledger, budget: number, usage: Usage): Action[] => {
+export const reserveSlots = (ledger: Ledger, room: Room): Action[] => {
   const actions: Action[] = [];
-  const reserve = (record: NodeRecord): void => {
-    const pod = livePod(record);
-    if (pod) actions.push(reservation(ledger, record, pod.facts));
+  const reserveFrom = (
+    queue: CandidateQueue,
+    use: Usage,
+    hasRoom: (scopes: Scopes) => boolean,
+    waits: (record: NodeRecord) => boolean = () => false,
+  ): void => {
+    if (!hasRoom(noScopes)) return;
+    for (const record of ledger.candidates(queue, hasRoom)) {
+      const pod = livePod(record);
+      if (actions.length >= MAX_RESERVATIONS || !hasRoom(noScopes)) return;
+      if (waits(record)) continue;
+      if (pod) actions.push(reservation(ledger, record, pod.facts));
+      room.take(record.status.scopes, use);
+    }
   };
-  for (const record of ledger.candidates('repair')) {
-    if (actions.length >= MAX_RESERVATIONS || !roomForBroken(budget, usage, true)) break;
-    const others: Usage = { ...usage, inFlight: usage.inFlight - 1 };
-    if (livePod(record)?.facts.ready && !roomForBroken(budget, others, false)) continue;
-    reserve(record);
-    usage.trying += 1;
-  }
-  for (const record of ledger.candidates('broken')) {
-    if (actions.length >= MAX_RESERVATIONS || !roomForBroken(budget, usage, false)) break;
-    reserve(record);
-    usage.inFlight += 1;
-  }
-  const surging = surges(ledger.policy);
-  if (!roomForHealthy(budget, usage, surging)) return actions;
-  for (const record of ledger.candidates('outdated')) {
-    if (actions.length >= MAX_RESERVATIONS || !roomForHealthy(budget, usage, surging)) break;
-    reserve(record);
-    usage.inFlight += 1;
-    usage.occupied += 1;
-  }
+  // A ready pod that is about to be available competes like any other.
+  const isLeftAlone = (record: NodeRecord): boolean =>
+    livePod(record)?.facts.ready === true && !room.forBroken(record.status.scopes, false, BROKEN);
+  reserveFrom('repair', REPAIR, (scopes) => room.forBroken(scopes, true), isLeftAlone);
+  reserveFrom('broken', BROKEN, (scopes) => room.forBroken(scopes, false));
+  reserveFrom('outdated', HEALTHY, (scopes) => room.forHealthy(scopes));
   return actions;
 };

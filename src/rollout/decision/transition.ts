@@ -1,6 +1,7 @@
 import type { Breaker } from '../ledger/breaker.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Action } from './decide.ts';
+import { failedCheckOf } from './stages.ts';
 
 const FIRST_NODES = 10;
 
@@ -16,13 +17,18 @@ export const transitionOf = (ledger: Ledger, breaker: Breaker, complete: boolean
   const resumed = policy.resume?.hash === target.hash ? policy.resume.value : undefined;
   if (resumed !== undefined && resumed !== state.resumed) return { type: 'resume', value: resumed };
   if (halted) {
-    const mayRollBack = policy.onFailure === 'rollback' && halted.reason === 'Failures' && !policy.paused;
+    const mayRollBack = policy.onFailure === 'rollback' && halted.reason !== 'RolledBack' && !policy.paused;
     const previous = mayRollBack ? lastComplete : undefined;
     return previous && previous.hash !== target.hash ? { type: 'rollback', to: previous } : undefined;
   }
   if (breaker.mustHalt && policy.strategy !== 'manual') {
     const nodes = [...ledger.failing()].map((record) => record.name).toSorted();
     return { type: 'halt', halt: { at: now, reason: 'Failures', nodes: nodes.slice(0, FIRST_NODES) } };
+  }
+  const failedCheck = failedCheckOf(ledger);
+  if (failedCheck && policy.strategy !== 'manual') {
+    const { stage, check } = failedCheck;
+    return { type: 'halt', halt: { at: now, reason: 'CheckFailed', nodes: [], check: `${stage}/${check}` } };
   }
   const anyUpdated = ledger.tally.phases.updated > 0;
   const alreadyFinished = state.finishedAt !== undefined && lastComplete?.hash === target.hash;

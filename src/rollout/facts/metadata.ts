@@ -29,5 +29,8 @@ export const toEpochMs = (text: string | null | undefined): number => {
   return Number.isNaN(time) ? 0 : time;
 };
 
+/** Kubernetes times are whole seconds, rounded down: what they tell of may have happened up to one second later. */
+export const WHOLE_SECOND_MS = 1_000;
+
 /** Formats epoch ms as a Kubernetes time: RFC 3339 in UTC, in whole seconds. */
 export const toTimestamp = (ms: number): string => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');

@@ -18,6 +18,7 @@ export type NeedUpgradeReason =
   | 'Paused'
   | 'Partition'
   | 'NodeSelector'
+  | 'Staged'
   | 'NodeNotEligible';
 
 /** The condition as the pod has it. */

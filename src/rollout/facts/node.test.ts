@@ -13,11 +13,11 @@ const withReady = (status: string): Node => ({
   },
 });
 
-it('reads name, labels, taints and readiness', () =>
+it('reads name, UID, labels, taints and readiness', () =>
   assert.deepEqual(
     toNodeInfo({
       ...withReady('True'),
-      metadata: { name: 'n1', labels: { zone: 'north' } },
+      metadata: { name: 'n1', uid: 'u1', labels: { zone: 'north' } },
       spec: {
         unschedulable: true,
         taints: [
@@ -28,6 +28,7 @@ it('reads name, labels, taints and readiness', () =>
     }),
     {
       name: 'n1',
+      uid: 'u1',
       labels: { zone: 'north' },
       taints: [
         { key: 'edge', value: '', effect: 'NoSchedule' },
@@ -48,8 +49,15 @@ for (const status of ['False', 'Unknown'])
 it('is not ready before the node has reported', () =>
   assert.deepEqual(toNodeInfo({ metadata: { name: 'n1' } }), {
     name: 'n1',
+    uid: '',
     labels: {},
     taints: [],
     ready: false,
     readyChangedAt: 0,
   } satisfies NodeInfo));
+
+it('reads the annotations that edgeset knows', () => {
+  const annotations = { 'edgeset.io/image-agent': 'true', 'edgeset.io/time-zone': 'Asia/Tokyo', other: 'x' };
+  const { hasImageAgent, timeZone } = toNodeInfo({ metadata: { name: 'n1', annotations } });
+  assert.deepEqual({ hasImageAgent, timeZone }, { hasImageAgent: true, timeZone: 'Asia/Tokyo' });
+});

@@ -1,4 +1,5 @@
 import type { Node } from 'kubernetes-types/core/v1.d.ts';
+import { ownKey } from '../policy/keys.ts';
 import { toEpochMs } from './metadata.ts';
 
 // The core keeps small plain records instead of whole Nodes and Pods.
@@ -12,6 +13,8 @@ export interface Taint {
 /** What rollouts need from a Node; shared by all DaemonSets. */
 export interface NodeInfo {
   name: string;
+  /** A machine that is set up again under its old name has another one. */
+  uid: string;
   labels: Readonly<Record<string, string>>;
   taints: readonly Taint[];
   /** Condition Ready is True. */
@@ -20,6 +23,8 @@ export interface NodeInfo {
   readyChangedAt: number;
   /** The node is annotated to have an agent that pulls images. */
   hasImageAgent?: true;
+  /** Value of the annotation with its time zone, as it is written there. */
+  timeZone?: string;
 }
 
 /** A Node in relation to one DaemonSet. */
@@ -33,22 +38,31 @@ export interface NodeFacts {
   selected: boolean;
   /** Value of the policy's topology label; empty without one. */
   zone: string;
+  /** The plan's stages whose selector matches, as bits: the first stage is bit 0. Absent without stages. */
+  stages?: number;
+  /** The values of the plan's topology keys (`groupsOf`). Absent without any. */
+  groups?: string;
+  /** The node's own time zone. */
+  timeZone?: string;
   /** The node has an agent that pulls images. */
   hasImageAgent?: true;
 }
 
 /** Annotation of a Node, and label of an agent's pod: the node has an agent that pulls images. */
-export const IMAGE_AGENT = 'edgeset.io/image-agent';
+export const IMAGE_AGENT = ownKey.imageAgent;
 
 /** A node that has never reported is not ready. */
 export const toNodeInfo = (node: Node): NodeInfo => {
+  const { [IMAGE_AGENT]: imageAgent, [ownKey.timeZone]: timeZone } = node.metadata?.annotations ?? {};
   const condition = node.status?.conditions?.find(({ type }) => type === 'Ready');
   return {
     name: node.metadata?.name ?? '',
+    uid: node.metadata?.uid ?? '',
     labels: node.metadata?.labels ?? {},
     taints: (node.spec?.taints ?? []).map(({ key, value = '', effect }) => ({ key, value, effect })),
     ready: condition?.status === 'True',
     readyChangedAt: toEpochMs(condition?.lastTransitionTime),
-    ...(node.metadata?.annotations?.[IMAGE_AGENT] === 'true' && { hasImageAgent: true }),
+    ...(imageAgent === 'true' && { hasImageAgent: true }),
+    ...(timeZone !== undefined && { timeZone }),
   };
 };

@@ -28,6 +28,9 @@ export const gatesOf = (pod: Pod): Gate[] => Object.values(gate).filter((name) =
 export const gatesOpen = (pod: Pod): boolean =>
   gatesOf(pod).every((name) => gateCondition(pod, name)?.status === 'True');
 
+/** Ends the name of the DaemonRollout of an Advanced DaemonSet: the kinds share one namespace of names. */
+export const ADVANCED_ROLLOUT_SUFFIX = '.apps.kruise.io';
+
 /** OpenKruise's label for the lifecycle state of a pod in which a user's controller takes part. */
 export const LIFECYCLE_STATE = 'lifecycle.apps.kruise.io/state';
 export const PREPARING = 'PreparingDelete';

@@ -161,10 +161,19 @@ describe('the detail', () => {
     assert.equal(troubleOf(pod(running), ms(9, 30))?.detail, troubleOf(pod(backOff), ms(9, 30))?.detail);
   });
 
+  it('keeps the end of a long error, which names the cause', () => {
+    const path = '/var/lib/containerd/io.containerd.snapshotter.v1.overlayfs/snapshots/8/fs/usr/lib/libc.so.6';
+    const layer = `failed to extract layer sha256:${'8f780dd1'.repeat(8)}`;
+    const message = `failed to pull and unpack image "app:v2": ${layer}: write ${path}: no space left on device: unknown`;
+    const text = detail(pod(container({ state: waiting('ErrImagePull', message) }))) ?? '';
+    assert.match(text, /ErrImagePull: failed to pull and unpack image "app:v2": .*…/);
+    assert.match(text, /: no space left on device: unknown$/);
+  });
+
   it('keeps 200 characters of a message, on one line, without breaking a character', () => {
     const text = detail(looping({ message: `line one\n\tline\u0000two ${'🚗'.repeat(300)}` })) ?? '';
     const message = text.slice(text.indexOf('): ') + 3);
-    assert.match(message, /^line one line two 🚗+…$/u);
+    assert.match(message, /^line one line two 🚗+…🚗+$/u);
     assert.equal(Array.from(message).length, 200);
     assert.equal(detail(looping({ message: 'x'.repeat(200) }))?.endsWith(`: ${'x'.repeat(200)}`), true);
   });

@@ -51,13 +51,15 @@ const isBetweenTries = (container: ContainerStatus, initial: boolean, unreadySin
 
 const MESSAGE_LIMIT = 200;
 
-/** On one line, truncated to 200 characters. */
-const tidy = (text: string): string => {
+/** On one line of at most `limit` characters. It keeps both ends: Go's errors begin with what failed, and end with the cause. */
+export const shorten = (text: string, limit: number): string => {
   const characters = Array.from(text.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim());
-  return characters.length <= MESSAGE_LIMIT
-    ? characters.join('')
-    : `${characters.slice(0, MESSAGE_LIMIT - 1).join('')}…`;
+  if (characters.length <= limit) return characters.join('');
+  const head = Math.floor(limit / 2);
+  return [...characters.slice(0, head), '…', ...characters.slice(head + 1 - limit)].join('');
 };
+
+const tidy = (text: string): string => shorten(text, MESSAGE_LIMIT);
 
 const plainEnds: ReadonlySet<string> = new Set(['', 'Error', 'Completed']);
 

@@ -17,7 +17,12 @@ export interface Breaker {
 }
 
 /** `acted` is the number of nodes updated in this rollout. */
-export const breakerOf = (policy: Policy, tally: Readonly<Tally>, acted: number, budget: number): Breaker => {
+export const breakerOf = (
+  policy: Pick<Policy, 'failureThreshold'>,
+  tally: Readonly<Tally>,
+  acted: number,
+  budget: number,
+): Breaker => {
   const { failureThreshold } = policy;
   const threshold =
     failureThreshold.kind === 'int'

@@ -1,5 +1,6 @@
 import sorted from 'sorted-btree';
 import type { NodeRecord } from '../record/record.ts';
+import type { Scopes } from './scopes.ts';
 
 // The package is CommonJS: its default export arrives one level down.
 const SortedMap = sorted.default;
@@ -42,52 +43,95 @@ type TimeQueue = ReturnType<typeof createTimeQueue>;
 
 const entryOf = ({ node, name }: NodeRecord): Entry => ({ time: node?.readyChangedAt ?? 0, name });
 
+/** Candidates of one zone and the same scopes. */
+interface Lane {
+  zone: string;
+  scopes: Scopes;
+  queue: TimeQueue;
+}
+
+const keyOf = ({ zone, scopes }: Pick<Lane, 'zone' | 'scopes'>): string =>
+  scopes.key === '' ? zone : `${zone}\n${scopes.key}`;
+
+/** A lane while candidates are chosen. */
+interface Runner {
+  lane: Lane;
+  rest: Iterator<NodeRecord>;
+  head: NodeRecord;
+  /** How busy its zone was when it took its place. */
+  busy: number;
+}
+
+const byTurn = (a: Runner, b: Runner): number =>
+  a.busy - b.busy || byTimeAndName(entryOf(a.head), entryOf(b.head)) || byKey(keyOf(a.lane), keyOf(b.lane));
+
+const byKey = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
 /**
- * Nodes that wait for an update, the longest Ready node first. With zones, the zone with the fewest nodes in flight goes
- * first; without, all nodes are in zone ''.
+ * The nodes that may be updated, in the order in which they are: those in the zone with the fewest updates in flight first,
+ * and among them those that have been Ready for longest.
  */
 export const createCandidates = () => {
-  const zones = new Map<string, TimeQueue>();
+  const lanes = new Map<string, Lane>();
   return {
     add(record: NodeRecord): void {
-      const { zone } = record.status;
-      let queue = zones.get(zone);
-      if (!queue) {
-        queue = createTimeQueue();
-        zones.set(zone, queue);
+      const { zone, scopes } = record.status;
+      const key = keyOf(record.status);
+      let lane = lanes.get(key);
+      if (!lane) {
+        lane = { zone, scopes, queue: createTimeQueue() };
+        lanes.set(key, lane);
       }
-      queue.add(record, entryOf(record).time);
+      lane.queue.add(record, entryOf(record).time);
     },
-    remove(record: NodeRecord, zone: string): void {
-      const queue = zones.get(zone);
-      if (!queue) return;
-      queue.remove(record);
-      if (queue.size === 0) zones.delete(zone);
+    remove(record: NodeRecord): void {
+      const key = keyOf(record.status);
+      const lane = lanes.get(key);
+      if (!lane) return;
+      lane.queue.remove(record);
+      if (lane.queue.size === 0) lanes.delete(key);
     },
-    /** Yields every candidate once in order; `inFlight` tells how busy a zone is at the start. */
-    *inOrder(inFlight: (zone: string) => number): Generator<NodeRecord> {
-      const [only] = zones.values();
-      if (zones.size === 1 && only) {
-        yield* only.inOrder();
+    /** How many candidates are in scopes of which `is` says so. */
+    countIn(is: (scopes: Scopes) => boolean): number {
+      let count = 0;
+      for (const { scopes, queue } of lanes.values()) if (scopes.all.length > 0 && is(scopes)) count += queue.size;
+      return count;
+    },
+    /**
+     * Yields every candidate once in order, but for those whose scopes have no room when their turn comes: room only shrinks
+     * while slots are reserved. `inFlight` tells how busy a zone is at the start.
+     */
+    *inOrder(inFlight: (zone: string) => number, hasRoom: (scopes: Scopes) => boolean): Generator<NodeRecord> {
+      const [only] = lanes.values();
+      if (lanes.size === 1 && only) {
+        for (const record of only.queue.inOrder()) {
+          if (!hasRoom(only.scopes)) return;
+          yield record;
+        }
         return;
       }
-      const queues = [...zones].map(([zone, queue]) => {
-        const rest = queue.inOrder();
-        return { busy: inFlight(zone), rest, head: rest.next().value as NodeRecord | undefined };
-      });
-      for (;;) {
-        let best: (typeof queues)[number] | undefined;
-        for (const queue of queues) {
-          if (!queue.head) continue;
-          if (!best?.head) best = queue;
-          else if (queue.busy < best.busy) best = queue;
-          else if (queue.busy === best.busy && byTimeAndName(entryOf(queue.head), entryOf(best.head)) < 0) best = queue;
+      const busy = new Map<string, number>();
+      const busyOf = (zone: string): number => busy.get(zone) ?? inFlight(zone);
+      const turns = new SortedMap<Runner, true>(undefined, byTurn);
+      for (const lane of lanes.values()) {
+        const rest = lane.queue.inOrder();
+        const head = rest.next().value as NodeRecord | undefined;
+        if (head && hasRoom(lane.scopes)) turns.set({ lane, rest, head, busy: busyOf(lane.zone) }, true);
+      }
+      for (let runner = turns.minKey(); runner; runner = turns.minKey()) {
+        turns.delete(runner);
+        const { lane, rest, head } = runner;
+        const now = busyOf(lane.zone);
+        if (!hasRoom(lane.scopes)) continue;
+        if (runner.busy !== now) {
+          // Another lane of its zone had a turn: it takes its place anew.
+          turns.set({ ...runner, busy: now }, true);
+          continue;
         }
-        if (!best?.head) return;
-        const chosen = best.head;
-        best.busy += 1;
-        best.head = best.rest.next().value as NodeRecord | undefined;
-        yield chosen;
+        busy.set(lane.zone, now + 1);
+        const next = rest.next().value as NodeRecord | undefined;
+        if (next) turns.set({ lane, rest, head: next, busy: now + 1 }, true);
+        yield head;
       }
     },
   };

@@ -2,6 +2,7 @@ import { type RequestPriority, requestPriorities } from '../record/images.ts';
 import type { NodeRecord, NodeStatus } from '../record/record.ts';
 import { createCandidates, createTimeQueue } from './candidates.ts';
 import { createPartition } from './partition.ts';
+import { countIn, type Scopes } from './scopes.ts';
 import { addTo, newTally } from './tally.ts';
 
 /**
@@ -78,12 +79,16 @@ export const createIndexes = () => {
     failing,
     unannounced,
     withSurgedOutPod,
-    candidates: (queue: CandidateQueue): Iterable<NodeRecord> =>
-      queues[queue].inOrder((zone) => busyZones.get(zone) ?? 0),
+    /** `hasRoom`: another node of these scopes may be updated; asked each time before one is yielded. */
+    candidates: (queue: CandidateQueue, hasRoom: (scopes: Scopes) => boolean): Iterable<NodeRecord> =>
+      queues[queue].inOrder((zone) => busyZones.get(zone) ?? 0, hasRoom),
+    /** The number of outdated candidates that these scopes keep waiting. */
+    countIn: (isFull: (scopes: Scopes) => boolean): number => queues.outdated.countIn(isFull),
 
     add(record: NodeRecord): void {
       const { status, update } = record;
       addTo(tally, status, 1);
+      countIn(status.scopes, status, 1);
       partition.add(record);
       const queue = queueOf(status);
       if (queue) queues[queue].add(record);
@@ -101,9 +106,10 @@ export const createIndexes = () => {
     remove(record: NodeRecord): void {
       const { status } = record;
       addTo(tally, status, -1);
+      countIn(status.scopes, status, -1);
       partition.remove(record);
       const queue = queueOf(status);
-      if (queue) queues[queue].remove(record, status.zone);
+      if (queue) queues[queue].remove(record);
       if (status.dueAt < Number.POSITIVE_INFINITY) timers.remove(record);
       if (status.inFlight) countZone(status.zone, -1);
       for (const set of sets) set.delete(record);

@@ -39,17 +39,44 @@ describe('restore', () => {
     }
   });
 
-  it('treats an update as carried out if its pod is absent after the initial sync', () => {
+  it('takes no absent pod for deleted where another process reserved the update: a fence tells', () => {
     const bench = createWorkbench();
     bench.node('n0');
     bench.restore({ n0: inherited('gone'), vanished: inherited('other') });
     assert.equal(bench.cause('n0'), 'reserved');
     bench.ledger.finishInitialSync();
     bench.advance(0);
+    assert.deepEqual(bench.decide().actions, [
+      { type: 'release', node: 'n0', fence: true },
+      { type: 'release', node: 'vanished', fence: true },
+    ]);
+    for (const node of ['n0', 'vanished']) bench.ledger.setStage(node, 'done', bench.now());
     assert.equal(bench.cause('n0'), 'no-pod-yet');
     assert.equal(bench.ledger.get('vanished'), undefined);
     bench.start('n0', 'b');
     assert.equal(bench.ledger.get('n0')?.update, undefined);
+  });
+
+  it('treats an update of its own as carried out once its pod is absent', () => {
+    const bench = benchAt(1);
+    bench.reserve('n0', { stage: 'unsure' });
+    bench.removePod('n0');
+    assert.deepEqual(bench.decide().actions, []);
+    assert.equal(bench.cause('n0'), 'no-pod-yet');
+  });
+
+  it('looks up an update that was recorded as carried out while its pod runs on', () => {
+    const bench = benchAt(1, { progressDeadlineMs: 60_000 });
+    const old = bench.last('n0')!;
+    bench.restore({ n0: inherited(old.uid, { stage: 'done', podName: '', podResourceVersion: '' }) });
+    bench.ledger.finishInitialSync();
+    const deadline = START + 60_000;
+    assert.deepEqual(bench.decide().actions, []);
+    assert.equal(bench.decide().wakeAt, deadline);
+    bench.advance(deadline - bench.now());
+    const update = bench.ledger.get('n0')?.update;
+    assert.deepEqual([update?.stage, update?.podName, update?.at], ['inherited', old.name, deadline]);
+    assert.notDeepEqual(bench.decide().actions, [], 'its outcome is looked up');
   });
 
   it('keeps the stage that this process knows, except that another process may have used the reservation', () => {
@@ -286,5 +313,6 @@ describe('the mean time of an update', () => {
     bench.advance(24_000);
     bench.start('n1', 'b');
     assert.equal(bench.ledger.meanUpdateMs, 9_000);
+    assert.deepEqual(bench.updateTimes, [8_000, 24_000]);
   });
 });

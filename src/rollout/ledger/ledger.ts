@@ -1,6 +1,11 @@
+import { isDeepStrictEqual } from 'node:util';
 import { isOlderVersion } from '../facts/metadata.ts';
 import type { NodeFacts } from '../facts/node.ts';
 import type { PodFacts } from '../facts/pod.ts';
+import type { TemplateOrigin } from '../facts/template-origin.ts';
+import type { Approval } from '../plan/approval.ts';
+import type { StageView } from '../plan/membership.ts';
+import type { StageState } from '../plan/stage-state.ts';
 import type { Policy } from '../policy/policy.ts';
 import { noteRemovedPod } from '../record/advance.ts';
 import { imageParallelism } from '../record/images.ts';
@@ -9,6 +14,7 @@ import type { NodeRecord } from '../record/record.ts';
 import { backOff, forgive, inheritUpdate, type NodeUpdate, releaseUpdate, reserveUpdate } from '../record/update.ts';
 import type { CandidateQueue } from './indexes.ts';
 import { createRecords } from './records.ts';
+import { isFull, type Scopes } from './scopes.ts';
 import { type RolloutState, retarget, type TargetRevision } from './state.ts';
 import type { Tally } from './tally.ts';
 
@@ -23,17 +29,28 @@ export interface LedgerOptions {
    * Default false.
    */
   readOnly?: boolean;
+  /** How far this process's clock is ahead of the API server's, ms: a plan goes by the server's. Default: not at all. */
+  aheadMs?: () => number;
+  /** An update of ours completed, this long after its slot was reserved. Must not throw. */
+  onUpdateCompleted?: (durationMs: number) => void;
+  /** The node became updated, or no longer is: others may wait for that. Must not change this ledger. */
+  onOrderChanged?: (node: string) => void;
 }
 
 /**
  * The state of one DaemonSet's rollout that decision, status, metrics and explanation read: a small record for each node,
  * indexed by its phase. An event changes one record.
  */
-export const createLedger = (policy: Policy, { pullsByDefault = false, readOnly = false }: LedgerOptions = {}) => {
-  const records = createRecords(policy, pullsByDefault);
+export const createLedger = (policy: Policy, options: LedgerOptions = {}) => {
+  const { pullsByDefault = false, readOnly = false, onUpdateCompleted, onOrderChanged } = options;
+  const { aheadMs = () => 0 } = options;
+  const records = createRecords(policy, pullsByDefault, onUpdateCompleted, onOrderChanged);
   const { indexes, touch, propagateSums, reassessAll } = records;
   const nodeOfPod = new Map<string, string>();
   let sweepDue = false;
+  let approvals: readonly Approval[] = [];
+
+  const planTime = (now: number): number => now - aheadMs();
 
   const firstSeenAt = (now: number): number => (readOnly ? 0 : now);
 
@@ -50,13 +67,18 @@ export const createLedger = (policy: Policy, { pullsByDefault = false, readOnly 
     records.setContext({ targetHash: target?.hash, rollout, startedAt, targetSeenAt });
   };
 
-  const setState = (next: RolloutState, now: number): void => {
+  const setState = (state: RolloutState, now: number): void => {
     const { rollout, targetHash, startedAt } = records.context;
+    const { halted, current } = state;
+    const restaged = state.stages !== records.state.stages || state.rollback !== records.state.rollback;
+    const next = halted ? { ...state, current: { ...current, haltedAt: halted.at } } : state;
     records.setState(next);
     if (next.rollout === rollout && next.target?.hash === targetHash && next.startedAt === startedAt) {
+      if (restaged) records.restage(now);
       propagateSums(now);
       return;
     }
+    records.viewStagesAnew();
     // Only failures of the previous revision were forgiven.
     if (next.rollout !== rollout) for (const record of indexes.forgiven) record.forgiven = false;
     setTargetContext(next, now);
@@ -97,14 +119,32 @@ export const createLedger = (policy: Policy, { pullsByDefault = false, readOnly 
     /** Records by the state of images that are pulled ahead. */
     images: indexes.images,
     /** How many nodes may pull images at once. */
-    imageParallelism: (): number => imageParallelism(records.context.policy, indexes.tally, pullsByDefault),
+    imageParallelism: (): number =>
+      imageParallelism(records.context.policy, indexes.tally, records.context.pullsByDefault),
     /** Records with an old and a new pod of which one may be deleted now. */
     withSurgedOutPod: (): ReadonlySet<NodeRecord> => indexes.withSurgedOutPod,
     /** Records whose pod's condition PodNeedUpgrade is not up to date. */
     unannounced: (): ReadonlySet<NodeRecord> => indexes.unannounced,
-    candidates: (queue: CandidateQueue): Iterable<NodeRecord> => indexes.candidates(queue),
+    /** `hasRoom`: another node of these scopes may be updated; asked each time before one is yielded. Default: always. */
+    candidates: (queue: CandidateQueue, hasRoom: (scopes: Scopes) => boolean = () => true): Iterable<NodeRecord> =>
+      indexes.candidates(queue, hasRoom),
+    /** The number of outdated candidates whose group or stage has as many nodes down as it may. */
+    waitingForRoom: (): number => indexes.countIn(isFull),
+    /** The stages of the plan, as far as they hold nodes back. */
+    get stages(): StageView {
+      return records.stages;
+    },
+    /** The plan's windows and freezes. */
+    calendar: records.calendar,
+    /** The breaker's threshold in force. */
+    termsOfBreaker: records.termsOfBreaker,
+    get approvals(): readonly Approval[] {
+      return approvals;
+    },
     /** When the earliest record changes merely because time passes; Infinity for never. */
-    nextDueAt: (): number => indexes.timers.firstTime(),
+    nextDueAt: (): number => Math.min(indexes.timers.firstTime(), records.calendar.changesAt() + aheadMs()),
+    /** The time by which windows, soaks and timeouts go, epoch ms: the API server's, as far as it is known. */
+    planTime,
 
     /**
      * All nodes and pods have been listed, and `restore` has been called. From now on the ledger takes the time of each event
@@ -160,17 +200,48 @@ export const createLedger = (policy: Policy, { pullsByDefault = false, readOnly 
       propagateSums(now);
     },
 
+    /** What people decided about stages of any revision. */
+    setApprovals(next: readonly Approval[]): void {
+      approvals = next;
+    },
+
+    /** Another DaemonSet's update comes first on this node; undefined: no longer. */
+    setWaitsFor(node: string, daemonSet: string | undefined, now: number): void {
+      const record = records.all.get(node);
+      if (!record || record.waitsFor === daemonSet) return;
+      touch(record, now, () => {
+        record.waitsFor = daemonSet;
+      });
+      propagateSums(now);
+    },
+
+    /** Changes what is known of a stage that was opened; ignores any other. */
+    patchStage(name: string, change: Partial<StageState>, now: number): void {
+      const { state } = records;
+      const stages = state.stages.map((stage) => (stage.name === name ? { ...stage, ...change } : stage));
+      setState({ ...state, stages }, now);
+    },
+
     setPolicy(next: Policy, now: number): void {
-      records.setContext({ policy: next });
+      records.setPolicy(next);
+      records.followCalendar(planTime(now));
       reassessAll(now);
     },
 
-    setTarget(target: TargetRevision, now: number): void {
+    /** `origin`: of the template, for the history. */
+    setTarget(target: TargetRevision, now: number, origin?: TemplateOrigin): void {
       const { state, context } = records;
-      const next = retarget(state, target, now);
+      const next = retarget(state, target, now, origin);
       // A revision that we rolled back was set again, for example by a GitOps tool. Rolling it out would start a cycle.
       const setAgain = next.rollout !== state.rollout && context.policy.rolledBackFrom === target.hash;
       setState(setAgain ? { ...next, halted: { at: now, reason: 'RolledBack', nodes: [] } } : next, now);
+    },
+
+    /** Images are pulled ahead although only the manager's flag asks for it: a display learns that from the pods. */
+    setPullsByDefault(on: boolean, now: number): void {
+      if (records.context.pullsByDefault === on) return;
+      records.setContext({ pullsByDefault: on });
+      reassessAll(now);
     },
 
     /** Changes the rollout's state, other than its target. */
@@ -189,13 +260,32 @@ export const createLedger = (policy: Policy, { pullsByDefault = false, readOnly 
       now: number,
     ): void {
       for (const name of updates.keys()) records.of(name);
-      for (const record of records.all.values()) {
-        const update = updates.get(record.name);
-        record.forgiven = forgiven.has(record.name);
-        record.update = update && inheritUpdate(update, record.update, now);
-        record.pods = record.pods.map((pod) => ({ ...pod, inherited: true }));
-      }
+      const { rollout, targetHash, startedAt } = records.context;
+      const same = saved.rollout === rollout && saved.target?.hash === targetHash && saved.startedAt === startedAt;
       records.setState(saved);
+      if (same) records.restage(now);
+      else records.viewStagesAnew();
+      for (const record of records.all.values()) {
+        const known = updates.get(record.name);
+        const update = known && inheritUpdate(known, record.update, now);
+        const isForgiven = forgiven.has(record.name);
+        const change = (): void => {
+          record.forgiven = isForgiven;
+          record.update = update;
+          record.pods = record.pods.map((pod) => ({ ...pod, inherited: true }));
+        };
+        // A display restores every status that is written, most of which change a few nodes of a large fleet.
+        const unchanged =
+          record.forgiven === isForgiven &&
+          record.pods.every(({ inherited }) => inherited) &&
+          isDeepStrictEqual(record.update, update);
+        if (!same) change();
+        else if (!unchanged) touch(record, now, change);
+      }
+      if (same) {
+        propagateSums(now);
+        return;
+      }
       setTargetContext(saved, now);
       reassessAll(now);
     },
@@ -257,7 +347,8 @@ export const createLedger = (policy: Policy, { pullsByDefault = false, readOnly 
         records.resetLatest(now);
         for (const record of records.all.values()) clampTimes(record, now);
       }
-      if (clockWentBack || sweepDue) reassessAll(now);
+      const calendarChanged = records.followCalendar(planTime(now));
+      if (clockWentBack || sweepDue || calendarChanged) reassessAll(now);
       sweepDue = false;
       records.reassessDue(now);
     },

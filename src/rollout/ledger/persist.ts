@@ -4,8 +4,10 @@ import {
   daemonRolloutLimits as limits,
 } from '../api/types.ts';
 import { toTimestamp } from '../facts/metadata.ts';
+import { restoreStages } from '../plan/stage-state.ts';
 import type { NodeRecord } from '../record/record.ts';
 import { type NodeUpdate, type PastUpdate, pastUpdate, toPastUpdate } from '../record/update.ts';
+import { restoreHistory, saveHistory } from './history.ts';
 import type { Ledger } from './ledger.ts';
 import { newState, type RolloutState } from './state.ts';
 
@@ -16,12 +18,16 @@ export type SavedRollout = Pick<
   | 'target'
   | 'startedAt'
   | 'finishedAt'
+  | 'allNodesUpdatedAt'
   | 'acted'
   | 'halted'
   | 'resumed'
   | 'lastComplete'
   | 'reservations'
   | 'forgiven'
+  | 'rollback'
+  | 'stages'
+  | 'history'
 >;
 
 type Reservation = DaemonRolloutReservation;
@@ -36,10 +42,16 @@ const mostNeeded = (records: NodeRecord[]): NodeRecord[] =>
 
 const byNode = (a: NodeRecord, b: NodeRecord): number => (a.name < b.name ? -1 : 1);
 
-const savePast = ({ kind, podUid = '', rollout, at }: PastUpdate): NonNullable<Reservation['repairs']> => ({
+const savePast = ({
+  kind,
+  podUid = '',
+  rollout,
+  at,
+  saidAt = at,
+}: PastUpdate): NonNullable<Reservation['repairs']> => ({
   ...(kind && { kind, podUID: podUid }),
   rollout,
-  at: time(at),
+  at: time(saidAt),
 });
 
 const saveUpdate = (record: NodeRecord, update: NodeUpdate): Reservation => ({
@@ -48,16 +60,16 @@ const saveUpdate = (record: NodeRecord, update: NodeUpdate): Reservation => ({
   podUID: update.podUid,
   ...(update.podRevision !== undefined && { podRevision: update.podRevision }),
   rollout: update.rollout,
-  at: time(update.at),
+  at: time(update.saidAt ?? update.at),
   carriedOut: update.stage === 'done',
   ...(update.stage !== 'done' && { podName: update.podName }),
   ...((update.stage !== 'done' || update.kind === 'in-place') && { podResourceVersion: update.podResourceVersion }),
   ...(update.repairs ? { repairs: savePast(update.repairs) } : {}),
 });
 
-export const save = (ledger: Ledger): SavedRollout & Required<Pick<SavedRollout, 'rollout'>> => {
+export const save = (ledger: Ledger): SavedRollout & Required<Pick<SavedRollout, 'rollout' | 'history'>> => {
   const { state } = ledger;
-  const { target, startedAt, finishedAt, halted, resumed, lastComplete } = state;
+  const { target, startedAt, finishedAt, allNodesUpdatedAt, halted, resumed, lastComplete } = state;
   const reservations = mostNeeded([...ledger.withUpdate()])
     .toSorted(byNode)
     .flatMap((record) => (record.update ? [saveUpdate(record, record.update)] : []));
@@ -72,9 +84,12 @@ export const save = (ledger: Ledger): SavedRollout & Required<Pick<SavedRollout,
     ...(target && { target: { revision: target.name, hash: target.hash, number: target.number } }),
     ...(startedAt !== undefined && { startedAt: toTimestamp(startedAt) }),
     ...(finishedAt !== undefined && { finishedAt: toTimestamp(finishedAt) }),
+    ...(allNodesUpdatedAt !== undefined && { allNodesUpdatedAt: toTimestamp(allNodesUpdatedAt) }),
     ...(halted && { halted: { ...halted, at: toTimestamp(halted.at) } }),
     ...(resumed !== undefined && { resumed }),
     ...(lastComplete && { lastComplete: { revision: lastComplete.name, hash: lastComplete.hash } }),
+    ...(state.rollback && { rollback: true }),
+    history: saveHistory(state),
   };
 };
 
@@ -101,18 +116,27 @@ export interface RestoredRollout {
 
 /** Reads what `save` wrote; a rollout that has not been written yet starts from scratch. */
 export const restore = (saved: Partial<SavedRollout> | undefined): RestoredRollout => {
-  const { target, startedAt, finishedAt, halted, resumed, lastComplete } = saved ?? {};
+  const { rollout = 0, target, startedAt, finishedAt, allNodesUpdatedAt, halted, resumed, lastComplete } = saved ?? {};
   return {
     state: {
       ...newState(),
-      rollout: saved?.rollout ?? 0,
+      rollout,
       acted: saved?.acted ?? 0,
       target: target && { name: target.revision, hash: target.hash, number: target.number },
       startedAt: startedAt === undefined ? undefined : Date.parse(startedAt),
       finishedAt: finishedAt === undefined ? undefined : Date.parse(finishedAt),
-      halted: halted && { at: Date.parse(halted.at), reason: halted.reason, nodes: halted.nodes ?? [] },
+      allNodesUpdatedAt: allNodesUpdatedAt === undefined ? undefined : Date.parse(allNodesUpdatedAt),
+      halted: halted && {
+        at: Date.parse(halted.at),
+        reason: halted.reason,
+        nodes: halted.nodes ?? [],
+        ...(halted.check !== undefined && { check: halted.check }),
+      },
       resumed,
       lastComplete: lastComplete && { name: lastComplete.revision, hash: lastComplete.hash },
+      rollback: saved?.rollback ?? false,
+      stages: restoreStages(saved?.stages, saved?.history?.find((entry) => entry.rollout === rollout)?.stages),
+      ...restoreHistory(saved?.history, rollout),
     },
     updates: new Map(saved?.reservations?.map((reservation) => [reservation.node, restoreUpdate(reservation)])),
     forgiven: new Set(saved?.forgiven),

@@ -1,10 +1,14 @@
+import { createCalendarView } from '../plan/calendar-view.ts';
+import { everythingOpen, type StageView, viewStages } from '../plan/membership.ts';
+import { changesOrder } from '../plan/order.ts';
 import type { Policy } from '../policy/policy.ts';
 import { advance, observeRevision } from '../record/advance.ts';
 import { assess } from '../record/assess.ts';
 import { type Context, type NodeRecord, newRecord } from '../record/record.ts';
 import { breakerOf } from './breaker.ts';
 import { createIndexes } from './indexes.ts';
-import { newState, type RolloutState } from './state.ts';
+import { createScopeFinder } from './scopes.ts';
+import { isUnstaged, newState, type RolloutState } from './state.ts';
 
 /** One step of an exponential moving average: the first sample stands for all before it. */
 const movingAverage = (mean: number | undefined, sample: number): number =>
@@ -13,7 +17,12 @@ const movingAverage = (mean: number | undefined, sample: number): number =>
 const unchanged = (): void => undefined;
 
 /** The records of all nodes and the context that they are assessed against. Each change assesses and indexes a record anew. */
-export const createRecords = (policy: Policy, pullsByDefault: boolean) => {
+export const createRecords = (
+  policy: Policy,
+  pullsByDefault: boolean,
+  onUpdateCompleted: (durationMs: number) => void = () => undefined,
+  onOrderChanged: (node: string) => void = () => undefined,
+) => {
   const all = new Map<string, NodeRecord>();
   const indexes = createIndexes();
   const { tally, partition } = indexes;
@@ -28,7 +37,13 @@ export const createRecords = (policy: Policy, pullsByDefault: boolean) => {
     initialSync: true,
     pullsByDefault,
     halted: false,
+    isStageOpen: everythingOpen.isOpen,
+    isCalendarOpen: () => true,
   };
+  const scopes = createScopeFinder();
+  scopes.setPlan(policy.plan);
+  let stages = everythingOpen;
+  const calendar = createCalendarView();
   let latest = Number.NEGATIVE_INFINITY;
   let meanUpdateMs: number | undefined;
 
@@ -41,17 +56,54 @@ export const createRecords = (policy: Policy, pullsByDefault: boolean) => {
     latest = Math.max(latest, now);
     indexes.remove(record);
     change(record);
+    record.stage = stages.stageOf(record.node);
+    record.scopes = scopes.of(record.node, record.stage);
     if (observeRevision(record, context)) countUpdates(1);
     const completed = advance(record, context, now);
-    if (completed && completed.podUid !== '') meanUpdateMs = movingAverage(meanUpdateMs, now - completed.at);
+    if (completed && completed.podUid !== '') {
+      meanUpdateMs = movingAverage(meanUpdateMs, now - completed.at);
+      onUpdateCompleted(now - completed.at);
+    }
+    const before = record.status;
     record.status = assess(record, context, now);
     if (!record.node && record.pods.length === 0 && !record.update) all.delete(record.name);
     else indexes.add(record);
+    if (changesOrder(before, record.status)) onOrderChanged(record.name);
   };
 
   const reassessAll = (now: number): void => {
     for (const record of all.values()) touch(record, now, unchanged);
     propagateSums(now);
+  };
+
+  /** The breaker's threshold in force. */
+  const termsOfBreaker = (): Pick<Policy, 'failureThreshold'> => ({
+    failureThreshold: stages.failureThreshold ?? context.policy.failureThreshold,
+  });
+
+  /** The plan, what was passed, or the target has changed. The caller reassesses. */
+  const viewStagesAnew = (): void => {
+    stages = viewStages(context.policy.plan, state.stages, isUnstaged(state), state.target?.hash ?? '');
+    context = { ...context, isStageOpen: stages.isOpen };
+  };
+
+  /** Opens stages, and changes only the records that it concerns. */
+  const restage = (now: number): void => {
+    const before = stages;
+    viewStagesAnew();
+    for (const record of all.values()) {
+      const stage = stages.stageOf(record.node);
+      if (stage !== record.stage || before.isOpen(record.stage) !== stages.isOpen(stage)) touch(record, now, unchanged);
+    }
+  };
+
+  /** Opens and closes windows and freezes whose time has come. True: something changed, and the caller reassesses. */
+  const followCalendar = (now: number): boolean => {
+    const { plan } = context.policy;
+    const lifted = state.rollback && plan?.windowsOnRollback !== true;
+    if (!calendar.set(lifted ? undefined : plan?.calendar, now)) return false;
+    context = { ...context, isCalendarOpen: calendar.isOpen };
+    return true;
   };
 
   /** Applies what follows from the sums over all records (partition, breaker) back to the records. */
@@ -64,8 +116,10 @@ export const createRecords = (policy: Policy, pullsByDefault: boolean) => {
         record.partitionAllows = allowed;
       });
     }
+    const failures = tally.onlineFailures + tally.lostFailures + indexes.forgiven.size;
+    if (failures > state.current.failures) state = { ...state, current: { ...state.current, failures } };
     const halted = state.halted !== undefined;
-    const stopped = halted || breakerOf(context.policy, tally, state.acted, 0).open;
+    const stopped = halted || breakerOf(termsOfBreaker(), tally, state.acted, 0).open;
     const withheldFromOwners = context.policy.strategy === 'ota' && stopped;
     if (withheldFromOwners === context.withheldFromOwners && halted === context.halted) return;
     context = { ...context, withheldFromOwners, halted };
@@ -98,7 +152,22 @@ export const createRecords = (policy: Policy, pullsByDefault: boolean) => {
       all.set(name, record);
       return record;
     },
+    get stages(): StageView {
+      return stages;
+    },
+    /** When windows and freezes are next open or closed, on nodes of some time zone. */
+    calendar,
     touch,
+    restage,
+    followCalendar,
+    termsOfBreaker,
+    viewStagesAnew,
+    /** The caller reassesses every record. */
+    setPolicy(next: Policy): void {
+      context = { ...context, policy: next };
+      scopes.setPlan(next.plan);
+      viewStagesAnew();
+    },
     propagateSums,
     reassessAll,
     /** Reassesses the records whose time has come. */

@@ -19,19 +19,25 @@ describe('retarget', () => {
       ...retarget(newState(), target('a', 1), 5_000),
       acted: 7,
       finishedAt: 9,
+      allNodesUpdatedAt: 10,
       halted: { at: 1, reason: 'Failures' as const, nodes: ['x'] },
       resumed: 'a/1',
       lastComplete: { name: 'set-a', hash: 'a' },
     };
-    assert.deepEqual(retarget(before, target('b', 2), 8_000), {
+    const { current, past, ...after } = retarget(before, target('b', 2), 8_000);
+    assert.deepEqual([current.from?.hash, past.length], ['a', 1]);
+    assert.deepEqual(after, {
       rollout: 2,
       target: target('b', 2),
       startedAt: 8_000,
       finishedAt: undefined,
+      allNodesUpdatedAt: undefined,
       acted: 0,
       halted: undefined,
       resumed: 'a/1',
       lastComplete: { name: 'set-a', hash: 'a' },
+      rollback: false,
+      stages: [],
     });
   });
 });

@@ -1,3 +1,8 @@
+import type { DaemonRolloutHistory } from '../api/types.ts';
+import type { TemplateOrigin } from '../facts/template-origin.ts';
+import type { StageState } from '../plan/stage-state.ts';
+import { type CurrentHistory, newHistory, startNext } from './history.ts';
+
 /** What a rollout must remember beyond what pods and nodes show. The status of the DaemonRollout keeps it for the next leader. */
 export interface RolloutState {
   /** Counts the changes of the target; 0 before the first target is known. */
@@ -6,6 +11,8 @@ export interface RolloutState {
   /** Undefined when the target is the first that we know: we have not rolled out anything yet. */
   startedAt: number | undefined;
   finishedAt: number | undefined;
+  /** When every node first had the target, offline nodes included. */
+  allNodesUpdatedAt: number | undefined;
   /** Number of nodes updated in this rollout. */
   acted: number;
   halted: Halt | undefined;
@@ -13,11 +20,20 @@ export interface RolloutState {
   resumed: string | undefined;
   /** The last revision that every online node ran. */
   lastComplete: { name: string; hash: string } | undefined;
+  /** The target was last complete when it was set, while another revision was being rolled out. */
+  rollback: boolean;
+  /** The plan's stages that were opened in this rollout. */
+  stages: readonly StageState[];
+  current: CurrentHistory;
+  /** The rollouts before, newest first. */
+  past: readonly DaemonRolloutHistory[];
 }
 
 export interface Halt {
   at: number;
-  reason: 'Failures' | 'RolledBack';
+  /** `CheckFailed`: a check of a stage; then `nodes` is empty, and `check` says which. */
+  reason: 'Failures' | 'RolledBack' | 'CheckFailed';
+  check?: string;
   /** The first ten nodes that failed. */
   nodes: string[];
 }
@@ -38,10 +54,15 @@ export const newState = (): RolloutState => ({
   target: undefined,
   startedAt: undefined,
   finishedAt: undefined,
+  allNodesUpdatedAt: undefined,
   acted: 0,
   halted: undefined,
   resumed: undefined,
   lastComplete: undefined,
+  rollback: false,
+  stages: [],
+  current: newHistory(),
+  past: [],
 });
 
 const none: ReadonlySet<string> = new Set();
@@ -52,7 +73,12 @@ const isSame = (a: TargetRevision, b: TargetRevision): boolean => {
 };
 
 /** The state with `target` as the DaemonSet's target from `now` on; the same object if it already is the target. */
-export const retarget = (state: RolloutState, target: TargetRevision, now: number): RolloutState => {
+export const retarget = (
+  state: RolloutState,
+  target: TargetRevision,
+  now: number,
+  origin: TemplateOrigin = { images: [], changedBy: undefined },
+): RolloutState => {
   if (state.target?.hash === target.hash) return isSame(state.target, target) ? state : { ...state, target };
   return {
     ...state,
@@ -60,7 +86,18 @@ export const retarget = (state: RolloutState, target: TargetRevision, now: numbe
     rollout: state.rollout + 1,
     startedAt: state.target === undefined ? undefined : now,
     finishedAt: undefined,
+    allNodesUpdatedAt: undefined,
     acted: 0,
     halted: undefined,
+    rollback: state.lastComplete?.hash === target.hash,
+    stages: [],
+    ...startNext(state, target, origin, now),
   };
 };
+
+/**
+ * Does nothing hold back stages? The cure is not staged; nor is the first revision of a new DaemonSet, whose pods its
+ * controller creates.
+ */
+export const isUnstaged = ({ rollback, startedAt, target }: RolloutState): boolean =>
+  rollback || (startedAt === undefined && (target?.number ?? 1) <= 1);

@@ -24,3 +24,7 @@ export const scaledValue = (value: IntOrPercent, total: number, rounding: 'up' |
   const share = (value.value * total) / 100;
   return rounding === 'up' ? Math.ceil(share) : Math.floor(share);
 };
+
+/** How many of `total` nodes may be down, or surge, at once: rounded up, and at least 1 unless the value is zero. */
+export const budgetShare = (share: IntOrPercent, total: number): number =>
+  share.value === 0 ? 0 : Math.max(1, scaledValue(share, total, 'up'));

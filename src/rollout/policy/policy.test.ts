@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { policyWith } from '../testing/workbench.ts';
 import { count, percent } from './int-or-percent.ts';
+import { annotation } from './keys.ts';
 import {
   annotationWords,
   type ParsedPolicy,
@@ -11,7 +12,7 @@ import {
   validatedPolicy,
 } from './policy.ts';
 import { readTerms } from './terms.ts';
-import { annotation, formatPolicyError, type PolicyError } from './values.ts';
+import { formatPolicyError, type PolicyError } from './values.ts';
 
 const parse = (
   annotations: Record<string, string>,
@@ -86,6 +87,8 @@ describe('every other annotation', () => {
       failureThreshold: percent(10),
       onFailure: 'halt',
       topologyKey: undefined,
+      rolloutPlan: undefined,
+      plan: undefined,
       predownloadTimeoutMs: 300_000,
       minReadyMs: 0,
       resume: undefined,

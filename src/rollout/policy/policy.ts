@@ -1,9 +1,11 @@
 import { hash } from 'node:crypto';
+import type { Plan } from '../plan/plan.ts';
 import { formatSelector, type Selector } from '../selectors/selector.ts';
 import { count, formatIntOrPercent, type IntOrPercent, percent } from './int-or-percent.ts';
+import { annotation, keyInUse, strategyKeys } from './keys.ts';
+import { misspelledKeys } from './spelling.ts';
 import { DEFAULT_SPREAD_MS, readTerms, type Terms } from './terms.ts';
 import {
-  annotation,
   createReader,
   type PolicyError,
   readBoolean,
@@ -31,6 +33,8 @@ export interface Policy extends Terms {
   /** Only matching nodes are updated. Default: all. */
   nodeSelector: Selector | undefined;
   paused: boolean;
+  /** The plan that is named; undefined without one, and while it is missing or invalid. */
+  plan: Plan | undefined;
   /** How long a pod must have been ready to be available: the DaemonSet's minReadySeconds. */
   minReadyMs: number;
   /** Names of the settings, for messages. */
@@ -46,6 +50,8 @@ export const managerReplacesPods = ({ strategy, byApproval }: Pick<Policy, 'stra
 
 /** What the settings are called in messages, which differs between kinds of DaemonSet. */
 export interface PolicyWords {
+  /** The DaemonSet as the command line takes it: `ds/web`. */
+  daemonSet: string;
   /** The field that limits how many nodes may be down, or may surge. */
   maxUnavailable: string;
   partition: string;
@@ -61,6 +67,7 @@ export interface PolicyWords {
 
 /** For native DaemonSets, and for every kind where annotations choose the strategy. */
 export const annotationWords: PolicyWords = {
+  daemonSet: 'ds/NAME',
   maxUnavailable: annotation.maxUnavailable,
   partition: annotation.partition,
   nodeSelector: annotation.nodeSelector,
@@ -78,10 +85,15 @@ export type ParsedPolicy =
 
 /** What `parsePolicy` reads of a DaemonSet. */
 export interface PolicySource {
+  name?: string | undefined;
   annotations: Readonly<Record<string, string>>;
   updateStrategyType: string;
   minReadySeconds: number;
 }
+
+/** A native DaemonSet opts in by an annotation that chooses its strategy. */
+export const optsIn = (annotations: Readonly<Record<string, string>>): boolean =>
+  strategyKeys.some((key) => annotations[key] !== undefined);
 
 /** The strategy that the annotations choose, and which of them does; undefined without one. */
 export const readStrategy = (
@@ -89,17 +101,19 @@ export const readStrategy = (
   errors: PolicyError[],
   warnings: PolicyError[],
 ): { field: string; value: 'auto' | 'ota' } | undefined => {
+  if (!optsIn(annotations)) return undefined;
   const proposed = annotations[annotation.proposedStrategy];
-  const field = annotations[annotation.strategy] === undefined ? annotation.proposedStrategy : annotation.strategy;
-  if (annotations[field] === undefined) return undefined;
-  const value = createReader(annotations, errors)(field, readStrategyName, 'auto');
-  if (field === annotation.strategy && proposed !== undefined) {
+  const inUse = keyInUse(annotations, annotation.strategy);
+  const field = annotations[inUse] === undefined ? annotation.proposedStrategy : inUse;
+  const setting = field === inUse ? annotation.strategy : field;
+  const value = createReader(annotations, errors)(setting, readStrategyName, 'auto');
+  if (field === inUse && proposed !== undefined) {
     const other = readStrategyName(proposed);
     if (!('value' in other) || other.value !== value)
       warnings.push({
         field: annotation.proposedStrategy,
         value: proposed,
-        problem: `differs from ${annotation.strategy}, which wins`,
+        problem: `differs from ${field}, which wins`,
         cure: `remove ${annotation.proposedStrategy}`,
       });
   }
@@ -126,6 +140,7 @@ export const parsePolicy = (source: PolicySource): ParsedPolicy => {
   const warnings: PolicyError[] = [];
   const chosen = readStrategy(annotations, errors, warnings);
   if (!chosen) return { kind: 'off' };
+  errors.push(...misspelledKeys(annotations));
   if (source.updateStrategyType !== 'OnDelete')
     errors.push({
       field: 'spec.updateStrategy.type',
@@ -144,9 +159,14 @@ export const parsePolicy = (source: PolicySource): ParsedPolicy => {
     partition: read(annotation.partition, readShare('how many nodes to leave on the old revision'), count(0)),
     nodeSelector: read(annotation.nodeSelector, readNodeSelector, undefined),
     paused: read(annotation.paused, readBoolean, false),
+    plan: undefined,
     minReadyMs: source.minReadySeconds * 1000,
     ...readTerms(annotations, errors),
-    words: annotationWords,
+    words: {
+      ...annotationWords,
+      daemonSet: `ds/${source.name ?? 'NAME'}`,
+      maxUnavailable: keyInUse(annotations, annotation.maxUnavailable),
+    },
   };
   return validatedPolicy(policy, errors, warnings);
 };
@@ -185,6 +205,7 @@ const hashPolicy = (policy: Policy): string => {
     predownloadParallelism: policy.predownloadParallelism && formatIntOrPercent(policy.predownloadParallelism),
     predownloadMinUpdated: policy.predownloadMinUpdated && formatIntOrPercent(policy.predownloadMinUpdated),
     nodeSelector: policy.nodeSelector && formatSelector(policy.nodeSelector),
+    plan: policy.plan?.spec,
     words: undefined,
   };
   return hash('sha256', JSON.stringify(canonical), 'hex').slice(0, 10);

@@ -1,13 +1,15 @@
 import { type IntOrPercent, percent } from './int-or-percent.ts';
+import { annotation } from './keys.ts';
 import {
-  annotation,
   createReader,
+  type PlanName,
   type PolicyError,
   type Predownload,
   readDeadline,
   readHash,
   readOnFailure,
   readParallelism,
+  readPlanName,
   readPredownload,
   readResume,
   readSeconds,
@@ -42,6 +44,8 @@ export interface Terms {
   resume: { hash: string; value: string } | undefined;
   /** Hash label of the revision that we rolled back. */
   rolledBackFrom: string | undefined;
+  /** The rollout plan that the DaemonSet names; undefined without one. */
+  rolloutPlan: PlanName | undefined;
   /** With the strategy ota: when owners can no longer postpone an update, epoch ms. Default: never. */
   otaDeadline: number | undefined;
   /** Devices update at most this long after the deadline, each at its own time. Default 1 h. */
@@ -71,6 +75,7 @@ export const readTerms = (annotations: Readonly<Record<string, string>>, errors:
     predownloadTimeoutMs: read(annotation.predownloadTimeoutSeconds, readSeconds(1), 300_000),
     resume: read(annotation.resume, readResume, undefined),
     rolledBackFrom: read(annotation.rolledBackFrom, readHash, undefined),
+    rolloutPlan: read(annotation.rolloutPlan, readPlanName, undefined),
     otaDeadline: read(annotation.otaDeadline, readDeadline, undefined),
     otaDeadlineSpreadMs: read(annotation.otaDeadlineSpread, readSpread, DEFAULT_SPREAD_MS),
   };

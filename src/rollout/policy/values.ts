@@ -1,30 +1,8 @@
+import { isDeepStrictEqual } from 'node:util';
 import { daemonRolloutLimits } from '../api/types.ts';
 import { parseSelector, type Selector } from '../selectors/selector.ts';
 import { type IntOrPercent, parseIntOrPercent } from './int-or-percent.ts';
-
-/** Annotation keys of the user interface. The `apps.openyurt.io` keys are OpenYurt's. */
-export const annotation = {
-  strategy: 'apps.openyurt.io/update-strategy',
-  proposedStrategy: 'apps.openyurt.io/upgrade-strategy',
-  maxUnavailable: 'apps.openyurt.io/max-unavailable',
-  paused: 'edgeset.io/paused',
-  partition: 'edgeset.io/partition',
-  nodeSelector: 'edgeset.io/node-selector',
-  settleSeconds: 'edgeset.io/settle-seconds',
-  progressDeadlineSeconds: 'edgeset.io/progress-deadline-seconds',
-  suspectWindowSeconds: 'edgeset.io/suspect-window-seconds',
-  failureThreshold: 'edgeset.io/failure-threshold',
-  onFailure: 'edgeset.io/on-failure',
-  topologyKey: 'edgeset.io/topology-key',
-  predownload: 'edgeset.io/predownload',
-  predownloadParallelism: 'apps.kruise.io/image-predownload-parallelism',
-  predownloadMinUpdatedReadyPods: 'apps.kruise.io/image-predownload-min-updated-ready-pods',
-  predownloadTimeoutSeconds: 'apps.kruise.io/image-predownload-timeout-seconds',
-  resume: 'edgeset.io/resume',
-  rolledBackFrom: 'edgeset.io/rolled-back-from',
-  otaDeadline: 'edgeset.io/ota-deadline',
-  otaDeadlineSpread: 'edgeset.io/ota-deadline-spread',
-} as const;
+import { aliasOf, annotation, keyInUse } from './keys.ts';
 
 /** An invalid value, with what is wrong and how to fix it. */
 export interface PolicyError {
@@ -43,17 +21,29 @@ export type Read<T> = { value: T } | { problem: string; cure: string };
 /** How images are pulled ahead of an update: not at all, for a limited time, or before any update. */
 export type Predownload = 'off' | 'preferred' | 'required';
 
-/** Reads single annotations. Returns `fallback` if there is none, or if its value is invalid, which it adds to `errors`. */
+/**
+ * Reads single annotations. Returns `fallback` if there is none, or if its value is invalid, which it adds to `errors`; so
+ * are two names of one setting that disagree.
+ */
 export const createReader =
   (annotations: Readonly<Record<string, string>>, errors: PolicyError[]) =>
-  <T, D>(field: string, reader: (text: string) => Read<T>, fallback: D): T | D => {
+  <T, D>(setting: string, reader: (text: string) => Read<T>, fallback: D): T | D => {
+    const field = keyInUse(annotations, setting);
     const text = annotations[field];
     if (text === undefined) return fallback;
     const result = reader(text);
+    const second = aliasOf[setting] ?? setting;
+    const other = annotations[second];
+    if (second !== field && other !== undefined && !isDeepStrictEqual(reader(other), result)) {
+      const problem = `differs from ${field} "${text.slice(0, 100)}", which is the same setting`;
+      errors.push({ field: second, value: other, problem, cure: 'remove one of the two' });
+      return fallback;
+    }
     if ('value' in result) return result.value;
     errors.push({ field, value: text, problem: result.problem, cure: result.cure });
     return fallback;
   };
+
 export const readShare =
   (name: string) =>
   (text: string): Read<IntOrPercent> => {
@@ -166,10 +156,31 @@ export const readDeadline = (text: string): Read<number> => {
     : { value: at };
 };
 
+/** A RolloutPlan of the DaemonSet's namespace, or a ClusterRolloutPlan. */
+export interface PlanName {
+  name: string;
+  cluster: boolean;
+}
+
+const PLAN_NAME = /^(cluster\/)?([a-z0-9](?:[-a-z0-9.]*[a-z0-9])?)$/;
+
+export const readPlanName = (text: string): Read<PlanName> => {
+  const [, cluster, name = ''] = PLAN_NAME.exec(text.trim()) ?? [];
+  return name === '' || name.length > daemonRolloutLimits.name
+    ? {
+        problem: 'is not the name of a plan',
+        cure: 'set the name of a RolloutPlan, or cluster/NAME for a ClusterRolloutPlan',
+      }
+    : { value: { name, cluster: cluster !== undefined } };
+};
+
+/** A plan as the annotation names it. */
+export const formatPlanName = ({ name, cluster }: PlanName): string => (cluster ? `cluster/${name}` : name);
+
 const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 
 /** Milliseconds of `1h`, `90m`, `1h30m`, `45s` or `0s`; undefined for any other text and for more than a year. */
-const parseDuration = (text: string): number | undefined => {
+export const parseDuration = (text: string): number | undefined => {
   const trimmed = text.trim();
   const parts = [...trimmed.matchAll(/(\d{1,9}(?:\.\d{1,9})?)(ms|s|m|h)/g)];
   if (parts.length === 0 || parts.map(([whole]) => whole).join('') !== trimmed) return undefined;

@@ -1,3 +1,4 @@
+import { offlineAfterMs } from './observe.ts';
 import { availableAt, isCurrent, livePod } from './pods.ts';
 import type { Context, NodeRecord, ObservedPod } from './record.ts';
 import { type NodeUpdate, pastUpdate } from './update.ts';
@@ -5,7 +6,8 @@ import { type NodeUpdate, pastUpdate } from './update.ts';
 const isCarriedOut = (record: NodeRecord, update: NodeUpdate, context: Context): boolean => {
   const { kind, podUid, podRevision, rollout } = update;
   const pod = record.pods.find(({ facts }) => facts.uid === podUid)?.facts;
-  if (!pod) return !context.initialSync;
+  // A watch that is behind may not show a pod that another process has reserved: only a fence tells that it is gone.
+  if (!pod) return !context.initialSync && update.stage !== 'inherited';
   if (pod.terminating || kind === undefined) return pod.terminating;
   if (kind === 'surge')
     return record.pods.some(
@@ -34,6 +36,14 @@ export const isNewPodMissing = ({ pods }: NodeRecord, update: NodeUpdate): boole
   pods.some(({ facts }) => facts.uid === update.podUid && !facts.terminating) &&
   pods.every(({ facts }) => facts.uid === update.podUid || facts.terminating);
 
+/** The deletion was acknowledged, or another process recorded it as carried out, but the cache shows that the pod still runs. */
+const isDeletionMissing = ({ pods }: NodeRecord, { kind, stage, podUid }: NodeUpdate): boolean =>
+  kind === undefined && stage === 'done' && pods.some(({ facts }) => facts.uid === podUid && !facts.terminating);
+
+/** An update is carried out as far as we know, but the cache does not show its effect. */
+export const isEffectMissing = (record: NodeRecord, update: NodeUpdate): boolean =>
+  isNewPodMissing(record, update) || isDeletionMissing(record, update);
+
 /** Looking up the outcome needs the name of the old pod, which an update that was carried out does not keep. */
 const withUnknownOutcome = ({ pods }: NodeRecord, update: NodeUpdate): NodeUpdate => {
   const old = pods.find(({ facts }) => facts.uid === update.podUid)?.facts;
@@ -52,11 +62,12 @@ export const noteRemovedPod = (record: NodeRecord, uid: string, { rollout }: Con
 };
 
 /**
- * Is it time to treat the update's outcome as unknown because its new pod is missing? In this rollout after the deadline.
- * In an older one at once: its old pod alone looks complete, yet the new one may exist while the cache is stale.
+ * Is it time to treat the update's outcome as unknown because its effect is missing? After the deadline; a surge of an older
+ * rollout at once, as its old pod alone looks complete, yet the new one may exist while the cache is stale.
  */
-const isNewPodOverdue = (update: NodeUpdate, { policy, rollout, initialSync }: Context, now: number): boolean =>
-  !initialSync && (update.rollout !== rollout || now >= update.at + policy.progressDeadlineMs);
+const isEffectOverdue = (update: NodeUpdate, { policy, rollout, initialSync }: Context, now: number): boolean =>
+  !initialSync &&
+  ((update.kind === 'surge' && update.rollout !== rollout) || now >= update.at + policy.progressDeadlineMs);
 
 // createdAt has whole seconds and comes from another machine's clock.
 const STARTED_SLACK_MS = 2_000;
@@ -66,8 +77,10 @@ const lastCompletedOf = (record: NodeRecord, pod: ObservedPod, context: Context)
   if (record.lastCompleted) return record.lastCompleted.rollout === context.rollout ? record.lastCompleted : undefined;
   // After a restart the pod's own times tell, so completed updates need not be stored.
   if (!pod.inherited || context.startedAt === undefined) return undefined;
-  const at = Math.max(pod.existsSince, pod.facts.gateChangedAt ?? 0);
-  return at >= context.startedAt - STARTED_SLACK_MS ? { rollout: context.rollout, at } : undefined;
+  const { createdAt, gateChangedAt = 0 } = pod.facts;
+  const at = Math.max(pod.existsSince, gateChangedAt);
+  if (at < context.startedAt - STARTED_SLACK_MS) return undefined;
+  return { rollout: context.rollout, at, saidAt: Math.max(createdAt, gateChangedAt) };
 };
 
 /**
@@ -126,16 +139,20 @@ export const advance = (record: NodeRecord, context: Context, now: number): Node
   if (!update) {
     // A node that goes offline soon after a completed update is a suspect.
     const completed = !node.ready && pod && isCurrent(pod, context) && lastCompletedOf(record, pod, context);
-    if (completed && record.since - completed.at <= context.policy.suspectWindowMs)
+    if (completed && offlineAfterMs(record, completed) <= context.policy.suspectWindowMs)
       record.update = pastUpdate(completed);
     return undefined;
   }
-  if (isNewPodMissing(record, update)) {
-    if (isNewPodOverdue(update, context, now)) record.update = { ...withUnknownOutcome(record, update), at: now };
+  if (isEffectMissing(record, update)) {
+    if (isEffectOverdue(update, context, now)) {
+      const { saidAt: _, ...again } = withUnknownOutcome(record, update);
+      record.update = { ...again, at: now };
+    }
     return undefined;
   }
   if (!isComplete(record, update, context, now)) return undefined;
   record.update = undefined;
-  record.lastCompleted = { rollout: update.rollout, at: update.at };
+  const { rollout, at, saidAt } = update;
+  record.lastCompleted = { rollout, at, ...(saidAt !== undefined && { saidAt }) };
   return update;
 };

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { benchAt, createWorkbench, START, savedState, type Workbench } from '../testing/workbench.ts';
+import { pastUpdate } from './update.ts';
 
 const down = { ready: false, readyChangedAt: 0 };
 describe('the settle time', () => {
@@ -50,6 +51,20 @@ describe('the settle time', () => {
   });
 });
 
+describe('minReadySeconds', () => {
+  it('counts from the end of the second in which an inherited pod became ready', () => {
+    const bench = createWorkbench({ minReadyMs: 5_000 });
+    bench.node('n0');
+    bench.pod('n0', 'b', { createdAt: START - 60_000, readyChangedAt: START - 4_000 });
+    bench.ledger.finishInitialSync();
+    bench.restore({}, { state: savedState({ finishedAt: START }) });
+    bench.advance(1_999);
+    assert.equal(bench.ledger.tally.phases.updated, 0);
+    bench.advance(1);
+    assert.equal(bench.ledger.tally.phases.updated, 1);
+  });
+});
+
 describe('a suspect', () => {
   const suspect = (change = {}) => {
     const bench = benchAt(3, { suspectWindowMs: 60_000, ...change });
@@ -96,6 +111,24 @@ describe('a suspect', () => {
       bench.advance(leftMs);
       assert.equal(bench.phase('n0'), 'offline/lost', `${wentAgoMs}`);
     }
+  });
+  it("is told by the control plane's clock when another process updated it", () => {
+    const AHEAD_MS = 600_000;
+    for (const [afterMs, suspected] of [
+      [30_000, true],
+      [60_001, false],
+    ] as const)
+      for (const completed of [false, true]) {
+        const bench = createWorkbench({ suspectWindowMs: 60_000 });
+        const updatedAt = START - AHEAD_MS;
+        bench.node('n0');
+        bench.pod('n0', 'b', { createdAt: updatedAt, ready: completed, readyChangedAt: updatedAt });
+        bench.ledger.finishInitialSync();
+        const update = pastUpdate({ rollout: 2, at: updatedAt });
+        bench.restore(completed ? {} : { n0: update }, { state: savedState({ startedAt: updatedAt }) });
+        bench.node('n0', { ready: false, readyChangedAt: updatedAt + afterMs });
+        assert.equal(bench.phase('n0') === 'offline/suspect', suspected, `${afterMs} ${completed}`);
+      }
   });
   it('is in flight again if it returns broken, and cleared once it works', () => {
     const bench = suspect();

@@ -1,9 +1,9 @@
 import type { NodeFacts } from '../facts/node.ts';
 import { managerReplacesPods } from '../policy/policy.ts';
-import { isNewPodMissing } from './advance.ts';
+import { isEffectMissing, isNewPodMissing } from './advance.ts';
 import { assessImages, requestPriorityOf } from './images.ts';
 import { isUpdatedInPlace } from './in-place.ts';
-import { skewTolerantStart } from './observe.ts';
+import { offlineAfterMs, skewTolerantStart } from './observe.ts';
 import { assessOwner } from './owner.ts';
 import { type Phase, phaseOf, type Situation } from './phase.ts';
 import { availableAt, isBeingDeleted, isCurrent, isStale, livePod, maySurge, podAvailableAt } from './pods.ts';
@@ -52,13 +52,14 @@ const failureOf = (
 
 /** A node that went offline soon after its update is a suspect until the suspect window ends, and then lost. */
 const suspicionOf = (
-  { update, since, firstSeenAt }: NodeRecord,
+  record: NodeRecord,
   node: NodeFacts,
   { policy, rollout }: Context,
 ): { lostAt: number } | undefined => {
+  const { update, since, firstSeenAt } = record;
   if (node.ready || update?.stage !== 'done' || update.rollout !== rollout) return undefined;
-  const windowEndsAt = update.at + policy.suspectWindowMs;
-  return since > windowEndsAt ? undefined : { lostAt: windowEndsAt - since + skewTolerantStart(since, firstSeenAt) };
+  const leftMs = policy.suspectWindowMs - offlineAfterMs(record, update);
+  return leftMs < 0 ? undefined : { lostAt: leftMs + skewTolerantStart(since, firstSeenAt) };
 };
 
 type UpdateStatus = Omit<NodeStatus, 'phase' | 'owner' | 'images'> & { phase: Phase };
@@ -98,7 +99,12 @@ const assessUpdate = (
   // The patch is in flight, or the pod has not restarted since; while the cache is stale it may show the old revision.
   const updatingInPlace =
     inPlace && pod !== undefined && !pod.facts.preparingDelete && failure !== 'came-back-old' && !available;
-  const mayBeRecreated = managed && update?.stage === 'done' && settled && node.selected && record.pods.length === 1;
+  const stageOpen = context.isStageOpen(record.stage);
+  const waitsForOther = record.waitsFor !== undefined;
+  const calendarOpen = context.isCalendarOpen(node.timeZone);
+  const mayBegin = stageOpen && !waitsForOther && calendarOpen;
+  const mayBeRecreated =
+    mayBegin && managed && update?.stage === 'done' && settled && node.selected && record.pods.length === 1;
   const overdue = updatingInPlace && now >= deadlineAt && !(current && pod.facts.ready) && mayBeRecreated;
   const { phase, cause } = phaseOf({
     online: node.ready,
@@ -123,6 +129,9 @@ const assessUpdate = (
     refused,
     selected: node.selected,
     partitionAllows: record.partitionAllows,
+    stageOpen,
+    waitsForOther,
+    calendarOpen,
     imageMissing,
   });
 
@@ -134,6 +143,9 @@ const assessUpdate = (
     failure === undefined;
   const hasSlot = update !== undefined || surging.length > 0;
   const inFlight = node.ready && hasSlot && !(failure === 'came-back-old' && available);
+  // Whatever replaces a terminating pod is of the target, whoever deleted it.
+  const committed =
+    isCurrent(awaited, context) || livePods === 0 || (update?.stage === 'done' && update.rollout === context.rollout);
   return {
     phase,
     cause,
@@ -143,9 +155,11 @@ const assessUpdate = (
     inFlight,
     // An update whose response was lost may have been carried out: it stays active while it waits for the next try.
     trying: inFlight && ((phase !== 'broken' && phase !== 'held') || (update !== undefined && update.stage !== 'done')),
-    // Whatever replaces a terminating pod is of the target, whoever deleted it.
-    committed:
-      isCurrent(awaited, context) || livePods === 0 || (update?.stage === 'done' && update.rollout === context.rollout),
+    committed,
+    mayBegin,
+    counted: node.ready && (phase === 'updated' || (node.selected && (committed || record.partitionAllows))),
+    stage: record.stage,
+    scopes: record.scopes,
     suspect: suspicion !== undefined && !lost && !record.forgiven,
     failure: record.forgiven ? undefined : lost ? 'lost' : failure ? 'online' : undefined,
     overdue,
@@ -157,7 +171,7 @@ const assessUpdate = (
       node.ready && (starting || updatingInPlace) && now < deadlineAt ? deadlineAt : undefined,
       lost ? undefined : suspicion?.lostAt,
       refused ? record.refused?.until : undefined,
-      newPodMissing ? update.at + policy.progressDeadlineMs : undefined,
+      update && isEffectMissing(record, update) ? update.at + policy.progressDeadlineMs : undefined,
       ...surging.map((each) => podAvailableAt(record, each, context)).filter((time) => time > now),
     ]),
   };
@@ -186,6 +200,10 @@ export const assess = (record: NodeRecord, context: Context, now: number): NodeS
     inFlight: update.inFlight,
     trying: update.trying,
     committed: update.committed,
+    mayBegin: update.mayBegin,
+    counted: update.counted,
+    stage: update.stage,
+    scopes: update.scopes,
     suspect: update.suspect,
     failure: update.failure,
     overdue: update.overdue,

@@ -322,7 +322,14 @@ describe('any history of images', () => {
 describe('the status of images', () => {
   const statusIn = (bench: Workbench) => {
     const decision = bench.decide();
-    const input = { ledger: bench.ledger, decision, generation: 1, policyHash: '', previous: undefined };
+    const input = {
+      ledger: bench.ledger,
+      decision,
+      generation: 1,
+      daemonSetGeneration: 1,
+      policyHash: '',
+      previous: undefined,
+    };
     return statusOf({ ...input, now: bench.now() }).images;
   };
   it('counts nodes by progress, and names those that failed with the reason', () => {

@@ -1,9 +1,8 @@
+import { WHOLE_SECOND_MS } from '../facts/metadata.ts';
 import type { NodeFacts } from '../facts/node.ts';
 import type { PodFacts } from '../facts/pod.ts';
 import type { NodeRecord } from './record.ts';
-
-/** Kubernetes times are whole seconds: a node may have returned up to one second later, and needs that time to settle. */
-const WHOLE_SECOND_MS = 1_000;
+import type { PastUpdate } from './update.ts';
 
 /** The clocks of two machines are rarely further apart. */
 export const MAX_CLOCK_SKEW_MS = 600_000;
@@ -14,6 +13,15 @@ export const MAX_CLOCK_SKEW_MS = 600_000;
  */
 export const skewTolerantStart = (begunAt: number, firstSeenAt: number): number =>
   Math.max(begunAt, Math.min(firstSeenAt, begunAt + MAX_CLOCK_SKEW_MS));
+
+/**
+ * How long after an update its node went offline. The time of another process's update is not compared with our clock, which
+ * may differ by more than any suspect window, but with the time that the control plane gave to the node's condition.
+ */
+export const offlineAfterMs = (
+  { since, node }: Pick<NodeRecord, 'since' | 'node'>,
+  { at, saidAt }: Pick<PastUpdate, 'at' | 'saidAt'>,
+): number => (saidAt !== undefined && node?.readyChangedAt ? node.readyChangedAt - saidAt : since - at);
 
 export interface ObservedAt {
   /** It was in this state before: take the times that it carries, not the time of the event. */
@@ -38,7 +46,7 @@ export const observePod = (record: NodeRecord, facts: PodFacts, observed: Observ
   const known = record.pods.find((pod) => pod.facts.uid === facts.uid);
   const wasReady = known?.facts.ready && known.facts.readyChangedAt === facts.readyChangedAt;
   const inherited = observed.existing && !known;
-  const becameReadyAt = inherited ? Math.min(facts.readyChangedAt, now) : now;
+  const becameReadyAt = inherited ? Math.min(facts.readyChangedAt + WHOLE_SECOND_MS, now) : now;
   const readySince = !facts.ready ? 0 : wasReady ? known.readySince : becameReadyAt;
   if (inherited && record.pods.length === 0 && !facts.ready)
     record.downSince = Math.min(Math.max(facts.createdAt, facts.readyChangedAt), now);

@@ -324,7 +324,7 @@ describe('an approval', () => {
       });
     assert.equal(reconciling(), true);
     const record = bench.ledger.get('n1') ?? assert.fail();
-    const { what } = explain(record, bench.ledger.policy, bench.decide().summary.hold, bench.now());
+    const { what } = explain(record, bench.ledger.policy, bench.decide().summary, bench.now());
     assert.match(what, /its owner has approved the target, and waits for a free slot of the budget/);
   });
 

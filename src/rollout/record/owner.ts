@@ -4,14 +4,15 @@ import { type Context, type NodeRecord, noOwner, type OwnerStatus } from './reco
 
 /** Why the owner of a node with an outdated pod is offered the target, or is not: the first reason that applies. */
 const reasonFor = (
-  { node, partitionAllows }: NodeRecord,
-  { policy, withheldFromOwners }: Context,
+  { node, partitionAllows, stage }: NodeRecord,
+  { policy, withheldFromOwners, isStageOpen }: Context,
 ): NeedUpgradeReason => {
   // Once deleted, the pod would not be recreated.
   if (!node?.eligible) return 'NodeNotEligible';
   if (policy.paused) return 'Paused';
   if (!node.selected) return 'NodeSelector';
   if (!partitionAllows) return 'Partition';
+  if (!isStageOpen(stage)) return 'Staged';
   return withheldFromOwners ? 'Halted' : 'NewRevision';
 };
 

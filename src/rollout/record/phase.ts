@@ -30,11 +30,13 @@ export const causesOf = {
   broken: ['not-available', 'broken-by-older-update', 'not-changed-in-time'],
   offline: ['offline-current', 'offline-outdated', 'suspect', 'lost'],
   settling: ['returned'],
-  held: ['duplicate-pods', 'refused', 'node-selector', 'partition', 'image'],
+  held: ['duplicate-pods', 'refused', 'node-selector', 'partition', 'stage', 'after', 'window', 'group', 'image'],
   failed: ['crash-loop', 'image-pull', 'deadline', 'came-back-old'],
   missing: ['no-pod'],
 } as const satisfies Record<Phase, readonly string[]>;
 export type Cause = (typeof causesOf)[Phase][number];
+/** The causes that the rules give: `group` follows from other nodes, and is told in the place of `available`. */
+export type RuleCause = Exclude<Cause, 'group'>;
 
 /** The facts about one node that decide its phase; assess.ts derives them. */
 export interface Situation {
@@ -76,11 +78,17 @@ export interface Situation {
   selected: boolean;
   /** The policy's partition allows an update. */
   partitionAllows: boolean;
+  /** The plan's stage of the node is open. */
+  stageOpen: boolean;
+  /** Another DaemonSet's update comes first. */
+  waitsForOther: boolean;
+  /** No window or freeze of the plan keeps updates from beginning now. */
+  calendarOpen: boolean;
   /** The policy requires the target's images first, and they are missing. */
   imageMissing: boolean;
 }
 
-type Rule = readonly [phase: Phase, cause: Cause, when: (s: Situation) => boolean];
+type Rule = readonly [phase: Phase, cause: RuleCause, when: (s: Situation) => boolean];
 
 /** The first rule that matches decides. */
 const rules: readonly Rule[] = [
@@ -111,13 +119,16 @@ const rules: readonly Rule[] = [
   ['held', 'refused', (s) => s.refused],
   ['held', 'node-selector', (s) => !s.selected],
   ['held', 'partition', (s) => !s.partitionAllows],
+  ['held', 'stage', (s) => !s.stageOpen],
+  ['held', 'after', (s) => s.waitsForOther],
+  ['held', 'window', (s) => !s.calendarOpen],
   ['held', 'image', (s) => s.imageMissing],
   ['broken', 'broken-by-older-update', (s) => !s.available && s.update === 'older-rollout'],
   ['broken', 'not-available', (s) => !s.available],
   ['outdated', 'available', () => true],
 ];
 
-export const phaseOf = (situation: Situation): { phase: Phase; cause: Cause } => {
+export const phaseOf = (situation: Situation): { phase: Phase; cause: RuleCause } => {
   for (const [phase, cause, when] of rules) if (when(situation)) return { phase, cause };
   throw new Error('no rule in phase.ts matches: the last one must always match');
 };

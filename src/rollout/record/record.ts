@@ -1,10 +1,11 @@
 import type { Announcement } from '../facts/need-upgrade.ts';
 import type { NodeFacts } from '../facts/node.ts';
 import type { PodFacts } from '../facts/pod.ts';
+import { noScopes, type Scopes } from '../ledger/scopes.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { ImageState, RequestPriority } from './images.ts';
 import type { Cause, Phase } from './phase.ts';
-import type { NodeUpdate } from './update.ts';
+import type { NodeUpdate, PastUpdate } from './update.ts';
 
 export interface ObservedPod {
   facts: PodFacts;
@@ -33,12 +34,17 @@ export interface NodeRecord {
   /** Revision of the live pod that was last seen; undefined before the first. */
   lastRevision: string | undefined;
   /** The update that completed last; with the strategy ota, the owner's. */
-  lastCompleted: { rollout: number; at: number } | undefined;
+  lastCompleted: Pick<PastUpdate, 'rollout' | 'at' | 'saidAt'> | undefined;
   /** The user resumed after this node failed: the failure does not count until the node has worked again. */
   forgiven: boolean;
   refused: { until: number; tries: number; message: string } | undefined;
   /** The partition allows an update. */
   partitionAllows: boolean;
+  /** Index of the plan's stage that the node is in; 0 without a plan. */
+  stage: number;
+  scopes: Scopes;
+  /** The DaemonSet, by name, whose update comes first on this node; undefined: it need not wait. */
+  waitsFor: string | undefined;
   /** We are requesting the images of this revision on the node's pod, or have done so while the cache is still stale. */
   imageRequest: { revision: string; at: number } | undefined;
   status: NodeStatus;
@@ -60,6 +66,12 @@ export interface NodeStatus {
   /** At the target, or past the point of no return, like every node without a live pod: a partition counts it first. */
   committed: boolean;
   suspect: boolean;
+  /** Nothing in the plan keeps an update from beginning here now. */
+  mayBegin: boolean;
+  /** Online, and permitted by everything that people set: one of those that a stage must cover. */
+  counted: boolean;
+  stage: number;
+  scopes: Scopes;
   /** Counts towards the breaker as a failure of an online node, or of one that was lost. */
   failure: 'online' | 'lost' | undefined;
   /** Its in-place update timed out, and the pod may be deleted instead. */
@@ -114,6 +126,10 @@ export interface Context {
   pullsByDefault: boolean;
   /** The rollout of the target is halted. */
   halted: boolean;
+  /** The stage of this index is open. */
+  isStageOpen: (stage: number) => boolean;
+  /** No window or freeze of the plan keeps updates from beginning on nodes of this time zone. */
+  isCalendarOpen: (timeZone: string | undefined) => boolean;
 }
 
 export const noOwner: OwnerStatus = { asked: false, approved: false, announcement: undefined };
@@ -136,6 +152,10 @@ export const notEligible: NodeStatus = {
   inFlight: false,
   trying: false,
   committed: false,
+  mayBegin: false,
+  counted: false,
+  stage: 0,
+  scopes: noScopes,
   suspect: false,
   failure: undefined,
   overdue: false,
@@ -159,6 +179,9 @@ export const newRecord = (name: string): NodeRecord => ({
   forgiven: false,
   refused: undefined,
   partitionAllows: true,
+  stage: 0,
+  scopes: noScopes,
+  waitsFor: undefined,
   imageRequest: undefined,
   status: notEligible,
 });

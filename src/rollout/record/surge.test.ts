@@ -230,7 +230,15 @@ describe('a surge', () => {
     const bench = surgeBench(2);
     const decision = bench.decide();
     const { ledger } = bench;
-    const input = { ledger, decision, generation: 1, policyHash: '', previous: undefined, now: bench.now() };
+    const input = {
+      ledger,
+      decision,
+      generation: 1,
+      daemonSetGeneration: 1,
+      policyHash: '',
+      previous: undefined,
+      now: bench.now(),
+    };
     assert.deepEqual(statusOf(input).budget, {
       maxUnavailable: '0',
       maxSurge: '1',

@@ -29,8 +29,10 @@ export interface NodeUpdate {
   podRevision?: string;
   /** Number of the rollout that it belongs to. */
   rollout: number;
-  /** When its slot was reserved, epoch ms. */
+  /** When its slot was reserved, epoch ms; never later than now. */
   at: number;
+  /** The same by the clock of the process that reserved it, if that was another one. */
+  saidAt?: number;
   stage: UpdateStage;
   /** The older incomplete update that this one repairs. It is restored if this one is released. */
   repairs?: PastUpdate;
@@ -42,13 +44,15 @@ export interface PastUpdate {
   podUid?: string;
   rollout: number;
   at: number;
+  saidAt?: number;
 }
 
 /** What is remembered of an update that another one repairs. */
-export const toPastUpdate = ({ kind, podUid = '', rollout, at }: PastUpdate): PastUpdate => ({
+export const toPastUpdate = ({ kind, podUid = '', rollout, at, saidAt }: PastUpdate): PastUpdate => ({
   ...(kind && { kind, podUid }),
   rollout,
   at,
+  ...(saidAt !== undefined && { saidAt }),
 });
 
 /** An update that was carried out and whose pod is no longer known. */
@@ -89,12 +93,13 @@ export const inheritUpdate = (update: NodeUpdate, known: NodeUpdate | undefined,
     known.kind === update.kind &&
     known.rollout === update.rollout &&
     (known.stage === 'done' || known.podResourceVersion === update.podResourceVersion);
-  if (!same) return { ...update, at, stage: update.stage === 'done' ? 'done' : 'inherited' };
+  if (!same) return { ...update, at, saidAt: update.at, stage: update.stage === 'done' ? 'done' : 'inherited' };
   // Another process may have taken over a reservation of ours in the meantime, and carried it out.
   const stage = known.stage === 'reserved' ? 'inherited' : known.stage;
   const { podResourceVersion } = update.stage === 'done' ? update : known;
   // The DaemonRollout omits the pod's name once the update is carried out, but looking up its outcome needs the name.
-  return { ...update, at, stage, podName: known.podName, podResourceVersion };
+  const saidAt = known.saidAt !== undefined && { saidAt: update.at };
+  return { ...update, at, ...saidAt, stage, podName: known.podName, podResourceVersion };
 };
 
 /** Gives the node's slot to this update, which repairs what an earlier one left behind. */

@@ -1,11 +1,14 @@
+import type { StageWait } from '../api/types.ts';
 import type { Summary } from '../decision/decide.ts';
 import type { Hold } from '../decision/hold.ts';
+import type { StageStand } from '../decision/stages.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import { coverageText, isEverywhere } from './coverage.ts';
 import { explainHold } from './explain-hold.ts';
 
 /** A condition without its times: lastTransitionTime changes only with the status. */
 export interface ConditionState {
-  type: 'Ready' | 'Reconciling' | 'Stalled' | 'Complete' | 'Paused' | 'Halted';
+  type: 'Ready' | 'Reconciling' | 'Stalled' | 'Complete' | 'AllNodesUpdated' | 'Paused' | 'Halted';
   status: boolean;
   reason: string;
   message: string;
@@ -34,6 +37,7 @@ const reasonOfHold = {
   frozen: 'ZeroBudget',
   halted: 'Halted',
   waiting: 'WaitingForSuspects',
+  window: 'OutsideWindow',
 } as const;
 
 /** How many online nodes the user keeps on an older revision, once all others are updated; 0 before. */
@@ -42,45 +46,118 @@ const leftBehind = ({ tally }: Ledger): number => {
   return tally.phases.updated + left === tally.online ? left : 0;
 };
 
+/** Everything that the open stages allow is done, and nodes of others wait. */
+const isGated = ({ tally }: Ledger): boolean => {
+  const { updating, outdated, broken, settling } = tally.phases;
+  return (tally.causes.get('stage') ?? 0) > 0 && updating + outdated + broken + settling === 0;
+};
+
+const stageReasons = {
+  Coverage: 'StageUpdating',
+  MinNodes: 'StageUpdating',
+  Soak: 'StageSoaking',
+  Checks: 'StageChecking',
+  Approval: 'AwaitingApproval',
+  Timeout: 'StageTimedOut',
+  Held: 'InProgress',
+} as const satisfies Record<StageWait, string>;
+
+const stageSummary = ({ name, wait }: StageStand): string =>
+  ({
+    Coverage: `Stage ${name}: waiting for its nodes`,
+    MinNodes: `Stage ${name}: waiting for its nodes`,
+    Soak: `Stage ${name}: soaking`,
+    Checks: `Stage ${name}: checking`,
+    Approval: `Stage ${name}: waiting for approval`,
+    Timeout: `Stage ${name}: timed out`,
+    Held: `Stage ${name}`,
+  })[wait];
+
 /** People update the nodes, not the manager. */
 const isForOthers = (hold: Hold | undefined): boolean => hold?.kind === 'owner' || hold?.kind === 'manual';
 
 /** The reason that most conditions share: where the rollout stands. */
-const reasonFor = (ledger: Ledger, { complete, hold }: Summary): string => {
+const reasonFor = (ledger: Ledger, { complete, hold, stage }: Summary): string => {
   if (hold?.kind === 'invalid') return reasonOfHold.invalid;
   if (complete) return 'AllOnlineNodesUpdated';
   if (hold && !isForOthers(hold)) return reasonOfHold[hold.kind];
+  if (stage && isGated(ledger)) return stageReasons[stage.wait];
   if (leftBehind(ledger) > 0) return 'LeftOnOldRevision';
   return hold ? reasonOfHold[hold.kind] : 'InProgress';
 };
 
-/** The conditions, including the three of kstatus: Ready, Reconciling and Stalled. */
-export const conditionsOf = (ledger: Ledger, summary: Summary): ConditionState[] => {
-  const { hold, complete } = summary;
+interface Stand {
+  reason: string;
+  /** What holds the rollout, and the cure; it does not change while nodes come and go, since a change emits an Event. */
+  why: string;
+  /** Stuck until somebody acts. */
+  stalled: boolean;
+  /** The manager has nothing left to do, although the rollout may not be complete. */
+  resting: boolean;
+  /** At rest as it should be: whoever waits for the rollout need not wait longer. */
+  ready: boolean;
+  stopped: boolean;
+}
+
+const standOf = (ledger: Ledger, summary: Summary): Stand => {
+  const { tally } = ledger;
+  const { hold, complete, stage } = summary;
   const reason = reasonFor(ledger, summary);
-  const explained = hold ? explainHold(hold, ledger.policy.words) : undefined;
-  // It does not change while nodes come and go, since a change emits an Event.
-  const why = explained ? `${explained.what}. ${explained.remedy}`.trim() : '';
-  const message = explained ? `${why} ${progress(ledger)}` : progress(ledger);
+  const gate = stage && isGated(ledger) ? { what: `Stage ${stage.name} ${stage.message}`, remedy: '' } : undefined;
+  const explained = (hold && !isForOthers(hold)) || !gate ? hold && explainHold(hold, ledger.policy.words) : gate;
   const stalled = hold?.kind === 'invalid' || hold?.kind === 'halted';
   // The manager still has to announce the target to pods, or waits for new pods to start.
-  const { tally } = ledger;
   const ours = ledger.unannounced().size + tally.phases.updating + tally.ownersApproved;
   const othersOnly = isForOthers(hold) && ours === 0;
   const resting = complete || stalled || reason === 'LeftOnOldRevision' || othersOnly;
-  const stopped = hold?.kind === 'paused' || hold?.kind === 'frozen';
+  return {
+    reason,
+    why: explained ? `${explained.what}. ${explained.remedy}`.trim() : '',
+    stalled,
+    resting,
+    // As a StatefulSet at its partition: what may not be updated has to work, too.
+    ready: resting && !stalled && (complete || tally.occupied === 0),
+    stopped: hold?.kind === 'paused' || hold?.kind === 'frozen',
+  };
+};
+
+/** The manager has nothing left to do, although the rollout may not be complete. */
+export const isAtRest = (ledger: Ledger, summary: Summary): boolean => standOf(ledger, summary).resting;
+
+const stalledCondition = ({ stalled, reason, why }: Stand): ConditionState => ({
+  type: 'Stalled',
+  status: stalled,
+  reason: stalled ? reason : 'NotStalled',
+  message: stalled ? why : '',
+});
+
+const pausedCondition = ({ stopped, reason, why }: Stand): ConditionState => ({
+  type: 'Paused',
+  status: stopped,
+  reason: stopped ? reason : 'NotPaused',
+  message: stopped ? why : '',
+});
+
+/** The conditions of the DaemonRollout, including the three of kstatus: Ready, Reconciling and Stalled. */
+export const conditionsOf = (ledger: Ledger, summary: Summary): ConditionState[] => {
+  const { hold, complete } = summary;
+  const stand = standOf(ledger, summary);
+  const { reason, why } = stand;
+  const message = why ? `${why} ${progress(ledger)}` : progress(ledger);
   const halted = hold?.kind === 'halted' ? hold.halt : undefined;
+  const everywhere = isEverywhere(ledger, summary);
   return [
-    { type: 'Ready', status: complete && !stalled, reason, message },
-    { type: 'Reconciling', status: !resting, reason, message },
-    { type: 'Stalled', status: stalled, reason: stalled ? reason : 'NotStalled', message: stalled ? why : '' },
+    { type: 'Ready', status: stand.ready, reason, message },
+    { type: 'Reconciling', status: !stand.resting, reason, message },
+    stalledCondition(stand),
     { type: 'Complete', status: complete, reason, message: progress(ledger) },
     {
-      type: 'Paused',
-      status: stopped,
-      reason: stopped ? reason : 'NotPaused',
-      message: stopped ? why : '',
+      type: 'AllNodesUpdated',
+      status: everywhere,
+      reason: everywhere ? 'AllNodesUpdated' : complete ? 'OfflineNodesOutdated' : reason,
+      message: coverageText(ledger),
     },
+    pausedCondition(stand),
     {
       type: 'Halted',
       status: halted !== undefined,
@@ -90,18 +167,37 @@ export const conditionsOf = (ledger: Ledger, summary: Summary): ConditionState[]
   ];
 };
 
-/** Why the manager has nothing left to do although the rollout may not be complete; undefined while it has. */
-export const idleReason = (ledger: Ledger, summary: Summary): string | undefined => {
-  const reconciling = conditionsOf(ledger, summary).find(({ type }) => type === 'Reconciling');
-  return reconciling?.status === false ? reconciling.reason : undefined;
+/**
+ * The conditions that a DaemonSet of another controller carries, for tools that look at nothing else. They change with the
+ * stand of the rollout and not with its progress, so that they cost a few writes for each rollout. The message of Ready is
+ * the generation that all four are about: such a condition has no field for it.
+ */
+export const conditionsOnDaemonSet = (
+  ledger: Ledger,
+  summary: Summary,
+  { generation, rollout }: { generation: number; rollout: string },
+): ConditionState[] => {
+  const { hold } = summary;
+  // Every rollout begins so, and ends it within moments: that is worth no write of its own.
+  const isStarting = hold?.kind === 'unobserved' || hold?.kind === 'unsynced';
+  const stand = standOf(ledger, summary);
+  const { reason, why, resting } = isStarting ? { ...stand, reason: 'InProgress', why: '' } : stand;
+  const details = `${why} DaemonRollout ${rollout} shows the progress.`.trim();
+  return [
+    { type: 'Ready', status: stand.ready, reason, message: `Observed generation ${generation}.` },
+    { type: 'Reconciling', status: !resting, reason, message: resting ? '' : details },
+    stalledCondition(stand),
+    pausedCondition(stand),
+  ];
 };
 
 /** A few words for the STATUS column. A stopped rollout shows what stops it even if nothing is left to do. */
-export const summaryText = (ledger: Ledger, { hold, complete, breaker }: Summary): string => {
+export const summaryText = (ledger: Ledger, { hold, complete, breaker, stage }: Summary): string => {
   const { tally } = ledger;
   const done = tally.phases.offline > 0 ? `Complete (${tally.phases.offline} offline)` : 'Complete';
   if (!hold || hold.kind === 'owner' || hold.kind === 'manual') {
     if (complete) return done;
+    if (stage && isGated(ledger)) return stageSummary(stage);
     const left = leftBehind(ledger);
     if (left > 0) return `${left} left on old revision`;
     if (hold?.kind === 'manual') return `On delete: ${tally.phases.outdated + tally.phases.broken} outdated`;
@@ -115,6 +211,7 @@ export const summaryText = (ledger: Ledger, { hold, complete, breaker }: Summary
     case 'deleted':
       return 'Being deleted';
     case 'halted':
+      if (hold.halt.reason === 'CheckFailed') return `Halted: check ${hold.halt.check} failed`;
       return hold.halt.reason === 'RolledBack' ? 'Halted: rolled back before' : `Halted: ${breaker.failures} failed`;
     case 'unsynced':
       return 'Waiting for the cache to sync';
@@ -123,8 +220,10 @@ export const summaryText = (ledger: Ledger, { hold, complete, breaker }: Summary
     case 'waiting':
       return `Waiting: ${breaker.suspects} suspect, ${breaker.failures} failed`;
     case 'paused':
-      return complete ? done : 'Paused';
+      return complete ? `${done}, paused` : 'Paused';
+    case 'window':
+      return hold.freeze === undefined ? 'Waiting for a window' : 'Frozen by the plan';
     case 'frozen':
-      return complete ? done : 'Frozen: budget is zero';
+      return complete ? `${done}, budget is zero` : 'Frozen: budget is zero';
   }
 };

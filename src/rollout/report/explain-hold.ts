@@ -1,4 +1,5 @@
 import type { Hold } from '../decision/hold.ts';
+import { toTimestamp } from '../facts/metadata.ts';
 import { annotationWords, type PolicyWords } from '../policy/policy.ts';
 import { formatPolicyError } from '../policy/values.ts';
 
@@ -10,6 +11,13 @@ export const seconds = (ms: number): string => {
 };
 
 const plural = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? '' : 's'}`;
+
+/** `12 nodes: a, b, c and 9 more`. The nodes are those of the moment of the halt: others may have failed since. */
+const failedNodes = ({ halt: { nodes }, failures }: Extract<Hold, { kind: 'halted' }>): string => {
+  const all = Math.max(failures, nodes.length);
+  const more = all > nodes.length && nodes.length > 0 ? ` and ${all - nodes.length} more` : '';
+  return `${plural(all, 'node')}${nodes.length > 0 ? `: ${nodes.join(', ')}` : ''}${more}`;
+};
 
 /** What holds the whole rollout, and what to do about it. `words` are the policy's; the default is for annotations. */
 export const explainHold = (hold: Hold, words: PolicyWords = annotationWords): { what: string; remedy: string } => {
@@ -52,15 +60,32 @@ export const explainHold = (hold: Hold, words: PolicyWords = annotationWords): {
         remedy: `Raise ${words.maxUnavailable}.`,
       };
     case 'halted':
+      if (hold.halt.reason === 'CheckFailed')
+        return {
+          what: `The rollout is halted: check ${hold.halt.check} of the rollout plan failed`,
+          remedy: `Roll back: kubectl edgeset abort ${words.daemonSet}; set a template that works; or evaluate the check anew and continue: kubectl edgeset resume ${words.daemonSet}.`,
+        };
       return hold.halt.reason === 'RolledBack'
         ? {
             what: 'This revision was rolled back before and has been set again, so it is not rolled out',
-            remedy: 'Set another template, or continue with this one: kubectl edgeset resume.',
+            remedy: `Set another template, or continue with this one: kubectl edgeset resume ${words.daemonSet}.`,
           }
         : {
-            what: `The rollout is halted: the target revision failed on ${hold.halt.nodes.join(', ')}`,
-            remedy: 'Set a template that works, or continue with this one: kubectl edgeset resume.',
+            what: `The rollout is halted: the target revision failed on ${failedNodes(hold)}`,
+            remedy: `Roll back: kubectl edgeset undo ${words.daemonSet}; set a template that works; or continue despite the failures: kubectl edgeset resume ${words.daemonSet}.`,
           };
+    case 'window': {
+      const until = hold.until < Number.POSITIVE_INFINITY ? `until ${toTimestamp(hold.until)}` : 'from now on';
+      return hold.freeze === undefined
+        ? {
+            what: `No window of the rollout plan is open ${until}`,
+            remedy: 'To update now, change the windows of the plan.',
+          }
+        : {
+            what: `A freeze of the rollout plan forbids updates ${until}${hold.freeze && ` (${hold.freeze})`}`,
+            remedy: 'To update now, change the freezes of the plan.',
+          };
+    }
     case 'waiting': {
       const { failures, suspects, threshold } = hold.breaker;
       return {

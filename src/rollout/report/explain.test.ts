@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Hold } from '../decision/hold.ts';
 import { count } from '../policy/int-or-percent.ts';
-import { annotation } from '../policy/values.ts';
+import { annotation } from '../policy/keys.ts';
 import { benchAt, imagesOf, policyWith, type Workbench } from '../testing/workbench.ts';
-import { explain, policyWarnings } from './explain.ts';
+import { DETECTION_LAG_MS, explain, policyWarnings } from './explain.ts';
 import { explainHold } from './explain-hold.ts';
 
 const breaker = { failures: 1, suspects: 2, threshold: 3, open: true, mustHalt: false };
@@ -26,12 +26,36 @@ const holds: [Hold, what: RegExp, remedy: RegExp][] = [
   [{ kind: 'manual' }, /OnDelete/, /deleted pod is recreated at the target/],
   [{ kind: 'paused' }, /paused/, new RegExp(annotation.paused)],
   [{ kind: 'frozen' }, /budget is zero/, new RegExp(annotation.maxUnavailable)],
-  [{ kind: 'halted', halt: { at: 1, reason: 'Failures', nodes: ['x1', 'x2'] } }, /failed on x1, x2/, /resume/],
-  [{ kind: 'halted', halt: { at: 1, reason: 'RolledBack', nodes: [] } }, /rolled back before/, /resume/],
+  [
+    { kind: 'halted', halt: { at: 1, reason: 'Failures', nodes: ['x1', 'x2'] }, failures: 1 },
+    /failed on 2 nodes: x1, x2\.?$/,
+    /^Roll back: kubectl edgeset undo ds\/NAME; set a template that works; or .*: kubectl edgeset resume ds\/NAME\.$/,
+  ],
+  [
+    { kind: 'halted', halt: { at: 1, reason: 'Failures', nodes: ['x1', 'x2'] }, failures: 12 },
+    /failed on 12 nodes: x1, x2 and 10 more\.?$/,
+    /undo/,
+  ],
+  [
+    { kind: 'halted', halt: { at: 1, reason: 'RolledBack', nodes: [] }, failures: 0 },
+    /rolled back before/,
+    /resume ds\/NAME\.$/,
+  ],
+  [
+    { kind: 'halted', halt: { at: 1, reason: 'CheckFailed', nodes: [], check: 'canary/errors' }, failures: 0 },
+    /check canary\/errors of the rollout plan failed/,
+    /kubectl edgeset abort ds\/NAME/,
+  ],
+  [{ kind: 'window', until: Date.parse('2030-01-01') }, /No window .* open until 2030-01-01T00:00:00Z/, /windows/],
+  [
+    { kind: 'window', until: Number.POSITIVE_INFINITY, freeze: 'holidays' },
+    /freeze .* forbids updates from now on \(holidays\)/,
+    /freezes/,
+  ],
   [{ kind: 'waiting', breaker }, /1 failure and 2 suspects reach the threshold of 3/, /cleared/],
 ];
 const explained = (bench: Workbench, node: string) =>
-  explain(bench.ledger.get(node)!, bench.ledger.policy, bench.decide().summary.hold, bench.now());
+  explain(bench.ledger.get(node)!, bench.ledger.policy, bench.decide().summary, bench.now());
 
 describe('explainHold', () => {
   for (const [hold, what, remedy] of holds)
@@ -49,7 +73,7 @@ describe('explain', () => {
     bench.update('b', 'n0');
     bench.change('n2', { ready: false, readyChangedAt: bench.now() });
     for (const [hold, what] of holds) {
-      const record = (name: string) => explain(bench.ledger.get(name)!, bench.ledger.policy, hold, bench.now());
+      const record = (name: string) => explain(bench.ledger.get(name)!, bench.ledger.policy, { hold }, bench.now());
       assert.match(record('n1').what, what);
       assert.match(record('n1').what, /^n1 runs an older revision/);
       assert.match(record('n2').what, what);
@@ -137,8 +161,8 @@ describe('explain', () => {
 });
 
 describe('policyWarnings', () => {
-  it('warns if minReadySeconds is shorter than the time that it takes to detect a lost node', () => {
-    assert.match(policyWarnings(policyWith({ minReadyMs: 5_000 }), 40_000)[0] ?? '', /5 s.*40 s/);
-    assert.deepEqual(policyWarnings(policyWith({ minReadyMs: 40_000 }), 40_000), []);
+  it('warns if minReadySeconds is shorter than the time in which a lost node is noticed', () => {
+    assert.match(policyWarnings(policyWith({ minReadyMs: 5_000 }))[0] ?? '', /5 s.*50 s/);
+    assert.deepEqual(policyWarnings(policyWith({ minReadyMs: DETECTION_LAG_MS })), []);
   });
 });

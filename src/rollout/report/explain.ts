@@ -1,9 +1,14 @@
+import type { Summary } from '../decision/decide.ts';
 import type { Hold } from '../decision/hold.ts';
+import type { StageStand } from '../decision/stages.ts';
+import { toTimestamp } from '../facts/metadata.ts';
+import { scopeLimit } from '../ledger/scopes.ts';
+import { annotation } from '../policy/keys.ts';
 import { managerReplacesPods, type Policy } from '../policy/policy.ts';
-import { annotation } from '../policy/values.ts';
 import type { Cause, Phase } from '../record/phase.ts';
 import { livePod } from '../record/pods.ts';
 import type { NodeRecord } from '../record/record.ts';
+import { fullScopeOf } from './counts.ts';
 import { explainHold, seconds } from './explain-hold.ts';
 
 /** Why a node is in its phase, for people. */
@@ -23,6 +28,8 @@ interface Subject {
   record: NodeRecord;
   policy: Policy;
   hold: Hold | undefined;
+  /** The open stage. */
+  stand: StageStand | undefined;
   now: number;
 }
 
@@ -42,6 +49,9 @@ const announcement = ({ record, policy }: Subject): string => {
 
 const ago = (time: number, now: number): string => seconds(now - time);
 
+/** Of an offline node: `62 min (last seen at 2030-01-01T00:00:00Z)`. */
+const away = ({ since }: NodeRecord, now: number): string => `${ago(since, now)} (last seen at ${toTimestamp(since)})`;
+
 const detailOf = (record: NodeRecord): string => {
   const detail = livePod(record)?.facts.detail;
   return detail ? `: ${detail}` : '';
@@ -49,7 +59,8 @@ const detailOf = (record: NodeRecord): string => {
 
 const causeOfPull = (record: NodeRecord): string => livePod(record)?.facts.images?.cause || 'no cause was reported';
 
-const brokenVersion = 'Set a template that works here, or fix the cause and continue: kubectl edgeset resume.';
+const brokenVersion = ({ policy }: Subject): string =>
+  `Set a template that works here, or fix the cause and continue: kubectl edgeset resume ${policy.words.daemonSet}.`;
 
 const aboutTo = {
   delete: 'its pod is about to be deleted',
@@ -145,6 +156,15 @@ const sentences: Record<Cause, (subject: Subject) => [what: string, remedy: stri
       'waits for a free slot of the budget',
       `Raise ${subject.policy.words.maxUnavailable} for more nodes at a time.`,
     ),
+  group: (subject) => {
+    const full = fullScopeOf(subject.record);
+    return held(
+      subject,
+      `runs an older revision${imagesWord(subject)}`,
+      `waits while ${full?.occupied} of ${full?.online} online nodes of ${full?.name} are down or being updated`,
+      `The rollout plan allows ${full ? scopeLimit(full) : 0} at a time.`,
+    );
+  },
   'not-available': (subject) =>
     held(
       subject,
@@ -160,26 +180,26 @@ const sentences: Record<Cause, (subject: Subject) => [what: string, remedy: stri
       'will get a new one in its own slot',
     ),
   'offline-current': ({ record, now }) => [
-    `runs the target revision and has been offline for ${ago(record.since, now)}`,
+    `runs the target revision and has been offline for ${away(record, now)}`,
     '',
   ],
   'offline-outdated': ({ record, policy, now }) =>
     policy.strategy === 'ota'
       ? [
-          `has been offline for ${ago(record.since, now)}; whatever its owner decides there in the meantime takes effect once it is back`,
+          `has been offline for ${away(record, now)}; whatever its owner decides there in the meantime takes effect once it is back`,
           'Bring the node back; it does not block the rollout in the meantime.',
         ]
       : [
-          `has been offline for ${ago(record.since, now)}; it is skipped, and updated once it is back`,
+          `has been offline for ${away(record, now)}; it is skipped, and updated once it is back`,
           'Bring the node back; it does not block the rollout in the meantime.',
         ],
   suspect: ({ record, now }) => [
     `went offline ${ago(record.since, now)} ago, soon after its update, so the target revision is suspect`,
     'If the node returns and works, it is cleared.',
   ],
-  lost: ({ record, now }) => [
-    `went offline ${ago(record.since, now)} ago, soon after its update, and did not return in time: it counts as a failure`,
-    brokenVersion,
+  lost: (subject) => [
+    `went offline ${ago(subject.record.since, subject.now)} ago, soon after its update, and did not return in time: it counts as a failure`,
+    brokenVersion(subject),
   ],
   returned: ({ record, policy, now }) => [
     `has been back online for ${ago(record.since, now)}; the update waits until it has been Ready for ${seconds(policy.settleMs)}`,
@@ -201,16 +221,33 @@ const sentences: Record<Cause, (subject: Subject) => [what: string, remedy: stri
     `is kept on the older revision by ${subject.policy.words.partition}${imagesWord(subject)}`,
     'Lower the partition.',
   ],
-  image: awaited,
-  'crash-loop': ({ record }) => [`failed: its new pod keeps crashing${detailOf(record)}`, brokenVersion],
-  'image-pull': ({ record }) => [`failed: the image of its new pod cannot be pulled${detailOf(record)}`, brokenVersion],
-  deadline: ({ policy, record }) => [
-    `failed: its new pod was not available within ${seconds(policy.progressDeadlineMs)}${detailOf(record)}`,
-    brokenVersion,
+  stage: ({ record, policy, stand }) => [
+    `is in stage ${policy.plan?.stages[record.stage]?.name ?? '?'} of the rollout plan, which is not open yet`,
+    stand ? `Stage ${stand.name} comes first: it ${stand.message}.` : '',
   ],
-  'came-back-old': () => [
+  after: ({ record }) => [
+    `waits for DaemonSet ${record.waitsFor ?? '?'}, whose update comes first`,
+    'If that lasts, see the rollout of that DaemonSet, or change after in the rollout plan.',
+  ],
+  window: ({ hold, policy }) => {
+    if (hold?.kind !== 'window')
+      return ['is in a time zone in which no window of the rollout plan is open', 'To update it now, change the plan.'];
+    const { what, remedy } = explainHold(hold, policy.words);
+    return [`runs an older revision. ${what}`, remedy];
+  },
+  image: awaited,
+  'crash-loop': (subject) => [`failed: its new pod keeps crashing${detailOf(subject.record)}`, brokenVersion(subject)],
+  'image-pull': (subject) => [
+    `failed: the image of its new pod cannot be pulled${detailOf(subject.record)}`,
+    brokenVersion(subject),
+  ],
+  deadline: (subject) => [
+    `failed: its new pod was not available within ${seconds(subject.policy.progressDeadlineMs)}${detailOf(subject.record)}`,
+    brokenVersion(subject),
+  ],
+  'came-back-old': ({ policy }) => [
     'failed: after the update its pod was recreated at an older revision',
-    'Check whether another controller creates the pods; to try once more: kubectl edgeset resume.',
+    `Check whether another controller creates the pods; to try once more: kubectl edgeset resume ${policy.words.daemonSet}.`,
   ],
   'no-pod': () => [
     'has no pod, and no update deleted it',
@@ -218,23 +255,43 @@ const sentences: Record<Cause, (subject: Subject) => [what: string, remedy: stri
   ],
 };
 
-/** Explains one record, given what holds the rollout as a whole (`decide(...).summary.hold`). */
-export const explain = (record: NodeRecord, policy: Policy, hold: Hold | undefined, now: number): Explanation => {
+/** Explains one record, given what holds the rollout as a whole and the open stage (`decide(...).summary`). */
+export const explain = (
+  record: NodeRecord,
+  policy: Policy,
+  { hold, stage: stand }: Partial<Pick<Summary, 'hold' | 'stage'>>,
+  now: number,
+): Explanation => {
   const { phase, cause, dueAt } = record.status;
   const lookedAtAgain = dueAt < Number.POSITIVE_INFINITY ? dueAt : undefined;
   if (phase === undefined || cause === undefined) {
     const what = record.node ? 'The DaemonSet does not run on this node.' : 'There is no Node of this name.';
     return { node: record.name, phase: 'not-eligible', cause, what, remedy: '', lookedAtAgain };
   }
-  const [what, remedy] = sentences[cause]({ record, policy, hold, now });
-  return { node: record.name, phase, cause, what: `${record.name} ${what}.`, remedy, lookedAtAgain };
+  // What waits for its group is outdated in the ledger, since that changes with every update.
+  if (!hold && fullScopeOf(record)) return { ...explainAs('group'), phase: 'held', cause: 'group' };
+  return explainAs(cause);
+
+  function explainAs(why: Cause): Explanation {
+    const [what, remedy] = sentences[why]({ record, policy, hold, stand, now });
+    return {
+      node: record.name,
+      phase: phase ?? 'not-eligible',
+      cause,
+      what: `${record.name} ${what}.`,
+      remedy,
+      lookedAtAgain,
+    };
+  }
 };
 
-/** Hazards of the policy itself, shown with every explanation of a rollout. */
-export const policyWarnings = (policy: Policy, detectionLagMs: number): string[] =>
-  // Without a budget there is no limit to exceed.
-  !managerReplacesPods(policy) || policy.minReadyMs >= detectionLagMs
+/** How long a cluster takes by default to mark a lost node, ms: kube-controller-manager's --node-monitor-grace-period. */
+export const DETECTION_LAG_MS = 50_000;
+
+/** Hazards of the policy for updates that are still to come. Without a budget there is no limit to exceed. */
+export const policyWarnings = (policy: Policy): string[] =>
+  !managerReplacesPods(policy) || policy.minReadyMs >= DETECTION_LAG_MS
     ? []
     : [
-        `minReadySeconds (${seconds(policy.minReadyMs)}) is shorter than the time that it takes to detect a lost node (${seconds(detectionLagMs)}): a version that kills nodes after its pod is ready may take down more of them than budget and threshold together allow.`,
+        `minReadySeconds (${seconds(policy.minReadyMs)}) is shorter than the time in which the cluster notices a lost node (${seconds(DETECTION_LAG_MS)} by default): a version that takes a node offline after its pod is ready may do so on more nodes than the budget and the threshold allow.`,
       ];

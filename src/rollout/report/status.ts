@@ -1,15 +1,19 @@
 import type { Condition } from 'kubernetes-types/meta/v1.d.ts';
-import { type DaemonRolloutStatus, daemonRolloutLimits as limits } from '../api/types.ts';
+import { cut, type DaemonRolloutStatus, daemonRolloutLimits as limits } from '../api/types.ts';
 import type { Decision } from '../decision/decide.ts';
 import { toTimestamp } from '../facts/metadata.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { save } from '../ledger/persist.ts';
 import { formatIntOrPercent } from '../policy/int-or-percent.ts';
 import { surges } from '../policy/policy.ts';
-import { type Cause, causesOf, phases } from '../record/phase.ts';
+import { formatPlanName } from '../policy/values.ts';
+import type { Cause } from '../record/phase.ts';
 import { livePod } from '../record/pods.ts';
 import type { NodeRecord } from '../record/record.ts';
 import { conditionsOf, summaryText } from './conditions.ts';
+import { countsOf } from './counts.ts';
+import { stragglersOf } from './coverage.ts';
+import { stagesOf } from './stages.ts';
 
 // Every update changes the estimate slightly: rounding it avoids writing the status for that alone.
 const ESTIMATE_STEP_MS = 10_000;
@@ -22,10 +26,6 @@ const failureText: Partial<Record<Cause, string>> = {
   'came-back-old': 'After the update the pod was recreated at an older revision.',
   lost: 'The node went offline soon after its update and did not return in time.',
 };
-
-// One text that is too long makes the API server refuse the whole status.
-const cut = (text: string): string =>
-  text.length <= limits.message ? text : `${text.slice(0, limits.message - 1)}\u2026`;
 
 const toFailing = (record: NodeRecord) => {
   const { cause } = record.status;
@@ -92,8 +92,9 @@ export type WrittenStatus = DaemonRolloutStatus &
 export interface StatusInput {
   ledger: Ledger;
   decision: Decision;
-  /** The DaemonSet's. */
+  /** The DaemonRollout's own. */
   generation: number;
+  daemonSetGeneration: number;
   /** Empty while the policy is not valid. */
   policyHash: string;
   previous: DaemonRolloutStatus | undefined;
@@ -101,11 +102,14 @@ export interface StatusInput {
 }
 
 /** The whole status of a DaemonRollout. Equal inputs give equal results, so nothing is written while nothing changes. */
-export const statusOf = ({ ledger, decision, generation, policyHash, previous, now }: StatusInput): WrittenStatus => {
+export const statusOf = (input: StatusInput): WrittenStatus => {
+  const { ledger, decision, generation: observedGeneration, policyHash, previous, now } = input;
   const { tally, policy } = ledger;
   const { budget, usage, breaker } = decision.summary;
-  const observedGeneration = Math.max(generation, previous?.observedGeneration ?? 0);
+  const daemonSetGeneration = Math.max(input.daemonSetGeneration, previous?.daemonSetGeneration ?? 0);
+  const counts = countsOf(ledger, decision.summary);
   const images = imagesOf(ledger);
+  const stages = policy.rolloutPlan ? stagesOf(ledger, decision.summary) : [];
   const finish = estimatedFinish(ledger, decision, now);
   const conditions = conditionsOf(ledger, decision.summary).map(({ type, status, reason, message }): Condition => {
     const text = status ? 'True' : 'False';
@@ -113,21 +117,19 @@ export const statusOf = ({ ledger, decision, generation, policyHash, previous, n
     const lastTransitionTime = before?.status === text ? before.lastTransitionTime : toTimestamp(now);
     return { type, status: text, reason, message: cut(message), observedGeneration, lastTransitionTime };
   });
-  const causes = phases.flatMap((phase) =>
-    causesOf[phase].map((cause) => ({ phase, cause, count: tally.causes.get(cause) ?? 0 })),
-  );
   return {
     observedGeneration,
+    daemonSetGeneration,
     policyHash,
     strategy: policy.strategy,
     summary: summaryText(ledger, decision.summary),
     nodes: {
       eligible: tally.eligible,
       online: tally.online,
-      ...tally.phases,
+      ...counts.phases,
       offlineOutdated: tally.causes.get('offline-outdated') ?? 0,
     },
-    causes: causes.filter(({ count }) => count > 0),
+    causes: counts.causes,
     budget: {
       maxUnavailable: formatIntOrPercent(policy.maxUnavailable),
       ...(surges(policy) && { maxSurge: formatIntOrPercent(policy.maxSurge) }),
@@ -142,7 +144,10 @@ export const statusOf = ({ ledger, decision, generation, policyHash, previous, n
       .toSorted((a, b) => (a.name < b.name ? -1 : 1))
       .slice(0, limits.failing)
       .map(toFailing),
+    stragglers: stragglersOf(ledger),
     conditions,
+    ...(policy.rolloutPlan && { plan: formatPlanName(policy.rolloutPlan) }),
+    ...(stages.length > 0 && { stages }),
     ...(finish !== undefined && { estimatedFinishAt: toTimestamp(finish) }),
     ...save(ledger),
   };

@@ -6,6 +6,7 @@ import { isEligible, nodeShouldRunDaemonPod, schedulingConstraints, whyNotEligib
 
 const node = (over: Partial<NodeInfo> = {}): NodeInfo => ({
   name: 'n1',
+  uid: '',
   labels: { zone: 'north', slots: '8' },
   taints: [],
   ready: true,

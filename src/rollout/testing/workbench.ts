@@ -1,10 +1,14 @@
+import type { RolloutPlanSpec } from '../api/plan-types.ts';
 import { type Action, type Decision, decide } from '../decision/decide.ts';
 import type { OutsideHold } from '../decision/hold.ts';
 import type { ImageFacts } from '../facts/image-ready.ts';
 import type { NodeFacts } from '../facts/node.ts';
 import type { PodFacts } from '../facts/pod.ts';
+import { newHistory } from '../ledger/history.ts';
 import { createLedger } from '../ledger/ledger.ts';
 import type { RolloutState } from '../ledger/state.ts';
+import { type Plan, withPlan } from '../plan/plan.ts';
+import { afterStageAction } from '../plan/stage-state.ts';
 import { type Policy, parsePolicy } from '../policy/policy.ts';
 import type { Cause } from '../record/phase.ts';
 import { type NodeUpdate, newUpdate } from '../record/update.ts';
@@ -46,7 +50,13 @@ const LONG_AGO = START - 86_400_000;
  */
 export const createWorkbench = (initial: Partial<Policy> = {}, { readOnly = false } = {}) => {
   let policy = policyWith(initial);
-  const ledger = createLedger(policy, { readOnly });
+  const updateTimes: number[] = [];
+  let aheadMs = 0;
+  const ledger = createLedger(policy, {
+    readOnly,
+    onUpdateCompleted: (ms) => updateTimes.push(ms),
+    aheadMs: () => aheadMs,
+  });
   let now = START;
   let uids = 0;
   let versions = 0;
@@ -61,7 +71,14 @@ export const createWorkbench = (initial: Partial<Policy> = {}, { readOnly = fals
 
   const bench = {
     ledger,
+    /** How long each completed update took, ms. */
+    updateTimes,
     now: (): number => now,
+    /** From now on the API server's clock is this far behind. */
+    setAhead(ms: number): void {
+      aheadMs = ms;
+      ledger.tick(now);
+    },
     advance(ms: number): void {
       now += ms;
       ledger.tick(now);
@@ -142,6 +159,16 @@ export const createWorkbench = (initial: Partial<Policy> = {}, { readOnly = fals
       ledger.tick(now);
       return decide(ledger, outside, now);
     },
+    /** Notes what is decided about stages, until there is nothing. Returns the decisions, such as `promote lab`. */
+    followStages(): string[] {
+      const taken: string[] = [];
+      for (;;) {
+        const action = bench.decide().actions.find((each) => 'stage' in each);
+        if (!action || !('stage' in action)) return taken;
+        ledger.patchState({ stages: afterStageAction(ledger.state.stages, action, ledger.planTime(now)) }, now);
+        taken.push(`${action.type} ${action.stage}${action.type === 'promote' ? ` ${action.how}` : ''}`);
+      }
+    },
     /** The nodes of a decision's actions of one type. */
     nodesOf: (type: Action['type']): string[] =>
       bench.decide().actions.flatMap((action) => (action.type === type && 'node' in action ? [action.node] : [])),
@@ -210,10 +237,15 @@ export const savedState = (change: Partial<RolloutState> = {}): RolloutState => 
   target: { name: 'set-b', hash: 'b', number: 2 },
   startedAt: START - 60_000,
   finishedAt: undefined,
+  allNodesUpdatedAt: undefined,
   acted: 1,
   halted: undefined,
   resumed: undefined,
   lastComplete: undefined,
+  rollback: false,
+  stages: [],
+  current: newHistory(),
+  past: [],
   ...change,
 });
 
@@ -231,4 +263,12 @@ export const benchAt = (nodes: number, change: Partial<Policy> = {}): Workbench 
   bench.advance(0);
   bench.target('b');
   return bench;
+};
+
+/** A plan as it is parsed from a spec. */
+export const planOf = (spec: RolloutPlanSpec): Plan => {
+  const policy = policyWith({ rolloutPlan: { name: 'plan', cluster: false } });
+  const parsed = withPlan({ kind: 'on', policy, hash: '', warnings: [] }, () => ({ spec }));
+  if (parsed.kind === 'invalid' || !parsed.policy.plan) throw new Error(JSON.stringify(parsed));
+  return parsed.policy.plan;
 };

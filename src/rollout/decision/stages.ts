@@ -1,0 +1,269 @@
+import { planLimits } from '../api/plan-types.ts';
+import {
+  cut,
+  daemonRolloutLimits as limits,
+  type StageDecision,
+  type StagePromotion,
+  type StageWait,
+} from '../api/types.ts';
+import { toTimestamp } from '../facts/metadata.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import type { StageTally } from '../ledger/tally.ts';
+import type { Approval } from '../plan/approval.ts';
+import { type StageView, sampleCode, viewStages } from '../plan/membership.ts';
+import type { Stage } from '../plan/plan.ts';
+import { openedStage, type StageState } from '../plan/stage-state.ts';
+import { formatIntOrPercent, scaledValue } from '../policy/int-or-percent.ts';
+import { budgetOf } from './budget.ts';
+import type { Hold } from './hold.ts';
+
+const NEVER = Number.POSITIVE_INFINITY;
+
+/** A change of the open stage. It is written to the DaemonRollout before anything is begun because of it. */
+export type StageAction =
+  /** `sample`: the nodes of a stage with `count`, by their codes. */
+  | { type: 'open-stage'; stage: string; sample?: string }
+  /** Enough nodes are at the target. Times are epoch ms. */
+  | { type: 'start-soak'; stage: string; at: number; until: number }
+  /** Too few are, again. */
+  | { type: 'end-soak'; stage: string }
+  | { type: 'promote'; stage: string; how: StagePromotion; by?: string; decisions?: readonly StageDecision[] };
+
+/** The open stage: what it waits for. Texts do not change while nodes come and go. */
+export interface StageStand {
+  name: string;
+  /** Nothing is left that it could wait for: it is the last one. */
+  isLast: boolean;
+  wait: StageWait;
+  /** `soaks until 2030-01-01T00:00:00Z`. */
+  message: string;
+  /** When the soak ends, epoch ms. */
+  until?: number;
+}
+
+export interface StageAssessment {
+  action: StageAction | undefined;
+  stand: StageStand;
+  /** When to look again, epoch ms. */
+  wakeAt: number;
+}
+
+interface Wait {
+  wait: StageWait;
+  message: string;
+  until?: number;
+}
+
+/** Whether nodes of a stage, which is not open yet, match it and are in no earlier stage. */
+const matchesOf = ({ stages, records }: Pick<Ledger, 'stages' | 'records'>, index: number) =>
+  records().filter(
+    ({ node, status }) =>
+      status.phase !== undefined && node && ((node.stages ?? 0) & (1 << index)) !== 0 && stages.stageOf(node) >= index,
+  );
+
+/** The codes of the nodes that a stage with `count` takes; undefined while none of those that match is online. */
+export const drawSample = (
+  ledger: Pick<Ledger, 'stages' | 'records' | 'state'>,
+  index: number,
+  { count }: Stage,
+): string | undefined => {
+  const { state } = ledger;
+  const revision = state.target?.hash ?? '';
+  if (!count) return undefined;
+  let matching = 0;
+  const online: string[] = [];
+  for (const { name, status } of matchesOf(ledger, index)) {
+    matching += 1;
+    if (status.online) online.push(sampleCode(revision, name));
+  }
+  const wanted = scaledValue(count, matching, 'up');
+  const sampled = state.stages.reduce((sum, { sample = '' }) => sum + sample.length, 0) / sampleCode('', '').length;
+  if (wanted > 0 && matching > 0 && online.length === 0) return undefined;
+  return online
+    .toSorted()
+    .slice(0, Math.min(wanted, planLimits.sampledNodes - sampled))
+    .join('');
+};
+
+/**
+ * The samples that the stages would draw if all of them were opened now, by the index of the stage, and the stage that each node
+ * would be in then. Samples that were drawn stay.
+ */
+export const previewSamples = (
+  ledger: Ledger,
+): { samples: ReadonlyMap<number, string>; stageOf: StageView['stageOf'] } => {
+  const { policy, state, records } = ledger;
+  const samples = new Map<number, string>();
+  let { stages } = ledger;
+  let states = state.stages;
+  const isLifted = stages.current === undefined;
+  for (const [index, stage] of policy.plan?.stages.entries() ?? []) {
+    if (isLifted || !stage.count || states.some(({ name }) => name === stage.name)) continue;
+    const sample = drawSample({ records, stages, state: { ...state, stages: states } }, index, stage) ?? '';
+    samples.set(index, sample);
+    states = [...states, openedStage(stage.name, 0, sample)];
+    stages = viewStages(policy.plan, states, isLifted, state.target?.hash ?? '');
+  }
+  return { samples, stageOf: stages.stageOf };
+};
+
+const dark: Wait = { wait: 'Coverage', message: 'waits for one of its nodes to come online' };
+
+/** Why too few nodes are at the target; undefined if enough are. */
+const uncovered = (
+  { coverage, minNodes }: Stage,
+  { eligible, online, counted, updated }: StageTally,
+): Wait | undefined => {
+  if (online === 0) return dark;
+  // Rounded up; a number that the stage does not have means all of them.
+  const needed = Math.min(counted, scaledValue(coverage, counted, 'up'));
+  if (counted === 0 || updated < needed)
+    return {
+      wait: 'Coverage',
+      message: `waits until ${formatIntOrPercent(coverage)} of its online nodes run the target and are available`,
+    };
+  const least = Math.min(minNodes, eligible);
+  return updated < least
+    ? { wait: 'MinNodes', message: `waits until at least ${least} of its nodes run the target and are available` }
+    : undefined;
+};
+
+/**
+ * Nodes that an earlier revision broke hold every slot, and their stages are closed again: the stage can't be covered until
+ * somebody acts (decision 40).
+ */
+const isStuck = ({ policy, tally }: Ledger): boolean =>
+  tally.stranded > 0 && tally.trying === 0 && tally.inFlight >= budgetOf(policy, tally);
+
+const withoutSlots = ({ wait, message }: Wait, { policy }: Ledger, stage: string): Wait => ({
+  wait,
+  message:
+    `${message}; nodes of closed stages that an earlier revision broke hold every slot of the budget: repair them by ` +
+    `kubectl edgeset abort ${policy.words.daemonSet}, raise ${policy.words.maxUnavailable}, or pass the stage by ` +
+    `kubectl edgeset promote ${policy.words.daemonSet} --stage ${stage}`,
+});
+
+const uncheckedBy = ({ checks }: Stage, state: StageState): Wait | undefined => {
+  for (const { name } of checks) {
+    const stand = state.checks[name];
+    if (stand?.state === 'Passing') continue;
+    const why = stand?.state === 'NoResult' ? `, which has no result: ${stand.message}` : '';
+    return { wait: 'Checks', message: `waits for its check ${name}${why}` };
+  }
+  return undefined;
+};
+
+/** The first check of the open stage that has failed for good; one that a resume forgave is evaluated anew. */
+export const failedCheckOf = ({ stages }: Ledger): { stage: string; check: string } | undefined => {
+  const { current } = stages;
+  const failed = current?.stage.checks.find(({ name }) => current.state?.checks[name]?.state === 'Failed');
+  return current && failed && { stage: current.stage.name, check: failed.name };
+};
+
+/** When the checks of the open stage begin, epoch ms; undefined before its soak does. */
+export const checksFrom = (stage: Stage, { coveredAt, openedAt }: StageState, now: number): number | undefined => {
+  if (coveredAt !== undefined || stage.timeoutMs === undefined || !stage.promotesOnTimeout) return coveredAt;
+  const timedOutAt = openedAt + stage.timeoutMs;
+  return now >= timedOutAt ? timedOutAt : undefined;
+};
+
+const promotesNothing = new Set<Hold['kind']>([
+  'unsynced',
+  'unobserved',
+  'invalid',
+  'deleted',
+  'manual',
+  'paused',
+  'frozen',
+  'halted',
+  'waiting',
+]);
+
+const toDecision = ({ decision, by, at, comment }: Approval): StageDecision => ({
+  decision,
+  by,
+  ...(at !== undefined && { at }),
+  ...(comment !== undefined && { comment: cut(comment, limits.comment) }),
+});
+
+const open = (ledger: Ledger, { index, stage }: NonNullable<StageView['current']>): StageAction | undefined => {
+  if (!stage.count) return { type: 'open-stage', stage: stage.name };
+  const sample = drawSample(ledger, index, stage);
+  return sample === undefined ? undefined : { type: 'open-stage', stage: stage.name, sample };
+};
+
+/**
+ * Looks at the open stage: what it waits for, and what to do about it now, by the time of the plan. Undefined without stages.
+ */
+export const assessStage = (ledger: Ledger, hold: Hold | undefined, now: number): StageAssessment | undefined => {
+  const { policy, tally, state, stages, approvals } = ledger;
+  const { current } = stages;
+  const counts = current && tally.stages[current.index];
+  if (!current || !counts) return undefined;
+  const { stage, state: stageState, index } = current;
+  const { name } = stage;
+  const isLast = policy.plan?.stages.length === index + 1;
+  const stay = ({ wait, message, until }: Wait, wakeAt = NEVER, action?: StageAction): StageAssessment => ({
+    action,
+    stand: { name, isLast, wait, message, ...(until !== undefined && { until }) },
+    wakeAt,
+  });
+  const missing = uncovered(stage, counts);
+  const gap = missing && isStuck(ledger) ? withoutSlots(missing, ledger, name) : missing;
+  if (hold && promotesNothing.has(hold.kind))
+    return stay(gap ?? { wait: 'Held', message: 'waits for the rollout to go on' });
+  if (!stageState) return stay(gap ?? dark, NEVER, open(ledger, current));
+
+  const decided = approvals.filter((each) => each.revision === state.target?.hash && each.stage === name);
+  const approval = decided.find(({ decision }) => decision === 'Approve');
+  const promotion = decided.find(({ decision }) => decision === 'Promote');
+  const decisions = [promotion, approval].flatMap((each) => (each ? [toDecision(each)] : []));
+  const promote = (how: StagePromotion, by = approval?.by): StageAction => ({
+    type: 'promote',
+    stage: name,
+    how,
+    ...(by !== undefined && { by }),
+    ...(decisions.length > 0 && { decisions }),
+  });
+  if (isLast) return stay(gap ?? { wait: 'Coverage', message: 'has no stage after it' });
+  if (counts.eligible === 0) return stay(dark, NEVER, promote('Empty', undefined));
+
+  const timedOutAt = stage.timeoutMs === undefined ? NEVER : stageState.openedAt + stage.timeoutMs;
+  const timedOut = now >= timedOutAt;
+  const overrides = timedOut && stage.promotesOnTimeout;
+  const late = (wait: Wait): Wait =>
+    timedOut
+      ? { ...wait, wait: 'Timeout', message: `${wait.message}; its timeout was over at ${toTimestamp(timedOutAt)}` }
+      : wait;
+  const { soakUntil } = stageState;
+
+  // The soak begins, and begins anew, whether or not something else would let the stage pass.
+  if (!gap && soakUntil === undefined)
+    return stay({ wait: 'Soak', message: 'is about to soak' }, NEVER, {
+      type: 'start-soak',
+      stage: name,
+      at: now,
+      until: now + stage.soakMs,
+    });
+  if (gap && soakUntil !== undefined) return stay(gap, NEVER, { type: 'end-soak', stage: name });
+
+  const soaking: Wait | undefined =
+    soakUntil !== undefined && now < soakUntil
+      ? { wait: 'Soak', message: `soaks until ${toTimestamp(soakUntil)}`, until: soakUntil }
+      : undefined;
+  const notReady = !promotion && !overrides ? (gap ?? soaking) : undefined;
+  const wakeAt = Math.min(timedOut ? NEVER : timedOutAt, soaking ? (soakUntil ?? NEVER) : NEVER);
+  if (notReady) return stay(late(notReady), wakeAt);
+  const unchecked = !promotion ? uncheckedBy(stage, stageState) : undefined;
+  if (unchecked) return stay(late(unchecked), wakeAt);
+  if (stage.needsApproval && !approval)
+    return stay(
+      late({
+        wait: 'Approval',
+        message: `waits for an approval: kubectl edgeset approve ${policy.words.daemonSet} --stage ${name}`,
+      }),
+      wakeAt,
+    );
+  const how = promotion ? 'ByHand' : gap || soaking ? 'Timeout' : 'Gates';
+  return stay({ wait: 'Held', message: 'is passed' }, NEVER, promote(how, (promotion ?? approval)?.by));
+};

@@ -1,0 +1,36 @@
+import type { NodeStatus } from '../record/record.ts';
+import type { Predecessor } from './plan.ts';
+
+/** Another DaemonSet's rollout, as far as the order of updates depends on it. */
+export interface Preceding {
+  /** The node's status; undefined: its rollout has nothing to do with the node. */
+  statusOf: (node: string) => NodeStatus | undefined;
+  /** Its rollout is complete. */
+  isComplete: () => boolean;
+}
+
+/** The first DaemonSet whose update comes before the one of this node, for people; undefined: it need not wait. */
+export const waitsFor = (
+  predecessors: readonly Predecessor[],
+  find: (predecessor: Predecessor) => Preceding | undefined,
+  node: string,
+): string | undefined => {
+  for (const predecessor of predecessors) {
+    const { name, scope } = predecessor;
+    const preceding = find(predecessor);
+    if (!preceding) return `${name} (which does not exist, or is not managed)`;
+    if (scope === 'Rollout') {
+      if (!preceding.isComplete()) return `${name} (its whole rollout)`;
+      continue;
+    }
+    // A node that it does not run on need not wait for it.
+    const phase = preceding.statusOf(node)?.phase;
+    if (phase !== undefined && phase !== 'updated') return name;
+  }
+  return undefined;
+};
+
+/** Does this node's status matter to those that wait for it in another way than before? */
+export const changesOrder = (before: NodeStatus, after: NodeStatus): boolean =>
+  (before.phase === 'updated') !== (after.phase === 'updated') ||
+  (before.phase === undefined) !== (after.phase === undefined);

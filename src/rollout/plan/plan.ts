@@ -1,0 +1,221 @@
+import {
+  type IntOrString,
+  type PlanCheck,
+  type PlanStage,
+  REST_STAGE,
+  type RolloutPlanSpec,
+} from '../api/plan-types.ts';
+import { count, type IntOrPercent, parseIntOrPercent } from '../policy/int-or-percent.ts';
+import { annotation } from '../policy/keys.ts';
+import { type ParsedPolicy, validatedPolicy } from '../policy/policy.ts';
+import { formatPlanName, type PolicyError, parseDuration } from '../policy/values.ts';
+import { fromLabelSelector, type Selector } from '../selectors/selector.ts';
+import { type Calendar, parseDate } from './calendar.ts';
+import { isTimeZone } from './window.ts';
+
+/** One stage, with defaults filled in. */
+export interface Stage {
+  name: string;
+  /** Undefined: every node. */
+  selector: Selector | undefined;
+  /** How many of the matching nodes; undefined: all. A percentage is rounded up. */
+  count: IntOrPercent | undefined;
+  /** Of the stage's online nodes; undefined: only the DaemonSet's own budget. */
+  maxUnavailable: IntOrPercent | undefined;
+  /** The breaker's threshold while this is the last open stage; undefined: the DaemonSet's own. */
+  failureThreshold: IntOrPercent | undefined;
+  coverage: IntOrPercent;
+  minNodes: number;
+  soakMs: number;
+  checks: readonly PlanCheck[];
+  needsApproval: boolean;
+  /** Since the stage opened; undefined: none. */
+  timeoutMs: number | undefined;
+  promotesOnTimeout: boolean;
+}
+
+/** One node of a group, or its share of the group's online nodes, may be down at a time. */
+export interface GroupLimit {
+  topologyKey: string;
+  value: IntOrPercent;
+}
+
+/** A DaemonSet whose update comes first. */
+export interface Predecessor {
+  apiGroup: 'apps' | 'apps.kruise.io';
+  name: string;
+  /** Node: its pod on the same node is at its target and available. Rollout: its rollout is complete. */
+  scope: 'Node' | 'Rollout';
+}
+
+/** A rollout plan, parsed once for each change. */
+export interface Plan {
+  /** As it was written: two plans with the same spec are the same policy. */
+  spec: RolloutPlanSpec;
+  /** The stages, and `rest` as the last one; empty if the plan has none. */
+  stages: readonly Stage[];
+  calendar: Calendar;
+  windowsOnRollback: boolean;
+  groups: readonly GroupLimit[];
+  after: readonly Predecessor[];
+}
+
+/** Reads fields of a spec. What the schema would refuse is reported: an older CRD may have let it pass. */
+const createFields = (errors: PolicyError[]) => {
+  const refuse = (field: string, value: unknown, problem: string, cure: string): undefined => {
+    errors.push({ field, value: String(value), problem, cure });
+    return undefined;
+  };
+  return {
+    refuse,
+    share: (field: string, value: IntOrString): IntOrPercent => {
+      const parsed = parseIntOrPercent(String(value));
+      if (parsed && (parsed.kind === 'int' || parsed.value <= 100)) return parsed;
+      refuse(
+        field,
+        value,
+        'is neither a whole number nor a percentage of at most 100%',
+        'set a value such as 3 or 10%',
+      );
+      return count(0);
+    },
+    duration: (field: string, value: string): number => {
+      const ms = parseDuration(value);
+      return (
+        ms ?? refuse(field, value, 'is not a duration of at most a year', 'set a duration such as 90s or 1h30m') ?? 0
+      );
+    },
+  };
+};
+type Fields = ReturnType<typeof createFields>;
+
+const parseStage = (
+  { name, nodes, promote = {}, ...stage }: PlanStage,
+  checks: ReadonlyMap<string, PlanCheck>,
+  at: string,
+  { refuse, share, duration }: Fields,
+): Stage => {
+  const selector = nodes?.selector && fromLabelSelector(nodes.selector);
+  if (selector && !selector.ok)
+    refuse(`${at}.nodes.selector`, JSON.stringify(nodes?.selector), selector.problem, selector.cure);
+  if (promote.onTimeout === 'promote' && promote.timeout === undefined)
+    refuse(`${at}.promote.onTimeout`, 'promote', 'has no timeout', 'set promote.timeout');
+  const { coverage = '100%', minNodes = 1, soak = '0s', timeout } = promote;
+  return {
+    name,
+    selector: selector?.ok ? selector.selector : undefined,
+    count: nodes?.count === undefined ? undefined : share(`${at}.nodes.count`, nodes.count),
+    maxUnavailable:
+      stage.maxUnavailable === undefined ? undefined : share(`${at}.maxUnavailable`, stage.maxUnavailable),
+    failureThreshold:
+      stage.failureThreshold === undefined ? undefined : share(`${at}.failureThreshold`, stage.failureThreshold),
+    coverage: share(`${at}.promote.coverage`, coverage),
+    minNodes,
+    soakMs: duration(`${at}.promote.soak`, soak),
+    checks: (promote.checks ?? []).flatMap((check) => {
+      const found = checks.get(check);
+      if (!found)
+        refuse(`${at}.promote.checks`, check, 'is not among spec.checks', 'name one of them, or add it there');
+      return found ? [found] : [];
+    }),
+    needsApproval: promote.approval?.required ?? false,
+    timeoutMs: timeout === undefined ? undefined : duration(`${at}.promote.timeout`, timeout),
+    promotesOnTimeout: promote.onTimeout === 'promote',
+  };
+};
+
+const parseStages = (spec: RolloutPlanSpec, fields: Fields): Stage[] => {
+  const { stages = [] } = spec;
+  const checks = new Map(spec.checks?.map((check) => [check.name, check]));
+  const parsed = stages.map((stage, index) => parseStage(stage, checks, `spec.stages[${index}]`, fields));
+  const names = new Set<string>([REST_STAGE]);
+  for (const { name } of parsed) {
+    if (names.has(name))
+      fields.refuse('spec.stages[].name', name, 'is the name of another stage', 'give each stage a name of its own');
+    names.add(name);
+  }
+  return parsed.length > 0 ? [...parsed, parseStage({ name: REST_STAGE }, checks, 'spec.stages', fields)] : [];
+};
+
+const parseCalendar = ({ windows = [], freezes = [] }: RolloutPlanSpec, { refuse }: Fields): Calendar => {
+  for (const [index, { timeZone }] of windows.entries())
+    if (timeZone !== undefined && timeZone !== 'node' && !isTimeZone(timeZone))
+      refuse(
+        `spec.windows[${index}].timeZone`,
+        timeZone,
+        'is not a time zone',
+        'set an IANA name such as Europe/Berlin, or node',
+      );
+  return {
+    windows,
+    freezes: freezes.flatMap(({ from, to, reason }, index) => {
+      const [start, end] = [parseDate(from), parseDate(to)];
+      if (start === undefined || end === undefined || start >= end) {
+        const cure = 'set from and to as RFC 3339 dates or times, from before to';
+        refuse(`spec.freezes[${index}]`, `${from} to ${to}`, 'is not a period', cure);
+        return [];
+      }
+      return [{ from: start, to: end, ...(reason !== undefined && { reason }) }];
+    }),
+  };
+};
+
+/** What a cluster has under the name of a plan; undefined: nothing. */
+export type FoundPlan = { spec: RolloutPlanSpec } | undefined;
+
+const parsePlan = (spec: RolloutPlanSpec, errors: PolicyError[]): Plan => {
+  const fields = createFields(errors);
+  return {
+    spec,
+    stages: parseStages(spec, fields),
+    calendar: parseCalendar(spec, fields),
+    windowsOnRollback: spec.windowsOnRollback ?? false,
+    groups: (spec.maxUnavailablePer ?? []).map(({ topologyKey, value }, index) => ({
+      topologyKey,
+      value: fields.share(`spec.maxUnavailablePer[${index}].value`, value),
+    })),
+    after: (spec.after ?? []).map(({ apiGroup = 'apps', name, scope = 'Node' }) => ({ apiGroup, name, scope })),
+  };
+};
+
+/**
+ * The policy with the plan that it names. A plan that is missing or invalid makes the whole policy invalid, which holds the
+ * rollout. `find` is asked only if a plan is named.
+ */
+export const withPlan = (
+  parsed: Exclude<ParsedPolicy, { kind: 'off' }>,
+  find: (name: NonNullable<(typeof parsed)['policy']['rolloutPlan']>) => FoundPlan,
+): Exclude<ParsedPolicy, { kind: 'off' }> => {
+  const { policy, warnings } = parsed;
+  const name = policy.rolloutPlan;
+  if (!name) return parsed;
+  const errors = parsed.kind === 'invalid' ? [...parsed.errors] : [];
+  const value = formatPlanName(name);
+  const found = find(name);
+  const problems: PolicyError[] = [];
+  const plan = found && parsePlan(found.spec, problems);
+  if (!found) {
+    const kind = name.cluster ? 'ClusterRolloutPlan' : 'RolloutPlan';
+    const cure = `create the ${kind} ${name.name}, or remove the annotation`;
+    errors.push({ field: annotation.rolloutPlan, value, problem: 'names a plan that does not exist', cure });
+  }
+  errors.push(...problems.map((problem) => ({ ...problem, field: `${value}: ${problem.field}` })));
+  return validatedPolicy({ ...policy, plan: problems.length === 0 ? plan : undefined }, errors, [...warnings]);
+};
+
+/** The policy without a plan by which DaemonSets would wait for each other; `circle`: their names, the first one twice. */
+export const withoutCircle = (
+  parsed: Exclude<ParsedPolicy, { kind: 'off' }>,
+  circle: readonly string[] | undefined,
+): Exclude<ParsedPolicy, { kind: 'off' }> => {
+  const { policy, warnings } = parsed;
+  if (!circle || !policy.rolloutPlan) return parsed;
+  const error = {
+    field: `${formatPlanName(policy.rolloutPlan)}: spec.after`,
+    value: circle.join(' after '),
+    problem: 'is a circle in which each DaemonSet waits for the next',
+    cure: 'remove one of them from after',
+  };
+  const errors = parsed.kind === 'invalid' ? [...parsed.errors, error] : [error];
+  return validatedPolicy({ ...policy, plan: undefined }, errors, [...warnings]);
+};

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { count } from '../policy/int-or-percent.ts';
+import { benchAt, type Workbench } from '../testing/workbench.ts';
+import { conditionsOf, conditionsOnDaemonSet } from './conditions.ts';
+
+/** The conditions that kstatus reads, such as `Ready LeftOnOldRevision`: those that are True. */
+const trueOnes = (bench: Workbench): string[] =>
+  conditionsOf(bench.ledger, bench.decide().summary)
+    .filter(({ type, status }) => status && ['Ready', 'Reconciling', 'Stalled'].includes(type))
+    .map(({ type, reason }) => `${type} ${reason}`);
+
+const onDaemonSet = (bench: Workbench, generation = 3) =>
+  conditionsOnDaemonSet(bench.ledger, bench.decide().summary, { generation, rollout: 'app' });
+
+describe('Ready', () => {
+  it('is True once all online nodes are updated', () => {
+    const bench = benchAt(2);
+    assert.deepEqual(trueOnes(bench), ['Reconciling InProgress']);
+    bench.target('a');
+    assert.deepEqual(trueOnes(bench), ['Ready AllOnlineNodesUpdated']);
+  });
+
+  it('is True at the partition, unless a pod that is held there is down', () => {
+    const bench = benchAt(2, { partition: count(2) });
+    assert.deepEqual(trueOnes(bench), ['Ready LeftOnOldRevision']);
+    bench.change('n0', { ready: false });
+    assert.deepEqual(trueOnes(bench), []);
+    assert.equal(onDaemonSet(bench)[0]?.status, false);
+  });
+
+  it('is True while others replace the pods, unless a pod is down', () => {
+    const bench = benchAt(2, { strategy: 'manual' });
+    assert.deepEqual(trueOnes(bench), ['Ready OnDelete']);
+    bench.removePod('n1');
+    assert.equal(trueOnes(bench).includes('Ready OnDelete'), false);
+  });
+
+  it('is False while the rollout is paused or stuck', () => {
+    const bench = benchAt(2, { paused: true });
+    assert.deepEqual(trueOnes(bench), ['Reconciling Paused']);
+    bench.hold({ kind: 'invalid', errors: [] });
+    assert.deepEqual(trueOnes(bench), ['Stalled InvalidPolicy']);
+  });
+
+  it('never appears at rest before the template is observed', () => {
+    const bench = benchAt(2, { partition: count(2) });
+    bench.hold({ kind: 'unobserved' });
+    assert.deepEqual(trueOnes(bench), ['Reconciling TemplateNotObserved']);
+    const [ready, reconciling] = onDaemonSet(bench);
+    assert.deepEqual([ready?.status, reconciling?.status, reconciling?.reason], [false, true, 'InProgress']);
+  });
+});
+
+describe('the conditions on a DaemonSet', () => {
+  it('do not change with the progress of the rollout, and name the generation', () => {
+    const bench = benchAt(4);
+    const before = onDaemonSet(bench);
+    bench.update('b', 'n0');
+    assert.deepEqual(onDaemonSet(bench), before);
+    assert.equal(before[0]?.message, 'Observed generation 3.');
+    assert.equal(before[1]?.message, 'DaemonRollout app shows the progress.');
+    assert.notDeepEqual(onDaemonSet(bench, 4), before);
+  });
+});

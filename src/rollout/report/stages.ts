@@ -1,0 +1,47 @@
+import { REST_STAGE } from '../api/plan-types.ts';
+import { cut, type DaemonRolloutStage, daemonRolloutLimits as limits } from '../api/types.ts';
+import type { Summary } from '../decision/decide.ts';
+import type { StageStand } from '../decision/stages.ts';
+import type { Ledger } from '../ledger/ledger.ts';
+import { saveStage } from '../plan/stage-state.ts';
+
+/**
+ * The open stage, if it holds back a node, online or not. A rollout is complete once all online nodes run the target, but those
+ * that return wait in their stages until this one is passed.
+ */
+export const awaitedStage = ({ tally, stages }: Ledger, { complete, stage }: Summary): StageStand | undefined => {
+  const later = tally.stages.slice((stages.current?.index ?? 0) + 1);
+  return !complete || later.some(({ eligible }) => eligible > 0) ? stage : undefined;
+};
+
+/**
+ * The stages of the plan, `rest` only if it has nodes, and after them those that were opened and are not in the plan now: if
+ * an edit brings them back, they are as they were.
+ */
+export const stagesOf = (ledger: Ledger, summary: Summary): DaemonRolloutStage[] => {
+  const { policy, tally, state, stages } = ledger;
+  const awaited = awaitedStage(ledger, summary);
+  const opened = new Map(state.stages.map((stage) => [stage.name, stage]));
+  const planned = (policy.plan?.stages ?? []).flatMap(({ name }, index): DaemonRolloutStage[] => {
+    const counts = tally.stages[index];
+    const stage = opened.get(name);
+    const { eligible: total = 0, online = 0, updated = 0 } = counts ?? {};
+    if (name === REST_STAGE && total === 0) return [];
+    const stand = stages.current?.index === index ? awaited : undefined;
+    return [
+      {
+        name,
+        state: stage?.promoted ? 'Passed' : stages.isOpen(index) ? 'Open' : 'Closed',
+        nodes: { total, online, updated },
+        ...(stand && { awaits: { reason: stand.wait, message: cut(stand.message) } }),
+        ...(stage && saveStage(stage)),
+      },
+    ];
+  });
+  const removed = state.stages.flatMap((stage): DaemonRolloutStage[] => {
+    if (stage.name === REST_STAGE || policy.plan?.stages.some(({ name }) => name === stage.name)) return [];
+    const nodes = { total: 0, online: 0, updated: 0 };
+    return [{ name: stage.name, state: stage.promoted ? 'Passed' : 'Closed', nodes, ...saveStage(stage) }];
+  });
+  return [...planned, ...removed].slice(0, limits.stages);
+};

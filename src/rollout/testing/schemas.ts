@@ -1,0 +1,51 @@
+import { z } from 'zod';
+import type { Schema } from '../api/crd-schema.ts';
+
+/** Every optional field given, at any depth. */
+export type Full<T> = T extends string | number | boolean
+  ? T
+  : T extends readonly (infer Item)[]
+    ? Full<Item>[]
+    : { [K in keyof T]-?: Full<NonNullable<T[K]>> };
+
+const closed = (schema: Schema): object => ({
+  ...schema,
+  ...(schema.items && { items: closed(schema.items) }),
+  ...(schema.properties && {
+    additionalProperties: false,
+    properties: Object.fromEntries(Object.entries(schema.properties).map(([name, inner]) => [name, closed(inner)])),
+  }),
+});
+
+type Visit = (schema: Schema, path: string) => void;
+const walkFrom = (schema: Schema, visit: Visit, path: string): void => {
+  visit(schema, path);
+  if (schema.items) walkFrom(schema.items, visit, `${path}[]`);
+  for (const [name, inner] of Object.entries(schema.properties ?? {})) walkFrom(inner, visit, `${path}.${name}`);
+};
+
+/** The paths of all fields in a value, such as `status.nodes.online` and `status.conditions[].type`. */
+export const pathsOf = (value: unknown, path: string): string[] => {
+  if (Array.isArray(value)) return value.flatMap((item) => pathsOf(item, `${path}[]`));
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value)
+    .flatMap(([name, inner]) => [`${path}.${name}`, ...pathsOf(inner, `${path}.${name}`)])
+    .toSorted();
+};
+
+/** Looks into a schema; unknown fields are refused, where the API server would drop them. */
+export const inspect = (schema: Schema, root: string) => {
+  const validator = z.fromJSONSchema(closed(schema) as Parameters<typeof z.fromJSONSchema>[0]);
+  const paths = (keep: (schema: Schema) => readonly string[]): string[] => {
+    const found: string[] = [];
+    walkFrom(schema, (one, path) => found.push(...keep(one).map((name) => `${path}.${name}`)), root);
+    return found.toSorted();
+  };
+  return {
+    accepts: (value: unknown): boolean => validator.safeParse(value).success,
+    issuesOf: (value: unknown): readonly unknown[] => validator.safeParse(value).error?.issues ?? [],
+    walk: (visit: Visit): void => walkFrom(schema, visit, root),
+    fields: paths(({ properties }) => Object.keys(properties ?? {})),
+    requiredFields: paths(({ required }) => required ?? []),
+  };
+};
