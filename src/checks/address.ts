@@ -1,0 +1,65 @@
+/** The address of a Prometheus: its origin, and the path under which it serves its API. */
+export interface Address {
+  origin: string;
+  /** Without a slash at its end: empty for none. */
+  path: string;
+}
+
+/** Encoded characters could be another path for a server that decodes them. */
+const PATH = /^(\/[\w.~-]+)*\/?$/;
+
+export type ParsedAddress = { ok: true; address: Address } | { ok: false; problem: string };
+
+const bad = (problem: string): ParsedAddress => ({ ok: false, problem });
+
+/** The problem says what is wrong with the text and how to put it right; it does not repeat credentials. */
+export const parseAddress = (text: string): ParsedAddress => {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:'))
+    return bad(
+      `${url?.password ? 'it' : `"${text}"`} is not an address: give one such as https://prometheus.example.org:9090`,
+    );
+  if (url.username !== '' || url.password !== '') return bad('it has credentials: put them into a Secret');
+  if (url.search !== '' || url.hash !== '') return bad(`"${text}" has a query or a fragment: remove it`);
+  if (!PATH.test(url.pathname)) return bad(`"${text}" has a path with characters other than letters, digits and -._~`);
+  return { ok: true, address: { origin: url.origin, path: url.pathname.replace(/\/$/, '') } };
+};
+
+/** Whether the address is the allowed one, or below its path. */
+const isWithin = ({ origin, path }: Address, allowed: Address): boolean =>
+  origin === allowed.origin && (path === allowed.path || path.startsWith(`${allowed.path}/`));
+
+export interface AddressRules {
+  /** The manager's own. */
+  prometheusAddress: string | undefined;
+  /** What the manager lets plans of namespaces ask, apart from it. */
+  allowedAddresses: readonly string[];
+}
+
+const known = (text: string): Address[] => {
+  const parsed = parseAddress(text);
+  return parsed.ok ? [parsed.address] : [];
+};
+
+/** Where to ask: the address of the check, if its plan may name it, or else the manager's own. */
+export const chooseAddress = (
+  text: string | undefined,
+  clusterPlan: boolean,
+  { prometheusAddress, allowedAddresses }: AddressRules,
+): ParsedAddress => {
+  if (text === undefined)
+    return prometheusAddress === undefined
+      ? bad(
+          `there is no Prometheus to ask: ${clusterPlan ? "set prometheus.address, or the manager's flag" : "set the manager's flag"} --prometheus-address`,
+        )
+      : parseAddress(prometheusAddress);
+  const parsed = parseAddress(text);
+  if (!parsed.ok || clusterPlan) return parsed;
+  const { address } = parsed;
+  const own = prometheusAddress === undefined ? [] : known(prometheusAddress);
+  const isOwn = own.some(({ origin, path }) => origin === address.origin && path === address.path);
+  if (isOwn || allowedAddresses.flatMap(known).some((allowed) => isWithin(address, allowed))) return parsed;
+  return bad(
+    `plans of namespaces may not ask ${address.origin}${address.path}: add it to the manager's flag --allowed-check-addresses, or remove prometheus.address`,
+  );
+};
