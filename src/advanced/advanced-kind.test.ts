@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { nodes, pods as podResource } from '../kube/index.ts';
+import { createAdvancedKind } from './advanced-kind.ts';
 import { type Fleet, NAMESPACE, withFleet } from './testing/fleet.ts';
 
 const uidsOf = (pods: ReadonlyMap<string, Pod>): string[] =>
@@ -30,6 +31,12 @@ const mostDown = async (fleet: Fleet, change: () => Promise<unknown>, done: () =
   stop.abort();
   return most;
 };
+
+it('the names of DaemonRollouts lead back to Advanced DaemonSets, and others to none', () => {
+  const kind = createAdvancedKind();
+  assert.equal(kind.daemonSetOf(kind.rolloutName('app.v1')), 'app.v1');
+  assert.equal(kind.daemonSetOf('app.v1'), undefined);
+});
 
 describe('an Advanced DaemonSet', () => {
   it(

@@ -1,9 +1,10 @@
-import { FIELD_MANAGER, type ManagedKind } from '../controller/index.ts';
-import { annotation } from '../rollout/index.ts';
+import { type ManagedKind } from '../controller/index.ts';
+import { ADVANCED_ROLLOUT_SUFFIX, annotation, FIELD_MANAGER } from '../rollout/index.ts';
 import { type AdvancedView, toAdvancedView } from './advanced-view.ts';
-import { type AdvancedDaemonSet, advancedDaemonSetApi, advancedDaemonSets } from './api/types.ts';
-import { createLeaseWatch } from './conflicting-controllers.ts';
+import { type AdvancedDaemonSet, advancedDaemonSets } from './api/types.ts';
+import { createLeaseWatch, type LeaseWatch } from './conflicting-controllers.ts';
 import { createPodManagement } from './manage.ts';
+import { createNativeDaemonSets } from './native-daemonsets.ts';
 import { withinBurst } from './placement/burst.ts';
 import { createPodCreator } from './placement/create-pods.ts';
 import { type CachedPod, cachedPods } from './podcontrol/cached-pod.ts';
@@ -13,21 +14,30 @@ import { createPodSync } from './podcontrol/sync-pod.ts';
 import { restoreTemplate } from './revisions/restore-template.ts';
 import { createTargetFinder, readTarget } from './revisions/target.ts';
 
-/** The kind of DaemonSets of apps.kruise.io, which also creates their pods and revisions. One for each process. */
-export const createAdvancedKind = (): ManagedKind<AdvancedDaemonSet, AdvancedView, CachedPod> => {
-  const lease = createLeaseWatch();
+/**
+ * The kind of DaemonSets of apps.kruise.io, which also creates their pods and revisions. One for each process.
+ * `checksLease`: hold them while OpenKruise's manager has its Lease.
+ */
+export const createAdvancedKind = ({
+  checksLease = true,
+} = {}): ManagedKind<AdvancedDaemonSet, AdvancedView, CachedPod> => {
+  const lease: LeaseWatch = checksLease ? createLeaseWatch() : () => Promise.resolve(undefined);
+  const natives = createNativeDaemonSets();
   return {
     controller: 'advanced',
     resource: advancedDaemonSets,
     toView: toAdvancedView,
-    rolloutName: (daemonSet) => `${daemonSet}.${advancedDaemonSetApi.group}`,
+    rolloutName: (daemonSet) => `${daemonSet}${ADVANCED_ROLLOUT_SUFFIX}`,
+    daemonSetOf: (rollout) =>
+      rollout.endsWith(ADVANCED_ROLLOUT_SUFFIX) ? rollout.slice(0, -ADVANCED_ROLLOUT_SUFFIX.length) : undefined,
     notManagedMessage:
       'The DaemonSet is not managed: it is being deleted, or its selector or template is not valid. Nothing is updated; reserved slots stay recorded.',
     pods: cachedPods,
     targetOf: readTarget,
+    informer: (options) => natives.informer(options),
     createAdapter(context) {
       const { client } = context;
-      const finder = createTargetFinder({ ...context, lease });
+      const finder = createTargetFinder({ ...context, lease, natives });
       const creator = createPodCreator(context);
       const operations = createPodOperations({ ...context, finder, creator });
       const writer = createMaintenanceWriter(context);
@@ -43,6 +53,7 @@ export const createAdvancedKind = (): ManagedKind<AdvancedDaemonSet, AdvancedVie
         },
         manage: (input) => management.manage(input),
         finalize: (view, signal) => management.finalize(view, signal),
+        isPlacing: management.isPlacing,
         eventHandlers: management.eventHandlers,
         drain: (graceMs) => management.drain(graceMs),
       };

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ObjectMeta } from 'kubernetes-types/meta/v1.d.ts';
 import { toAdvancedView } from './advanced-view.ts';
+import { parseAdvancedPolicy } from './api/policy.ts';
 import type { AdvancedDaemonSetSpec } from './api/types.ts';
 
 const viewOf = (spec: Partial<AdvancedDaemonSetSpec>, metadata: ObjectMeta = {}) =>
@@ -14,10 +15,20 @@ const viewOf = (spec: Partial<AdvancedDaemonSetSpec>, metadata: ObjectMeta = {})
 
 describe('the view of an Advanced DaemonSet', () => {
   it('with an empty selector matches no pod', () => {
-    const { podSelector, selectsAll } = viewOf({ selector: {} }) ?? {};
-    assert.deepEqual([podSelector, selectsAll], ['!edgeset.io/nothing,edgeset.io/nothing', true]);
+    const { podSelector, selectorError } = viewOf({ selector: {} }) ?? {};
+    assert.deepEqual([podSelector, selectorError?.reason], ['!edgeset.io/nothing,edgeset.io/nothing', 'SelectingAll']);
     assert.equal(viewOf({})?.podSelector, 'app=app');
-    assert.equal(viewOf({})?.selectsAll, false);
+    assert.equal(viewOf({})?.selectorError, undefined);
+  });
+
+  it('with a selector that no request can carry matches no pod', () => {
+    const values = Array.from({ length: 2_000 }, (_, index) => `value-${index}-of-many`);
+    const { podSelector, selectorError } =
+      viewOf({ selector: { matchExpressions: [{ key: 'app', operator: 'In', values }] } }) ?? {};
+    assert.deepEqual(
+      [podSelector, selectorError?.reason],
+      ['!edgeset.io/nothing,edgeset.io/nothing', 'SelectorTooLong'],
+    );
   });
 
   it('exists while a deletion waits for the hook, and tells what happens to the pods', () => {
@@ -28,5 +39,27 @@ describe('the view of an Advanced DaemonSet', () => {
     assert.equal(viewOf({}, { deletionTimestamp, finalizers: ['example.com/other'] }), undefined);
     assert.equal(viewOf({}, { deletionTimestamp, finalizers })?.deleted, 'with-pods');
     assert.equal(viewOf({}, { deletionTimestamp, finalizers: [...finalizers, 'orphan'] })?.deleted, 'pods-stay');
+  });
+});
+
+describe('the annotations of an Advanced DaemonSet', () => {
+  const parse = (annotations: Record<string, string>) => parseAdvancedPolicy({} as AdvancedDaemonSetSpec, annotations);
+
+  it('make its policy invalid when they are misspelled, and name the field that was meant', () => {
+    const parsed = parse({ 'edgeset.io/partiton': '90%', 'edgeset.io/settle-second': '5' });
+    assert.equal(parsed.kind, 'invalid');
+    assert.deepEqual(parsed.kind === 'invalid' && parsed.errors.map(({ field, cure }) => [field, cure]), [
+      ['edgeset.io/partiton', 'remove it, and set spec.updateStrategy.rollingUpdate.partition'],
+      ['edgeset.io/settle-second', 'rename it to edgeset.io/settle-seconds'],
+    ]);
+  });
+
+  it('are warned of when they have no effect here', () => {
+    const { kind, warnings } = parse({ 'edgeset.io/paused': 'true', 'edgeset.io/max-unavailable': '1' });
+    assert.equal(kind, 'on');
+    assert.deepEqual(
+      warnings.map(({ cure }) => cure),
+      ['maxUnavailable', 'paused'].map((field) => `remove it, and set spec.updateStrategy.rollingUpdate.${field}`),
+    );
   });
 });

@@ -1,25 +1,32 @@
 import type { PodTemplateSpec } from 'kubernetes-types/core/v1.d.ts';
-import type { DaemonSetView } from '../controller/index.ts';
+import { type DaemonSetView, selectorTooLong } from '../controller/index.ts';
 import {
+  annotation,
   formatSelector,
   fromLabelSelector,
   type IntOrPercent,
+  type PolicyError,
   parseIntOrPercent,
+  type Selector,
   schedulingConstraints,
   selectNothing,
+  templateOrigin,
 } from '../rollout/index.ts';
-import { IN_PLACE_GRACE, PREDELETE_TIMEOUT, parseAdvancedPolicy, secondsOf } from './api/policy.ts';
+import { IN_PLACE_GRACE, parseAdvancedPolicy, secondsOf } from './api/policy.ts';
 import type { AdvancedDaemonSet, AdvancedDaemonSetStatus, PreDelete } from './api/types.ts';
 import { HOOK_FINALIZER } from './lifecycle/pre-delete.ts';
-import { CHANGE_CAUSE } from './revisions/history.ts';
+import { describing } from './revisions/history.ts';
 
 const PROGRESSIVE = 'daemonset.kruise.io/progressive-create-pod';
 
 /** The cached view of an Advanced DaemonSet. */
 export interface AdvancedView extends DaemonSetView {
   apiVersion: string;
-  /** Its selector is empty and would match every pod in the namespace: it is treated as one that matches nothing. */
-  selectsAll: boolean;
+  /**
+   * Why its selector can't be used: it is empty and would match every pod in the namespace, or it is too long for a request.
+   * It is treated as one that matches nothing.
+   */
+  selectorError: { reason: 'SelectingAll' | 'SelectorTooLong'; error: PolicyError } | undefined;
   /** As stored, without the API server's defaults for pods. */
   template: PodTemplateSpec;
   /** How many pods are created or removed at once. */
@@ -28,8 +35,8 @@ export interface AdvancedView extends DaemonSetView {
   progressive: boolean;
   /** Revisions to keep in addition to the target. */
   keep: number;
-  /** The user's description of the current template. */
-  changeCause: string | undefined;
+  /** What users say about the current template. */
+  description: Readonly<Record<string, string>>;
   preDelete: PreDelete | undefined;
   /** How long the preDelete hook may hold a pod; Infinity for no limit. */
   preDeleteTimeoutMs: number;
@@ -44,6 +51,20 @@ export interface AdvancedView extends DaemonSetView {
 /** Set by the API server on objects deleted with `--cascade=orphan`. */
 const ORPHAN_FINALIZER = 'orphan';
 
+const emptySelector: PolicyError = {
+  field: 'spec.selector',
+  value: '{}',
+  problem: 'is empty and would match every pod in the namespace',
+  cure: 'delete the DaemonSet with --cascade=orphan and create it again with a selector that matches its template',
+};
+
+const findSelectorError = (selector: Selector): AdvancedView['selectorError'] => {
+  // The schema refuses an empty selector, but objects may be older than the schema.
+  if (selector.length === 0) return { reason: 'SelectingAll', error: emptySelector };
+  const error = selectorTooLong(formatSelector(selector));
+  return error && { reason: 'SelectorTooLong', error };
+};
+
 /** Undefined for a DaemonSet that is being deleted without our finalizer, and for one without a valid selector or template. */
 export const toAdvancedView = (daemonSet: AdvancedDaemonSet): AdvancedView | undefined => {
   const { apiVersion, metadata, spec, status = {} } = daemonSet;
@@ -51,9 +72,7 @@ export const toAdvancedView = (daemonSet: AdvancedDaemonSet): AdvancedView | und
   if ((deletionTimestamp && !finalizers.includes(HOOK_FINALIZER)) || !spec.template.spec) return undefined;
   const wanted = fromLabelSelector(spec.selector);
   if (!wanted.ok) return undefined;
-  // The schema refuses an empty selector, but objects may be older than the schema.
-  const selectsAll = wanted.selector.length === 0;
-  const selector = selectsAll ? selectNothing : wanted.selector;
+  const selectorError = findSelectorError(wanted.selector);
   const annotations = metadata.annotations ?? {};
   return {
     apiVersion,
@@ -63,16 +82,17 @@ export const toAdvancedView = (daemonSet: AdvancedDaemonSet): AdvancedView | und
     resourceVersion: metadata.resourceVersion ?? '',
     generation: metadata.generation ?? 0,
     needs: schedulingConstraints(spec.template.spec),
-    podSelector: formatSelector(selector),
-    selectsAll,
-    policy: parseAdvancedPolicy(spec, annotations),
+    podSelector: formatSelector(selectorError ? selectNothing : wanted.selector),
+    selectorError,
+    policy: parseAdvancedPolicy(spec, annotations, metadata.name),
     template: spec.template,
+    origin: templateOrigin(metadata, spec.template),
     burst: parseIntOrPercent(String(spec.burstReplicas ?? 250)) ?? { kind: 'int', value: 250 },
     progressive: spec.scaleStrategy?.partitionedScaling === true || annotations[PROGRESSIVE] === 'true',
     keep: spec.revisionHistoryLimit ?? 10,
-    changeCause: annotations[CHANGE_CAUSE],
+    description: describing(annotations),
     preDelete: spec.lifecycle?.preDelete,
-    preDeleteTimeoutMs: secondsOf(annotations[PREDELETE_TIMEOUT]) ?? Number.POSITIVE_INFINITY,
+    preDeleteTimeoutMs: secondsOf(annotations[annotation.preDeleteTimeoutSeconds]) ?? Number.POSITIVE_INFINITY,
     graceMs: secondsOf(annotations[IN_PLACE_GRACE]) ?? 0,
     status,
     finalizers,

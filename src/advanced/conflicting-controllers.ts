@@ -1,14 +1,9 @@
 import type { Lease } from 'kubernetes-types/coordination/v1.d.ts';
-import { daemonSets, ifFound, isKubeError, type KubeClient, leases } from '../kube/index.ts';
-import {
-  formatSelector,
-  fromLabelSelector,
-  MAX_CLOCK_SKEW_MS,
-  type OutsideHold,
-  type PolicyError,
-} from '../rollout/index.ts';
+import { daemonSets, ifFound, isKubeError, type KubeClient, leases, pagesOf } from '../kube/index.ts';
+import { MAX_CLOCK_SKEW_MS, type OutsideHold, type PolicyError } from '../rollout/index.ts';
 import type { Clock } from '../runtime/index.ts';
 import type { AdvancedView } from './advanced-view.ts';
+import { type NativeDaemonSets, podSelectorOf } from './native-daemonsets.ts';
 
 /** Another controller that manages, or may manage, the same pods. `reason` is for conditions and Events. */
 export interface Conflict {
@@ -90,28 +85,40 @@ export const findKruiseConflict = async (
   }
 };
 
-/** A native DaemonSet with the same selector, if there is one. */
-export const findNativeConflict = async (
-  client: KubeClient,
+const nativeConflict = (
+  name: string | undefined,
   { namespace, podSelector }: Pick<AdvancedView, 'namespace' | 'podSelector'>,
+): Conflict | undefined =>
+  name === undefined
+    ? undefined
+    : {
+        reason: 'NativeDaemonSet',
+        error: {
+          field: 'spec.selector',
+          value: podSelector,
+          problem: `is also the selector of the native DaemonSet ${name}, so no pod is created`,
+          cure: `hand over its pods with: kubectl -n ${namespace} delete daemonset.apps ${name} --cascade=orphan`,
+        },
+      };
+
+/** A native DaemonSet with the same selector, if there is one. */
+export const findNativeConflict = (
+  natives: Pick<NativeDaemonSets, 'withSelector'>,
+  view: Pick<AdvancedView, 'namespace' | 'podSelector'>,
+): Conflict | undefined => nativeConflict(natives.withSelector(view.namespace, view.podSelector), view);
+
+/** The same, from a single read of the namespace. */
+const readNativeConflict = async (
+  client: Pick<KubeClient, 'list'>,
+  view: Pick<AdvancedView, 'namespace' | 'podSelector'>,
   signal: AbortSignal,
 ): Promise<Conflict | undefined> => {
-  const { items } = await client.list(daemonSets, { namespace, signal });
-  const native = items.find(({ metadata, spec }) => {
-    const selector = fromLabelSelector(spec?.selector ?? {});
-    return !metadata?.deletionTimestamp && selector.ok && formatSelector(selector.selector) === podSelector;
-  });
-  if (!native) return undefined;
-  const name = native.metadata?.name ?? '';
-  return {
-    reason: 'NativeDaemonSet',
-    error: {
-      field: 'spec.selector',
-      value: podSelector,
-      problem: `is also the selector of the native DaemonSet ${name}, so no pod is created`,
-      cure: `hand over its pods with: kubectl -n ${namespace} delete daemonset.apps ${name} --cascade=orphan`,
-    },
-  };
+  const { namespace, podSelector } = view;
+  for await (const { items } of pagesOf(client, daemonSets, { namespace, signal })) {
+    const native = items.find((item) => !item.metadata?.deletionTimestamp && podSelectorOf(item) === podSelector);
+    if (native) return nativeConflict(native.metadata?.name, view);
+  }
+  return undefined;
 };
 
 /** The conflict that a leader would find, from a single read. What the caller may not read counts as no conflict. */
@@ -137,7 +144,7 @@ export const readConflict = async (
   };
   const [kruise, native] = await Promise.all([
     unlessForbidden(readKruise()),
-    unlessForbidden(findNativeConflict(client, view, signal)),
+    unlessForbidden(readNativeConflict(client, view, signal)),
   ]);
   const conflict = kruise ?? native;
   return conflict && { kind: 'invalid', errors: [conflict.error], what: CONFLICT };

@@ -1,5 +1,11 @@
-import type { KindEventHandlers, ManageInput, ReconcilerContext } from '../controller/index.ts';
-import { controllerOf, idleReason } from '../rollout/index.ts';
+import {
+  type KindEventHandlers,
+  type ManageInput,
+  type Progress,
+  progressOf,
+  type ReconcilerContext,
+} from '../controller/index.ts';
+import { conditionsOf, type Decision, nodeShouldRunDaemonPod } from '../rollout/index.ts';
 import type { AdvancedView } from './advanced-view.ts';
 import { createFinalizer } from './lifecycle/finalizer.ts';
 import type { PodCreator } from './placement/create-pods.ts';
@@ -40,7 +46,7 @@ interface CheckedNode {
  * event and nodes that are due; the others enter only through the counts.
  */
 export const createPodManagement = (options: PodManagementOptions) => {
-  const { env, ledger, nodes, finder, operations, writer, creator, podSync } = options;
+  const { env, ledger, nodes, finder, operations, writer, creator, podSync, enqueue } = options;
   const { clock } = env;
   const dirtyNodes = createDirtyNodes(options);
   const counts = createStatusCounts();
@@ -48,28 +54,27 @@ export const createPodManagement = (options: PodManagementOptions) => {
   const nodeSync = createNodeSync({ ...options, dirtyNodes, counts });
   const finalizer = createFinalizer(options);
   const refManager = createControllerRefManager(options);
-  /** UIDs of native DaemonSets whose pods were observed. */
-  const nativeOwners = new Set<string>();
 
   const eventHandlers: KindEventHandlers<CachedPod> = {
-    node: dirtyNodes.addNode,
+    node(name) {
+      dirtyNodes.addNode(name);
+      const node = nodes.get(name);
+      const desired = node !== undefined && nodeShouldRunDaemonPod(options.view().needs, node).shouldRun;
+      // The taints of an offline node come and go after its readiness, and change nothing in the ledger.
+      if (Number(desired) !== counts.of(name).desired) enqueue();
+    },
     pod(cached) {
-      const { facts, ownership, pod } = cached;
+      const { facts, ownership } = cached;
       const present = dirtyNodes.addPod(cached);
       operations.podObserved(cached, present);
       if (present) {
         if (ownership === 'ours') creator.expectations.podObserved(cached);
       } else {
-        creator.expectations.podGone(cached);
+        creator.podGone(cached);
         writer.forget(facts.uid);
         refManager.podGone(cached);
         finalizer.podGone(cached);
         nodeSync.podGone(cached);
-      }
-      const owner = ownership === 'native' ? controllerOf(pod)?.uid : undefined;
-      if (owner !== undefined && !nativeOwners.has(owner)) {
-        nativeOwners.add(owner);
-        finder.recheckNativeDaemonSets();
       }
     },
   };
@@ -115,6 +120,15 @@ export const createPodManagement = (options: PodManagementOptions) => {
     }
   };
 
+  const isPlacing = (): boolean => counts.totals.leaving > 0 || creator.expectations.inFlight() > 0;
+
+  /** The DaemonSet has reached its end only if each of its pods is available, too. */
+  const progressFor = (decision: Decision): Progress => {
+    const { available, desired } = counts.totals;
+    const progress = progressOf(ledger, decision, isPlacing());
+    return progress === 'reached' && available < desired ? 'settled' : progress;
+  };
+
   /** When to create pods for vacant nodes, epoch ms. `couldCreate`: they were checked in this reconcile. */
   const createVacantAt = (view: AdvancedView, couldCreate: boolean, now: number): number => {
     if (!dirtyNodes.hasVacantNodes()) return NEVER;
@@ -126,6 +140,7 @@ export const createPodManagement = (options: PodManagementOptions) => {
 
   return {
     eventHandlers,
+    isPlacing,
     async manage(input: ManageInput<AdvancedView>): Promise<number> {
       const { decision, signal } = input;
       signal.throwIfAborted();
@@ -142,7 +157,10 @@ export const createPodManagement = (options: PodManagementOptions) => {
       const toSync = checked.flatMap(({ name, needsSync }) => (needsSync ? [name] : []));
       const synced = current ? nodeSync.sync(input, current, toSync, now) : { removing: noPods, wakeAt: NEVER };
       syncPods(checked, (cached) => {
-        if (blocked) return lastRecorded ? podSync.syncInPlace(cached, lastRecorded) : NEVER;
+        if (blocked)
+          return finder.mayReturnPods()
+            ? podSync.returnToService(cached, lastRecorded, nodeSync.stays(view, cached))
+            : NEVER;
         return podSync.sync(view, cached, current, synced.removing.has(cached.facts.uid));
       });
       const releaseAt = blocked ? NEVER : refManager.release(view);
@@ -150,7 +168,7 @@ export const createPodManagement = (options: PodManagementOptions) => {
       const next = statusOf({
         view,
         decision,
-        idleReason: idleReason(ledger, decision.summary),
+        rollout: conditionsOf(ledger, decision.summary),
         counts: counts.totals,
         hash,
         blocked,
@@ -164,7 +182,7 @@ export const createPodManagement = (options: PodManagementOptions) => {
         dirtyNodes.nextDueAt(now),
         releaseAt,
         finalizerAt,
-        status.update(view, next),
+        status.update(view, next, progressFor(decision)),
       );
     },
     /** `manage` for a DaemonSet that is being deleted: its pods go through their hook, and nothing else is started. */
@@ -191,7 +209,7 @@ export const createPodManagement = (options: PodManagementOptions) => {
         now,
       });
       const conflictAt = target.kind === 'held' ? target.recheckAt : NEVER;
-      return Math.min(dirtyNodes.nextDueAt(now), finalizerAt, status.update(view, next), conflictAt);
+      return Math.min(dirtyNodes.nextDueAt(now), finalizerAt, status.update(view, next, 'moving'), conflictAt);
     },
     async drain(graceMs: number): Promise<void> {
       const parts = [creator, writer, status, refManager, finalizer];

@@ -1,18 +1,32 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { CheckRunner } from '../checks/index.ts';
 import {
   createReflector,
   createWorkQueue,
   type EventRecorder,
+  isKubeError,
   type KubeClient,
   nodes,
   splitKey,
   type WorkQueue,
 } from '../kube/index.ts';
-import { type ImageRequests, type Ledger, type NodeInfo, toNodeInfo } from '../rollout/index.ts';
-import { createKeyedBackoff, type Env, nextAllowedAt } from '../runtime/index.ts';
+import {
+  type Approval,
+  type ImageRequests,
+  type Ledger,
+  type NodeInfo,
+  type Summary,
+  toNodeInfo,
+  withoutCircle,
+  withPlan,
+} from '../rollout/index.ts';
+import { createKeyedBackoff, createPace, type Env, type Pace } from '../runtime/index.ts';
 import { createInformers } from './informers.ts';
 import type { DaemonSetObject, DaemonSetView } from './kind.ts';
 import type { ControllerMetrics, ManagedKind } from './kind-adapter.ts';
+import { createOrder, type Order } from './order.ts';
+import type { Notifier } from './outbox.ts';
+import { createPlans } from './plans.ts';
 import { createReconciler, type ReconcileResult, type Reconciler } from './reconciler.ts';
 import type { RevisionView } from './revisions.ts';
 import { stopManaging } from './stop-managing.ts';
@@ -32,6 +46,14 @@ export interface ControllerOptions {
   pullsByDefault?: boolean;
   /** The agents that pull images. Default: those that Nodes report. */
   agents?: ImageAgents;
+  /** Tells receivers outside of the cluster about rollouts. Default: nobody is told. */
+  notifier?: Notifier | undefined;
+  /** Between the updates of DaemonSets. Default: of those of this controller. */
+  order?: Order | undefined;
+  /** See `LedgerOptions`. */
+  aheadMs?: (() => number) | undefined;
+  /** Runs the checks of stages. Default: they are never evaluated, and hold. */
+  checks?: { runner: CheckRunner; ownNamespace: string } | undefined;
 }
 
 /** The agents that pull images, by node. */
@@ -48,18 +70,42 @@ export interface RolloutSnapshot {
   namespace: string;
   name: string;
   ledger: Ledger;
+  /** Of the latest decision; undefined before the first. */
+  summary: Summary | undefined;
+  /** When a reconcile last succeeded, epoch ms; undefined before the first. */
+  reconciledAt: number | undefined;
 }
 
-/** DaemonSets reconciled at the same time; each by one worker at a time. */
-const CONCURRENCY = 4;
+/** DaemonSets reconciled at the same time, and those of one namespace; each by one worker at a time. */
+const CONCURRENCY = 8;
+const PER_NAMESPACE = 4;
 /** The API server sends a bookmark per minute on every watch: at this age, the second one is missing. */
 const CONNECTION_TIMEOUT_MS = 120_000;
 /** A clock that is being adjusted may step back a little. */
 const CLOCK_SLACK_MS = 1_000;
-/** The update of one node causes some ten events: a reconcile for each would be most of the cost of a rollout. */
+/**
+ * The update of one node causes some ten events: a reconcile for each would be most of the cost of a rollout. Those of
+ * a second may be ahead, so that what ends a short burst is seen at once.
+ */
 const RECONCILE_INTERVAL_MS = 50;
+const MOST_EARLY_RECONCILES = 20;
+/** Pods of one DaemonSet that can't be listed for longer keep nobody else waiting. */
+const POD_SYNC_TIMEOUT_MS = 30_000;
 /** A reconcile that failed is retried with this back-off, however many events ask for it. */
 const RECONCILE_BACKOFF = { baseMs: 250, maxMs: 30_000 };
+
+/** A DaemonSet that is managed. */
+interface Entry<V extends DaemonSetView> {
+  /** Without the plan that it names. */
+  view: V;
+  reconciler: Reconciler<V>;
+  running: Promise<void>;
+  pace: Pace;
+  succeededAt: number | undefined;
+  openedAt: number;
+  /** It was reported that its pods can't be listed. */
+  reported: boolean;
+}
 
 /**
  * The controller for one kind of DaemonSet. It keeps its caches whether it leads or not, so that a failover costs no list;
@@ -72,7 +118,7 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
   const { client, events, identity, metrics = {} } = options;
   const env: Env = { ...options.env, log: options.env.log.with({ controller: kind.controller }) };
   const { clock } = env;
-  const reconcilers = new Map<string, { reconciler: Reconciler<V>; running: Promise<void>; reconciledAt: number }>();
+  const reconcilers = new Map<string, Entry<V>>();
   const backoff = createKeyedBackoff(RECONCILE_BACKOFF);
   /** Reconcilers that were closed, until their last write and their cache have ended: their DaemonSets' keys. */
   const closing = new Map<Promise<unknown>, string>();
@@ -84,11 +130,48 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
     for (const each of informers) for (const key of each.managed()) queue?.add(key);
   };
 
-  /** Reconciles at once, or as soon as the last time is long enough ago. */
-  const enqueue = (key: string): void => {
-    const last = reconcilers.get(key)?.reconciledAt ?? Number.NEGATIVE_INFINITY;
-    queue?.addAt(key, nextAllowedAt(last, RECONCILE_INTERVAL_MS, clock.now()));
+  /** Reconciles at once, or as soon as the pace allows it. */
+  const enqueue = (key: string): void => queue?.addAt(key, reconcilers.get(key)?.pace.nextAt() ?? clock.now());
+
+  const order = options.order ?? createOrder(clock);
+  /** DaemonSets whose plans close a circle. */
+  const circular = new Set<string>();
+  order.onChange(() => {
+    for (const key of circular) {
+      const entry = reconcilers.get(key);
+      if (entry) entry.reconciler.update(planned(entry.view));
+      else circular.delete(key);
+    }
+  });
+  const plans = createPlans({
+    client,
+    env,
+    namespaces: options.namespaces,
+    plansChanged() {
+      for (const { reconciler, view } of reconcilers.values())
+        if (view.policy.policy.rolloutPlan) reconciler.update(planned(view));
+    },
+    approvalsChanged() {
+      for (const { reconciler, view } of reconcilers.values())
+        if (view.policy.policy.rolloutPlan) reconciler.setApprovals(approvalsOf(view));
+    },
+  });
+
+  /** The DaemonSet with the plan that it names. */
+  const planned = (view: V): V => {
+    if (!view.policy.policy.rolloutPlan) return view;
+    plans.need();
+    const policy = withPlan(view.policy, (plan) => plans.find(view.namespace, plan));
+    const { after = [] } = policy.policy.plan ?? {};
+    const circle = order.circleOf(kind.resource.group, view.namespace, view.name, after);
+    const key = `${view.namespace}/${view.name}`;
+    if (circle) circular.add(key);
+    else circular.delete(key);
+    return { ...view, policy: withoutCircle(policy, circle) };
   };
+
+  const approvalsOf = ({ namespace, name }: V): readonly Approval[] =>
+    plans.approvalsOf(kind.resource.group, namespace, name);
 
   const hasImageAgent = (node: string): boolean => options.agents?.has(node) ?? false;
 
@@ -130,19 +213,33 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
       env,
       events,
       identity,
-      view,
+      view: planned(view),
       nodes: nodeReflector.store,
       sharedSynced,
       isConnected,
+      plansSynced: plans.synced,
       revisionsOf,
       enqueue: () => enqueue(key),
       images: options.images,
       pullsByDefault: options.pullsByDefault ?? false,
       hasImageAgent,
+      notifier: options.notifier,
+      checks: options.checks,
+      order,
+      aheadMs: options.aheadMs,
       metrics,
     });
     for (const node of nodeReflector.store.values()) reconciler.setNode(node);
-    reconcilers.set(key, { reconciler, running: reconciler.run(signal), reconciledAt: Number.NEGATIVE_INFINITY });
+    if (view.policy.policy.rolloutPlan) reconciler.setApprovals(approvalsOf(view));
+    reconcilers.set(key, {
+      reconciler,
+      view,
+      running: reconciler.run(signal),
+      pace: createPace(clock, RECONCILE_INTERVAL_MS, MOST_EARLY_RECONCILES),
+      succeededAt: undefined,
+      openedAt: clock.now(),
+      reported: false,
+    });
     queue?.add(key);
   };
 
@@ -156,9 +253,11 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
       daemonSets: {
         upsert(key, view) {
           // One that was deleted and created again under the same name was removed before.
-          const known = reconcilers.get(key)?.reconciler;
-          if (known) known.update(view);
-          else if (running) open(key, view, running);
+          const known = reconcilers.get(key);
+          if (known) {
+            known.view = view;
+            known.reconciler.update(planned(view));
+          } else if (running) open(key, view, running);
         },
         remove: close,
       },
@@ -194,20 +293,34 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
     return informers.flatMap((each) => each.revisionsOf(ownerUid));
   }
 
+  /** Its pods are cached, or could not be for so long that only this DaemonSet waits for them. */
+  const isSettled = (entry: Entry<V>): boolean => {
+    if (entry.reconciler.synced()) return true;
+    if (clock.now() - entry.openedAt < POD_SYNC_TIMEOUT_MS) return false;
+    if (!entry.reported)
+      env.log.warn("the DaemonSet's pods cannot be listed: nothing of it is updated until they can", {
+        ...splitKey(entry.reconciler.key),
+      });
+    entry.reported = true;
+    return true;
+  };
+
   const reconcile = async (key: string, signal: AbortSignal): Promise<ReconcileResult> => {
     const now = clock.now();
     const nextAttemptAt = backoff.nextAttemptAt(key, now);
     if (nextAttemptAt > now) return { requeueAt: nextAttemptAt };
     const entry = reconcilers.get(key);
-    if (entry) entry.reconciledAt = now;
+    entry?.pace.done();
     try {
       const result = await (entry ? entry.reconciler.reconcile(signal) : reconcileUnmanaged(key, signal));
       backoff.reset(key);
+      if (entry) entry.succeededAt = clock.now();
       return result;
     } catch (error) {
       // It was closed meanwhile: its failure no longer matters.
       if (entry && reconcilers.get(key) !== entry) return {};
-      backoff.failed(key, clock.now());
+      const asked = isKubeError(error) ? error.retryAfterSeconds : undefined;
+      backoff.failed(key, clock.now(), asked === undefined ? undefined : asked * 1000);
       throw error;
     }
   };
@@ -230,7 +343,7 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
         const node = nodeReflector.store.get(name);
         if (node) for (const { reconciler } of reconcilers.values()) reconciler.setNode(node);
       });
-      await Promise.all([nodeReflector.run(signal), ...informers.map((each) => each.run(signal))]);
+      await Promise.all([nodeReflector.run(signal), ...informers.map((each) => each.run(signal)), plans.run(signal)]);
       await Promise.all([...reconcilers.values()].map((entry) => entry.running));
       await Promise.all(closing.keys());
       off?.();
@@ -241,6 +354,7 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
       const leading = createWorkQueue({
         env,
         concurrency: CONCURRENCY,
+        perGroup: PER_NAMESPACE,
         ...(metrics.queue && { metrics: metrics.queue }),
         process: reconcile,
       });
@@ -255,8 +369,8 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
       }
     },
 
-    /** The caches hold a consistent view of everything that is managed. */
-    synced: (): boolean => sharedSynced() && [...reconcilers.values()].every(({ reconciler }) => reconciler.synced()),
+    /** The caches hold a consistent view of everything that is managed, but for DaemonSets whose pods can't be listed. */
+    synced: (): boolean => sharedSynced() && [...reconcilers.values()].every(isSettled),
 
     /** False for an unknown node. */
     nodeReady: (name: string): boolean => nodeReflector.store.get(name)?.ready ?? false,
@@ -266,9 +380,10 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
 
     /** The managed DaemonSets, for metrics. */
     *snapshot(): Generator<RolloutSnapshot> {
-      for (const [key, { reconciler }] of reconcilers) {
+      for (const [key, { reconciler, succeededAt }] of reconcilers) {
         const { namespace = '', name } = splitKey(key);
-        yield { namespace, name, ledger: reconciler.ledger };
+        const { ledger } = reconciler;
+        yield { namespace, name, ledger, summary: reconciler.summary(), reconciledAt: succeededAt };
       }
     },
   };

@@ -1,12 +1,17 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type CallOptions, defineResource, isKubeError, type KubeClient } from '../kube/index.ts';
-import { type DaemonRollout, type DaemonRolloutStatus, daemonRolloutApi } from '../rollout/index.ts';
+import { type DaemonRollout, type DaemonRolloutStatus, daemonRolloutApi, FIELD_MANAGER } from '../rollout/index.ts';
 import type { DaemonSetRef } from './kind.ts';
 
 const { group, version, plural, kind } = daemonRolloutApi;
 export const daemonRollouts = defineResource<DaemonRollout>({ group, version, plural, kind, namespaced: true });
 
-export const FIELD_MANAGER = 'edgeset-manager';
+/**
+ * For a write that follows from what was observed: if the API server did not look at it, it is decided on again, and not
+ * repeated. By then the DaemonSet may be paused, the node offline, or the status another one.
+ */
+export const decidedOnAgain = { mayRepeat: () => false } as const;
+
 const MANAGED_BY = 'app.kubernetes.io/managed-by';
 
 /** Reason of the conditions of a DaemonRollout that no manager keeps up to date. */
@@ -17,8 +22,22 @@ export const saysManaged = (status: DaemonRolloutStatus | undefined): boolean =>
   status?.conditions?.some(({ reason }) => reason !== NOT_MANAGED) ?? false;
 
 /** Its DaemonSet was deleted with --cascade=orphan: the garbage collector removed the owner, and keeps the object. */
-const isOrphaned = ({ metadata }: DaemonRollout): boolean =>
+export const isOrphaned = ({ metadata }: DaemonRollout): boolean =>
   metadata.labels?.[MANAGED_BY] === FIELD_MANAGER && (metadata.ownerReferences ?? []).length === 0;
+
+/** Removes a DaemonRollout that no DaemonSet owns, unless somebody has changed it since it was read. */
+export const removeRollout = async (
+  client: Pick<KubeClient, 'delete'>,
+  { metadata: { namespace = '', name = '', uid, resourceVersion } }: DaemonRollout,
+  options: CallOptions,
+): Promise<void> => {
+  try {
+    const preconditions = { ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) };
+    await client.delete(daemonRollouts, { namespace, name }, { preconditions, ...options });
+  } catch (error) {
+    if (!isKubeError(error, 'NotFound')) throw error;
+  }
+};
 
 /** Why a DaemonRollout cannot be used. */
 export class RolloutObjectError extends Error {
@@ -62,15 +81,6 @@ export const createRolloutObject = (client: KubeClient, owner: DaemonSetRef) => 
     return client.create(daemonRollouts, newObject(), { ...options, fieldManager: FIELD_MANAGER });
   };
 
-  const remove = async ({ metadata: { uid: found, resourceVersion } }: DaemonRollout, options: CallOptions) => {
-    try {
-      const preconditions = { ...(found && { uid: found }), ...(resourceVersion && { resourceVersion }) };
-      await client.delete(daemonRollouts, { namespace, name }, { preconditions, ...options });
-    } catch (error) {
-      if (!isKubeError(error, 'NotFound')) throw error;
-    }
-  };
-
   return {
     get status(): DaemonRolloutStatus | undefined {
       return held?.status;
@@ -78,6 +88,9 @@ export const createRolloutObject = (client: KubeClient, owner: DaemonSetRef) => 
     /** Changes with every write, by any client. */
     get version(): string | undefined {
       return held?.metadata.resourceVersion;
+    },
+    get generation(): number {
+      return held?.metadata.generation ?? 1;
     },
     get loaded(): boolean {
       return held !== undefined;
@@ -89,7 +102,7 @@ export const createRolloutObject = (client: KubeClient, owner: DaemonSetRef) => 
     async load(options: CallOptions): Promise<DaemonRolloutStatus | undefined> {
       let object = await readOrCreate(options);
       if (isOrphaned(object)) {
-        await remove(object, options);
+        await removeRollout(client, object, options);
         object = await readOrCreate(options);
       }
       if (!object.metadata?.ownerReferences?.some((reference) => reference.uid === uid))
@@ -110,7 +123,7 @@ export const createRolloutObject = (client: KubeClient, owner: DaemonSetRef) => 
       const written = await client.replace(
         daemonRollouts,
         { ...held, status },
-        { ...options, subresource: 'status', fieldManager: FIELD_MANAGER },
+        { ...options, subresource: 'status', fieldManager: FIELD_MANAGER, ...decidedOnAgain },
       );
       if (!isDeepStrictEqual(written.status?.reservations ?? [], status.reservations ?? []))
         throw new RolloutObjectError(

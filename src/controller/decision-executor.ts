@@ -1,5 +1,12 @@
 import type { KubeClient } from '../kube/index.ts';
-import { type Decision, type Ledger, newUpdate } from '../rollout/index.ts';
+import {
+  afterStageAction,
+  type Decision,
+  isEverywhere,
+  type Ledger,
+  newUpdate,
+  withoutFailedChecks,
+} from '../rollout/index.ts';
 import { type Env, nextAllowedAt } from '../runtime/index.ts';
 import { createAnnouncer } from './announcer.ts';
 import { createImageRequester } from './image-requester.ts';
@@ -18,7 +25,7 @@ export interface DecisionExecutorOptions<V extends DaemonSetView> {
   client: KubeClient;
   env: Env;
   ledger: Ledger;
-  store: Pick<RolloutStore, 'reserve'>;
+  store: Pick<RolloutStore, 'reserve' | 'mustWrite'>;
   podControl: PodControl;
   adapter: Pick<KindAdapter<V, unknown>, 'podWrites' | 'restoreTemplate'>;
   events: RolloutEvents;
@@ -50,7 +57,7 @@ export const createDecisionExecutor = <V extends DaemonSetView>(options: Decisio
     /** The watch has delivered the DaemonSet. */
     delivered: rollback.delivered,
 
-    async execute({ actions }: Decision, view: V, signal: AbortSignal): Promise<Execution> {
+    async execute({ actions, summary }: Decision, view: V, signal: AbortSignal): Promise<Execution> {
       const now = clock.now();
       const reserveAt = nextAllowedAt(reservedAt, RESERVE_INTERVAL_MS, now);
       let changed = false;
@@ -59,6 +66,9 @@ export const createDecisionExecutor = <V extends DaemonSetView>(options: Decisio
         nextAttemptAt = Math.min(nextAttemptAt, time);
       };
       let rollbackTo: { name: string; hash: string } | undefined;
+      // Once for a rollout: afterwards, nodes may go and new ones come.
+      if (ledger.state.allNodesUpdatedAt === undefined && isEverywhere(ledger, summary))
+        ledger.patchState({ allNodesUpdatedAt: now }, now);
       for (const action of actions) {
         switch (action.type) {
           case 'halt':
@@ -67,7 +77,10 @@ export const createDecisionExecutor = <V extends DaemonSetView>(options: Decisio
             break;
           case 'resume':
             ledger.forgive(now);
-            ledger.patchState({ halted: undefined, resumed: action.value }, now);
+            ledger.patchState(
+              { halted: undefined, resumed: action.value, stages: withoutFailedChecks(ledger.state.stages) },
+              now,
+            );
             changed = true;
             break;
           case 'complete': {
@@ -79,6 +92,14 @@ export const createDecisionExecutor = <V extends DaemonSetView>(options: Decisio
             changed = true;
             break;
           }
+          case 'open-stage':
+          case 'start-soak':
+          case 'end-soak':
+          case 'promote':
+            ledger.patchState({ stages: afterStageAction(ledger.state.stages, action, ledger.planTime(now)) }, now);
+            store.mustWrite();
+            changed = true;
+            break;
           case 'rollback':
             rollbackTo = action.to;
             break;

@@ -28,6 +28,9 @@ const sameFacts = (a: NodeFacts, b: NodeFacts): boolean =>
   a.eligible === b.eligible &&
   a.selected === b.selected &&
   a.zone === b.zone &&
+  a.stages === b.stages &&
+  a.groups === b.groups &&
+  a.timeZone === b.timeZone &&
   a.hasImageAgent === b.hasImageAgent;
 
 /** The event handlers of one DaemonSet: they bring what the watches say of nodes and of its pods into its ledger. */

@@ -1,5 +1,5 @@
 export { type Controller, type ControllerOptions, createController, type RolloutSnapshot } from './controller.ts';
-export { daemonRollouts, FIELD_MANAGER } from './daemon-rollout.ts';
+export { daemonRollouts, decidedOnAgain, saysManaged } from './daemon-rollout.ts';
 export { createInFlightWrites, type InFlightWrites, type WriteResult } from './in-flight-writes.ts';
 export {
   type DaemonSetObject,
@@ -8,9 +8,11 @@ export {
   ownedPodFacts,
   type PodProjection,
   type RecordedRevision,
+  selectorTooLong,
 } from './kind.ts';
 export type {
   ControllerMetrics,
+  InformerOptions,
   KindAdapter,
   KindEventHandlers,
   ManagedKind,
@@ -20,8 +22,14 @@ export type {
   Target,
   WritePod,
 } from './kind-adapter.ts';
+export { createOrder, type Order } from './order.ts';
+export type { Delivery, Notifier } from './outbox.ts';
+export { clusterRolloutPlans, rolloutApprovals, rolloutPlans } from './plans.ts';
 export { outcomeOfError, type PodControl, type PodVersion, type WriteOutcome } from './pod-control.ts';
 export { updateKnownPod } from './pod-writer.ts';
-export { type ReadOptions, type RolloutReading, readRollout } from './read-rollout.ts';
+export { type ReadOptions, readRollout } from './read-rollout.ts';
 export { newestRevision, type RevisionView, readRevisions } from './revisions.ts';
+export type { RolloutReading } from './rollout-display.ts';
 export type { RolloutEvents } from './rollout-events.ts';
+export { createStatusPace, type Progress, progressOf } from './status-pace.ts';
+export { type RolloutWatch, type WatchRolloutOptions, watchNodes, watchRollout } from './watch-rollout.ts';

@@ -3,16 +3,18 @@ import {
   createReflector,
   type KubeClient,
   type KubeObject,
+  type Reflector,
   type ReflectorHandler,
   type Resource,
 } from '../kube/index.ts';
 import type { DaemonRollout } from '../rollout/index.ts';
 import type { Env } from '../runtime/index.ts';
-import { daemonRollouts, saysManaged } from './daemon-rollout.ts';
+import { daemonRollouts, isOrphaned, saysManaged } from './daemon-rollout.ts';
 import { controllingDaemonSet, type DaemonSetObject, type DaemonSetView, type Kind } from './kind.ts';
+import type { ManagedKind } from './kind-adapter.ts';
 import { type RevisionView, toRevisionView } from './revisions.ts';
 
-/** What the cache keeps of a DaemonRollout that a DaemonSet of one kind owns. */
+/** What the cache keeps of a DaemonRollout that a DaemonSet of one kind owns, or has left behind. */
 export interface RolloutView {
   /** Key of the DaemonSet. */
   daemonSet: string;
@@ -21,16 +23,23 @@ export interface RolloutView {
 
 export const toRolloutView = (
   rollout: DaemonRollout,
-  resource: Pick<Resource, 'group' | 'kind'>,
+  {
+    resource,
+    daemonSetOf,
+  }: Pick<Kind<DaemonSetObject, DaemonSetView, unknown>, 'daemonSetOf'> & {
+    resource: Pick<Resource, 'group' | 'kind'>;
+  },
 ): RolloutView | undefined => {
+  const { namespace, name = '' } = rollout.metadata;
   const owner = controllingDaemonSet(rollout, resource);
-  return (
-    owner && { daemonSet: `${rollout.metadata.namespace}/${owner.name}`, saysManaged: saysManaged(rollout.status) }
-  );
+  if (owner) return { daemonSet: `${namespace}/${owner.name}`, saysManaged: saysManaged(rollout.status) };
+  // It would describe the rollout of a DaemonSet that is gone forever. Its name is all that is left of that DaemonSet.
+  const daemonSet = isOrphaned(rollout) ? daemonSetOf(name) : undefined;
+  return daemonSet === undefined ? undefined : { daemonSet: `${namespace}/${daemonSet}`, saysManaged: true };
 };
 
 export interface InformersOptions<D extends DaemonSetObject, V extends DaemonSetView, P> {
-  kind: Kind<D, V, P>;
+  kind: Kind<D, V, P> & Pick<ManagedKind<D, V, P>, 'informer'>;
   client: KubeClient;
   env: Env;
   /** Undefined: all namespaces. */
@@ -59,13 +68,14 @@ export const createInformers = <D extends DaemonSetObject, V extends DaemonSetVi
   const sets = createReflector({ ...common(kind.resource, handlers.daemonSets), project: (set) => kind.toView(set) });
   const rollouts = createReflector({
     ...common(daemonRollouts, handlers.rollouts),
-    project: (rollout) => toRolloutView(rollout, kind.resource),
+    project: (rollout) => toRolloutView(rollout, kind),
   });
   const revisions = createReflector({
     ...common(controllerRevisions, handlers.revisions),
     project: (revision) => toRevisionView(revision, kind.resource),
     indexes: { [OWNER]: (revision: RevisionView) => [revision.ownerUid] },
   });
+  const other = kind.informer?.({ client, env, ...(namespace !== undefined && { namespace }) });
   return {
     /** Keys of the DaemonSets that their DaemonRollouts call managed. */
     *managed(): Generator<string> {
@@ -73,11 +83,11 @@ export const createInformers = <D extends DaemonSetObject, V extends DaemonSetVi
     },
     revisionsOf: (ownerUid: string): readonly RevisionView[] => revisions.store.byIndex(OWNER, ownerUid),
     /** Does not wait for DaemonRollouts: nothing is decided on their cache, which may be stale. */
-    synced: (): boolean => sets.synced && revisions.synced,
-    /** When the watch of DaemonSets last received something, epoch ms. */
-    lastActivityAt: (): number => sets.lastActivityAt,
+    synced: (): boolean => sets.synced && revisions.synced && (other?.synced ?? true),
+    /** When the watch of DaemonSets, and any other one that decisions depend on, last received something, epoch ms. */
+    lastActivityAt: (): number => Math.min(sets.lastActivityAt, other?.lastActivityAt ?? sets.lastActivityAt),
     run: async (signal: AbortSignal): Promise<void> => {
-      const all = [sets, revisions, rollouts];
+      const all: readonly Reflector<unknown>[] = [sets, revisions, rollouts, ...(other ? [other] : [])];
       for (const reflector of all) reflector.whenSynced(signal).then(synced, () => undefined);
       await Promise.all(all.map((reflector) => reflector.run(signal)));
     },

@@ -3,7 +3,7 @@
  * things; the adapter of a kind is called where kinds differ.
  */
 
-import type { KubeClient, Store, WorkQueueMetrics } from '../kube/index.ts';
+import type { KubeClient, Reflector, Store, WorkQueueMetrics } from '../kube/index.ts';
 import type { Decision, Ledger, NodeInfo, NodeUpdate, OutsideHold, TargetRevision } from '../rollout/index.ts';
 import type { Env } from '../runtime/index.ts';
 import type { DaemonSetObject, DaemonSetView, Kind } from './kind.ts';
@@ -22,6 +22,8 @@ export interface ControllerMetrics {
   reserved?(result: 'written' | 'failed'): void;
   /** A DaemonRollout's status was written, with or without reservations. */
   statusWritten?(): void;
+  /** An update of a node completed, this long after its slot was reserved. */
+  nodeUpdated?(daemonSet: { namespace: string; name: string }, seconds: number): void;
   /** The queue of DaemonSets to reconcile. */
   queue?: WorkQueueMetrics;
 }
@@ -109,6 +111,8 @@ export interface KindAdapter<V extends DaemonSetView, P> {
    * ends. Resolves with when to be called again without an event, epoch ms; Infinity for never.
    */
   manage?(input: ManageInput<V>): Promise<number>;
+  /** It creates or deletes pods, besides what is decided. Default: never. */
+  isPlacing?(): boolean;
   /**
    * Called by each reconcile before anything else, unless the caches may be incomplete. A DaemonSet that is being deleted
    * needs no rollout, and its DaemonRollout may be collected, or orphaned, before it: resolves then with when to be called
@@ -120,10 +124,19 @@ export interface KindAdapter<V extends DaemonSetView, P> {
   drain?(graceMs: number): Promise<void>;
 }
 
+/** For a cache of one namespace or of all. */
+export interface InformerOptions {
+  client: KubeClient;
+  env: Env;
+  namespace?: string;
+}
+
 /** A kind of DaemonSet that a controller can manage. */
 export interface ManagedKind<D extends DaemonSetObject, V extends DaemonSetView, P> extends Kind<D, V, P> {
   /** Name of its controller, in the log. */
   controller: string;
+  /** Another cache that its adapters read, for each namespace or for all: nothing is decided before it has synced. */
+  informer?(options: InformerOptions): Reflector<unknown>;
   /** Called once for each reconciler. */
   createAdapter(context: ReconcilerContext<V, P>): KindAdapter<V, P>;
 }

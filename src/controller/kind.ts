@@ -5,18 +5,22 @@
 
 import type { Pod, PodTemplateSpec } from 'kubernetes-types/core/v1.d.ts';
 import type { LabelSelector } from 'kubernetes-types/meta/v1.d.ts';
-import type { KubeObject, Resource } from '../kube/index.ts';
+import type { KubeClient, KubeObject, Resource } from '../kube/index.ts';
 import {
   controllerOf,
+  groupsOf,
   isEligible,
   matches,
+  matchingStages,
   type NodeFacts,
   type NodeInfo,
   type Owner,
   type ParsedPolicy,
   type PodFacts,
+  type PolicyError,
   type SchedulingConstraints,
   type TargetRevision,
+  type TemplateOrigin,
   toPodFacts,
 } from '../rollout/index.ts';
 import type { RevisionView } from './revisions.ts';
@@ -37,7 +41,24 @@ export interface DaemonSetView {
   /** Selector of its pods, in the form of the API's query parameter. */
   podSelector: string;
   policy: Exclude<ParsedPolicy, { kind: 'off' }>;
+  /** Of its template. */
+  origin: TemplateOrigin;
 }
+
+/** Headers of a request, its path among them, may have 64 KiB. */
+const MAX_SELECTOR_BYTES = 32 * 1024;
+
+/** Why no request can carry the selector; undefined if it fits. */
+export const selectorTooLong = (podSelector: string): PolicyError | undefined => {
+  const bytes = encodeURIComponent(podSelector).length;
+  if (bytes <= MAX_SELECTOR_BYTES) return undefined;
+  return {
+    field: 'spec.selector',
+    value: `${bytes} bytes`,
+    problem: `is longer than the ${MAX_SELECTOR_BYTES} bytes that a request for its pods can carry`,
+    cure: 'delete the DaemonSet with --cascade=orphan and create it again with a shorter selector',
+  };
+};
 
 /** A node as one DaemonSet sees it under its current template and policy. `hasImageAgent`: an agent on it pulls images. */
 export const nodeFactsOf = (
@@ -45,7 +66,7 @@ export const nodeFactsOf = (
   node: NodeInfo,
   hasImageAgent = false,
 ): NodeFacts => {
-  const { nodeSelector, topologyKey } = policy.policy;
+  const { nodeSelector, topologyKey, plan } = policy.policy;
   return {
     name: node.name,
     ready: node.ready,
@@ -53,6 +74,9 @@ export const nodeFactsOf = (
     eligible: isEligible(needs, node),
     selected: nodeSelector === undefined || matches(nodeSelector, node.labels),
     zone: topologyKey === undefined ? '' : (node.labels[topologyKey] ?? ''),
+    ...(plan && plan.stages.length > 0 && { stages: matchingStages(plan, node.labels) }),
+    ...(plan && plan.groups.length > 0 && { groups: groupsOf(plan, node.labels) }),
+    ...(plan && node.timeZone !== undefined && { timeZone: node.timeZone }),
     ...((hasImageAgent || node.hasImageAgent) && { hasImageAgent: true }),
   };
 };
@@ -93,9 +117,13 @@ export interface Kind<D extends DaemonSetObject, V extends DaemonSetView, P> {
   toView(daemonSet: D): V | undefined;
   /** Name of the DaemonRollout of the DaemonSet of this name. The kinds share one namespace of names. */
   rolloutName(daemonSet: string): string;
+  /** The reverse; undefined for the name of a DaemonRollout of another kind. */
+  daemonSetOf(rolloutName: string): string | undefined;
   /** Message of the DaemonRollout of a DaemonSet that exists and is not managed; it names the remedy. */
   notManagedMessage: string;
   pods: PodProjection<P>;
+  /** Takes back what the DaemonSet's own status says of its rollout, once the DaemonSet is no longer managed. */
+  clearStatus?(client: KubeClient, daemonSet: D, signal: AbortSignal): Promise<void>;
   /** The revision that the DaemonSet asks for, read from the cluster alone; undefined while that is uncertain. */
   targetOf(view: V, owned: readonly RecordedRevision[]): TargetRevision | undefined;
 }

@@ -105,3 +105,14 @@ describe('a fence', () => {
     assert.equal(api.objects.all(pods)[0]?.metadata?.annotations, undefined);
   });
 });
+
+it('a resize is refused, and the pod not taken for gone, where the API server has no such subresource', async () => {
+  const { api, update, podControl } = prepare();
+  const resize = () => podControl.patch(update, {}, { type: 'strategic', subresource: 'resize' }, signal);
+  api.fault('patch', 'pods', { kind: 'refuse', code: 'NotFound', status: 404 });
+  const outcome = await resize();
+  assert.deepEqual(outcome.kind === 'refused' && outcome.reason, 'NotFound');
+  api.fault('patch', 'pods', { kind: 'refuse', code: 'NotFound', status: 404 });
+  api.objects.remove(pods, ref);
+  assert.deepEqual(await resize(), { kind: 'gone' });
+});

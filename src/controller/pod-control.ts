@@ -1,13 +1,21 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { isKubeError, type KubeClient, type PatchOptions, pods } from '../kube/index.ts';
-import { type Announcement, announcementPatch, type NodeUpdate, type PodFacts, toPodFacts } from '../rollout/index.ts';
-import type { Clock } from '../runtime/index.ts';
-import { FIELD_MANAGER } from './daemon-rollout.ts';
+import {
+  type Announcement,
+  announcementPatch,
+  FIELD_MANAGER,
+  type NodeUpdate,
+  ownKey,
+  type PodFacts,
+  toPodFacts,
+} from '../rollout/index.ts';
+import { type Clock, errorText } from '../runtime/index.ts';
+import { decidedOnAgain } from './daemon-rollout.ts';
 
 /** After this time without a response, the outcome is found out by reading the pod. */
 export const POD_WRITE_TIMEOUT_MS = 10_000;
 
-export const FENCE_ANNOTATION = 'edgeset.io/fence';
+export const FENCE_ANNOTATION = ownKey.fence;
 
 /** The outcome of a write to a pod. */
 export type WriteOutcome =
@@ -19,7 +27,7 @@ export type WriteOutcome =
   | { kind: 'changed'; pod: PodFacts }
   /** Nothing was sent: a hook comes first. To be tried again when the pod has changed, or at `at`, epoch ms. */
   | { kind: 'later'; at: number }
-  /** `reason`: the API server's reason; undefined if the request never reached it. */
+  /** `reason`: the API server's reason; undefined if it did not look at the request, which says nothing about the pod. */
   | { kind: 'refused'; reason: string | undefined; message: string }
   /** There was no response: the write may have been applied. */
   | { kind: 'unsure'; message: string };
@@ -34,13 +42,12 @@ type AnnouncedPod = Pick<PodFacts, 'uid' | 'name' | 'announced' | 'approved'>;
 /** The pod as a decision saw it. */
 export type PodVersion = PodIdentity & Pick<NodeUpdate, 'podResourceVersion'>;
 
-const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
-
 /** The outcome of a write that failed with this error. */
 export const outcomeOfError = (error: unknown): WriteOutcome => {
-  const message = textOf(error);
+  const message = errorText(error);
   if (!isKubeError(error) || error.happened === 'unknown') return { kind: 'unsure', message };
-  return { kind: 'refused', reason: error.status > 0 ? error.code : undefined, message };
+  const wasRead = error.status > 0 && error.code !== 'TooManyRequests';
+  return { kind: 'refused', reason: wasRead ? error.code : undefined, message };
 };
 
 /** Writes to the pods of one namespace. Every write names the pod's UID, so that it never reaches another pod. */
@@ -60,7 +67,7 @@ export const createPodControl = (
       const facts = factsOf(found);
       return facts?.uid === pod.podUid ? { kind: 'changed', pod: facts } : { kind: 'gone' };
     } catch (error) {
-      return isKubeError(error, 'NotFound') ? { kind: 'gone' } : { kind: 'unsure', message: textOf(error) };
+      return isKubeError(error, 'NotFound') ? { kind: 'gone' } : { kind: 'unsure', message: errorText(error) };
     }
   };
 
@@ -82,7 +89,7 @@ export const createPodControl = (
   const patch = async (
     pod: PodIdentity,
     body: object,
-    options: Pick<PatchOptions, 'type' | 'subresource'>,
+    options: Pick<PatchOptions, 'type' | 'subresource' | 'mayRepeat'>,
     signal: AbortSignal,
   ): Promise<WriteOutcome> => {
     const outcome = await attempt(pod, signal, () =>
@@ -93,6 +100,11 @@ export const createPodControl = (
         signal,
       }),
     );
+    if (outcome.kind === 'gone' && options.subresource === 'resize') {
+      const found = await read(pod, signal);
+      const message = 'the API server cannot resize pods, which Kubernetes 1.33 and later can';
+      return found.kind === 'changed' ? { kind: 'refused', reason: 'NotFound', message } : found;
+    }
     // The API server answers a patch with another UID than the pod's with Invalid, not with Conflict.
     if (outcome.kind !== 'refused' || outcome.reason !== 'Invalid') return outcome;
     const found = await read(pod, signal);
@@ -115,6 +127,7 @@ export const createPodControl = (
             preconditions: { uid: pod.podUid, resourceVersion: pod.podResourceVersion },
             timeoutMs: POD_WRITE_TIMEOUT_MS,
             signal,
+            ...decidedOnAgain,
           },
         ),
       ),
@@ -133,7 +146,12 @@ export const createPodControl = (
     /** The same, only on the version that was decided on: before a write that cannot have the pod as a precondition. */
     claim: (pod: PodVersion, signal: AbortSignal): Promise<WriteOutcome> => {
       const { podUid: uid, podResourceVersion: resourceVersion } = pod;
-      return patch(pod, { metadata: { uid, resourceVersion, annotations: sign() } }, { type: 'merge' }, signal);
+      return patch(
+        pod,
+        { metadata: { uid, resourceVersion, annotations: sign() } },
+        { type: 'merge', ...decidedOnAgain },
+        signal,
+      );
     },
   };
 };

@@ -107,6 +107,18 @@ describe('an update', () => {
     assert.deepEqual(reasons(), ['FailedDelete', 'FailedDelete']);
   });
 
+  it('that the API server did not look at keeps its slot, and is decided on again', async () => {
+    const { ledger, clock, updates, sent, answer, stage, reasons } = prepare();
+    reserve(ledger, 'n1', clock);
+    updates.update('n1', 'delete');
+    await answer({ kind: 'refused', reason: undefined, message: 'too many requests' });
+    assert.deepEqual([stage('n1'), ledger.get('n1')?.refused, reasons()], ['reserved', undefined, []]);
+    assert.equal(updates.update('n1', 'delete') - clock.now(), 1_000);
+    await clock.advance(1_000);
+    updates.update('n1', 'delete');
+    assert.equal(sent.length, 2);
+  });
+
   it('is executed and recorded as the kind of write that was decided', async () => {
     const { ledger, clock, updates, sent, answer, stage, acted, reasons } = prepare();
     reserve(ledger, 'n1', clock);

@@ -95,6 +95,10 @@ export const createPodUpdates = ({ env, ledger, podWrites, events, metrics, onWr
         ledger.setStage(node, outcome.pod.resourceVersion === update.podResourceVersion ? 'unsure' : 'reserved', now);
         break;
       case 'refused':
+        if (outcome.reason === undefined) {
+          ledger.setStage(node, update.stage, now);
+          break;
+        }
         // An earlier attempt may still succeed: then only a fence frees the slot.
         if (!mayHaveStarted(update)) ledger.release(node, now);
         else ledger.setStage(node, 'unsure', now);
@@ -115,7 +119,8 @@ export const createPodUpdates = ({ env, ledger, podWrites, events, metrics, onWr
       events.fenceRefused(update.podName, node, outcome.reason, outcome.message);
     if (!stillHoldsSlot(node, update)) return;
     const changed = outcome.kind === 'changed' && outcome.pod.resourceVersion !== update.podResourceVersion;
-    if (outcome.kind === 'gone') ledger.setStage(node, 'done', clock.now());
+    const deleted = update.kind === undefined && 'pod' in outcome && outcome.pod?.terminating;
+    if (outcome.kind === 'gone' || deleted) ledger.setStage(node, 'done', clock.now());
     else if (outcome.kind === 'done' || changed) ledger.release(node, clock.now());
   };
 

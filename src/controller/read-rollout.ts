@@ -3,40 +3,28 @@ import {
   controllerRevisions,
   ifFound,
   type KubeClient,
-  type KubeObject,
+  listAll,
   nodes,
-  pagesOf,
   pods,
-  type Resource,
 } from '../kube/index.ts';
 import {
   controllerOf,
-  createLedger,
   type DaemonRolloutStatus,
-  type Decision,
-  decide,
-  type Ledger,
   type OutsideHold,
-  recordedTemplate,
-  restore,
+  type Preceding,
+  type Predecessor,
   toNodeInfo,
+  waitsFor,
 } from '../rollout/index.ts';
 import type { Clock } from '../runtime/index.ts';
 import { daemonRollouts } from './daemon-rollout.ts';
-import { type DaemonSetObject, type DaemonSetView, type Kind, nodeFactsOf, type RecordedRevision } from './kind.ts';
-import { toRevisionView } from './revisions.ts';
-
-/** A rollout at one moment, read from the cluster's objects alone. */
-export interface RolloutReading<V extends DaemonSetView = DaemonSetView> {
-  view: V;
-  ledger: Ledger;
-  decision: Decision;
-  /** What the manager wrote last; undefined before its first write. */
-  status: DaemonRolloutStatus | undefined;
-}
+import type { DaemonSetObject, DaemonSetView, Kind } from './kind.ts';
+import { readPlans } from './plans.ts';
+import { toRecorded } from './revisions.ts';
+import { createRolloutDisplay, type RolloutReading } from './rollout-display.ts';
 
 export interface ReadOptions<D extends DaemonSetObject = DaemonSetObject, V extends DaemonSetView = DaemonSetView> {
-  /** It only reads, so a cache that serves the five kinds of object is enough. */
+  /** It only reads, so a cache that serves these kinds of object is enough. */
   client: Pick<KubeClient, 'get' | 'list'>;
   clock: Clock;
   namespace: string;
@@ -46,7 +34,22 @@ export interface ReadOptions<D extends DaemonSetObject = DaemonSetObject, V exte
   as?: (daemonSet: D) => D;
   /** What else would hold the manager back. */
   outsideHold?: (view: V) => Promise<OutsideHold | undefined>;
+  /** A DaemonSet of the same namespace that the plan names in `after`; undefined if it is not managed. */
+  preceding?: (predecessor: Predecessor) => Promise<Preceding | undefined>;
 }
+
+/** What the plan's predecessors say, read once. */
+export const readPreceding = async (
+  after: readonly Predecessor[],
+  read: (predecessor: Predecessor) => Promise<Preceding | undefined>,
+): Promise<(node: string) => string | undefined> => {
+  const found = new Map(
+    await Promise.all(
+      after.map(async (each): Promise<[Predecessor, Preceding | undefined]> => [each, await read(each)]),
+    ),
+  );
+  return (node) => waitsFor(after, (each) => found.get(each), node);
+};
 
 /**
  * Reads a DaemonSet's rollout as the manager does when it starts, and decides without executing anything. Undefined for a
@@ -59,53 +62,34 @@ export const readRollout = async <D extends DaemonSetObject, V extends DaemonSet
   const { client, clock, namespace, name } = options;
   const call: CallOptions = options.signal ? { signal: options.signal } : {};
   const daemonSet = await client.get(kind.resource, { namespace, name }, call);
-  const view = kind.toView(options.as?.(daemonSet) ?? daemonSet);
-  if (!view) return undefined;
+  const own = kind.toView(options.as?.(daemonSet) ?? daemonSet);
+  if (!own) return undefined;
+  const { view, approvals, unreadable } = await readPlans(client, kind.resource.group, own, call);
 
-  const listAll = async <T extends KubeObject>(resource: Resource<T>, query: object): Promise<T[]> => {
-    const items: T[] = [];
-    for await (const page of pagesOf(client, resource, { ...query, ...call })) items.push(...page.items);
-    return items;
-  };
-  const own = { namespace, labelSelector: view.podSelector };
+  const ownObjects = { namespace, labelSelector: view.podSelector, ...call };
   const [allNodes, ownPods, revisions, status, hold] = await Promise.all([
-    listAll(nodes, {}),
-    listAll(pods, own),
-    listAll(controllerRevisions, own),
+    listAll(client, nodes, call),
+    listAll(client, pods, ownObjects),
+    listAll(client, controllerRevisions, ownObjects),
     readStatus(),
     options.outsideHold?.(view),
   ]);
 
   const now = clock.now();
-  const podFacts = ownPods.flatMap((pod) => {
+  const display = createRolloutDisplay(kind, view);
+  display.ledger.setApprovals(approvals);
+  for (const pod of ownPods) {
     const kept = kind.pods.project(pod, view.uid);
-    return (kept !== undefined && kind.pods.facts(kept)) || [];
-  });
-  // The manager's flags and the agents' pods can't be read here; the requests for images can.
-  const asked = podFacts.filter(({ images, revision }) => images && images.revision !== revision);
-  const agents = new Set(asked.filter(({ images }) => images?.byAgent).map(({ node }) => node));
-  const ledger = createLedger(view.policy.policy, { pullsByDefault: asked.length > 0, readOnly: true });
-  for (const node of allNodes) {
-    const facts = nodeFactsOf(view, toNodeInfo(node), agents.has(node.metadata?.name ?? ''));
-    if (facts.eligible) ledger.setNode(facts, now);
+    const facts = kept === undefined ? undefined : kind.pods.facts(kept);
+    if (facts) display.setPod(facts, now);
   }
-  for (const facts of podFacts) ledger.setPod(facts, now);
-  ledger.finishInitialSync();
-  const saved = restore(status);
-  ledger.restore(saved.state, saved.updates, saved.forgiven, now);
-  const owned = revisions.flatMap((revision): RecordedRevision[] => {
-    const seen = toRevisionView(revision, kind.resource);
-    return seen?.ownerUid === view.uid ? [{ ...seen, template: recordedTemplate(revision) }] : [];
-  });
-  const target = kind.targetOf(view, owned);
-  if (target) ledger.setTarget(target, now);
-  ledger.tick(now);
-  return { view, ledger, decision: decide(ledger, holdOf(), now), status };
-
-  function holdOf(): OutsideHold | undefined {
-    if (view?.policy.kind === 'invalid') return { kind: 'invalid', errors: view.policy.errors };
-    return hold ?? (target ? undefined : { kind: 'unobserved' });
-  }
+  for (const node of allNodes) display.setNode(toNodeInfo(node), now);
+  const { after = [] } = view.policy.policy.plan ?? {};
+  if (options.preceding && after.length > 0) display.setOrder(await readPreceding(after, options.preceding), now);
+  return display.read(
+    { view, status, hold, unreadable, revisions: revisions.flatMap((one) => toRecorded(one, kind.resource)) },
+    now,
+  );
 
   async function readStatus(): Promise<DaemonRolloutStatus | undefined> {
     const rollout = await ifFound(client.get(daemonRollouts, { namespace, name: kind.rolloutName(name) }, call));

@@ -1,6 +1,17 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { CheckRunner } from '../checks/index.ts';
 import { compareVersions, type EventRecorder, ifFound, type KubeClient, type Store } from '../kube/index.ts';
-import { createLedger, decide, type ImageRequests, type NodeInfo, type OutsideHold } from '../rollout/index.ts';
+import {
+  type Approval,
+  annotation,
+  createLedger,
+  decide,
+  formatPlanName,
+  type ImageRequests,
+  type NodeInfo,
+  type OutsideHold,
+  type Summary,
+} from '../rollout/index.ts';
 import { anySignal, type Env } from '../runtime/index.ts';
 import { RolloutObjectError } from './daemon-rollout.ts';
 import { createDecisionExecutor } from './decision-executor.ts';
@@ -8,10 +19,13 @@ import { createEventHandlers } from './event-handlers.ts';
 import { createImageRequestTracker } from './image-requests.ts';
 import { type DaemonSetObject, type DaemonSetView, toDaemonSetRef } from './kind.ts';
 import type { ControllerMetrics, ManagedKind, Target } from './kind-adapter.ts';
+import type { Order, OrderMember } from './order.ts';
+import { createOutbox, type Notifier } from './outbox.ts';
 import { createPodControl, POD_WRITE_TIMEOUT_MS } from './pod-control.ts';
 import type { RevisionView } from './revisions.ts';
 import { createRolloutEvents } from './rollout-events.ts';
 import { createRolloutStore } from './rollout-store.ts';
+import { createStageChecks } from './stage-checks.ts';
 
 /** How long writes in flight may take once leadership is lost: well within what the lease leaves. */
 const DRAIN_MS = 500;
@@ -20,6 +34,9 @@ const RECHECK_MS = 1_000;
 /** The garbage collector gets this long before an Event reports an object that is in the way. */
 const COLLECTION_TIMEOUT_MS = 30_000;
 const COLLECTION_CHECK_MS = 5_000;
+
+/** The plans of the cluster should be known by then. */
+const PLANS_TIMEOUT_MS = 15_000;
 
 const NEVER = Number.POSITIVE_INFINITY;
 
@@ -35,6 +52,8 @@ export interface ReconcilerOptions<D extends DaemonSetObject, V extends DaemonSe
   sharedSynced: () => boolean;
   /** Every shared watch has recently received something from the API server. */
   isConnected: () => boolean;
+  /** The plans and approvals of the cluster are known. */
+  plansSynced: () => boolean;
   /** The revisions that a DaemonSet owns, as watched. */
   revisionsOf: (ownerUid: string) => readonly RevisionView[];
   /** Requests a reconcile. */
@@ -45,6 +64,14 @@ export interface ReconcilerOptions<D extends DaemonSetObject, V extends DaemonSe
   pullsByDefault: boolean;
   /** An agent on the node pulls images. */
   hasImageAgent: (node: string) => boolean;
+  /** Tells receivers outside of the cluster; undefined: nobody is told. */
+  notifier: Notifier | undefined;
+  /** Between the updates of the DaemonSets of all kinds. */
+  order: Order;
+  /** See `LedgerOptions`. */
+  aheadMs: (() => number) | undefined;
+  /** Runs the checks of stages; undefined: none is ever evaluated, so they hold. */
+  checks: { runner: CheckRunner; ownNamespace: string } | undefined;
   metrics: ControllerMetrics;
 }
 
@@ -69,11 +96,27 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
   let current = options.view;
   const view = (): V => current;
 
-  const ledger = createLedger(current.policy.policy, { pullsByDefault: options.pullsByDefault });
+  const ledger = createLedger(current.policy.policy, {
+    pullsByDefault: options.pullsByDefault,
+    ...(options.aheadMs && { aheadMs: options.aheadMs }),
+    onOrderChanged: (node) => options.order.nodeChanged(member, node),
+    onUpdateCompleted: (ms) => metrics.nodeUpdated?.({ namespace, name }, ms / 1000),
+  });
   const daemonSet = toDaemonSetRef(kind, current);
   const events = createRolloutEvents(options.events, daemonSet);
   const podControl = createPodControl(client, namespace, identity, clock);
-  const store = createRolloutStore({ client, daemonSet, ledger, events, metrics, clock, identity });
+  const outbox = options.notifier && createOutbox({ notifier: options.notifier, daemonSet, clock, onSettled: enqueue });
+  const store = createRolloutStore({
+    client,
+    daemonSet,
+    ledger,
+    isPlacing: () => adapter.isPlacing?.() ?? false,
+    events,
+    outbox,
+    metrics,
+    clock,
+    identity,
+  });
   const imageRequests = createImageRequestTracker({ requests: options.images, view, ledger });
   const handlers = createEventHandlers({
     client,
@@ -96,6 +139,16 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
   const adapter = kind.createAdapter(context);
   const executor = createDecisionExecutor({ ...context, store, adapter, onWriteDone: enqueue });
 
+  const member: OrderMember = {
+    apiGroup: kind.resource.group,
+    namespace,
+    name,
+    ledger,
+    isComplete: () => summary?.complete ?? false,
+    changed: enqueue,
+  };
+  const stageChecks =
+    options.checks && createStageChecks({ ...options.checks, daemonSet, ledger, view, clock, changed: enqueue });
   const closed = new AbortController();
   let term: { leading: AbortSignal; signal: AbortSignal } | undefined;
   let initialSync = true;
@@ -104,6 +157,12 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
   let termStart: { resourceVersion: string } | undefined;
   /** Since when a DaemonRollout of another DaemonSet has been in the way. */
   let blockedSince: number | undefined;
+  let plansMissedSince: number | undefined;
+  /** Of the latest decision. */
+  let summary: Summary | undefined;
+
+  const leaveOrder = options.order.join(member);
+  options.order.planChanged(member);
 
   const synced = (): boolean => options.sharedSynced() && handlers.synced();
 
@@ -114,9 +173,32 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
 
   const outsideHold = (target: Target): OutsideHold | undefined => {
     if (!connected) return { kind: 'unsynced' };
+    if (plansMissing()) return plansUnknown();
     if (current.policy.kind === 'invalid') return { kind: 'invalid', errors: current.policy.errors };
     if (target.kind === 'held') return target.hold;
     return executor.awaitsWatch() ? { kind: 'unobserved' } : undefined;
+  };
+
+  const plansMissing = (): boolean => current.policy.policy.rolloutPlan !== undefined && !options.plansSynced();
+
+  /** Before the first list; if it lasts, there is something to mend. */
+  const plansUnknown = (): OutsideHold => {
+    const now = clock.now();
+    plansMissedSince = Math.min(plansMissedSince ?? now, now);
+    if (now - plansMissedSince < PLANS_TIMEOUT_MS) return { kind: 'unsynced' };
+    const { rolloutPlan } = current.policy.policy;
+    return {
+      kind: 'invalid',
+      what: 'The rollout plans of the cluster cannot be read',
+      errors: [
+        {
+          field: annotation.rolloutPlan,
+          value: rolloutPlan ? formatPlanName(rolloutPlan) : '',
+          problem: 'names a plan that the manager cannot read',
+          cure: 'install the CRDs with `npx edgeset crds | kubectl apply -f -`, and let the manager list rolloutplans, clusterrolloutplans and rolloutapprovals',
+        },
+      ],
+    };
   };
 
   const checkConnection = (): void => {
@@ -164,7 +246,12 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
     key: `${namespace}/${name}`,
     uid,
     ledger,
-    setNode: handlers.setNode,
+    /** Of the latest decision; undefined before the first. */
+    summary: (): Summary | undefined => summary,
+    setNode(node: NodeInfo, previous?: NodeInfo): void {
+      handlers.setNode(node, previous);
+      options.order.nodeAdded(member, node.name);
+    },
     removeNode: (node: string): void => handlers.removeNode(node),
     synced,
     /** Fills and keeps the cache of pods until the signal aborts or the reconciler is closed. */
@@ -179,6 +266,13 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
       if (policyChanged) ledger.setPolicy(next.policy.policy, clock.now());
       if (policyChanged || before.generation !== next.generation) handlers.setAllNodes();
       if (policyChanged) imageRequests.refresh();
+      if (policyChanged) options.order.planChanged(member);
+      enqueue();
+    },
+
+    /** What people decided about the stages of this DaemonSet. */
+    setApprovals(approvals: readonly Approval[]): void {
+      ledger.setApprovals(approvals);
       enqueue();
     },
 
@@ -212,11 +306,14 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
         // The DaemonSet changed while we read: start nothing for what it asked before.
         if (current !== seen) continue;
         const now = clock.now();
-        if (target.kind === 'known') ledger.setTarget(target.revision, now);
+        if (target.kind === 'known') ledger.setTarget(target.revision, now, seen.origin);
         checkConnection();
         ledger.tick(now);
         imageRequests.refreshIfChanged();
         const decision = decide(ledger, outsideHold(target), now);
+        const wasComplete = summary?.complete;
+        ({ summary } = decision);
+        if (summary.complete !== wasComplete) options.order.completeChanged(member);
         // Before the first announcement the DaemonRollout must say that the DaemonSet is managed.
         const firstAnnouncement =
           !announced && !store.saysManaged && decision.actions.some(({ type }) => type === 'announce');
@@ -225,6 +322,7 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
           await store.write(decision, seen, signal);
           continue;
         }
+        if (connected) stageChecks?.follow();
         const { changed, nextAttemptAt } = await executor.execute(decision, seen, signal);
         if (changed) continue;
         const manageAt = connected ? await adapter.manage?.({ view: seen, decision, signal }) : undefined;
@@ -233,14 +331,16 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
           nextAttemptAt,
           manageAt ?? NEVER,
           await store.writeWhenDue(decision, seen, signal),
+          store.notify(signal),
           target.kind === 'held' ? target.recheckAt : NEVER,
-          connected ? NEVER : now + RECHECK_MS,
+          connected && !plansMissing() ? NEVER : now + RECHECK_MS,
         );
       }
     },
 
     /** Leadership is lost: another leader may write the DaemonRollout. Resolves when none of our writes is in flight. */
     async stopLeading(): Promise<void> {
+      stageChecks?.stop();
       await drain(DRAIN_MS, DRAIN_MS);
       store.release();
       termStart = undefined;
@@ -252,6 +352,8 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
      */
     async close(): Promise<void> {
       closed.abort(new Error('the DaemonSet is no longer managed'));
+      leaveOrder();
+      stageChecks?.stop();
       imageRequests.close();
       await drain(0, POD_WRITE_TIMEOUT_MS);
     },

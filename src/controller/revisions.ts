@@ -1,7 +1,7 @@
 import type { ControllerRevision } from 'kubernetes-types/apps/v1.d.ts';
-import { controllerRevisions, type KubeClient, type Resource } from '../kube/index.ts';
+import { controllerRevisions, type KubeClient, pagesOf, type Resource } from '../kube/index.ts';
 import { recordedTemplate, type TargetRevision, templateDigest } from '../rollout/index.ts';
-import { controllingDaemonSet, type DaemonSetView } from './kind.ts';
+import { controllingDaemonSet, type DaemonSetView, type RecordedRevision } from './kind.ts';
 
 /** What the cache keeps of a ControllerRevision that a DaemonSet of one kind owns. */
 export interface RevisionView extends TargetRevision {
@@ -27,6 +27,15 @@ export const toRevisionView = (
   };
 };
 
+/** The revision with its template; empty for one that no DaemonSet of this kind owns. */
+export const toRecorded = (
+  revision: ControllerRevision,
+  resource: Pick<Resource, 'group' | 'kind'>,
+): RecordedRevision[] => {
+  const view = toRevisionView(revision, resource);
+  return view ? [{ ...view, template: recordedTemplate(revision) }] : [];
+};
+
 /**
  * The revision with the highest number; undefined for none. The native controller uses a number twice if its cache lacks
  * its own last revision, and corrects that with its next sync: of two such revisions, the one of this template.
@@ -47,6 +56,12 @@ export const readRevisions = async (
   { namespace, uid, podSelector }: Pick<DaemonSetView, 'namespace' | 'uid' | 'podSelector'>,
   signal: AbortSignal,
 ): Promise<RevisionView[]> => {
-  const { items } = await client.list(controllerRevisions, { namespace, labelSelector: podSelector, signal });
-  return items.flatMap((item) => toRevisionView(item, resource) ?? []).filter(({ ownerUid }) => ownerUid === uid);
+  const views: RevisionView[] = [];
+  // Each keeps a few bytes of an object that may have a megabyte.
+  for await (const { items } of pagesOf(client, controllerRevisions, { namespace, labelSelector: podSelector, signal }))
+    for (const item of items) {
+      const view = toRevisionView(item, resource);
+      if (view?.ownerUid === uid) views.push(view);
+    }
+  return views;
 };

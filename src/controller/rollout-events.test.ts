@@ -10,7 +10,10 @@ const prepare = () => {
 };
 
 type Verdicts = Partial<
-  Record<'Complete' | 'Halted' | 'Paused' | 'Stalled', [status: boolean, reason: string, message: string]>
+  Record<
+    'Complete' | 'AllNodesUpdated' | 'Halted' | 'Paused' | 'Stalled',
+    [status: boolean, reason: string, message: string]
+  >
 >;
 
 const status = (change: Partial<WrittenStatus> = {}, verdicts: Verdicts = {}): WrittenStatus =>
@@ -61,6 +64,28 @@ describe('the difference between two statuses', () => {
       );
       assert.match(recorded[0]?.note ?? '', note);
     });
+
+  it('says once that the last node has the target, if that is later than the completion', () => {
+    const { events, recorded } = prepare();
+    const finishedAt = '2026-01-01T00:01:00Z';
+    const complete = status({ finishedAt });
+    const all = status(
+      { finishedAt, allNodesUpdatedAt: '2026-01-03T00:00:00Z' },
+      { AllNodesUpdated: [true, 'AllNodesUpdated', '3 of 3 nodes have app-2, offline nodes included.'] },
+    );
+    events.statusWritten(complete, all);
+    events.statusWritten(all, all);
+    assert.deepEqual(
+      recorded.map(({ type, reason, note }) => [type, reason, note]),
+      [['Normal', 'AllNodesUpdated', '3 of 3 nodes have app-2, offline nodes included.']],
+    );
+    events.statusWritten(status(), all);
+    assert.deepEqual(
+      recorded.slice(1).map(({ reason }) => reason),
+      ['RolloutCompleted'],
+      'both at once are one Event',
+    );
+  });
 
   it('is nothing if nothing notable changed, as after a restart', () => {
     const { events, recorded } = prepare();

@@ -1,7 +1,8 @@
 import type { EventRecorder } from '../kube/index.ts';
 import type { DaemonRolloutStatus, PolicyError, WrittenStatus } from '../rollout/index.ts';
-import { formatPolicyError } from '../rollout/index.ts';
+import { formatPolicyError, hasCompleted, hasReachedAll, hasStarted, startedText } from '../rollout/index.ts';
 import type { DaemonSetRef } from './kind.ts';
+import { stageEvents } from './stage-events.ts';
 
 /** What is written to the pod of a node, in the words of the decision. */
 export type PodWriteKind = 'delete' | 'change' | 'surge' | 'deleteReplaced';
@@ -95,19 +96,10 @@ export const createRolloutEvents = (recorder: EventRecorder, daemonSet: DaemonSe
   };
 
   const started = (status: WrittenStatus): void => {
-    const { outdated, broken, held, settling, updating, offlineOutdated } = status.nodes;
-    const strategy = status.strategy ?? 'auto';
-    const target = status.target?.revision;
-    const online = outdated + broken + held + settling + updating;
-    const all = online + offlineOutdated;
-    const [action, note] = (
-      {
-        auto: ['Roll', `Rolling out ${target} to ${online} online nodes, at most ${status.budget.nodes} at a time.`],
-        ota: ['Announce', `Announcing ${target} to ${all} nodes, whose owners decide.`],
-        manual: ['Await', `${all} nodes get ${target} when their pods are deleted.`],
-      } as const
-    )[strategy];
-    event('Normal', 'RolloutStarted', action, note);
+    const { strategy = 'auto' } = status;
+    const { offlineOutdated } = status.nodes;
+    const action = ({ auto: 'Roll', ota: 'Announce', manual: 'Await' } as const)[strategy];
+    event('Normal', 'RolloutStarted', action, startedText(status));
     if (offlineOutdated > 0 && strategy === 'auto')
       event(
         'Normal',
@@ -128,13 +120,18 @@ export const createRolloutEvents = (recorder: EventRecorder, daemonSet: DaemonSe
       const message = (type: string): string => condition(after, type)?.message ?? '';
       const invalid = invalidity(after);
       if (invalid && invalid !== invalidity(before)) event('Warning', 'InvalidPolicy', 'Validate', invalid);
-      if (before?.rollout !== after.rollout && after.startedAt !== undefined) {
+      if (hasStarted(before, after)) {
         warned.clear();
         started(after);
       }
-      // Once per rollout: the condition changes with every node that returns with an older revision.
-      if (after.finishedAt !== undefined && before?.finishedAt !== after.finishedAt && after.startedAt !== undefined)
-        event('Normal', 'RolloutCompleted', 'Complete', message('Complete'));
+      for (const { type, reason, action, note, key } of stageEvents(before, after))
+        if (key === undefined) event(type, reason, action, note);
+        else warnOnce(key, reason, action, note);
+      if (hasCompleted(before, after)) event('Normal', 'RolloutCompleted', 'Complete', message('Complete'));
+      // Not if both are reached at once: the one Event says it.
+      const isLast = before?.rollout === after.rollout && before.finishedAt !== undefined;
+      if (isLast && hasReachedAll(before, after))
+        event('Normal', 'AllNodesUpdated', 'Complete', message('AllNodesUpdated'));
       const { failed = 0, failing: [first] = [] } = after.images ?? {};
       if (first && (before?.images?.failed ?? 0) === 0)
         warnOnce(

@@ -9,20 +9,23 @@ import {
   statusOf,
   type WrittenStatus,
 } from '../rollout/index.ts';
-import { type Clock, nextAllowedAt } from '../runtime/index.ts';
+import type { Clock } from '../runtime/index.ts';
 import { createRolloutObject, saysManaged } from './daemon-rollout.ts';
 import type { DaemonSetRef, DaemonSetView } from './kind.ts';
 import type { ControllerMetrics } from './kind-adapter.ts';
+import type { Outbox } from './outbox.ts';
 import type { RolloutEvents } from './rollout-events.ts';
-
-/** A status without reservations is built, and written, at most this often: it grows with the updates in flight. */
-const STATUS_INTERVAL_MS = 1_000;
+import { createStatusPace, progressOf } from './status-pace.ts';
 
 export interface RolloutStoreOptions {
   client: KubeClient;
   daemonSet: DaemonSetRef;
   ledger: Ledger;
+  /** The kind creates or deletes pods, besides what is decided. */
+  isPlacing: () => boolean;
   events: RolloutEvents;
+  /** Absent: nobody outside of the cluster is told. */
+  outbox?: Outbox | undefined;
   metrics: ControllerMetrics;
   clock: Clock;
   /** Of this process, unique among all that may ever lead. */
@@ -34,39 +37,50 @@ export interface RolloutStoreOptions {
  * written is in the ledger.
  */
 export const createRolloutStore = (options: RolloutStoreOptions) => {
-  const { client, daemonSet, ledger, events, metrics, clock, identity } = options;
+  const { client, daemonSet, ledger, isPlacing, events, outbox, metrics, clock, identity } = options;
   const object = createRolloutObject(client, daemonSet);
+  const pace = createStatusPace(clock);
   /** The ledger holds what the DaemonRollout said, and everything that happened since. */
   let authoritative = false;
   /** The DaemonRollout lacks reservations of the ledger. */
   let unwritten = false;
-  let builtAt = Number.NEGATIVE_INFINITY;
   /** What we wrote. The API server may return it in another form, for example without a field that its CRD lacks. */
   let sent: { status: DaemonRolloutStatus; version: string | undefined } | undefined;
   /** The status that Events have described, which outlives a reload of the object. */
   let described: DaemonRolloutStatus | undefined;
 
-  const writeStatus = async (status: WrittenStatus, signal: AbortSignal): Promise<void> => {
-    const before = sent && sent.version === object.version ? sent.status : object.status;
-    if (!unwritten && isDeepStrictEqual(before, status)) {
-      builtAt = clock.now();
-      return;
-    }
+  const statusBefore = (): DaemonRolloutStatus | undefined =>
+    sent && sent.version === object.version ? sent.status : object.status;
+
+  const buildStatus = (decision: Decision, view: DaemonSetView): WrittenStatus => {
+    const { policy, generation: daemonSetGeneration } = view;
+    const { status: previous, generation } = object;
+    // Only with reservations does the writer matter: a restart at rest must not write.
+    const leader = unwritten ? identity : previous?.leader;
+    const policyHash = policy.kind === 'on' ? policy.hash : '';
+    const input = { ledger, decision, generation, daemonSetGeneration, policyHash, previous, now: clock.now() };
+    const status = statusOf(input);
+    // What an object said that somebody deleted has been told.
+    const notifications = outbox?.next(statusBefore() ?? described, status);
+    return { ...status, ...(leader !== undefined && { leader }), ...(notifications && { notifications }) };
+  };
+
+  const writeStatus = async (status: WrittenStatus, decision: Decision, signal: AbortSignal): Promise<void> => {
+    const before = statusBefore();
+    const progress = progressOf(ledger, decision, isPlacing());
     try {
       await object.write(status, { signal });
     } catch (error) {
       if (unwritten) metrics.reserved?.('failed');
       throw error;
     }
-    builtAt = clock.now();
+    pace.told(progress, unwritten ? 'reserved' : 'informed');
     sent = { status, version: object.version };
     if (unwritten) metrics.reserved?.('written');
     metrics.statusWritten?.();
     events.statusWritten(described ?? before, status);
     described = status;
   };
-
-  const statusBuiltAgainAt = (): number => nextAllowedAt(builtAt, STATUS_INTERVAL_MS, clock.now());
 
   const store = {
     /** Reservations must be written before anything is executed. */
@@ -104,15 +118,20 @@ export const createRolloutStore = (options: RolloutStoreOptions) => {
       unwritten = true;
     },
 
+    /** What changed in the ledger must be written before anything is begun because of it. */
+    mustWrite(): void {
+      unwritten = true;
+    },
+
     /** Writes the status, with the slots that were reserved. After a failure, everything is read again. */
-    async write(decision: Decision, { policy, generation }: DaemonSetView, signal: AbortSignal): Promise<void> {
-      const previous = object.status;
-      // Only with reservations does the writer matter: a restart at rest must not write.
-      const leader = unwritten ? identity : previous?.leader;
-      const policyHash = policy.kind === 'on' ? policy.hash : '';
-      const status = statusOf({ ledger, decision, generation, policyHash, previous, now: clock.now() });
+    async write(
+      decision: Decision,
+      view: DaemonSetView,
+      signal: AbortSignal,
+      status: WrittenStatus = buildStatus(decision, view),
+    ): Promise<void> {
       try {
-        await writeStatus({ ...status, ...(leader !== undefined && { leader }) }, signal);
+        await writeStatus(status, decision, signal);
         unwritten = false;
       } catch (error) {
         const refused = isKubeError(error) && error.happened === 'no' && !isKubeError(error, 'Conflict', 'NotFound');
@@ -125,11 +144,25 @@ export const createRolloutStore = (options: RolloutStoreOptions) => {
     async writeWhenDue(decision: Decision, view: DaemonSetView, signal: AbortSignal): Promise<number> {
       const invalid = decision.summary.hold?.kind === 'invalid' || view.policy.kind === 'invalid';
       if (!ledger.state.target && !invalid) return Number.POSITIVE_INFINITY;
-      const dueAt = statusBuiltAgainAt();
-      if (dueAt > clock.now()) return dueAt;
-      await store.write(decision, view, signal);
+      const progress = progressOf(ledger, decision, isPlacing());
+      const buildAt = pace.dueAt(progress);
+      if (buildAt > clock.now()) return buildAt;
+      const status = buildStatus(decision, view);
+      if (isDeepStrictEqual(statusBefore(), status)) {
+        pace.told(progress, 'unchanged');
+        return Number.POSITIVE_INFINITY;
+      }
+      const writeAt = pace.dueAt(progress, status);
+      if (writeAt > clock.now()) return writeAt;
+      await store.write(decision, view, signal, status);
       return Number.POSITIVE_INFINITY;
     },
+
+    /**
+     * Has what the object says sent that is still to be sent. Returns when there may be more without a change, epoch ms;
+     * Infinity for never.
+     */
+    notify: (signal: AbortSignal): number => outbox?.send(statusBefore(), signal) ?? Number.POSITIVE_INFINITY,
 
     /** The watch says that the object is gone: it is read, or created, before anything else. */
     forget: (): void => object.forget(),
@@ -137,6 +170,7 @@ export const createRolloutStore = (options: RolloutStoreOptions) => {
     /** Another leader may write the object from here on. */
     release(): void {
       object.forget();
+      outbox?.clear();
       described = undefined;
       authoritative = false;
       unwritten = false;

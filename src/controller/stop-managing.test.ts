@@ -4,9 +4,8 @@ import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { createTestClock } from '../../test/support/index.ts';
 import { daemonSets, type KubeObject, pods } from '../kube/index.ts';
-import type { DaemonRollout, DaemonRolloutStatus } from '../rollout/index.ts';
+import type { DaemonRolloutStatus } from '../rollout/index.ts';
 import { daemonRollouts, saysManaged } from './daemon-rollout.ts';
-import { toRolloutView } from './informers.ts';
 import { stopManaging, unmanagedStatus } from './stop-managing.ts';
 import { createTestApi } from './testing/api.ts';
 import { NAMESPACE } from './testing/cluster.ts';
@@ -14,7 +13,8 @@ import { testKind } from './testing/fixtures.ts';
 import { announcements, conditionOf, onEveryNode, patches, scenario } from './testing/scenario.ts';
 
 const managedStatus: DaemonRolloutStatus = {
-  observedGeneration: 4,
+  observedGeneration: 1,
+  daemonSetGeneration: 4,
   policyHash: 'h',
   strategy: 'auto',
   leader: 'm1',
@@ -40,19 +40,23 @@ const managedStatus: DaemonRolloutStatus = {
 
 describe('the status of a rollout that is no longer managed', () => {
   const now = Date.parse('2026-02-02T00:00:00Z');
-  const unmanaged = unmanagedStatus(managedStatus, 7, 'It is not managed.', now);
+  const unmanaged = unmanagedStatus(
+    { metadata: { generation: 1 }, status: managedStatus },
+    7,
+    'It is not managed.',
+    now,
+  );
 
   it('keeps what a later manager continues from, and nothing of the present', () => {
-    const { conditions: _, summary, observedGeneration, ...kept } = unmanaged;
+    const { conditions: _, summary, observedGeneration, daemonSetGeneration, ...kept } = unmanaged;
     const { target, rollout, acted, halted, reservations, forgiven, leader, strategy } = managedStatus;
     assert.deepEqual(kept, { target, rollout, acted, halted, reservations, forgiven, leader, strategy });
-    assert.deepEqual([summary, observedGeneration], ['Not managed', 7]);
+    assert.deepEqual([summary, observedGeneration, daemonSetGeneration], ['Not managed', 1, 7]);
   });
 
   it('says in its conditions that it is not managed, and changes their times only if their status changes', () => {
     const verdicts = Object.fromEntries((unmanaged.conditions ?? []).map(({ type, status: is }) => [type, is]));
     assert.deepEqual(verdicts, {
-      Ready: 'Unknown',
       Reconciling: 'False',
       Stalled: 'False',
       Complete: 'Unknown',
@@ -61,7 +65,7 @@ describe('the status of a rollout that is no longer managed', () => {
     });
     const time = (type: string) => unmanaged.conditions?.find((each) => each.type === type)?.lastTransitionTime;
     assert.equal(time('Paused'), '2026-01-01T00:00:00Z');
-    assert.equal(time('Ready'), '2026-02-02T00:00:00Z');
+    assert.equal(time('Complete'), '2026-02-02T00:00:00Z');
     assert.ok(
       unmanaged.conditions?.every(({ reason, message }) => reason === 'NotManaged' && message === 'It is not managed.'),
     );
@@ -71,27 +75,9 @@ describe('the status of a rollout that is no longer managed', () => {
     assert.equal(saysManaged(managedStatus), true);
     assert.equal(saysManaged(unmanaged), false);
     assert.equal(saysManaged(undefined), false);
-    assert.deepEqual(unmanagedStatus(unmanaged, 3, 'It is not managed.', now + 1), unmanaged);
+    const again = { metadata: { generation: 1 }, status: unmanaged };
+    assert.deepEqual(unmanagedStatus(again, 3, 'It is not managed.', now + 1), unmanaged);
   });
-});
-
-it('a DaemonRollout is cached if a DaemonSet of the kind owns it, in any of its versions', () => {
-  const object = (apiVersion: string, kind: string) => ({
-    apiVersion: 'edgeset.io/v1alpha1' as const,
-    kind: 'DaemonRollout' as const,
-    metadata: {
-      namespace: 'edge',
-      name: 'app.test',
-      ownerReferences: [{ apiVersion, kind, name: 'app', uid: 'u', controller: true }],
-    },
-    status: managedStatus,
-  });
-  const view = (rollout: DaemonRollout) => toRolloutView(rollout, daemonSets);
-  assert.deepEqual(view(object('apps/v1', 'DaemonSet')), { daemonSet: 'edge/app', saysManaged: true });
-  assert.deepEqual(view(object('apps/v1beta2', 'DaemonSet')), { daemonSet: 'edge/app', saysManaged: true });
-  assert.equal(view(object('apps.kruise.io/v1alpha1', 'DaemonSet')), undefined);
-  assert.equal(view(object('apps/v1', 'Deployment')), undefined);
-  assert.equal(view({ ...object('apps/v1', 'DaemonSet'), metadata: {} }), undefined);
 });
 
 describe('a DaemonRollout says that its DaemonSet is not managed', () => {
@@ -141,6 +127,28 @@ describe('a DaemonRollout says that its DaemonSet is not managed', () => {
     }
   });
 
+  it('unless the DaemonSet was deleted with --cascade=orphan: what it left behind is removed', async () => {
+    const orphaned = (change: Parameters<typeof prepare>[0] = {}) => {
+      const prepared = prepare(change);
+      prepared.api.objects.create(daemonRollouts, {
+        metadata: { ...ref, name: 'app.test', labels: { 'app.kubernetes.io/managed-by': 'edgeset-manager' } },
+        status: managedStatus,
+      } as KubeObject);
+      return prepared;
+    };
+    const gone = orphaned();
+    gone.api.objects.remove(daemonSets, ref);
+    const going = orphaned({ deletionTimestamp: '2026-01-01T00:00:00Z' });
+    const successor = orphaned();
+    for (const { run, api } of [gone, going, successor]) {
+      assert.equal(await run(), true);
+      assert.equal(api.objects.all(daemonRollouts).length, 0);
+      assert.equal(await run(), false);
+    }
+    const managed = orphaned({ annotations: { 'apps.openyurt.io/update-strategy': 'auto' } });
+    assert.equal(await managed.run(), false, 'its reconciler replaces it');
+  });
+
   it('not if there is no DaemonRollout', async () => assert.equal(await prepare().run(), false));
 });
 
@@ -161,8 +169,8 @@ describe('a DaemonSet that opts out', () => {
       cluster.annotate(OPT_OUT);
       await clock.advance(1_000);
       assert.equal(status().summary, 'Not managed');
-      assert.equal(condition('Ready')?.status, 'Unknown');
-      assert.equal(condition('Ready')?.reason, 'NotManaged');
+      assert.equal(condition('Ready'), undefined, 'kstatus waits for it otherwise');
+      assert.deepEqual([condition('Complete')?.status, condition('Complete')?.reason], ['Unknown', 'NotManaged']);
       assert.equal(condition('Reconciling')?.status, 'False');
       assert.equal(status().nodes, undefined);
       assert.deepEqual([status().lastComplete, status().rollout], [lastComplete, rollout]);

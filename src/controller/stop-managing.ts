@@ -3,7 +3,9 @@ import { ifFound, type KubeClient, type ObjectRef, pagesOf, pods } from '../kube
 import {
   approvedRevision,
   controllerOf,
+  type DaemonRollout,
   type DaemonRolloutStatus,
+  FIELD_MANAGER,
   formatSelector,
   fromLabelSelector,
   imageFactsOf,
@@ -12,8 +14,8 @@ import {
   toTimestamp,
 } from '../rollout/index.ts';
 import type { Clock } from '../runtime/index.ts';
-import { daemonRollouts, FIELD_MANAGER, NOT_MANAGED, saysManaged } from './daemon-rollout.ts';
-import { controllingDaemonSet, type DaemonSetObject, type DaemonSetView, type Kind } from './kind.ts';
+import { daemonRollouts, isOrphaned, NOT_MANAGED, removeRollout, saysManaged } from './daemon-rollout.ts';
+import { controllingDaemonSet, type DaemonSetObject, type DaemonSetView, type Kind, selectorTooLong } from './kind.ts';
 import { createPodControl, type WriteOutcome } from './pod-control.ts';
 
 const MAX_IN_FLIGHT = 8;
@@ -26,17 +28,22 @@ const presentFields: ReadonlySet<string> = new Set<keyof DaemonRolloutStatus>([
   'budget',
   'breaker',
   'failing',
+  'stragglers',
   'owners',
   'images',
   'estimatedFinishAt',
+  'notifications',
 ]);
 
-/** Conditions that are False once no manager acts; the others are Unknown. */
+/**
+ * Conditions that are False once no manager acts. Complete is Unknown, and Ready goes: kstatus would wait for ever for a Ready
+ * that is not True, and nobody who waits for the rollout of a DaemonSet that opted out should.
+ */
 const falseWhenUnmanaged: ReadonlySet<string> = new Set(['Reconciling', 'Stalled', 'Paused', 'Halted']);
 
 /** The status of a rollout that is no longer managed: what a later manager continues from, and nothing of the present. */
 export const unmanagedStatus = (
-  status: DaemonRolloutStatus,
+  { metadata, status = {} }: Pick<DaemonRollout, 'metadata' | 'status'>,
   generation: number,
   message: string,
   now: number,
@@ -44,16 +51,19 @@ export const unmanagedStatus = (
   const kept: DaemonRolloutStatus = Object.fromEntries(
     Object.entries(status).filter(([field]) => !presentFields.has(field)),
   );
-  const observedGeneration = Math.max(generation, status.observedGeneration ?? 0);
+  const observedGeneration = metadata.generation ?? 1;
+  const daemonSetGeneration = Math.max(generation, status.daemonSetGeneration ?? 0);
   const time = toTimestamp(now);
   return {
     ...kept,
     observedGeneration,
+    daemonSetGeneration,
     summary: 'Not managed',
-    conditions: (status.conditions ?? []).map(({ type, status: before, lastTransitionTime: since }) => {
+    conditions: (status.conditions ?? []).flatMap(({ type, status: before, lastTransitionTime: since }) => {
+      if (type === 'Ready') return [];
       const after = falseWhenUnmanaged.has(type) ? 'False' : 'Unknown';
       const lastTransitionTime = before === after ? since : time;
-      return { type, status: after, reason: NOT_MANAGED, message, observedGeneration, lastTransitionTime };
+      return [{ type, status: after, reason: NOT_MANAGED, message, observedGeneration, lastTransitionTime }];
     }),
   };
 };
@@ -80,7 +90,8 @@ const clearPodConditions = async (
 ): Promise<void> => {
   const { namespace = '', uid } = metadata ?? {};
   const selector = fromLabelSelector(spec?.selector ?? {});
-  if (!selector.ok) return;
+  // Nobody ever wrote to the pods of a selector that is too long for a request.
+  if (!selector.ok || selectorTooLong(formatSelector(selector.selector))) return;
   const podControl = createPodControl(client, namespace, identity, clock);
   let failures = 0;
   let lastMessage = '';
@@ -120,9 +131,10 @@ const clearPodConditions = async (
 };
 
 /**
- * Takes back what the pods and the DaemonRollout of a DaemonSet say that is no longer managed, also if that changed while
- * no manager was running. The DaemonRollout is written last: until then, the next leader tries again. Writes nothing if
- * the DaemonSet is gone (the garbage collector removes both) or is managed after all. True if it wrote.
+ * Takes back what a DaemonSet that is no longer managed, its pods and its DaemonRollout say, also if that changed while no
+ * manager was running. The DaemonRollout is written last: until then, the next leader tries again. Removes one that a
+ * DaemonSet left behind when it was deleted with --cascade=orphan. Writes nothing if the DaemonSet is gone (the garbage
+ * collector removes both) or is managed after all. True if it wrote.
  */
 export const stopManaging = async <D extends DaemonSetObject, V extends DaemonSetView, P>(
   client: KubeClient,
@@ -133,13 +145,20 @@ export const stopManaging = async <D extends DaemonSetObject, V extends DaemonSe
   signal: AbortSignal,
 ): Promise<boolean> => {
   const rollout = await ifFound(client.get(daemonRollouts, { ...ref, name: kind.rolloutName(ref.name) }, { signal }));
-  if (!rollout?.status || !saysManaged(rollout.status)) return false;
+  if (!rollout || !(isOrphaned(rollout) || saysManaged(rollout.status))) return false;
   const daemonSet = await ifFound(client.get(kind.resource, ref, { signal }));
+  if (isOrphaned(rollout)) {
+    // A DaemonSet of the same name that is managed replaces it.
+    if (daemonSet && kind.toView(daemonSet)) return false;
+    await removeRollout(client, rollout, { signal });
+    return true;
+  }
   const { uid, deletionTimestamp, generation = 0 } = daemonSet?.metadata ?? {};
   if (!daemonSet || deletionTimestamp || uid !== controllingDaemonSet(rollout, kind.resource)?.uid) return false;
   if (kind.toView(daemonSet)) return false;
   await clearPodConditions(client, daemonSet, identity, clock, signal);
-  const status = unmanagedStatus(rollout.status, generation, kind.notManagedMessage, clock.now());
+  await kind.clearStatus?.(client, daemonSet, signal);
+  const status = unmanagedStatus(rollout, generation, kind.notManagedMessage, clock.now());
   const options = { subresource: 'status', fieldManager: FIELD_MANAGER, signal };
   await client.replace(daemonRollouts, { ...rollout, status }, options);
   return true;

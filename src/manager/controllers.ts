@@ -1,6 +1,7 @@
 import { advancedDaemonSetApi, createAdvancedKind } from '../advanced/index.ts';
 import { type ControllerOptions, createController, type Controller as KindController } from '../controller/index.ts';
 import { nativeKind } from '../native/index.ts';
+import { countsOf, stagesOf } from '../rollout/index.ts';
 import type { ImageService } from './image-service.ts';
 import type { Controller, ControllerDefinition, ControllerParts, RequiredApi, RolloutCounts } from './types.ts';
 
@@ -11,19 +12,44 @@ const daemonRollouts: RequiredApi = {
   cure: 'install the CRD with `npx edgeset crds | kubectl apply -f -`',
 };
 
-function* countsOf(controller: Pick<KindController, 'snapshot'>): Generator<RolloutCounts> {
-  for (const { namespace, name, ledger } of controller.snapshot()) {
-    const { phases } = ledger.tally;
-    yield { namespace, name, phases, halted: ledger.state.halted !== undefined };
+function* rolloutCounts(controller: Pick<KindController, 'snapshot'>): Generator<RolloutCounts> {
+  for (const { ledger, ...snapshot } of controller.snapshot()) {
+    const { tally, policy } = ledger;
+    const { phases, causes } = countsOf(ledger, snapshot.summary);
+    const { halted, startedAt, finishedAt } = ledger.state;
+    yield {
+      ...snapshot,
+      phases,
+      causes,
+      stages: snapshot.summary ? stagesOf(ledger, snapshot.summary) : [],
+      halted: halted !== undefined,
+      startedAt,
+      finishedAt,
+      ownersAsked: policy.strategy === 'ota' ? tally.ownersAsked : undefined,
+    };
   }
 }
 
-const common = ({ client, env, events, identity, metrics }: ControllerParts): ControllerOptions => ({
+const common = ({
   client,
   env,
   events,
   identity,
   metrics,
+  notifier,
+  checks,
+  order,
+  aheadMs,
+}: ControllerParts): ControllerOptions => ({
+  client,
+  env,
+  events,
+  identity,
+  metrics,
+  notifier,
+  checks,
+  order,
+  aheadMs,
 });
 
 /** A controller that takes part in the image prefetch. */
@@ -39,7 +65,7 @@ const withImages = (
   return {
     ...controller,
     run: (signal) => controller.run(signal).finally(() => client?.leave()),
-    rollouts: () => countsOf(controller),
+    rollouts: () => rolloutCounts(controller),
   };
 };
 
@@ -58,8 +84,10 @@ const advanced: ControllerDefinition = {
     plural: advancedDaemonSetApi.plural,
     cure: 'to use Advanced DaemonSets, install the CRD with `npx edgeset crds | kubectl apply -f -`',
   },
-  create: (parts) =>
-    withImages(parts, (options) => createController(createAdvancedKind(), { ...common(parts), ...options })),
+  create(parts) {
+    const kind = createAdvancedKind({ checksLease: parts.checksOpenKruiseLease });
+    return withImages(parts, (options) => createController(kind, { ...common(parts), ...options }));
+  },
 };
 
 /** Every controller that `--controllers` may name. */

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { KubeError } from '../kube/index.ts';
-import { phases } from '../rollout/index.ts';
 import { createLogger, createVirtualClock, untilAborted } from '../runtime/index.ts';
 import { gateOnDiscovery } from './discovery-gate.ts';
+import { rolloutCounts } from './testing/index.ts';
 import type { Controller, RequiredApi, RolloutCounts } from './types.ts';
 
 const kind: RequiredApi = { group: 'g.io', version: 'v1', plural: 'things', cure: 'install it' };
 const LOOK_MS = 5_000;
-const noNodes = Object.fromEntries(phases.map((phase) => [phase, 0])) as RolloutCounts['phases'];
+const rolloutNamed = (name: string): RolloutCounts => rolloutCounts('n', name);
 
 type Answer = 'served' | 'absent' | 'no group' | 'silent';
 
@@ -44,7 +44,7 @@ const world = (first: Answer, changes: Partial<Controller> = {}) => {
         story.push(`settled ${number}`);
       },
       synced: () => state.filled,
-      rollouts: () => [{ namespace: 'n', name: String(number), phases: noNodes, halted: false }],
+      rollouts: () => [rolloutNamed(String(number))],
       ...changes,
     };
   };

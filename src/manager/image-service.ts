@@ -1,6 +1,6 @@
 import type { ControllerOptions, Controller as KindController } from '../controller/index.ts';
 import type { KubeClient } from '../kube/index.ts';
-import { createImageAgents, createPrefetch } from '../prefetch/index.ts';
+import { createImageAgents, createPrefetch, type ImageAgentsOptions } from '../prefetch/index.ts';
 import type { RequestingDaemonSet } from '../rollout/index.ts';
 import type { Env } from '../runtime/index.ts';
 import type { Controller } from './types.ts';
@@ -10,6 +10,8 @@ export interface ImageServiceOptions {
   env: Env;
   /** Undefined: all. */
   namespaces: readonly string[] | undefined;
+  /** Whose pods may be agents that pull images. */
+  imageAgents: ImageAgentsOptions['account'];
   /** `--predownload`: prefetch images also where no annotation requests it. */
   pullsByDefault: boolean;
   /** All controllers have synced. */
@@ -28,9 +30,9 @@ export interface ImageClient {
 
 /** The image prefetch, shared by all controllers: it serves their requests and removes pull pods without a request. */
 export const createImageService = (options: ImageServiceOptions) => {
-  const { client, env, namespaces, pullsByDefault, complete } = options;
+  const { client, env, namespaces, imageAgents, pullsByDefault, complete } = options;
   const joined = new Set<ImageSource>();
-  const agents = createImageAgents({ client, env, namespaces });
+  const agents = createImageAgents({ client, env, account: imageAgents });
   const prefetch = createPrefetch({
     client,
     env,

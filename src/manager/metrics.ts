@@ -1,8 +1,9 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { ControllerMetrics } from '../controller/index.ts';
 import type { RequestReport } from '../kube/index.ts';
+import type { NotificationResult } from '../notify/index.ts';
 import type { MetricsPage } from '../process/index.ts';
-import { phases } from '../rollout/index.ts';
+import { createRolloutMetrics } from './rollout-metrics.ts';
 import type { RolloutCounts } from './types.ts';
 
 /**
@@ -18,6 +19,8 @@ export interface ManagerMetrics extends MetricsPage {
    */
   showRollouts(controller: string, rollouts: () => Iterable<RolloutCounts>): () => void;
   leading(lease: string, isLeader: boolean): void;
+  clockAhead(seconds: number): void;
+  notified(target: string, result: NotificationResult): void;
 }
 
 // Queue waits and reconciles take from tens of microseconds (a cached decision) to seconds (a slow API call).
@@ -57,6 +60,11 @@ export const createManagerMetrics = (version: string): ManagerMetrics => {
     ['verb', 'host'],
     requestBuckets,
   );
+  // A watch that resumes opens another one; one that can't lists again first.
+  const watches = counter('edgeset_watches_opened_total', 'Watches opened, or attempted, by resource.', ['resource']);
+  const lists = counter('edgeset_lists_total', 'Requests that list objects, one for each page, by resource.', [
+    'resource',
+  ]);
   const reconciles = counter('controller_runtime_reconcile_total', 'Reconciles by controller and result.', [
     'controller',
     'result',
@@ -93,67 +101,61 @@ export const createManagerMetrics = (version: string): ManagerMetrics => {
     'Writes of DaemonRollouts, including reservations, by controller.',
     ['controller'],
   );
+  const notifications = counter(
+    'edgeset_notifications_total',
+    'Attempts to send a notification, by target of the configuration and result.',
+    ['target', 'result'],
+  );
   const master = gauge('leader_election_master_status', '1 while this process holds the lease, otherwise 0.', ['name']);
+  const skew = gauge(
+    'edgeset_clock_ahead_seconds',
+    "How far the manager's clock is ahead of the API server's; negative when it is behind, 0 within a minute.",
+    [],
+  );
   const build = gauge('edgeset_build_info', 'Always 1; the label contains the version.', ['version']);
   build.set({ version }, 1);
-  const nodes = gauge('edgeset_nodes', 'Eligible nodes of a DaemonSet by rollout phase; exported by the leader only.', [
-    'controller',
-    'namespace',
-    'daemonset',
-    'phase',
-  ]);
-  const served = gauge('edgeset_rollouts', 'DaemonSets that a controller manages; exported by the leader only.', [
-    'controller',
-  ]);
-  const halted = gauge('edgeset_rollouts_halted', 'Rollouts halted by the breaker; exported by the leader only.', [
-    'controller',
-  ]);
-
-  // Read at each scrape: updating the gauges on every event would cost more.
-  const readRollouts = (): void => {
-    for (const metric of [nodes, served, halted]) metric.reset();
-    for (const [controller, rollouts] of sources) {
-      served.set({ controller }, 0);
-      halted.set({ controller }, 0);
-      for (const rollout of rollouts()) {
-        served.inc({ controller });
-        if (rollout.halted) halted.inc({ controller });
-        const { namespace, name: daemonset } = rollout;
-        for (const phase of phases) nodes.set({ controller, namespace, daemonset, phase }, rollout.phases[phase]);
-      }
-    }
-  };
+  const rollouts = createRolloutMetrics(registry, sources);
 
   return {
     async render() {
-      readRollouts();
+      rollouts.read();
       return { contentType: registry.contentType, body: await registry.metrics() };
     },
-    request({ code, method, host, verb, seconds }) {
+    request({ code, method, host, verb, resource, seconds }) {
       requests.inc({ code, method, host });
       requestSeconds.observe({ verb, host }, seconds);
+      if (verb === 'watch') watches.inc({ resource });
+      if (verb === 'list') lists.inc({ resource });
     },
-    observer: (controller) => ({
-      podWritten: (result) => podWrites.inc({ controller, result }),
-      reserved: (result) => reservations.inc({ controller, result }),
-      statusWritten: () => statusWrites.inc({ controller }),
-      queue: {
-        depth: (keys) => depth.set({ name: controller }, keys),
-        added: () => added.inc({ name: controller }),
-        waited: (seconds) => waited.observe({ name: controller }, seconds),
-        retried: () => retried.inc({ name: controller }),
-        // Processing one key is one reconcile: dashboards use both names.
-        worked(seconds, result) {
-          worked.observe({ name: controller }, seconds);
-          reconcileSeconds.observe({ controller }, seconds);
-          reconciles.inc({ controller, result });
+    observer(controller) {
+      // A rate needs a zero to rise from: without it the first error would not be seen.
+      retried.inc({ name: controller }, 0);
+      reconciles.inc({ controller, result: 'error' }, 0);
+      return {
+        podWritten: (result) => podWrites.inc({ controller, result }),
+        reserved: (result) => reservations.inc({ controller, result }),
+        statusWritten: () => statusWrites.inc({ controller }),
+        nodeUpdated: (daemonSet, seconds) => rollouts.nodeUpdated(controller, daemonSet, seconds),
+        queue: {
+          depth: (keys) => depth.set({ name: controller }, keys),
+          added: () => added.inc({ name: controller }),
+          waited: (seconds) => waited.observe({ name: controller }, seconds),
+          retried: () => retried.inc({ name: controller }),
+          // Processing one key is one reconcile: dashboards use both names.
+          worked(seconds, result) {
+            worked.observe({ name: controller }, seconds);
+            reconcileSeconds.observe({ controller }, seconds);
+            reconciles.inc({ controller, result });
+          },
         },
-      },
-    }),
-    showRollouts(controller, rollouts) {
-      sources.set(controller, rollouts);
+      };
+    },
+    showRollouts(controller, read) {
+      sources.set(controller, read);
       return () => sources.delete(controller);
     },
     leading: (lease, isLeader) => master.set({ name: lease }, isLeader ? 1 : 0),
+    clockAhead: (seconds) => skew.set(seconds),
+    notified: (target, result) => notifications.inc({ target, result }),
   };
 };

@@ -1,3 +1,4 @@
+import { parseAddress } from '../checks/index.ts';
 import {
   type BindAddress,
   type LogOptions,
@@ -20,6 +21,9 @@ export interface ManagerFlags {
   namespaces?: string;
   /** `true` when set without a value, as below. */
   predownload?: string | boolean;
+  /** `NAMESPACE/SERVICEACCOUNT`. */
+  imageAgents?: string;
+  checkOpenkruiseLease?: string | boolean;
   leaderElect?: string | boolean;
   leaderElectionNamespace?: string;
   leaderElectionId?: string;
@@ -30,6 +34,10 @@ export interface ManagerFlags {
   healthProbeBindAddress?: string;
   kubeApiQps?: string;
   kubeApiBurst?: string;
+  notificationsConfig?: string;
+  prometheusAddress?: string;
+  /** Comma-separated. */
+  allowedCheckAddresses?: string;
   logLevel?: string;
   logFormat?: string;
 }
@@ -68,19 +76,30 @@ export interface ManagerOptions extends LogOptions {
   namespaces: readonly string[] | undefined;
   /** Prefetch images also where no annotation requests it. Default: false. */
   predownload: boolean;
+  /** The service account of the agents: only its pods are asked to pull images. Default `edgeset-agent/edgeset-agent`. */
+  imageAgents: { namespace: string; name: string };
+  /** Hold Advanced DaemonSets while OpenKruise's manager has its Lease. Default: true. */
+  checksOpenKruiseLease: boolean;
   /** Undefined: the process leads at once, and its operator ensures that there is no other. */
   leaderElection: LeaderElectionOptions | undefined;
   /** Default `127.0.0.1:8080`: /metrics is not authenticated, so exposing it to other machines is opt-in. */
   metrics: BindAddress | undefined;
   /** Default `127.0.0.1:8081`. */
   health: BindAddress | undefined;
-  /** Average requests per second to the API server; 0: no limit. Default 100. */
+  /** Average requests per second to the API server, without those of the leader election; 0, the default: no limit. */
   qps: number;
-  /** Requests allowed at once. Default 200: a batch of this size starts within a second. */
+  /** With `qps`, the requests allowed at once. Default 200: a batch of this size starts within a second. */
   burst: number;
+  /** Path of the configuration of notifications. Undefined: nobody is told. */
+  notificationsConfig: string | undefined;
+  /** The Prometheus that checks of plans ask which name none. Undefined: there is none. */
+  prometheusAddress: string | undefined;
+  /** Addresses that checks of plans of namespaces may name; those below them too. Default: none. */
+  allowedCheckAddresses: readonly string[];
 }
 
-const defaultNamespace = 'edgeset-system';
+/** Of a manager outside of a cluster. */
+export const DEFAULT_NAMESPACE = 'edgeset-system';
 
 const number = (flag: string, text: string, wanted: string, accepts: (value: number) => boolean): number => {
   const value = Number(text);
@@ -94,9 +113,22 @@ const boolean = (flag: string, value: string | boolean): boolean => {
   return oneOf(flag, value.toLowerCase(), ['true', 'false']) === 'true';
 };
 
+const serviceAccount = (flag: string, text: string): { namespace: string; name: string } => {
+  const [namespace = '', name = '', ...rest] = text.split('/');
+  if (name === '' || rest.length > 0)
+    throw new OptionError(flag, `"${text}" names no service account: give NAMESPACE/NAME`);
+  return { namespace: objectName(flag, namespace, 'label'), name: objectName(flag, name, 'subdomain') };
+};
+
+const address = (flag: string, text: string): string => {
+  const parsed = parseAddress(text);
+  if (!parsed.ok) throw new OptionError(flag, parsed.problem);
+  return `${parsed.address.origin}${parsed.address.path}`;
+};
+
 const resolveLeaderElection = (
   flags: ManagerFlags,
-  { podNamespace = defaultNamespace }: OptionDefaults,
+  { podNamespace = DEFAULT_NAMESPACE }: OptionDefaults,
 ): LeaderElectionOptions => {
   const lease = '--leader-election-lease-duration';
   const deadline = '--leader-election-renew-deadline';
@@ -131,12 +163,14 @@ export const resolveManagerOptions = (flags: ManagerFlags, defaults: OptionDefau
     ),
     namespaces: namespaces?.map((name) => objectName('--namespaces', name, 'label')),
     predownload: boolean('--predownload', flags.predownload ?? false),
+    imageAgents: serviceAccount('--image-agents', flags.imageAgents ?? 'edgeset-agent/edgeset-agent'),
+    checksOpenKruiseLease: boolean('--check-openkruise-lease', flags.checkOpenkruiseLease ?? true),
     leaderElection: boolean('--leader-elect', flags.leaderElect ?? true) ? leads : undefined,
     metrics: parseBindAddress('--metrics-bind-address', flags.metricsBindAddress ?? '127.0.0.1:8080'),
     health: parseBindAddress('--health-probe-bind-address', flags.healthProbeBindAddress ?? '127.0.0.1:8081'),
     qps: number(
       '--kube-api-qps',
-      flags.kubeApiQps ?? '100',
+      flags.kubeApiQps ?? '0',
       'a number of requests per second: give 0 or more, 0 for no limit',
       (n) => n >= 0,
     ),
@@ -146,6 +180,15 @@ export const resolveManagerOptions = (flags: ManagerFlags, defaults: OptionDefau
       'a number of requests: give a whole number from 1',
       (n) => Number.isInteger(n) && n >= 1,
     ),
+    notificationsConfig: nonEmpty('--notifications-config', flags.notificationsConfig),
+    prometheusAddress:
+      flags.prometheusAddress === undefined ? undefined : address('--prometheus-address', flags.prometheusAddress),
+    allowedCheckAddresses:
+      flags.allowedCheckAddresses === undefined
+        ? []
+        : list('--allowed-check-addresses', flags.allowedCheckAddresses).map((each) =>
+            address('--allowed-check-addresses', each),
+          ),
     ...resolveLog(flags, defaults),
   };
 };

@@ -1,6 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { createClient, createEventRecorder, loadClusterConfig } from '../kube/index.ts';
+import { createCheckRunner } from '../checks/index.ts';
+import { createOrder } from '../controller/index.ts';
+import { createClockSkew, createEventRecorder, loadClusterConfig } from '../kube/index.ts';
+import { type Notifications, NotificationsConfigError, openNotifications } from '../notify/index.ts';
 import {
   createHealth,
   createProcessLogger,
@@ -8,14 +11,16 @@ import {
   runUntilStopped,
   startEndpoints,
 } from '../process/index.ts';
-import { type Clock, type Env, steadyClock } from '../runtime/index.ts';
+import { type Clock, type Env, loadTemporal, OptionError, steadyClock } from '../runtime/index.ts';
+import { createManagerClients } from './clients.ts';
+import { createClockCheck } from './clock-check.ts';
 import { controllerDefinitions } from './controllers.ts';
 import { waitForApis } from './discovery.ts';
 import { gateOnDiscovery } from './discovery-gate.ts';
 import { electByLease, withoutElection } from './election.ts';
 import { createImageService } from './image-service.ts';
-import { createManagerMetrics } from './metrics.ts';
-import { type ManagerFlags, type ManagerOptions, resolveManagerOptions } from './options.ts';
+import { createManagerMetrics, type ManagerMetrics } from './metrics.ts';
+import { DEFAULT_NAMESPACE, type ManagerFlags, type ManagerOptions, resolveManagerOptions } from './options.ts';
 import { runControllers } from './run-controllers.ts';
 import type { Controller, ControllerDefinition } from './types.ts';
 
@@ -42,25 +47,54 @@ const newIdentity = (random: () => number): string =>
     .toString(16)
     .padStart(12, '0')}`;
 
+const notificationsOf = async (
+  { notificationsConfig: path }: ManagerOptions,
+  { version, environment }: ManagerHost,
+  env: Env,
+  metrics: ManagerMetrics,
+): Promise<Notifications | undefined> => {
+  if (path === undefined) return undefined;
+  const userAgent = `edgeset-manager/${version}`;
+  try {
+    return await openNotifications({
+      path,
+      env,
+      environment,
+      userAgent,
+      onResult: (target, result) => metrics.notified(target, result),
+    });
+  } catch (error) {
+    if (error instanceof NotificationsConfigError) throw new OptionError('--notifications-config', error.message);
+    throw error;
+  }
+};
+
 const runManager = async (options: ManagerOptions, host: ManagerHost, env: Env, signal: AbortSignal): Promise<void> => {
   const { log } = env;
   const identity = newIdentity(env.random);
   const metrics = createManagerMetrics(host.version);
   const health = createHealth();
+  const notifications = await notificationsOf(options, host, env, metrics);
   const config = await loadClusterConfig({
     kubeconfig: options.kubeconfig,
     context: options.context,
     env: host.environment,
   });
   log.info('starting', { version: host.version, identity, server: config.server, config: config.source });
-  const client = createClient(config, {
+  const skew = createClockSkew(env.clock);
+  const checkClock = createClockCheck(skew, log, (aheadSeconds) => metrics.clockAhead(aheadSeconds));
+  const clients = createManagerClients(config, {
     env,
-    userAgent: `edgeset-manager/${host.version}`,
+    version: host.version,
     qps: options.qps,
     burst: options.burst,
-    onRequest: (report) => metrics.request(report),
+    onRequest(report) {
+      metrics.request(report);
+      checkClock(report);
+    },
     environment: host.environment,
   });
+  const { client, leaseClient } = clients;
   const recorder = createEventRecorder({
     client,
     env,
@@ -73,13 +107,38 @@ const runManager = async (options: ManagerOptions, host: ManagerHost, env: Env, 
     client,
     env,
     namespaces: options.namespaces,
+    imageAgents: options.imageAgents,
     pullsByDefault: options.predownload,
     complete: () => [...controllers.values()].every((controller) => controller.synced()),
   });
+  const order = createOrder(env.clock);
+  const { prometheusAddress, allowedCheckAddresses: allowedAddresses } = options;
+  const checkRunner = createCheckRunner({
+    client,
+    clock: { ...env.clock, now: () => env.clock.now() - skew.aheadMs() },
+    log,
+    environment: host.environment,
+    allowedAddresses,
+    ...(prometheusAddress !== undefined && { prometheusAddress }),
+  });
+  const ownNamespace = (await podNamespace()) ?? DEFAULT_NAMESPACE;
   const create = (definition: ControllerDefinition): Controller => {
     const { name, serves } = definition;
-    const { namespaces } = options;
-    const parts = { client, env, events: recorder, namespaces, identity, metrics: metrics.observer(name), images };
+    const { namespaces, checksOpenKruiseLease } = options;
+    const parts = {
+      client,
+      env,
+      events: recorder,
+      namespaces,
+      checksOpenKruiseLease,
+      identity,
+      metrics: metrics.observer(name),
+      images,
+      notifier: notifications?.notifier,
+      order,
+      aheadMs: () => skew.aheadMs(),
+      checks: { runner: checkRunner, ownNamespace },
+    };
     const made = (): Controller => definition.create(parts);
     const own = { ...env, log: log.with({ controller: name }) };
     const controller = serves ? gateOnDiscovery(own, client, serves, made) : made();
@@ -93,13 +152,16 @@ const runManager = async (options: ManagerOptions, host: ManagerHost, env: Env, 
   const { leaderElection } = options;
   const onChange = (leading: boolean): void => metrics.leading(leaderElection?.id ?? '', leading);
   const elect =
-    leaderElection === undefined ? withoutElection : electByLease({ client, env, identity, onChange }, leaderElection);
+    leaderElection === undefined
+      ? withoutElection
+      : electByLease({ client: leaseClient, env, identity, onChange }, leaderElection);
 
   let missing: string | undefined = 'not checked yet';
   health.check('api', () => missing);
   health.check('running', () => (signal.aborted ? 'stopping' : undefined));
   const recording = new AbortController();
   const recorded = recorder.run(recording.signal);
+  const followed = notifications?.run(recording.signal);
   let endpoints: { close(): Promise<void> } | undefined;
   try {
     endpoints = await startEndpoints(log, options, { metrics, health });
@@ -115,8 +177,8 @@ const runManager = async (options: ManagerOptions, host: ManagerHost, env: Env, 
   } finally {
     // Last: Events about writes that settled during the shutdown.
     recording.abort();
-    await recorded;
-    await client.close();
+    await Promise.all([recorded, followed]);
+    await clients.close();
     await endpoints?.close();
   }
 };
@@ -126,6 +188,7 @@ const runManager = async (options: ManagerOptions, host: ManagerHost, env: Env, 
  * flag, before anything starts.
  */
 export const runManagerProcess = async (flags: ManagerFlags, host: ManagerHost): Promise<0 | 1> => {
+  await loadTemporal();
   const options = resolveManagerOptions(flags, {
     controllers: controllerDefinitions.map(({ name }) => name),
     podNamespace: await podNamespace(),

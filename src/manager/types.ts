@@ -1,6 +1,6 @@
-import type { ControllerMetrics } from '../controller/index.ts';
+import type { ControllerMetrics, ControllerOptions, Notifier, Order } from '../controller/index.ts';
 import type { EventRecorder, KubeClient } from '../kube/index.ts';
-import type { Phase } from '../rollout/index.ts';
+import type { Cause, DaemonRolloutStage, Phase, Summary } from '../rollout/index.ts';
 import type { Env } from '../runtime/index.ts';
 import type { ImageService } from './image-service.ts';
 
@@ -11,6 +11,20 @@ export interface RolloutCounts {
   name: string;
   phases: Readonly<Record<Phase, number>>;
   halted: boolean;
+  /** Of every cause that any node has. */
+  causes: readonly { phase: Phase; cause: Cause; count: number }[];
+  /** When the target changed, epoch ms; undefined while it is the first that we know. */
+  startedAt: number | undefined;
+  /** When all online nodes had been updated, epoch ms. */
+  finishedAt: number | undefined;
+  /** Owners who have not approved the target; undefined unless owners decide. */
+  ownersAsked: number | undefined;
+  /** Of its plan; empty without one. */
+  stages: readonly Pick<DaemonRolloutStage, 'name' | 'state' | 'nodes' | 'awaits'>[];
+  /** Of the latest decision; undefined before the first. */
+  summary: Summary | undefined;
+  /** When a reconcile last succeeded, epoch ms. */
+  reconciledAt: number | undefined;
 }
 
 /** A controller as the manager runs it: its caches always, its writes only while leading. */
@@ -30,11 +44,21 @@ export interface ControllerParts {
   events: EventRecorder;
   /** Undefined: all. */
   namespaces: readonly string[] | undefined;
+  /** Hold Advanced DaemonSets while OpenKruise's manager has its Lease. Default: true. */
+  checksOpenKruiseLease?: boolean;
   /** The identity of this process in the Lease and in fences. */
   identity: string;
   metrics: ControllerMetrics;
   /** Default: no images are prefetched. */
   images?: ImageService;
+  /** Default: nobody outside of the cluster is told. */
+  notifier?: Notifier | undefined;
+  /** Between the updates of the DaemonSets of all controllers. */
+  order?: Order;
+  /** See `LedgerOptions`. */
+  aheadMs?: () => number;
+  /** Default: the checks of stages hold. */
+  checks?: ControllerOptions['checks'];
 }
 
 /** An API that the API server must serve, and how to install it. */

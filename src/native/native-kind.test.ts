@@ -4,7 +4,7 @@ import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
 import { createTestClock } from '../../test/support/index.ts';
 import { createTestApi } from '../controller/testing/index.ts';
 import { daemonSets, isKubeError } from '../kube/index.ts';
-import { restoreTemplate } from './native-kind.ts';
+import { nativeKind, restoreTemplate } from './native-kind.ts';
 import { toNativeView } from './native-view.ts';
 
 const { signal } = new AbortController();
@@ -43,4 +43,10 @@ it('a template is not restored in a DaemonSet that has changed meanwhile', async
   const { api, put } = prepare();
   api.objects.patch(daemonSets, { namespace: 'edge', name: 'app' }, { metadata: { labels: { x: 'y' } } });
   await assert.rejects(put(), (error) => isKubeError(error, 'Conflict'));
+});
+
+it('leaves the DaemonRollouts of Advanced DaemonSets to their own controller', () => {
+  assert.equal(nativeKind.daemonSetOf('app'), 'app');
+  assert.equal(nativeKind.daemonSetOf('app.v1'), 'app.v1');
+  assert.equal(nativeKind.daemonSetOf('app.apps.kruise.io'), undefined);
 });

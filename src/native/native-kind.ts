@@ -1,7 +1,8 @@
 import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
-import { FIELD_MANAGER, type ManagedKind, newestRevision, ownedPodFacts, readRevisions } from '../controller/index.ts';
+import { type ManagedKind, newestRevision, ownedPodFacts, readRevisions } from '../controller/index.ts';
 import { daemonSets, ifFound, type KubeClient, type WriteOptions } from '../kube/index.ts';
-import { annotation, type PodFacts } from '../rollout/index.ts';
+import { ADVANCED_ROLLOUT_SUFFIX, annotation, FIELD_MANAGER, type PodFacts } from '../rollout/index.ts';
+import { createConditionWriter, removeConditions } from './conditions.ts';
 import { type NativeView, toNativeView } from './native-view.ts';
 import { createTargetFinder, type TargetOptions } from './target.ts';
 
@@ -33,30 +34,38 @@ export const restoreTemplate = (
 
 /**
  * DaemonSets of apps/v1. Kubernetes' own controller creates their pods and revisions: all that this kind does is delete
- * pods, which that controller then replaces.
+ * pods, which that controller then replaces, and set conditions.
  */
 export const nativeKind: ManagedKind<DaemonSet, NativeView, PodFacts> = {
   controller: 'native',
   resource: daemonSets,
   toView: toNativeView,
   rolloutName: (daemonSet) => daemonSet,
+  daemonSetOf: (rollout) => (rollout.endsWith(ADVANCED_ROLLOUT_SUFFIX) ? undefined : rollout),
   notManagedMessage:
     'The DaemonSet is not managed: it lacks the annotation apps.openyurt.io/update-strategy. No updates are started; reserved slots stay on record, in case the annotation is set again.',
   pods: ownedPodFacts,
   targetOf: (view, owned) =>
     view.observedGeneration >= view.generation ? newestRevision(owned, view.templateDigest) : undefined,
-  createAdapter: ({ client, env, revisions, podControl }) => ({
-    findTarget: createTargetFinder({ clock: env.clock, cached: revisions, read: readTarget(client) }),
-    podWrites: {
-      delete: (_node, pod, signal) => podControl.delete(pod, signal),
-      fence: (_node, update, signal) => podControl.fence(update, signal),
-    },
-    restoreTemplate: async (view, template, from, signal) => {
-      const change = { template, annotations: { [annotation.rolledBackFrom]: from } };
-      const { metadata } = await restoreTemplate(client, view, change, { fieldManager: FIELD_MANAGER, signal });
-      return metadata?.resourceVersion ?? '';
-    },
-  }),
+  clearStatus: removeConditions,
+  createAdapter: (context) => {
+    const { client, env, revisions, podControl } = context;
+    const conditions = createConditionWriter(context);
+    return {
+      findTarget: createTargetFinder({ clock: env.clock, cached: revisions, read: readTarget(client) }),
+      podWrites: {
+        delete: (_node, pod, signal) => podControl.delete(pod, signal),
+        fence: (_node, update, signal) => podControl.fence(update, signal),
+      },
+      restoreTemplate: async (view, template, from, signal) => {
+        const change = { template, annotations: { [annotation.rolledBackFrom]: from } };
+        const { metadata } = await restoreTemplate(client, view, change, { fieldManager: FIELD_MANAGER, signal });
+        return metadata?.resourceVersion ?? '';
+      },
+      manage: async (input) => conditions.update(input),
+      drain: (graceMs) => conditions.drain(graceMs),
+    };
+  },
 };
 
 /** The DaemonSet does not opt in to rollouts by edgeset. */

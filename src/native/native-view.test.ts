@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
+import { formatPolicyError } from '../rollout/index.ts';
 import { toNativeView } from './native-view.ts';
 
 const daemonSet = (
@@ -30,6 +31,20 @@ const daemonSet = (
   }) as unknown as DaemonSet;
 
 describe('a DaemonSet that opted in', () => {
+  it('with a selector that no request can carry watches no pod, and says so', () => {
+    const labels = (count: number): Record<string, string> =>
+      Object.fromEntries(Array.from({ length: count }, (_, index) => [`key-${index}`, 'x'.repeat(50)]));
+    const fits = toNativeView(daemonSet({ spec: { selector: { matchLabels: labels(400) } } }));
+    assert.equal(fits?.policy.kind, 'on');
+    const view = toNativeView(daemonSet({ spec: { selector: { matchLabels: labels(1_200) } } }));
+    assert.equal(view?.podSelector, '!edgeset.io/nothing,edgeset.io/nothing');
+    assert.ok(view?.policy.kind === 'invalid');
+    assert.match(
+      view.policy.errors.map(formatPolicyError).join(),
+      /spec\.selector "\d+ bytes" is longer than the 32768/,
+    );
+  });
+
   it('is cached with what a rollout needs', () => {
     const view = toNativeView(daemonSet());
     assert.equal(view?.podSelector, 'app=app,tier!=test');

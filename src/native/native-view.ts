@@ -1,35 +1,49 @@
-import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
-import type { DaemonSetView } from '../controller/index.ts';
+import type { DaemonSet, DaemonSetCondition } from 'kubernetes-types/apps/v1.d.ts';
+import { type DaemonSetView, selectorTooLong } from '../controller/index.ts';
 import {
-  annotation,
   formatSelector,
   fromLabelSelector,
+  optsIn,
+  type PolicyError,
   parsePolicy,
   schedulingConstraints,
+  selectNothing,
   templateDigest,
+  templateOrigin,
 } from '../rollout/index.ts';
+import { ownConditions } from './conditions.ts';
 
 /** What the cache keeps of an apps/v1 DaemonSet that opted in. */
 export interface NativeView extends DaemonSetView {
   /** The generation that the native controller has observed. */
   observedGeneration: number;
   templateDigest: string;
+  /** Those of our conditions that its status has. */
+  conditions: readonly DaemonSetCondition[];
 }
+
+const invalid = (policy: NativeView['policy'], error: PolicyError): NativeView['policy'] => ({
+  ...policy,
+  kind: 'invalid',
+  errors: [...(policy.kind === 'invalid' ? policy.errors : []), error],
+});
 
 /** Undefined for a DaemonSet that did not opt in or is being deleted: it costs nothing. */
 export const toNativeView = (daemonSet: DaemonSet): NativeView | undefined => {
   const { metadata, spec, status } = daemonSet;
   if (!metadata || !spec || metadata.deletionTimestamp) return undefined;
   const annotations = metadata.annotations ?? {};
-  if (annotations[annotation.strategy] === undefined && annotations[annotation.proposedStrategy] === undefined)
-    return undefined;
+  if (!optsIn(annotations)) return undefined;
   const policy = parsePolicy({
+    name: metadata.name,
     annotations,
     updateStrategyType: spec.updateStrategy?.type ?? 'RollingUpdate',
     minReadySeconds: spec.minReadySeconds ?? 0,
   });
   const selector = fromLabelSelector(spec.selector);
   if (policy.kind === 'off' || !selector.ok || !spec.template.spec) return undefined;
+  const podSelector = formatSelector(selector.selector);
+  const tooLong = selectorTooLong(podSelector);
   return {
     uid: metadata.uid ?? '',
     namespace: metadata.namespace ?? '',
@@ -38,8 +52,11 @@ export const toNativeView = (daemonSet: DaemonSet): NativeView | undefined => {
     generation: metadata.generation ?? 0,
     observedGeneration: status?.observedGeneration ?? 0,
     templateDigest: templateDigest(spec.template),
+    origin: templateOrigin(metadata, spec.template),
+    conditions: ownConditions(daemonSet),
     needs: schedulingConstraints(spec.template.spec),
-    podSelector: formatSelector(selector.selector),
-    policy,
+    // The watch of its pods would fail for ever, and no replica would become ready.
+    podSelector: tooLong ? formatSelector(selectNothing) : podSelector,
+    policy: tooLong ? invalid(policy, tooLong) : policy,
   };
 };

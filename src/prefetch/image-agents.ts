@@ -6,8 +6,8 @@ import { type Env, sleep } from '../runtime/index.ts';
 export interface ImageAgentsOptions {
   client: KubeClient;
   env: Env;
-  /** Undefined: all. */
-  namespaces?: readonly string[] | undefined;
+  /** Namespace and service account of the agents. A pod of anybody else may have the label, too. */
+  account: { namespace: string; name: string };
 }
 
 /** A list that is not permitted is not waited for longer: nodes may report their agents. */
@@ -19,8 +19,8 @@ const readyNode = ({ metadata, spec, status }: Pod): string | undefined => {
   return ready && metadata?.deletionTimestamp == null ? spec?.nodeName : undefined;
 };
 
-/** The nodes with an agent that pulls images: those with a ready pod that has the agents' label. */
-export const createImageAgents = ({ client, env, namespaces }: ImageAgentsOptions) => {
+/** The nodes with an agent that pulls images: those with a ready pod that has the agents' label and account. */
+export const createImageAgents = ({ client, env, account }: ImageAgentsOptions) => {
   const listeners = new Set<(node: string) => void>();
   const settled = Promise.withResolvers<void>();
   let isSettled = false;
@@ -33,28 +33,26 @@ export const createImageAgents = ({ client, env, namespaces }: ImageAgentsOption
     settled.resolve();
   };
 
-  const reflectors = (namespaces ?? [undefined]).map((namespace) =>
-    createReflector({
-      client,
-      env: { ...env, log: env.log.with({ part: 'agents' }) },
-      resource: pods,
-      labelSelector: `${IMAGE_AGENT}=true`,
-      ...(namespace !== undefined && { namespace }),
-      project: (pod) => ({ node: readyNode(pod) }),
-      indexes: { [BY_NODE]: ({ node }) => (node === undefined ? [] : [node]) },
-      handlers: [
-        {
-          upsert(_key, { node }, previous) {
-            if (node !== previous?.node) notify(node, previous?.node);
-          },
-          remove: (_key, { node }) => notify(node),
+  const reflector = createReflector({
+    client,
+    env: { ...env, log: env.log.with({ part: 'agents' }) },
+    resource: pods,
+    labelSelector: `${IMAGE_AGENT}=true`,
+    namespace: account.namespace,
+    project: (pod) => (pod.spec?.serviceAccountName === account.name ? { node: readyNode(pod) } : undefined),
+    indexes: { [BY_NODE]: ({ node }) => (node === undefined ? [] : [node]) },
+    handlers: [
+      {
+        upsert(_key, { node }, previous) {
+          if (node !== previous?.node) notify(node, previous?.node);
         },
-      ],
-    }),
-  );
+        remove: (_key, { node }) => notify(node),
+      },
+    ],
+  });
 
   return {
-    has: (node: string): boolean => reflectors.some(({ store }) => store.byIndex(BY_NODE, node).length > 0),
+    has: (node: string): boolean => reflector.store.byIndex(BY_NODE, node).length > 0,
     onChange(listener: (node: string) => void): () => void {
       listeners.add(listener);
       return () => void listeners.delete(listener);
@@ -64,9 +62,9 @@ export const createImageAgents = ({ client, env, namespaces }: ImageAgentsOption
     settled: settled.promise,
     /** Keeps the cache until the signal aborts. */
     async run(signal: AbortSignal): Promise<void> {
-      Promise.all(reflectors.map((reflector) => reflector.whenSynced(signal))).then(settle, () => undefined);
+      reflector.whenSynced(signal).then(settle, () => undefined);
       sleep(env.clock, LIST_TIMEOUT_MS, signal).then(settle, () => undefined);
-      await Promise.all(reflectors.map((reflector) => reflector.run(signal)));
+      await reflector.run(signal);
     },
   };
 };

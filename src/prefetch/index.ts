@@ -1,3 +1,3 @@
 export { createImageAgents, type ImageAgents, type ImageAgentsOptions } from './image-agents.ts';
 export { createPrefetch, type Prefetch, type PrefetchOptions } from './prefetch.ts';
-export { imagesOf } from './template-images.ts';
+export { pullPodOf } from './pull-pod.ts';

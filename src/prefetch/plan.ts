@@ -9,12 +9,20 @@ export const REPORT_SEEN_WITHIN_MS = 30_000;
 /** How often to check a node that a request waits for. */
 const NODE_CHECK_MS = 5_000;
 
+/**
+ * A pull pod, and whether its status is believed. `own`: this process created it; `inherited`: it was there when this process
+ * began to lead. Anyone who may create pods in the namespace can make one that looks like ours later: `foreign`.
+ */
+export interface KnownPull extends PullView {
+  origin: 'own' | 'inherited' | 'foreign';
+}
+
 /** The input of one decision. */
 export interface Situation {
   /** By the UID of the requesting pod. */
   requests: ReadonlyMap<string, ImageRequest>;
-  /** The DaemonSet's pull pods, except those that are known to be deleted. */
-  pulls: readonly PullView[];
+  /** The DaemonSet's pull pods in its namespace, except those that are known to be deleted. */
+  pulls: readonly KnownPull[];
   attempts: ReadonlyMap<string, Attempt>;
   nodeReady: (node: string) => boolean;
   /** Pulls at the same time on ready nodes. */
@@ -68,16 +76,20 @@ export const plan = (situation: Situation): Plan => {
 
   const pullOf = new Map<string, PullView>();
   for (const pull of pulls) {
-    if (requests.get(pull.podUid)?.revision === pull.revision) pullOf.set(pull.podUid, pull);
+    // A deletion takes effect at once, unless someone added a finalizer, which must not hold back other pulls.
+    if (pull.terminating) continue;
+    const isTrusted = pull.origin !== 'foreign';
+    const isRequested = requests.get(pull.podUid)?.revision === pull.revision;
+    if (isTrusted && isRequested && !pullOf.has(pull.podUid)) pullOf.set(pull.podUid, pull);
     else {
       // Superseded, withdrawn, or its requester is gone. Until it is deleted, its node may still pull.
-      active += 1;
-      if (!pull.terminating) actions.push({ type: 'remove', pull });
+      if (isTrusted) active += 1;
+      actions.push({ type: 'remove', pull });
     }
   }
 
   // The watch may be behind: a pull pod without a request may still pull until the watch shows it and it is removed.
-  const seenPulls = new Set(pulls.map(({ podUid }) => podUid));
+  const seenPulls = new Set(pulls.filter(({ origin }) => origin === 'own').map(({ podUid }) => podUid));
   for (const [uid, attempt] of situation.attempts) {
     const endsAt = attempt.beganAt + SEEN_WITHIN_MS;
     if (requests.has(uid) || seenPulls.has(uid) || attempt.stage !== 'sent' || now >= endsAt) continue;
@@ -87,8 +99,8 @@ export const plan = (situation: Situation): Plan => {
   }
 
   const follow = (request: ImageRequest, pull: PullView, known: Attempt): Attempt => {
-    if (pull.terminating || known.countedPull === pull.uid || known.doneAt !== undefined) {
-      if (!pull.terminating) actions.push({ type: 'remove', pull });
+    if (known.countedPull === pull.uid || known.doneAt !== undefined) {
+      actions.push({ type: 'remove', pull });
       return known;
     }
     const attempt = seen(known, now);

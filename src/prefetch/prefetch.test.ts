@@ -1,141 +1,8 @@
 import assert from 'node:assert/strict';
-import { describe, it, type TestContext } from 'node:test';
-import { setImmediate } from 'node:timers/promises';
-import type { ControllerRevision } from 'kubernetes-types/apps/v1.d.ts';
+import { describe, it } from 'node:test';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import { controllerRevisions, daemonSets, type KubeClient, KubeError, nodes, pods } from '../kube/index.ts';
-import { imageReadyOf, isRequestedByOwner, openImageRequest, toPodFacts } from '../rollout/index.ts';
-import { createRandom, createVirtualClock, silentLogger } from '../runtime/index.ts';
-import { createEmbeddedCluster, createInProcessClient } from '../sim/index.ts';
-import { createPrefetch } from './prefetch.ts';
-import { PULL_LABEL } from './pull-pod.ts';
-
-const NAMESPACE = 'default';
-const inNamespace = { namespace: NAMESPACE };
-
-type Stored<T> = T & { metadata: { name: string; namespace: string; uid: string; resourceVersion: string } };
-
-/** A cluster of two nodes with a DaemonSet whose second revision is announced; the pods' requests are reported to a prefetch. */
-const createSetup = async (t: TestContext, image = 'app:v2') => {
-  const clock = createVirtualClock(Date.parse('2026-01-01T00:00:00Z'));
-  const env = { clock, random: createRandom(1), log: silentLogger };
-  const cluster = createEmbeddedCluster({ env, graceMs: 5_000, delays: { startMs: 300, stopMs: 200 } });
-  const { apiServer } = cluster;
-  const api = createInProcessClient(apiServer);
-  for (const name of ['n1', 'n2']) cluster.addNode(name);
-  apiServer.create<object>(daemonSets, {
-    metadata: { name: 'app', namespace: NAMESPACE },
-    spec: {
-      selector: { matchLabels: { app: 'app' } },
-      updateStrategy: { type: 'OnDelete' },
-      template: { metadata: { labels: { app: 'app' } }, spec: { containers: [{ name: 'app', image: 'app:v1' }] } },
-    },
-  });
-
-  const run = async (ms: number): Promise<void> => {
-    for (let left = ms; left > 0; left -= 100) {
-      clock.run(Math.min(100, left));
-      // Watches and responses take a few turns of the event loop.
-      for (let turn = 0; turn < 3; turn++) await setImmediate();
-    }
-  };
-  const all = (): Stored<Pod>[] => [...apiServer.list<Stored<Pod>>(pods, inNamespace)];
-  const isPull = ({ metadata }: Stored<Pod>): boolean => metadata.labels?.[PULL_LABEL] !== undefined;
-  const find = (node: string): Stored<Pod> => {
-    const found = all().find((pod) => !isPull(pod) && pod.spec?.nodeName === node);
-    assert.ok(found);
-    return found;
-  };
-  const setImage = (to: string): void =>
-    void apiServer.patch<Stored<object>>(
-      daemonSets,
-      { ...inNamespace, name: 'app' },
-      { spec: { template: { spec: { containers: [{ name: 'app', image: to }] } } } },
-      { type: 'strategic' },
-    );
-  const hash = (): string => {
-    const revisions = apiServer.list<Stored<ControllerRevision>>(controllerRevisions, inNamespace);
-    const [newest] = revisions.toSorted((a, b) => b.revision - a.revision);
-    return newest?.metadata.labels?.['controller-revision-hash'] ?? '';
-  };
-  const condition = (node: string, type: string, status: string, reason: string, message: string): void =>
-    void apiServer.patch<Stored<object>>(
-      pods,
-      { ...inNamespace, name: find(node).metadata.name },
-      { status: { conditions: [{ type, status, reason, message }] } },
-      { type: 'strategic', subresource: 'status' },
-    );
-
-  await run(2_000);
-  setImage(image);
-  await run(1_000);
-
-  const daemonSetUid = apiServer.get<Stored<object>>(daemonSets, { ...inNamespace, name: 'app' }).metadata.uid;
-  const start = (
-    how: {
-      client?: Partial<KubeClient>;
-      complete?: () => boolean;
-      serves?: () => boolean;
-      parallelism?: number;
-      auto?: boolean;
-    } = {},
-  ) => {
-    const ready = (name: string): boolean =>
-      apiServer
-        .get<Stored<{ status?: { conditions?: { type: string; status: string }[] } }>>(nodes, { name })
-        .status?.conditions?.some((each) => each.type === 'Ready' && each.status === 'True') ?? false;
-    const prefetch = createPrefetch({
-      client: { ...api, ...how.client },
-      env,
-      cluster: { nodeReady: ready, complete: how.complete ?? (() => true), serves: how.serves ?? (() => false) },
-    });
-    const stop = new AbortController();
-    const running = [prefetch.run(stop.signal), prefetch.lead(stop.signal)];
-    t.after(() => stop.abort());
-    return {
-      prefetch,
-      /** Reports the pods' requests, as their controller does. */
-      report(served = true): void {
-        const asked = all().flatMap((pod) => {
-          const facts = isPull(pod) ? undefined : toPodFacts(pod);
-          const requested = facts && openImageRequest(facts);
-          if (!facts || !requested || !(how.auto || isRequestedByOwner(facts, requested.revision))) return [];
-          const { uid, name, node, resourceVersion, revision: runs } = facts;
-          const ref = { podUid: uid, podName: name, node, resourceVersion };
-          return [[uid, { ...ref, ...requested, ...(how.auto && { runs }) }] as const];
-        });
-        const daemonSet = {
-          namespace: NAMESPACE,
-          name: 'app',
-          uid: daemonSetUid,
-          pullTimeoutMs: 60_000,
-          parallelism: how.parallelism ?? 10,
-        };
-        prefetch.requests.update(daemonSet, served ? new Map(asked) : undefined);
-      },
-      async end(): Promise<void> {
-        stop.abort();
-        await Promise.all(running);
-      },
-    };
-  };
-  return {
-    cluster,
-    apiServer,
-    run,
-    setImage,
-    hash,
-    start,
-    find,
-    pulls: (): Stored<Pod>[] => all().filter(isPull),
-    announce: (node: string): void =>
-      condition(node, 'PodNeedUpgrade', 'True', 'NewRevision', `controllerrevision: ${hash()}`),
-    ask: (node: string): void =>
-      condition(node, 'PodImageReady', 'False', 'PullingImage', `controllerrevision: ${hash()}`),
-    outcome: (node: string) => imageReadyOf(find(node)),
-    api,
-  };
-};
+import { type KubeClient, KubeError, namespaces, nodes, pods } from '../kube/index.ts';
+import { createSetup, inNamespace, type Stored } from './testing/setup.ts';
 
 describe('the prefetch in a cluster', () => {
   it('pulls the images of the revision, reports that on the pod, and leaves nothing behind', async (t) => {
@@ -360,6 +227,38 @@ describe('the prefetch in a cluster', () => {
     await setup.run(12_000);
     assert.deepEqual(setup.pulls(), []);
     assert.match(setup.outcome('n1')?.message ?? '', /not present after 60 s: node n1 is not ready/);
+  });
+
+  it('believes no pod that another user created, and is not held back by one', async (t) => {
+    const setup = await createSetup(t);
+    // It would delete the pod elsewhere, whose owner doesn't exist there.
+    setup.cluster.controllers.garbageCollector.pause();
+    const created: string[] = [];
+    const create: KubeClient['create'] = async (resource, object, options) => {
+      const pod = await setup.api.create(resource, object, options);
+      created.push(pod.metadata?.name ?? '');
+      return pod;
+    };
+    const manager = setup.start({ parallelism: 1, client: { create } });
+    await setup.run(100);
+    setup.apiServer.create<object>(namespaces, { metadata: { name: 'elsewhere' } });
+    setup.announce('n1');
+    setup.ask('n1');
+    // With the name and the owner that the pull pod will have, one of them elsewhere, and for other pods.
+    const { uid } = setup.find('n1').metadata;
+    setup.forge('elsewhere', uid);
+    setup.forge('default', uid);
+    for (let each = 0; each < 10; each += 1) setup.forge('default', `no-pod-${each}`);
+    manager.report();
+    await setup.run(300);
+    assert.equal(setup.outcome('n1')?.reason, 'PullingImage', 'nothing has been pulled yet');
+    await setup.run(6_000);
+    assert.equal(setup.outcome('n1')?.status, 'True');
+    assert.equal(created.length, 1);
+    assert.match(created[0] ?? '', /^edgeset-pull-[0-9a-f]{20}-\w+$/);
+    assert.ok(setup.pulls().every(({ metadata }) => !created.includes(metadata.name)));
+    const elsewhere = setup.apiServer.list<Pod>(pods, { namespace: 'elsewhere' });
+    assert.equal(elsewhere[0]?.metadata?.deletionTimestamp, undefined, 'it is not ours to delete');
   });
 
   it('opens no watch without requests', async (t) => {

@@ -1,8 +1,8 @@
-import { createReflector, createWorkQueue, type KubeClient, pods } from '../kube/index.ts';
+import { createReflector, createWorkQueue, type KubeClient, pagesOf, pods } from '../kube/index.ts';
 import type { ImageRequest, ImageRequests, RequestingDaemonSet } from '../rollout/index.ts';
-import { type Env, untilAborted } from '../runtime/index.ts';
+import { backoffMs, type Env, sleep, untilAborted } from '../runtime/index.ts';
 import { type Attempt, failed, notReported, postponed, reported, sent } from './attempt.ts';
-import { type PullAction, plan } from './plan.ts';
+import { type KnownPull, type PullAction, plan } from './plan.ts';
 import { createPullControl } from './pull-control.ts';
 import { PULL_LABEL } from './pull-pod.ts';
 import { type PullView, toPullView } from './pull-status.ts';
@@ -22,10 +22,14 @@ export interface PrefetchOptions {
   };
 }
 
-/** DaemonSets reconciled at the same time. */
-const CONCURRENCY = 4;
+/** DaemonSets reconciled at the same time, and those of one namespace. */
+const CONCURRENCY = 8;
+const PER_NAMESPACE = 4;
+/** Writes of one DaemonSet at the same time: the next ones follow when these have ended. */
+const MAX_ACTIONS = 50;
 /** How often to check what no event reports. */
 const RECHECK_MS = 1_000;
+const LIST_BACKOFF = { baseMs: 1_000, maxMs: 30_000 };
 const BY_DAEMON_SET = 'daemonSet';
 
 /**
@@ -40,6 +44,8 @@ export const createPrefetch = (options: PrefetchOptions) => {
   const daemonSets = new Map<string, { daemonSet: RequestingDaemonSet; requests: ReadonlyMap<string, ImageRequest> }>();
   const attempts = new Map<string, ReadonlyMap<string, Attempt>>();
   const needed = Promise.withResolvers<void>();
+  /** UIDs of the pull pods that were there when this process began to lead; undefined until they are known. */
+  let inherited: ReadonlySet<string> | undefined;
   let queue: { add(key: string): void } | undefined;
 
   const enqueue = (daemonSetUid: string): void => queue?.add(daemonSetUid);
@@ -55,10 +61,13 @@ export const createPrefetch = (options: PrefetchOptions) => {
       indexes: { [BY_DAEMON_SET]: (pull: PullView) => [pull.daemonSetUid] },
       handlers: [
         {
-          upsert: (_key, { daemonSetUid }) => enqueue(daemonSetUid),
-          remove(_key, { daemonSetUid, uid }) {
-            pullControl.forgetPod(uid);
-            enqueue(daemonSetUid);
+          upsert(_key, pull) {
+            pullControl.seen(pull);
+            enqueue(pull.daemonSetUid);
+          },
+          remove(_key, pull) {
+            pullControl.forgetPod(pull);
+            enqueue(pull.daemonSetUid);
           },
         },
       ],
@@ -122,16 +131,24 @@ export const createPrefetch = (options: PrefetchOptions) => {
 
   const reconcile = async (uid: string, signal: AbortSignal): Promise<{ requeueAt?: number }> => {
     signal.throwIfAborted();
-    // The sync enqueues it.
-    if (!reflectors.every(({ synced }) => synced)) return {};
+    const before = inherited;
+    // What these wait for enqueues it.
+    if (!before || !reflectors.every(({ synced }) => synced)) return {};
     const known = daemonSets.get(uid);
+    const originOf = (pull: PullView): KnownPull['origin'] => {
+      if (pullControl.isOwn(pull)) return 'own';
+      return before.has(pull.uid) ? 'inherited' : 'foreign';
+    };
     const now = clock.now();
     if (!known && (!cluster.complete() || cluster.serves(uid))) return { requeueAt: now + RECHECK_MS };
     const next = plan({
       requests: known?.requests ?? new Map(),
-      pulls: reflectors.flatMap(({ store }) =>
-        store.byIndex(BY_DAEMON_SET, uid).filter((pull) => !pullControl.isRemoved(pull.uid)),
-      ),
+      pulls: reflectors
+        .flatMap(({ store }) => store.byIndex(BY_DAEMON_SET, uid))
+        .filter((pull) => !pullControl.isRemoved(pull.uid))
+        // A pod elsewhere only claims to pull for this DaemonSet.
+        .filter(({ namespace }) => known === undefined || namespace === known.daemonSet.namespace)
+        .map((pull) => ({ ...pull, origin: originOf(pull) })),
       attempts: attempts.get(uid) ?? new Map(),
       nodeReady: (node) => cluster.nodeReady(node),
       parallelism: known?.daemonSet.parallelism ?? 0,
@@ -144,11 +161,13 @@ export const createPrefetch = (options: PrefetchOptions) => {
       pullControl.forgetDaemonSet(uid);
     }
     let { wakeAt } = next;
-    const actions = next.actions.filter((action) => {
+    const dueActions = next.actions.filter((action) => {
       const dueAt = action.type === 'remove' ? pullControl.removableAt(action.pull.uid, now) : 0;
       if (dueAt > now) wakeAt = Math.min(wakeAt, dueAt);
       return dueAt <= now;
     });
+    // What is left over is decided again: nothing of it is in the state of its request yet.
+    const actions = dueActions.slice(0, MAX_ACTIONS);
     const outcomes = await Promise.allSettled(
       actions.map((action) => {
         const podUid = action.type === 'remove' ? undefined : action.request.podUid;
@@ -164,19 +183,25 @@ export const createPrefetch = (options: PrefetchOptions) => {
     return wakeAt < Number.POSITIVE_INFINITY ? { requeueAt: wakeAt } : {};
   };
 
-  /** Finds pull pods that an earlier manager has left, while there is no request here. */
-  const findLeftovers = async (signal: AbortSignal): Promise<void> => {
-    const found = await Promise.all(
-      (namespaces ?? [undefined]).map((namespace) =>
-        client.list(pods, {
-          labelSelector: PULL_LABEL,
-          limit: 1,
-          signal,
-          ...(namespace !== undefined && { namespace }),
-        }),
-      ),
-    );
-    if (found.some(({ items }) => items.length > 0)) needed.resolve();
+  /** Finds the pull pods that an earlier manager has left. Retries until the API server answers. */
+  const findInherited = async (signal: AbortSignal): Promise<void> => {
+    const found = new Set<string>();
+    for (let failures = 0; ; failures += 1)
+      try {
+        for (const namespace of namespaces ?? [undefined]) {
+          const one = { labelSelector: PULL_LABEL, signal, ...(namespace !== undefined && { namespace }) };
+          for await (const { items } of pagesOf(client, pods, one))
+            for (const { metadata } of items) found.add(metadata?.uid ?? '');
+        }
+        break;
+      } catch (error) {
+        signal.throwIfAborted();
+        log.info('failed to list the pull pods of an earlier manager; retrying', { error });
+        await sleep(clock, backoffMs(failures + 1, LIST_BACKOFF, env.random), signal);
+      }
+    if (found.size > 0) needed.resolve();
+    inherited = found;
+    enqueueAll();
   };
 
   return {
@@ -192,15 +217,19 @@ export const createPrefetch = (options: PrefetchOptions) => {
 
     /** Pulls, reports and cleans up until the signal aborts; resolves once no write is in flight. */
     async lead(signal: AbortSignal): Promise<void> {
-      const leading = createWorkQueue({ env, concurrency: CONCURRENCY, process: reconcile });
+      const leading = createWorkQueue({
+        env,
+        concurrency: CONCURRENCY,
+        perGroup: PER_NAMESPACE,
+        groupOf: (uid) => daemonSets.get(uid)?.daemonSet.namespace ?? uid,
+        process: reconcile,
+      });
       queue = leading;
       // Only the cluster shows what another leader has done meanwhile.
       attempts.clear();
-      enqueueAll();
-      findLeftovers(signal).catch((error: unknown) => {
-        if (signal.aborted) return;
-        log.info('failed to list the pull pods of an earlier manager: opening their watch', { error });
-        needed.resolve();
+      inherited = undefined;
+      findInherited(signal).catch((error: unknown) => {
+        if (!signal.aborted) log.error('failed to look for pull pods of an earlier manager', { error });
       });
       try {
         await leading.run(signal);

@@ -1,20 +1,28 @@
 import type { Pod, PodSpec } from 'kubernetes-types/core/v1.d.ts';
-import { controllerRevisions, isKubeError, type KubeClient, type KubeErrorCode, pods } from '../kube/index.ts';
+import {
+  controllerRevisions,
+  isKubeError,
+  type KubeClient,
+  type KubeErrorCode,
+  keyOf,
+  pagesOf,
+  pods,
+} from '../kube/index.ts';
 import {
   controllerOf,
+  FIELD_MANAGER,
   type ImageRequest,
   imageReadyPatch,
+  imagesBeyond,
   type RequestingDaemonSet,
   recordedTemplate,
 } from '../rollout/index.ts';
 import { createKeyedBackoff, type Env } from '../runtime/index.ts';
-import { pullPodOf } from './pull-pod.ts';
-import { type PullView, shorten } from './pull-status.ts';
-import { imagesBeyond } from './template-images.ts';
+import { pullPodName, pullPodOf } from './pull-pod.ts';
+import { type PullView, toCause } from './pull-status.ts';
 
 /** A request without a response is not waited for longer. */
 const WRITE_TIMEOUT_MS = 10_000;
-const FIELD_MANAGER = 'edgeset-manager';
 const RETRY_MS = 2_000;
 const REMOVE_BACKOFF = { baseMs: 1_000, maxMs: 60_000 };
 /** Requests for more revisions at once are rare: what is no longer cached is read again. */
@@ -27,7 +35,7 @@ export type CreateOutcome =
   | { kind: 'needless' }
   /** None can be created, for a reason that someone must fix. */
   | { kind: 'refused'; cause: string }
-  /** The API server is not available at the moment. */
+  /** The API server is not available at the moment, or another pod has the name. */
   | { kind: 'later'; afterMs: number };
 
 const hasContainers = (template: object | undefined): template is { spec: PodSpec } => {
@@ -41,19 +49,45 @@ const REFUSALS: ReadonlySet<KubeErrorCode> = new Set(['Forbidden', 'Invalid', 'B
 const outcomeOf = (error: unknown): CreateOutcome => {
   if (!isKubeError(error)) throw error;
   const { code, happened, message, retryAfterSeconds = 0 } = error;
-  if (code === 'AlreadyExists' || happened === 'unknown') return { kind: 'sent' };
+  if (happened === 'unknown') return { kind: 'sent' };
   return REFUSALS.has(code)
-    ? { kind: 'refused', cause: shorten(`no pull pod can be created: ${message}`) }
+    ? { kind: 'refused', cause: toCause(`no pull pod can be created: ${message}`) }
     : { kind: 'later', afterMs: Math.max(RETRY_MS, retryAfterSeconds * 1000) };
 };
 
 /** Creates and deletes pull pods, and reports their outcome on the requesting pods. */
-export const createPullControl = (client: KubeClient, { clock, log }: Pick<Env, 'clock' | 'log'>) => {
+export const createPullControl = (client: KubeClient, { clock, random, log }: Env) => {
   /** The last templates of each DaemonSet: its pods request the same ones at nearly the same time. */
   const templates = new Map<string, Map<string, PodSpec | undefined>>();
+  /** The pull pods that this process created, by namespace and name. Without a UID: the response was lost. */
+  const created = new Map<string, string | undefined>();
+  /** Names that another pod has, by namespace and name. */
+  const taken = new Set<string>();
+  /** Templates that are being read, by DaemonSet and revision. */
+  const underWay = new Map<string, Promise<PodSpec | undefined>>();
   /** UIDs of deleted pull pods, until their watch shows that. */
   const removed = new Set<string>();
   const removeBackoff = createKeyedBackoff(REMOVE_BACKOFF);
+
+  /** The DaemonSet's own revision: the condition names a hash, which any client may have written. */
+  const readTemplate = async (namespace: string, uid: string, revision: string, signal: AbortSignal) => {
+    const labelSelector = `controller-revision-hash=${revision}`;
+    for await (const { items } of pagesOf(client, controllerRevisions, { namespace, labelSelector, signal })) {
+      const own = items.find((item) => controllerOf(item)?.uid === uid);
+      const template = own && recordedTemplate(own);
+      if (hasContainers(template)) return template.spec;
+    }
+    return undefined;
+  };
+
+  /** Many pull pods are created together, and need the same template. */
+  const readOnce = (namespace: string, uid: string, revision: string, signal: AbortSignal) => {
+    const key = `${uid} ${revision}`;
+    const reading =
+      underWay.get(key) ?? readTemplate(namespace, uid, revision, signal).finally(() => underWay.delete(key));
+    underWay.set(key, reading);
+    return reading;
+  };
 
   const templateOf = async (
     { namespace, uid }: RequestingDaemonSet,
@@ -62,15 +96,35 @@ export const createPullControl = (client: KubeClient, { clock, log }: Pick<Env, 
   ): Promise<PodSpec | undefined> => {
     const known = templates.get(uid);
     if (known?.has(revision)) return known.get(revision);
-    const labelSelector = `controller-revision-hash=${revision}`;
-    const { items } = await client.list(controllerRevisions, { namespace, labelSelector, signal });
-    // The condition names a hash, which any client may have written: only the DaemonSet's own revisions count.
-    const own = items.find((item) => controllerOf(item)?.uid === uid);
-    const template = own && recordedTemplate(own);
-    const spec = hasContainers(template) ? template.spec : undefined;
+    const spec = await readOnce(namespace, uid, revision, signal);
     const kept = known && known.size < MAX_TEMPLATES ? known : new Map<string, PodSpec | undefined>();
     if (spec) templates.set(uid, kept.set(revision, spec));
     return spec;
+  };
+
+  /** Another pod with the usual name, and a finalizer, must not prevent pulls. */
+  const suffixFor = ({ namespace }: RequestingDaemonSet, { podUid, revision }: ImageRequest): string =>
+    taken.delete(`${namespace}/${pullPodName(podUid, revision)}`)
+      ? `-${Math.floor(random() * 36 ** 8).toString(36)}`
+      : '';
+
+  const createPod = async (pod: Pod, signal: AbortSignal): Promise<CreateOutcome> => {
+    const key = keyOf(pod);
+    created.set(key, undefined);
+    try {
+      const { metadata } = await client.create(pods, pod, {
+        fieldManager: FIELD_MANAGER,
+        timeoutMs: WRITE_TIMEOUT_MS,
+        signal,
+      });
+      created.set(key, metadata?.uid);
+      return { kind: 'sent' };
+    } catch (error) {
+      if (!isKubeError(error) || error.happened === 'no') created.delete(key);
+      if (!isKubeError(error, 'AlreadyExists')) throw error;
+      taken.add(key);
+      return { kind: 'later', afterMs: RETRY_MS };
+    }
   };
 
   /**
@@ -96,13 +150,19 @@ export const createPullControl = (client: KubeClient, { clock, log }: Pick<Env, 
         const other = request.runs === undefined ? undefined : await templateOf(daemonSet, request.runs, signal);
         const images = imagesBeyond(template, other);
         if (images.length === 0) return { kind: 'needless' };
-        const pod: Pod = pullPodOf(daemonSet, request, template, images);
-        await client.create(pods, pod, { fieldManager: FIELD_MANAGER, timeoutMs: WRITE_TIMEOUT_MS, signal });
-        return { kind: 'sent' };
+        return await createPod(pullPodOf(daemonSet, request, template, images, suffixFor(daemonSet, request)), signal);
       } catch (error) {
         signal.throwIfAborted();
         return outcomeOf(error);
       }
+    },
+
+    /** Whether this process created the pull pod: by its UID, because a name can be used again. */
+    isOwn: ({ namespace, name, uid }: PullView): boolean => created.get(`${namespace}/${name}`) === uid,
+    /** The watch shows a pull pod. The first one with the name of a creation without response is the one created. */
+    seen({ namespace, name, uid }: PullView): void {
+      const key = `${namespace}/${name}`;
+      if (created.has(key) && created.get(key) === undefined) created.set(key, uid);
     },
 
     /**
@@ -158,7 +218,8 @@ export const createPullControl = (client: KubeClient, { clock, log }: Pick<Env, 
     /** When the pull pod may be deleted; a time in the past for at once. */
     removableAt: (uid: string, now: number): number => removeBackoff.nextAttemptAt(uid, now),
     /** The watch no longer shows the pull pod. */
-    forgetPod(uid: string): void {
+    forgetPod({ namespace, name, uid }: PullView): void {
+      if (created.get(`${namespace}/${name}`) === uid) created.delete(`${namespace}/${name}`);
       removed.delete(uid);
       removeBackoff.reset(uid);
     },

@@ -1,12 +1,18 @@
 import { createHash } from 'node:crypto';
 import type { Container, Pod, PodSpec } from 'kubernetes-types/core/v1.d.ts';
-import { daemonTolerations, type ImageRequest, type RequestingDaemonSet } from '../rollout/index.ts';
-import { imagesOf, type PullImage } from './template-images.ts';
+import {
+  daemonTolerations,
+  type ImageRequest,
+  imagesOf,
+  ownKey,
+  type PullImage,
+  type RequestingDaemonSet,
+} from '../rollout/index.ts';
 
 /** Label of every pull pod; its value is the UID of the DaemonSet. */
-export const PULL_LABEL = 'edgeset.io/prefetch';
+export const PULL_LABEL = ownKey.pullPod;
 /** Annotation of every pull pod: hash of the revision whose images it pulls. */
-export const REVISION_ANNOTATION = 'edgeset.io/prefetch-revision';
+export const REVISION_ANNOTATION = ownKey.pullRevision;
 
 /**
  * No image has this program. The kubelet finds that out when it starts the container, after it has pulled the image:
@@ -23,7 +29,7 @@ const resources = {
   limits: { cpu: '100m', memory: '32Mi' },
 };
 
-/** Follows from pod and revision: a second leader, or a retry after a lost response, gets AlreadyExists. */
+/** Follows from pod and revision, so that two leaders do not both create one. */
 export const pullPodName = (podUid: string, revision: string): string =>
   `edgeset-pull-${createHash('sha256').update(`${podUid}/${revision}`).digest('hex').slice(0, 20)}`;
 
@@ -64,19 +70,21 @@ const inherited = (spec: PodSpec): Partial<PodSpec> => {
 /**
  * The pod that pulls `images` of `template`, by default all, on the node of a request. Its controller is the requesting
  * pod: no other controller can adopt it, whatever labels it selects, and it is collected with that pod. It is bound to its
- * node as DaemonSet pods are, so that the scheduler reports why a node has no room for it.
+ * node as DaemonSet pods are, so that the scheduler reports why a node has no room for it. `suffix`: of its name, if another
+ * pod has the usual name.
  */
 export const pullPodOf = (
   daemonSet: RequestingDaemonSet,
   request: ImageRequest,
   template: PodSpec,
   images: readonly PullImage[] = imagesOf(template),
+  suffix = '',
 ): Pod => {
   const windows = template.os?.name === 'windows';
   const { podName, podUid, node, revision } = request;
   return {
     metadata: {
-      name: pullPodName(podUid, revision),
+      name: `${pullPodName(podUid, revision)}${suffix}`,
       namespace: daemonSet.namespace,
       labels: { [PULL_LABEL]: daemonSet.uid, 'app.kubernetes.io/managed-by': 'edgeset-manager' },
       annotations: { [REVISION_ANNOTATION]: revision },

@@ -1,5 +1,5 @@
 import type { ContainerStatus, Pod } from 'kubernetes-types/core/v1.d.ts';
-import { controllerOf, imagePullReasons } from '../rollout/index.ts';
+import { controllerOf, imagePullReasons, shorten } from '../rollout/index.ts';
 import { PULL_LABEL, pullPodName, REVISION_ANNOTATION } from './pull-pod.ts';
 
 /** The progress of a pull pod. */
@@ -34,11 +34,8 @@ const AFTER_PULL: ReadonlySet<string> = new Set([
 
 const MAX_CAUSE_LENGTH = 300;
 
-/** One line that fits into a condition's message. */
-export const shorten = (text: string): string => {
-  const line = text.replaceAll(/\s+/g, ' ').trim();
-  return line.length > MAX_CAUSE_LENGTH ? `${line.slice(0, MAX_CAUSE_LENGTH - 1)}…` : line;
-};
+/** Fits into a condition's message. */
+export const toCause = (text: string): string => shorten(text, MAX_CAUSE_LENGTH);
 
 const isPresent = ({ imageID, state }: ContainerStatus): boolean =>
   imageID !== '' ||
@@ -50,15 +47,15 @@ const isRefused = ({ state }: ContainerStatus): boolean => imagePullReasons.has(
 
 const causeOf = ({ image, state }: ContainerStatus): string => {
   const { reason = '', message = '' } = state?.waiting ?? {};
-  return shorten(`${image}: ${message === '' ? reason : message}`);
+  return toCause(`${image}: ${message === '' ? reason : message}`);
 };
 
 const blockerOf = ({ status }: Pod): string => {
   const scheduled = status?.conditions?.find(({ type }) => type === 'PodScheduled');
   if (scheduled?.status === 'False')
-    return shorten(`${scheduled.reason ?? 'not scheduled'}: ${scheduled.message ?? ''}`);
+    return toCause(`${scheduled.reason ?? 'not scheduled'}: ${scheduled.message ?? ''}`);
   const waiting = status?.containerStatuses?.filter((each) => !isPresent(each)) ?? [];
-  return waiting.length > 0 ? shorten(`waits for ${waiting.map(({ image }) => image).join(', ')}`) : '';
+  return waiting.length > 0 ? toCause(`waits for ${waiting.map(({ image }) => image).join(', ')}`) : '';
 };
 
 export const progressOf = (pod: Pod): Progress => {
@@ -68,7 +65,7 @@ export const progressOf = (pod: Pod): Progress => {
   const { phase, reason, message } = pod.status ?? {};
   // Evicted under disk pressure, rejected by the kubelet, past its deadline: the pod says which.
   if (phase === 'Failed' || phase === 'Succeeded')
-    return { kind: 'failed', cause: shorten(`the pull pod ended: ${reason ?? phase}: ${message ?? ''}`) };
+    return { kind: 'failed', cause: toCause(`the pull pod ended: ${reason ?? phase}: ${message ?? ''}`) };
   const refused = statuses.find(isRefused);
   // The kubelet goes through all containers of a pod: the images that it has not tried yet may still be pulled.
   const undecided = statuses.some((each) => !isPresent(each) && !isRefused(each));
@@ -82,7 +79,7 @@ export const toPullView = (pod: Pod): PullView | undefined => {
   const owner = controllerOf(pod);
   const revision = metadata.annotations?.[REVISION_ANNOTATION] ?? '';
   const daemonSetUid = metadata.labels?.[PULL_LABEL] ?? '';
-  if (owner?.kind !== 'Pod' || daemonSetUid === '' || metadata.name !== pullPodName(owner.uid, revision))
+  if (owner?.kind !== 'Pod' || daemonSetUid === '' || !metadata.name?.startsWith(pullPodName(owner.uid, revision)))
     return undefined;
   return {
     namespace: metadata.namespace ?? '',

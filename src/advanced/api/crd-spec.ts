@@ -1,18 +1,6 @@
-import {
-  counter,
-  flag,
-  intOrPercent,
-  labelMap,
-  labelSelector,
-  object,
-  openObject,
-  type Rule,
-  type Schema,
-  selects,
-  text,
-  withRules,
-} from './schema.ts';
-import { rollingUpdateTypes, updateTypes } from './types.ts';
+import { intOrPercent, labelMap, labelSelector, type Rule, withRules } from '../../rollout/index.ts';
+import { counter, flag, object, openObject, type Schema, selects, text } from './schema.ts';
+import { type RollingUpdate, rollingUpdateTypes, updateTypes } from './types.ts';
 
 const MOST_CONTAINERS = 256;
 
@@ -91,34 +79,45 @@ const exactlyOneLimit: Rule[] = [
   },
 ];
 
+/**
+ * OpenKruise's webhook stores `rollingUpdate`, and clients read its fields without looking for it first. Written out: the API
+ * server validates a default by the rules before it applies the defaults of its fields.
+ */
+const rollingUpdateDefault: RollingUpdate = { rollingUpdateType: 'Standard', partition: 0, paused: false };
+
 const rollingUpdate = withRules(
-  object('How pods are updated when the template changes.', {
-    rollingUpdateType: {
-      type: 'string',
-      description:
-        'Standard replaces pods. InPlaceIfPossible changes the images, labels, annotations and resources of the ' +
-        'running pod when nothing else differs. Surging is Standard with a default maxSurge of 1.',
-      enum: [...rollingUpdateTypes],
-      default: 'Standard',
+  object(
+    'How pods are updated when the template changes.',
+    {
+      rollingUpdateType: {
+        type: 'string',
+        description:
+          'Standard replaces pods. InPlaceIfPossible changes the images, labels, annotations and resources of the ' +
+          'running pod when nothing else differs. Surging is Standard with a default maxSurge of 1.',
+        enum: [...rollingUpdateTypes],
+        default: 'Standard',
+      },
+      maxUnavailable: intOrPercent(
+        'Maximum number of online nodes without an available pod. A percentage refers to all eligible nodes, offline ' +
+          'ones included, and is rounded up. Defaults to 1 when maxSurge is not set.',
+        0,
+      ),
+      maxSurge: intOrPercent(
+        'Maximum number of nodes that may run the old and the new pod at the same time. A percentage refers to all ' +
+          'eligible nodes, offline ones included, and is rounded up.',
+        0,
+      ),
+      selector: labelSelector('Nodes to update. Defaults to all nodes.'),
+      partition: intOrPercent(
+        'Number of nodes to keep on the old revision. A percentage refers to all eligible nodes, offline ones included, ' +
+          'and is rounded down.',
+        0,
+        { default: 0 },
+      ),
+      paused: flag('Stops updates. Pods are still created, replaced when they fail, and cleaned up.'),
     },
-    maxUnavailable: intOrPercent(
-      'Maximum number of online nodes without an available pod. A percentage refers to the desired number of pods ' +
-        'and is rounded up. Defaults to 1 when maxSurge is not set.',
-      0,
-    ),
-    maxSurge: intOrPercent(
-      'Maximum number of nodes that may run the old and the new pod at the same time. A percentage refers to the ' +
-        'desired number of pods and is rounded up.',
-      0,
-    ),
-    selector: labelSelector('Nodes to update. Defaults to all nodes.'),
-    partition: intOrPercent(
-      'Number of nodes to keep on the old revision. A percentage refers to the desired number of pods and is rounded down.',
-      0,
-      { default: 0 },
-    ),
-    paused: flag('Stops updates. Pods are still created, replaced when they fail, and cleaned up.'),
-  }),
+    { default: rollingUpdateDefault },
+  ),
   ...exactlyOneLimit,
 );
 
@@ -166,8 +165,8 @@ export const advancedDaemonSetSpecSchema = withRules(
       minReadySeconds: counter('Seconds that a pod must be ready before it counts as available.', { default: 0 }),
       revisionHistoryLimit: counter('Number of old revisions to keep for rollback.', { default: 10 }),
       burstReplicas: intOrPercent(
-        'Maximum number of pods that are created or deleted at once. A percentage refers to the desired number of pods ' +
-          'and is rounded up.',
+        'Maximum number of pods that are created or deleted at once. A percentage refers to all eligible nodes, offline ' +
+          'ones included, and is rounded up.',
         1,
         { default: 250 },
       ),

@@ -24,7 +24,7 @@ const wideColumn = (name: string, jsonPath: string, description: string): Custom
 });
 
 const columns: CustomResourceColumnDefinition[] = [
-  numberColumn('Desired', 'desiredNumberScheduled', 'Number of nodes that should run a pod.'),
+  numberColumn('Desired', 'desiredNumberScheduled', 'Number of nodes that should run a pod; not of unreachable ones.'),
   numberColumn('Current', 'currentNumberScheduled', 'Number of those nodes that have a pod.'),
   numberColumn('Ready', 'numberReady', 'Number of those nodes that have a ready pod.'),
   numberColumn(
@@ -54,8 +54,8 @@ const condition = object(
 /** No field is required: the status that OpenKruise wrote stays valid. */
 const status: Schema = object('Observed state of the DaemonSet.', {
   currentNumberScheduled: counter('Number of nodes that should run a pod and have one.'),
-  desiredNumberScheduled: counter('Number of nodes that should run a pod.'),
-  numberMisscheduled: counter('Number of nodes that have a pod and should not.'),
+  desiredNumberScheduled: counter('Number of nodes that should run a pod; not of unreachable ones.'),
+  numberMisscheduled: counter('Number of nodes that have a pod and should not, or are unreachable.'),
   numberReady: counter('Number of nodes that should run a pod and have a ready one.'),
   numberAvailable: counter('Number of nodes whose pod has been ready for at least minReadySeconds.'),
   numberUnavailable: counter('Number of nodes that should run a pod and have no available one.'),

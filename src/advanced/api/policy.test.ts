@@ -300,9 +300,10 @@ describe('an Advanced DaemonSet whose owners decide', () => {
         assert.equal((await podOn(fleet, 'node-2'))?.spec?.containers[0]?.image, 'app:v1');
 
         const waits = {
-          Ready: 'False OwnerDecides',
+          Ready: 'True OwnerDecides',
           Reconciling: 'False OwnerDecides',
           Stalled: 'False NothingInTheWay',
+          Paused: 'False NotPaused',
         };
         const conditions = async () =>
           ((await fleet.get()).status?.conditions ?? []).map((each) => [each.type, `${each.status} ${each.reason}`]);

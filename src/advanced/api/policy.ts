@@ -1,7 +1,10 @@
 import {
+  alias,
+  annotation,
   count,
   fromLabelSelector,
   type IntOrPercent,
+  misspelledKeys,
   type ParsedPolicy,
   type Policy,
   type PolicyError,
@@ -13,7 +16,6 @@ import {
 } from '../../rollout/index.ts';
 import type { AdvancedDaemonSetSpec, IntOrPercentValue, RollingUpdate } from './types.ts';
 
-export const PREDELETE_TIMEOUT = 'edgeset.io/predelete-timeout-seconds';
 export const IN_PLACE_GRACE = 'apps.kruise.io/inplace-update-grace';
 
 /** Parses seconds to milliseconds. Undefined if absent or not an integer; the latter is a policy error. */
@@ -23,7 +25,16 @@ export const secondsOf = (text: string | undefined): number | undefined =>
 /** Path of a rolling update field, for errors and messages. */
 export const rollingField = (field: keyof RollingUpdate): string => `spec.updateStrategy.rollingUpdate.${field}`;
 
-const words: PolicyWords = {
+/** The fields that stand in place of annotations of native DaemonSets. */
+export const fieldInsteadOf: Readonly<Record<string, string>> = {
+  [annotation.maxUnavailable]: rollingField('maxUnavailable'),
+  [alias.maxUnavailable]: rollingField('maxUnavailable'),
+  [annotation.partition]: rollingField('partition'),
+  [annotation.nodeSelector]: rollingField('selector'),
+  [annotation.paused]: rollingField('paused'),
+};
+
+const words: Omit<PolicyWords, 'daemonSet'> = {
   maxUnavailable: rollingField('maxUnavailable'),
   partition: rollingField('partition'),
   nodeSelector: rollingField('selector'),
@@ -34,7 +45,7 @@ const words: PolicyWords = {
 };
 
 /** A surge is limited by maxSurge instead of maxUnavailable. */
-const surgingWords: PolicyWords = { ...words, maxUnavailable: rollingField('maxSurge') };
+const surgingWords: typeof words = { ...words, maxUnavailable: rollingField('maxSurge') };
 
 /** With OnDelete, removing the annotation is not enough. */
 const automateFor = (field: string, type: string): string =>
@@ -58,6 +69,7 @@ export const effective = ({ rollingUpdateType = 'Standard', ...limits }: Rolling
 export const parseAdvancedPolicy = (
   spec: AdvancedDaemonSetSpec,
   annotations: Readonly<Record<string, string>>,
+  name = 'NAME',
 ): Exclude<ParsedPolicy, { kind: 'off' }> => {
   const errors: PolicyError[] = [];
   const warnings: PolicyError[] = [];
@@ -80,7 +92,7 @@ export const parseAdvancedPolicy = (
   if (nodeSelector && !nodeSelector.ok)
     refuse('selector', JSON.stringify(rollingUpdate.selector), nodeSelector.problem, nodeSelector.cure);
 
-  for (const field of [PREDELETE_TIMEOUT, IN_PLACE_GRACE]) {
+  for (const field of [annotation.preDeleteTimeoutSeconds, IN_PLACE_GRACE]) {
     const value = annotations[field];
     if (value !== undefined && secondsOf(value) === undefined)
       errors.push({
@@ -91,6 +103,13 @@ export const parseAdvancedPolicy = (
       });
   }
 
+  errors.push(...misspelledKeys(annotations, fieldInsteadOf));
+  for (const [field, instead] of Object.entries(fieldInsteadOf)) {
+    const value = annotations[field];
+    if (value === undefined) continue;
+    const problem = 'has no effect on an Advanced DaemonSet';
+    warnings.push({ field, value, problem, cure: `remove it, and set ${instead}` });
+  }
   const chosen = readStrategy(annotations, errors, warnings);
   const owners = chosen?.value === 'ota';
   const policy: Policy = {
@@ -104,9 +123,11 @@ export const parseAdvancedPolicy = (
     partition: readLimit('partition', rollingUpdate.partition ?? 0),
     nodeSelector: nodeSelector?.ok === true ? nodeSelector.selector : undefined,
     paused: rollingUpdate.paused ?? false,
+    plan: undefined,
     minReadyMs: (spec.minReadySeconds ?? 0) * 1000,
     ...readTerms(annotations, errors),
     words: {
+      daemonSet: `ads/${name}`,
       ...(maxSurge.value > 0 ? surgingWords : words),
       ...(owners && { automate: automateFor(chosen.field, type) }),
     },

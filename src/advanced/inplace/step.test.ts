@@ -264,9 +264,10 @@ describe('an update in place', () => {
     assert.deepEqual(ask(pod, { ...change, now: T0 + 1000 }), {
       kind: 'wait',
       why: 'its grace period has not passed',
-      until: T0 + 30_000,
+      until: T0 + 31_000,
     });
-    assert.equal(ask(pod, { ...change, now: T0 + 30_000 }).kind, 'pod');
+    assert.equal(ask(pod, { ...change, now: T0 + 30_999 }).kind, 'wait');
+    assert.equal(ask(pod, { ...change, now: T0 + 31_000 }).kind, 'pod');
   });
 
   it('waits by its own clock if a machine whose clock is ahead closed the gate', () => {
@@ -278,7 +279,7 @@ describe('an update in place', () => {
     assert.deepEqual(ask(pod, { ...change, graceMs: 30_000, now: T0 + 1_000 }), {
       kind: 'wait',
       why: 'its grace period has not passed',
-      until: T0 + 30_000,
+      until: T0 + 31_000,
     });
   });
 

@@ -9,6 +9,7 @@ import {
   isStatusUpToDate,
   readInPlaceState,
   toTimestamp,
+  WHOLE_SECOND_MS,
 } from '../../rollout/index.ts';
 import { type GatePatch, gatePatch } from '../podcontrol/readiness-gates.ts';
 import { precondition } from '../podcontrol/write-guards.ts';
@@ -136,7 +137,7 @@ const begin = ({ pod, revision, graceMs, now }: InPlaceInput, plan: InPlacePlan)
         kind: 'status',
         body: gatePatch({ ...pod, status: {} }, [gate.inPlace], false, 'StartInPlaceUpdate', now),
       };
-    const until = closedAt + graceMs;
+    const until = closedAt + WHOLE_SECOND_MS + graceMs;
     if (now < until) return { kind: 'wait', why: 'its grace period has not passed', until };
   }
   const { batch, marked, later } = planBatches(pod, plan, now);

@@ -6,6 +6,7 @@ import {
   isPreparing,
   LIFECYCLE_STATE,
   MAX_CLOCK_SKEW_MS,
+  ownKey,
   PREPARING,
   toTimestamp,
 } from '../../rollout/index.ts';
@@ -18,7 +19,7 @@ export const LIFECYCLE_TIMESTAMP = 'lifecycle.apps.kruise.io/timestamp';
 const NORMAL = 'Normal';
 
 /** On a DaemonSet with a preDelete hook: holds its deletion until the hook has released its pods. */
-export const HOOK_FINALIZER = 'edgeset.io/pre-delete';
+export const HOOK_FINALIZER = ownKey.preDeleteFinalizer;
 
 /** The next step of the deletion of a pod. */
 export type DeleteStep =

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { createStore, type KubeClient, KubeError, keyOf, nodes, pods as podResource } from '../../kube/index.ts';
+import type { Ledger } from '../../rollout/index.ts';
 import { createVirtualClock, silentLogger } from '../../runtime/index.ts';
 import { createApiServer, createInProcessClient } from '../../sim/index.ts';
 import { toAdvancedView } from '../advanced-view.ts';
@@ -27,7 +28,7 @@ const revision = (hash: string): CurrentRevision => ({
 const cutOff = (): KubeError => new KubeError('Transport', 'cut off', { happened: 'unknown' });
 
 /** A pod creator with an API server, and a cache that shows pods when the test says so. */
-const prepare = () => {
+const prepare = (ledger: Pick<Ledger, 'get'> = { get: () => undefined }) => {
   const clock = createVirtualClock(Date.parse('2026-01-01T00:00:00Z'));
   const api = createInProcessClient(createApiServer({ clock, random: () => 0.5 }));
   const daemonSet: AdvancedDaemonSet = {
@@ -39,10 +40,10 @@ const prepare = () => {
   const view = toAdvancedView(daemonSet);
   assert.ok(view);
   const seen = createStore<CachedPod>();
-  const meets: ((create: () => Promise<unknown>) => Promise<void>)[] = [];
+  const meets: ((create: () => Promise<unknown>, mayRepeat?: () => boolean) => Promise<void>)[] = [];
   const create: KubeClient['create'] = async (...args) => {
     const meet = meets.shift();
-    await meet?.(() => api.create(...args));
+    await meet?.(() => api.create(...args), args[2]?.mayRepeat);
     return api.create(...args);
   };
   const read: (() => void)[] = [];
@@ -55,6 +56,8 @@ const prepare = () => {
     client: { ...api, create, get },
     env: { clock, random: () => 0.5, log: silentLogger },
     view: () => view,
+    ledger,
+    nodes: createStore(),
     pods: seen,
     events: { event: () => undefined, warnOnce: () => undefined },
     metrics: {},
@@ -83,13 +86,21 @@ const prepare = () => {
       seen.set(keyOf(pod), cached);
       creator.expectations.podObserved(cached);
     },
+    /** The cache no longer shows the pod. */
+    gone: (pod: Pod): void => {
+      const cached = cachedPods.project(pod, view.uid);
+      assert.ok(cached);
+      seen.delete(keyOf(pod));
+      creator.podGone(cached);
+    },
     all: async (): Promise<Pod[]> => (await api.list(podResource, { namespace: 'default' })).items,
   };
 };
 
 it('no pod is created where the cache shows one since the decision', async () => {
   const { api, view, creator, clock, meets, begin, shown, all } = prepare();
-  const other = newPod({ daemonSet: view, template, node: 'node-2', revision: 'h0', replaces: undefined, gates: [] });
+  const purpose = { node: 'node-2', nodeUid: '', revision: 'h0', replaces: undefined };
+  const other = newPod({ ...purpose, daemonSet: view, template, gates: [] });
   meets.push(async () => shown(await api.create(podResource, other)));
   begin('h1', 'node-1', 'node-2', 'node-3');
   await clock.advance(1_000);
@@ -137,6 +148,89 @@ it('a pod that was not created does not delay another one', async () => {
   begin('h2', 'node-1');
   await clock.advance(1_000);
   assert.equal((await all()).length, 1);
+});
+
+it('a pod that an earlier leader created, and that no watch has shown, takes its node', async () => {
+  const { api, view, creator, clock, begin, shown, all } = prepare();
+  const purpose = { node: 'node-1', nodeUid: '', revision: 'h0', replaces: 'someone' };
+  const theirs = await api.create(podResource, newPod({ ...purpose, daemonSet: view, template, gates: [] }));
+  begin('h1', 'node-1', 'node-2');
+  await clock.advance(1_000);
+  assert.deepEqual([(await all()).length, creator.expectations.isExpected('node-1')], [2, true]);
+  shown(theirs);
+  assert.equal(creator.expectations.isExpected('node-1'), false);
+});
+
+it('a creation that a busy API server puts off is not repeated once the node needs no pod', async () => {
+  const { api, view, creator, clock, meets, begin, shown, all } = prepare();
+  const purpose = { node: 'node-1', nodeUid: '', revision: 'h0', replaces: undefined };
+  const other = newPod({ ...purpose, daemonSet: view, template, gates: [] });
+  const wanted: (boolean | undefined)[] = [];
+  meets.push(async (_create, mayRepeat) => {
+    wanted.push(mayRepeat?.());
+    shown(await api.create(podResource, other));
+    wanted.push(mayRepeat?.());
+    throw new KubeError('TooManyRequests', 'busy', { status: 429 });
+  });
+  begin('h1', 'node-1');
+  await clock.advance(1_000);
+  assert.deepEqual(wanted, [true, false]);
+  assert.deepEqual([(await all()).length, creator.isIdle(), creator.refusal()], [1, true, undefined]);
+});
+
+describe('the name of a pod', () => {
+  /** The first pod of a node, and the name of the one that follows once `between` was done. */
+  const namesOf = async (
+    between: (parts: ReturnType<typeof prepare>, first: Pod) => Promise<void>,
+    parts = prepare(),
+  ): Promise<(string | undefined)[]> => {
+    const { clock, begin, shown, all } = parts;
+    begin('h1', 'node-1');
+    await clock.advance(1_000);
+    const [first] = await all();
+    assert.ok(first);
+    shown(first);
+    await between(parts, first);
+    begin('h1', 'node-1');
+    await clock.advance(1_000);
+    return [first, ...(await all())].map(({ metadata }) => metadata?.name);
+  };
+  const remove = async ({ api, gone }: ReturnType<typeof prepare>, pod: Pod): Promise<void> => {
+    await api.delete(podResource, { namespace: 'default', name: pod.metadata?.name ?? '' }, { gracePeriodSeconds: 0 });
+    gone(pod);
+  };
+
+  it('is not the one of the pod before it', async () => {
+    const [first, next, ...others] = await namesOf(remove);
+    assert.ok(next !== undefined && others.length === 0);
+    assert.notEqual(next, first);
+  });
+
+  it('is not the one of the pod that an open update deleted, also for a process that has not seen it', async () => {
+    const update = {
+      podUid: 'old',
+      podName: 'app-1',
+      podResourceVersion: '1',
+      rollout: 1,
+      at: 0,
+      stage: 'done',
+    } as const;
+    const nameWith = async (ledger?: Pick<Ledger, 'get'>): Promise<string | undefined> => {
+      const { clock, begin, all } = prepare(ledger);
+      begin('h1', 'node-1');
+      await clock.advance(1_000);
+      return (await all())[0]?.metadata?.name;
+    };
+    const get = () => ({ update }) as unknown as ReturnType<Ledger['get']>;
+    assert.notEqual(await nameWith({ get }), await nameWith());
+    assert.equal(await nameWith({ get }), await nameWith({ get }), 'two leaders choose the same');
+  });
+
+  it('does not let a node have two pods when a list lacked the first one', async () => {
+    const [first, same, ...others] = await namesOf(async ({ gone }, pod) => gone(pod));
+    assert.equal(same, first);
+    assert.deepEqual(others, []);
+  });
 });
 
 const sixNodes = ['node-1', 'node-2', 'node-3', 'node-4', 'node-5', 'node-6'];

@@ -1,6 +1,7 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import {
   createInFlightWrites,
+  decidedOnAgain,
   outcomeOfError,
   type ReconcilerContext,
   type WriteOutcome,
@@ -27,13 +28,14 @@ const gatesFor = ({ policy, preDelete }: AdvancedView): Gate[] => [
 ];
 
 type Context = ReconcilerContext<AdvancedView, CachedPod>;
-type PodCreatorOptions = Pick<Context, 'client' | 'env' | 'view' | 'pods' | 'metrics' | 'enqueue'> & {
+type PodCreatorOptions = Pick<Context, 'client' | 'env' | 'view' | 'nodes' | 'pods' | 'metrics' | 'enqueue'> & {
+  ledger: Pick<Context['ledger'], 'get'>;
   events: Pick<Context['events'], 'event' | 'warnOnce'>;
 };
 
 /** Creates pods in the background, with slow start, and with back-off while the API server refuses them. */
 export const createPodCreator = (options: PodCreatorOptions) => {
-  const { client, env, view: currentView, pods, events, metrics, enqueue } = options;
+  const { client, env, view: currentView, ledger, nodes, pods, events, metrics, enqueue } = options;
   const { clock, log } = env;
   const writes = createInFlightWrites({
     clock,
@@ -42,8 +44,8 @@ export const createPodCreator = (options: PodCreatorOptions) => {
     failed: (_key, error) => log.error('creating pods failed unexpectedly', { error }),
   });
   const expectations = createExpectations(clock);
-  /** By node: UID of a foreign or terminating pod that has the name which the node's next pod would get. */
-  const nameTakenBy = new Map<string, string>();
+  /** By node: UID of the pod that was there last, or that has the name which the node's next pod would get. */
+  const predecessors = new Map<string, string>();
   let refusal: string | undefined;
   let leading: AbortSignal | undefined;
   /** The term of leadership in which the pods created by others were listed. */
@@ -55,6 +57,15 @@ export const createPodCreator = (options: PodCreatorOptions) => {
   const readPod = ({ namespace }: AdvancedView, name: string, signal: AbortSignal): Promise<Pod | undefined> =>
     ifFound(client.get(podResource, { namespace, name }, { timeoutMs: TIMEOUT_MS, signal }));
 
+  const isOurs = (view: AdvancedView, { metadata = {}, ...pod }: Pod): boolean => {
+    const selector = parseSelector(view.podSelector);
+    return (
+      controllerOf({ ...pod, metadata })?.uid === view.uid &&
+      selector.ok &&
+      matches(selector.selector, metadata.labels ?? {})
+    );
+  };
+
   /** The UID of the pod that has the name already if it is ours, from an earlier attempt. */
   const adoptExisting = async (
     view: AdvancedView,
@@ -64,11 +75,9 @@ export const createPodCreator = (options: PodCreatorOptions) => {
   ): Promise<string | undefined> => {
     const existing = await readPod(view, name, signal);
     if (existing) {
-      const { labels = {}, deletionTimestamp, uid } = existing.metadata ?? {};
-      const selector = parseSelector(view.podSelector);
-      const isOurs = controllerOf(existing)?.uid === view.uid && selector.ok && matches(selector.selector, labels);
-      if (isOurs && !deletionTimestamp) return uid;
-      nameTakenBy.set(node, uid ?? '');
+      const { deletionTimestamp, uid } = existing.metadata ?? {};
+      if (isOurs(view, existing) && !deletionTimestamp) return uid;
+      predecessors.set(node, uid ?? '');
     }
     expectations.cancel(node);
     return undefined;
@@ -92,8 +101,16 @@ export const createPodCreator = (options: PodCreatorOptions) => {
     listedIn = term;
   };
 
-  const podFor = (view: AdvancedView, { template, target }: CurrentRevision, creation: Creation): Pod =>
-    newPod({ ...creation, daemonSet: view, template, revision: target.hash, gates: gatesFor(view) });
+  const podFor = (view: AdvancedView, { template, target }: CurrentRevision, creation: Creation): Pod => {
+    const nodeUid = nodes.get(creation.node)?.uid ?? '';
+    return newPod({ ...creation, nodeUid, daemonSet: view, template, revision: target.hash, gates: gatesFor(view) });
+  };
+
+  /** UID of the last pod on the node. A process that has not seen it takes the one that an open update deleted. */
+  const predecessorOn = (node: string): string | undefined => {
+    const update = ledger.get(node)?.update;
+    return predecessors.get(node) ?? (update?.kind === 'surge' ? undefined : update?.podUid);
+  };
 
   const isStillWanted = (view: AdvancedView, node: string): boolean =>
     expectations.has(node) && currentView().generation === view.generation && !currentView().deleted;
@@ -114,22 +131,24 @@ export const createPodCreator = (options: PodCreatorOptions) => {
       const found = await readPod(view, earlier.name, signal);
       if (!expectations.has(node)) return;
       const uid = found?.metadata?.uid;
-      const isSame = earlier.uid === undefined ? found && controllerOf(found)?.uid === view.uid : uid === earlier.uid;
+      const isSame = found && isOurs(view, found) && (earlier.uid ?? uid) === uid;
       if (isSame && uid !== undefined) {
         expectations.created(node, { name: earlier.name, uid });
         return;
       }
       expectations.doesNotExist(node);
     }
-    const pod = podFor(view, current, { ...creation, replaces: creation.replaces ?? nameTakenBy.get(node) });
+    const pod = podFor(view, current, { ...creation, replaces: creation.replaces ?? predecessorOn(node) });
     const name = pod.metadata?.name ?? '';
     let uid: string | undefined;
     try {
-      const created = await client.create(podResource, pod, { timeoutMs: CREATION_TIMEOUT_MS, signal });
+      const mayRepeat = (): boolean => isStillWanted(view, node);
+      const created = await client.create(podResource, pod, { timeoutMs: CREATION_TIMEOUT_MS, signal, mayRepeat });
       uid = created.metadata?.uid;
       metrics.podWritten?.('created');
       events.event('Normal', 'SuccessfulCreate', 'Create', `Created pod ${name} on ${node}.`);
     } catch (error) {
+      if (isKubeError(error, 'TooManyRequests') && !isStillWanted(view, node)) return;
       const isTaken = isKubeError(error, 'AlreadyExists');
       // The next attempt may be for another revision: that pod has another name and wouldn't collide with this one.
       if (isTaken || !isKubeError(error) || error.happened === 'unknown')
@@ -167,7 +186,7 @@ export const createPodCreator = (options: PodCreatorOptions) => {
     ): Promise<WriteOutcome> {
       const pod = podFor(view, current, creation);
       try {
-        const created = await client.create(podResource, pod, { timeoutMs: TIMEOUT_MS, signal });
+        const created = await client.create(podResource, pod, { timeoutMs: TIMEOUT_MS, signal, ...decidedOnAgain });
         return { kind: 'done', pod: toPodFacts(created) };
       } catch (error) {
         if (!isKubeError(error, 'AlreadyExists')) return outcomeOfError(error);
@@ -192,8 +211,8 @@ export const createPodCreator = (options: PodCreatorOptions) => {
     start(view: AdvancedView, current: CurrentRevision, creations: readonly Creation[], signal: AbortSignal): void {
       if (creations.length === 0 || !isIdle()) return;
       leading = signal;
-      const nodes = creations.map(({ node }) => node);
-      expectations.expect(nodes);
+      const names = creations.map(({ node }) => node);
+      expectations.expect(names);
       const suspension = createSuspensionCheck(() => clock.now());
       writes.start(BATCHES, async (sending) => {
         const createAll = () =>
@@ -204,7 +223,7 @@ export const createPodCreator = (options: PodCreatorOptions) => {
           );
         const { errors } = await listCreatedByOthers(view, signal, sending)
           .then(createAll, (error: unknown) => ({ errors: [error] }))
-          .finally(() => expectations.settle(nodes));
+          .finally(() => expectations.settle(names));
         if (errors.length > 0) {
           reportRefusal(errors[0]);
           return 'failed';
@@ -213,8 +232,17 @@ export const createPodCreator = (options: PodCreatorOptions) => {
         return 'succeeded';
       });
     },
+    /** The cache no longer shows the pod. */
+    podGone(cached: CachedPod): void {
+      const { node, name, uid, terminating } = cached.facts;
+      expectations.podGone(cached);
+      if (cached.ownership !== 'ours') return;
+      predecessors.set(node, uid);
+      // A list of an API server that lags may lack it.
+      if (!terminating) expectations.mayExist(node, { name, uid });
+    },
     forgetNode(node: string): void {
-      nameTakenBy.delete(node);
+      predecessors.delete(node);
       expectations.doesNotExist(node);
     },
     drain: (graceMs: number): Promise<void> => writes.drain(graceMs),

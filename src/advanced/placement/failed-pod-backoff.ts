@@ -1,4 +1,4 @@
-import { toTimestamp } from '../../rollout/index.ts';
+import { ownKey, toTimestamp } from '../../rollout/index.ts';
 import { type BackoffOptions, backoffMs } from '../../runtime/index.ts';
 
 /** How often pods of one revision have finished on a node, and when the last one was replaced, epoch ms. */
@@ -9,7 +9,7 @@ export interface FinishedPods {
 }
 
 /** On the pod that replaces a finished one: carries the back-off over to the next leader. */
-export const FINISHED_PODS_ANNOTATION = 'edgeset.io/endings';
+export const FINISHED_PODS_ANNOTATION = ownKey.finishedPods;
 
 const MAX_MS = 15 * 60_000;
 const BACKOFF: BackoffOptions = { baseMs: 1_000, maxMs: MAX_MS };

@@ -34,7 +34,7 @@ export type RemovalReason = 'not-eligible' | 'duplicate' | 'failed' | 'succeeded
 
 export interface Creation {
   node: string;
-  /** UID of the pod that it replaces, if any. */
+  /** UID of the pod that it replaces, if that one is still there. */
   replaces: string | undefined;
   annotations?: Readonly<Record<string, string>>;
 }

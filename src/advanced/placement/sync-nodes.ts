@@ -97,7 +97,7 @@ export const createNodeSync = (options: NodeSyncOptions) => {
 
   /** What the limits leave for these nodes, given the counts of all others. */
   const limitsFor = (view: AdvancedView, names: readonly string[]) => {
-    const { desired, leaving, onCurrentRevision } = counts.totals;
+    const { eligible, leaving, onCurrentRevision } = counts.totals;
     const { maxUnavailable, partition } = view.policy.policy;
     const others = { leaving, onCurrentRevision };
     for (const name of names) {
@@ -105,12 +105,12 @@ export const createNodeSync = (options: NodeSyncOptions) => {
       others.leaving -= node.leaving;
       others.onCurrentRevision -= node.onCurrentRevision;
     }
-    const maxUpdated = view.progressive ? desired - scaledValue(partition, desired, 'down') : NEVER;
-    const burst = burstOf(view, desired);
+    const maxUpdated = view.progressive ? eligible - scaledValue(partition, eligible, 'down') : NEVER;
+    const burst = burstOf(view, eligible);
     return {
       maxCreated: Math.max(0, burst - creator.expectations.inFlight()),
       maxRemoved: burst - removing.size,
-      maxLeaving: Math.max(0, Math.max(1, scaledValue(maxUnavailable, desired, 'up')) - others.leaving),
+      maxLeaving: Math.max(0, Math.max(1, scaledValue(maxUnavailable, eligible, 'up')) - others.leaving),
       maxUpdated: maxUpdated - others.onCurrentRevision - creator.expectations.inFlight(),
     };
   };
@@ -190,9 +190,15 @@ export const createNodeSync = (options: NodeSyncOptions) => {
       const requeue: Requeue = removals.length > 0 ? 'next reconcile' : create.length > 0 ? 'creation' : undefined;
       return { requeue, recheckAt: wakeAt };
     },
+    /** Nothing but an update would remove the pod: its node is eligible and has no other one. */
+    stays(view: AdvancedView, { facts }: CachedPod): boolean {
+      const node = placeableNode(view, facts.node);
+      const live = dirtyNodes.podsOn(facts.node).filter((pod) => pod.ownership === 'ours' && !pod.facts.terminating);
+      return node?.shouldContinueRunning === true && live.length === 1;
+    },
     /** Would another pod be created if a node needed one? */
     mayCreate: (view: AdvancedView): boolean =>
-      creator.isIdle() && creator.expectations.inFlight() < burstOf(view, counts.totals.desired),
+      creator.isIdle() && creator.expectations.inFlight() < burstOf(view, counts.totals.eligible),
     /** Starts the creations and removals that the limits allow on these nodes. */
     sync(
       { view, signal }: ManageInput<AdvancedView>,

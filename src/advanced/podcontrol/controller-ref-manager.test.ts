@@ -73,6 +73,8 @@ describe('a pod that was relabeled while no manager ran', () => {
       const before = await fleet.allRun('app:v1');
       const name = before.get('node-2')?.metadata?.name ?? '';
       const conflict = new KubeError('Conflict', 'it has changed', { status: 409 });
+      // Its node gets another pod at once, and the older one of the two stays.
+      await fleet.clock.advance(1_000);
       fleet.faults.push({ verb: 'patch', plural: 'pods', error: conflict, left: 1 });
       await fleet.patchPod(name, { labels: { app: 'other' } });
       await fleet.until('the release is attempted', async () => fleet.faults.at(-1)?.left === 0);

@@ -1,6 +1,13 @@
-import { createInFlightWrites, FIELD_MANAGER, type ReconcilerContext } from '../../controller/index.ts';
-import { ifFound, pods as podResource } from '../../kube/index.ts';
-import { controllerOf, formatSelector, matches, parseSelector, type Selector } from '../../rollout/index.ts';
+import { createInFlightWrites, type ReconcilerContext } from '../../controller/index.ts';
+import { ifFound, metadataOf, pagesOf, pods as podResource } from '../../kube/index.ts';
+import {
+  controllerOf,
+  FIELD_MANAGER,
+  formatSelector,
+  matches,
+  parseSelector,
+  type Selector,
+} from '../../rollout/index.ts';
 import type { AdvancedView } from '../advanced-view.ts';
 import { HASH_LABEL } from '../revisions/history.ts';
 import type { CachedPod } from './cached-pod.ts';
@@ -57,10 +64,11 @@ export const createControllerRefManager = ({ client, env, revisions, enqueue }: 
   const search = async ({ namespace, podSelector, uid }: AdvancedView, signal: AbortSignal): Promise<void> => {
     const hashes = revisions().map(({ hash }) => hash);
     for (const labelSelector of releasableSelectors(podSelector, hashes)) {
-      const { items } = await client.list(podResource, { namespace, labelSelector, timeoutMs: TIMEOUT_MS, signal });
-      for (const pod of items)
-        if (controllerOf(pod)?.uid === uid && !pod.metadata?.deletionTimestamp)
-          addCandidate(pod.metadata?.uid ?? '', pod.metadata?.name ?? '');
+      const query = { namespace, labelSelector, timeoutMs: TIMEOUT_MS, signal };
+      for await (const { items } of pagesOf(client, metadataOf(podResource), query))
+        for (const pod of items)
+          if (controllerOf(pod)?.uid === uid && !pod.metadata?.deletionTimestamp)
+            addCandidate(pod.metadata?.uid ?? '', pod.metadata?.name ?? '');
     }
     searched = true;
   };

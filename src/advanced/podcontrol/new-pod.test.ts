@@ -10,6 +10,7 @@ const input = (spec: Partial<PodSpec> = {}, more: Partial<NewPodInput> = {}): Ne
   daemonSet,
   template: { metadata: { labels: { app: 'app' } }, spec: { containers: [{ name: 'main', image: 'app:1' }], ...spec } },
   node: 'node-1',
+  nodeUid: 'm-1',
   revision: 'abc',
   replaces: undefined,
   gates: [],
@@ -25,11 +26,19 @@ describe('a new pod', () => {
     assert.equal(podNameOf(input()), name);
     const others = [
       input({}, { node: 'node-2' }),
+      input({}, { nodeUid: 'm-2' }),
       input({}, { revision: 'abd' }),
       input({}, { replaces: 'p-1' }),
       input({}, { daemonSet: { ...daemonSet, uid: 'u-2' } }),
     ].map(podNameOf);
-    assert.equal(new Set([name, ...others]).size, 5);
+    assert.equal(new Set([name, ...others]).size, 6);
+  });
+
+  it('has the generateName that the DaemonSet controller sets, within the limit of the API server', () => {
+    assert.equal(newPod(input()).metadata?.generateName, 'app-');
+    const named = (length: number) => newPod(input({}, { daemonSet: { ...daemonSet, name: 'a'.repeat(length) } }));
+    assert.equal(named(252).metadata?.generateName, `${'a'.repeat(252)}-`);
+    assert.equal(named(253).metadata?.generateName, 'a'.repeat(253));
   });
 
   it('has a valid name for the longest DaemonSet name', () => {

@@ -10,9 +10,10 @@ export interface NewPodInput {
   /** With all defaults. */
   template: PodTemplateSpec;
   node: string;
+  nodeUid: string;
   /** Hash label of the template's revision. */
   revision: string;
-  /** UID of the pod that it replaces, if any. */
+  /** UID of the last pod on the node before it, if any is known. */
   replaces: string | undefined;
   gates: readonly Gate[];
   /** In addition to the template's. */
@@ -24,18 +25,18 @@ const MAX_NAME_LENGTH = 253;
 
 /**
  * `<name>-<suffix>`. The suffix is derived from the purpose of the pod, so a second attempt to create it, by another leader or
- * after a lost response, fails with AlreadyExists.
+ * after a lost response, fails with AlreadyExists. A pod never has the name of the one that it
+ * replaces: a request for the old name must not return the new pod, and logs and metrics must not merge the two.
  */
-export const podNameOf = ({
-  daemonSet,
-  node,
-  revision,
-  replaces,
-}: Omit<NewPodInput, 'template' | 'gates' | 'annotations'>): string => {
-  const suffix = safeHash(JSON.stringify([daemonSet.uid, node, revision, replaces ?? '']));
+export const podNameOf = (input: Omit<NewPodInput, 'template' | 'gates' | 'annotations'>): string => {
+  const { daemonSet, node, nodeUid, revision, replaces } = input;
+  const suffix = safeHash(JSON.stringify([daemonSet.uid, node, nodeUid, revision, replaces ?? '']));
   const room = MAX_NAME_LENGTH - HASH_LENGTH - 1;
   return `${daemonSet.name.slice(0, room).replace(/[-.]+$/, '')}-${suffix}`;
 };
+
+/** As the DaemonSet controller sets it: tools derive the workload from it. The API server refuses one that is too long. */
+const generateNameOf = (name: string): string => (name.length < MAX_NAME_LENGTH ? `${name}-` : name);
 
 /** Narrows every required term to this node, so that the scheduler binds the pod only there. */
 const pinned = (affinity: Affinity | undefined, node: string): Affinity => {
@@ -72,6 +73,7 @@ export const newPod = (input: NewPodInput): Pod => {
     kind: 'Pod',
     metadata: {
       name: podNameOf(input),
+      generateName: generateNameOf(daemonSet.name),
       namespace: daemonSet.namespace,
       labels: { ...metadata.labels, [HASH_LABEL]: revision },
       ...(Object.keys(annotations).length > 0 && { annotations }),

@@ -1,4 +1,5 @@
 import {
+  decidedOnAgain,
   type PodVersion,
   type PodWrites,
   type ReconcilerContext,
@@ -69,7 +70,12 @@ export const createPodOperations = (options: PodOperationsOptions) => {
     { kind, body }: { kind: 'status' | 'pod' | 'resize'; body: object },
     signal: AbortSignal,
   ): Promise<WriteOutcome> =>
-    podControl.patch(pod, body, { type: 'strategic', ...(kind !== 'pod' && { subresource: kind }) }, signal);
+    podControl.patch(
+      pod,
+      body,
+      { type: 'strategic', ...(kind !== 'pod' && { subresource: kind }), ...decidedOnAgain },
+      signal,
+    );
 
   /**
    * The kubelet writes to a pod as soon as its gate closes, which invalidates decisions based on the earlier version. Waits

@@ -166,4 +166,33 @@ describe('a pod that is out of service for an in-place update', () => {
       ]);
     }),
   );
+
+  for (const [who, restarts] of [
+    ['', false],
+    [' by a new leader', true],
+  ] as const)
+    it(
+      `is not kept prepared for its deletion while the API server refuses the template${who}`,
+      withFleet(async (fleet) => {
+        const lifecycle = { preDelete: { labelsHandler: { hold: 'yes' }, markPodNotReady: true } };
+        await fleet.create({ lifecycle }, {}, { metadata: { labels: { app: 'app', hold: 'yes' } } });
+        const before = await fleet.allRun('app:v1');
+        await fleet.setImage('app:v2');
+        const isAnyPrepared = async (): Promise<boolean> => (await fleet.pods()).some(isPreparing);
+        await fleet.until('a pod is prepared', isAnyPrepared);
+        await fleet.patch({ spec: { template: { metadata: { labels: { app: 'app', 'not a label': 'x' } } } } });
+        if (restarts) await fleet.restart();
+        await fleet.until('no pod is prepared', async () => !(await isAnyPrepared()));
+        await fleet.until('all are in service', async () =>
+          (await fleet.pods()).every(
+            ({ status }) => status?.conditions?.find(({ type }) => type === 'KruisePodReady')?.status === 'True',
+          ),
+        );
+        const known = new Set(Array.from(before.values(), ({ metadata }) => metadata?.uid));
+        assert.ok(
+          (await fleet.pods()).every(({ metadata }) => known.has(metadata?.uid)),
+          'a pod was replaced',
+        );
+      }),
+    );
 });

@@ -129,10 +129,16 @@ export const createPodSync = ({ env, ledger, events, operations, writer }: PodSy
       reportUnschedulable(cached);
       return fulfill(cached, needOf(view, cached, current, removing));
     },
-    /** Only returns a pod to service that was taken out of it for an in-place update. Same result as `sync`. */
-    syncInPlace(cached: CachedPod, current: CurrentRevision): number | undefined {
+    /**
+     * Only returns a pod to service that was prepared for its deletion (if it `stays`), or for an in-place update. Same
+     * result as `sync`.
+     */
+    returnToService(cached: CachedPod, last: CurrentRevision | undefined, stays: boolean): number | undefined {
       if (cached.ownership !== 'ours' || cached.facts.terminating) return NEVER;
-      return fulfill(cached, isRolloutsTurn(cached) ? { kind: 'rollout' } : completeInPlace(cached, current));
+      if (isRolloutsTurn(cached)) return fulfill(cached, { kind: 'rollout' });
+      const cancel = stays ? cancelDelete(cached.pod, clock.now()) : undefined;
+      if (cancel) return fulfill(cached, patch(cached, cancel.kind, cancel.body));
+      return fulfill(cached, last && completeInPlace(cached, last));
     },
   };
 };

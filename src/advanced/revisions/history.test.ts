@@ -3,7 +3,17 @@ import { describe, it } from 'node:test';
 import * as fc from 'fast-check';
 import type { ControllerRevision } from 'kubernetes-types/apps/v1.d.ts';
 import type { PodTemplateSpec } from 'kubernetes-types/core/v1.d.ts';
-import { HASH_LABEL, type HistoryInput, type HistoryPlan, onNameTaken, planHistory, revisionData } from './history.ts';
+import {
+  describing,
+  HASH_LABEL,
+  type HistoryInput,
+  type HistoryPlan,
+  onNameTaken,
+  planHistory,
+  type RevisionSummary,
+  revisionData,
+  summaryOf,
+} from './history.ts';
 
 const owner = {
   apiVersion: 'apps.kruise.io/v1beta1',
@@ -16,19 +26,19 @@ const template = (image: string): PodTemplateSpec => ({
   metadata: { labels: { app: 'app' } },
   spec: { containers: [{ name: 'main', image }] },
 });
-const plan = (image: string, revisions: readonly ControllerRevision[], more: Partial<HistoryInput> = {}): HistoryPlan =>
+const plan = (image: string, revisions: readonly RevisionSummary[], more: Partial<HistoryInput> = {}): HistoryPlan =>
   planHistory({ owner, template: template(image), revisions, live: new Set(), keep: 10, ...more });
 
 /** The revisions after a plan was carried out. */
-const after = (revisions: readonly ControllerRevision[], { write, remove }: HistoryPlan): ControllerRevision[] => {
+const after = (revisions: readonly RevisionSummary[], { write, remove }: HistoryPlan): RevisionSummary[] => {
   const left = revisions.filter((revision) => !remove.includes(revision));
   if (write.kind === 'none') return left;
-  const { revision } = write;
+  const revision = write.kind === 'create' ? summaryOf(write.revision) : write.revision;
   return [...left.filter(({ metadata }) => metadata?.name !== revision.metadata?.name), revision];
 };
-const rollOut = (...images: string[]): ControllerRevision[] =>
-  images.reduce<ControllerRevision[]>((revisions, image) => after(revisions, plan(image, revisions)), []);
-const numbers = (revisions: readonly ControllerRevision[]): number[] => revisions.map(({ revision }) => revision);
+const rollOut = (...images: string[]): RevisionSummary[] =>
+  images.reduce<RevisionSummary[]>((revisions, image) => after(revisions, plan(image, revisions)), []);
+const numbers = (revisions: readonly RevisionSummary[]): number[] => revisions.map(({ revision }) => revision);
 
 describe('the history of an Advanced DaemonSet', () => {
   it('starts with a revision in the format of the native controller', () => {
@@ -61,10 +71,10 @@ describe('the history of an Advanced DaemonSet', () => {
   it('keeps the history limit in addition to the target, and every revision in use', () => {
     const revisions = rollOut('v1', 'v2', 'v3', 'v4', 'v5');
     const hashes = revisions.map(({ metadata }) => metadata?.labels?.[HASH_LABEL] ?? '');
-    assert.deepEqual(numbers(plan('v5', revisions, { keep: 2 }).remove as ControllerRevision[]), [1, 2]);
+    assert.deepEqual(numbers(plan('v5', revisions, { keep: 2 }).remove), [1, 2]);
     const live = new Set([hashes[0] ?? '']);
-    assert.deepEqual(numbers(plan('v5', revisions, { keep: 2, live }).remove as ControllerRevision[]), [2, 3]);
-    assert.deepEqual(numbers(plan('v5', revisions, { keep: 0 }).remove as ControllerRevision[]), [1, 2, 3, 4]);
+    assert.deepEqual(numbers(plan('v5', revisions, { keep: 2, live }).remove), [2, 3]);
+    assert.deepEqual(numbers(plan('v5', revisions, { keep: 0 }).remove), [1, 2, 3, 4]);
     assert.deepEqual(plan('v5', revisions, { keep: 0, live: new Set(hashes) }).remove, []);
     const all = plan('v5', revisions, { keep: 2, live: new Set(hashes) }).overLimit;
     assert.deepEqual([...all], hashes.slice(0, 4), 'looked at again once no pod carries one of them');
@@ -82,7 +92,7 @@ describe('the history of an Advanced DaemonSet', () => {
       data: revisionData(template('v1')),
       revision: 3,
     };
-    const { target, write } = plan('v1', [orphan], { live: new Set(['5d8f9c']) });
+    const { target, write } = plan('v1', [summaryOf(orphan)], { live: new Set(['5d8f9c']) });
     assert.deepEqual(target, { name: 'app-5d8f9c', hash: '5d8f9c', number: 3 });
     assert.ok(write.kind === 'renumber');
     assert.equal(write.revision.metadata?.ownerReferences?.[0]?.uid, 'u-1');
@@ -95,7 +105,7 @@ describe('the history of an Advanced DaemonSet', () => {
       metadata: { ...revision.metadata, ownerReferences: [] },
     }));
     assert.ok(first && second);
-    const stranger = { ...first, metadata: { ...first.metadata, name: 'other' }, data: {} };
+    const stranger = { ...first, metadata: { ...first.metadata, name: 'other' }, digest: undefined };
     const { adopt, write } = plan('v2', [first, second, stranger]);
     assert.deepEqual(
       adopt.map(({ metadata, revision }) => [metadata?.name, revision, metadata?.ownerReferences?.[0]?.uid]),
@@ -137,14 +147,15 @@ describe('the history of an Advanced DaemonSet', () => {
     assert.notEqual(raised.target.name, write.revision.metadata?.name);
   });
 
-  it('records the change cause when the template is first set', () => {
-    const said = (changeCause: string | undefined) => {
-      const { write } = plan('v1', [], { owner: { ...owner, changeCause } });
+  it('records the change cause and the release notes when the template is first set', () => {
+    const said = (annotations: Record<string, string>) => {
+      const { write } = plan('v1', [], { owner: { ...owner, description: describing(annotations) } });
       assert.ok(write.kind === 'create');
       return write.revision.metadata?.annotations;
     };
-    assert.deepEqual(said('ticket 12'), { 'kubernetes.io/change-cause': 'ticket 12' });
-    assert.equal(said(undefined), undefined);
+    const both = { 'kubernetes.io/change-cause': 'ticket 12', 'edgeset.io/release-notes': 'Faster.' };
+    assert.deepEqual(said({ ...both, 'edgeset.io/paused': 'true' }), both);
+    assert.equal(said({ 'edgeset.io/paused': 'true' }), undefined);
   });
 
   it('has one increasing number for each revision', () => {
@@ -153,7 +164,7 @@ describe('the history of an Advanced DaemonSet', () => {
         fc.array(fc.constantFrom('a', 'b', 'c', 'd', 'e'), { minLength: 1, maxLength: 30 }),
         fc.nat(4),
         (images, keep) => {
-          let revisions: ControllerRevision[] = [];
+          let revisions: RevisionSummary[] = [];
           let last = 0;
           let before = '';
           for (const image of images) {

@@ -1,10 +1,15 @@
 import type { ControllerRevision } from 'kubernetes-types/apps/v1.d.ts';
 import type { PodTemplateSpec } from 'kubernetes-types/core/v1.d.ts';
-import { controllerOf, recordedTemplate, type TargetRevision, templateDigest } from '../../rollout/index.ts';
+import {
+  annotation,
+  controllerOf,
+  recordedTemplate,
+  type TargetRevision,
+  templateDigest,
+} from '../../rollout/index.ts';
 import { controllerRef } from '../api/types.ts';
 import { revisionHash } from './hash.ts';
 
-export const CHANGE_CAUSE = 'kubernetes.io/change-cause';
 export const HASH_LABEL = 'controller-revision-hash';
 
 /** The Advanced DaemonSet that owns the history. */
@@ -15,16 +20,34 @@ export interface HistoryOwner {
   uid: string;
   /** From its status; 0 if absent. */
   collisionCount: number;
-  /** The annotation of the DaemonSet, recorded on the revision as for native DaemonSets. */
-  changeCause?: string | undefined;
+  /** See `describing`. */
+  description?: Readonly<Record<string, string>>;
 }
+
+const DESCRIBING: readonly string[] = ['kubernetes.io/change-cause', annotation.releaseNotes];
+
+/** Annotations of a DaemonSet that describe its template. A revision records them, as those of native DaemonSets do. */
+export const describing = (annotations: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(annotations).filter(([key]) => DESCRIBING.includes(key)));
+
+/** What is kept of a revision while the history is planned: not its template, which may be as large as an object can be. */
+export type RevisionSummary = Pick<ControllerRevision, 'metadata' | 'revision'> & {
+  /** Undefined: it records no template. */
+  digest: string | undefined;
+};
+
+export const summaryOf = (recorded: ControllerRevision): RevisionSummary => {
+  const { managedFields: _, annotations: __, ...metadata } = recorded.metadata ?? {};
+  const template = recordedTemplate(recorded);
+  return { metadata, revision: recorded.revision, digest: template && templateDigest(template) };
+};
 
 export interface HistoryInput {
   owner: HistoryOwner;
   /** With the API server's defaults. */
   template: PodTemplateSpec;
   /** Revisions that the owner controls, and orphans that its selector matches. */
-  revisions: readonly ControllerRevision[];
+  revisions: readonly RevisionSummary[];
   /** Hash labels of revisions in use. */
   live: ReadonlySet<string>;
   /** How many revisions to keep in addition to the target. */
@@ -36,26 +59,28 @@ export type HistoryWrite =
   | { kind: 'none' }
   | { kind: 'create'; revision: ControllerRevision }
   /** Adopts and labels an existing revision if necessary, and gives it the highest number. */
-  | { kind: 'renumber'; revision: ControllerRevision };
+  | { kind: 'renumber'; revision: RevisionSummary };
 
 export interface HistoryPlan {
   target: TargetRevision;
   write: HistoryWrite;
   /** Orphans of a deleted DaemonSet that the selector matches, as they should be written. */
-  adopt: readonly ControllerRevision[];
+  adopt: readonly RevisionSummary[];
   /** Over the history limit and not in use, oldest first. Deleted after the write. */
-  remove: readonly ControllerRevision[];
+  remove: readonly RevisionSummary[];
   /** Hashes of revisions over the history limit that are still in use. */
   overLimit: ReadonlySet<string>;
 }
 
-const hashOf = ({ metadata }: ControllerRevision): string => metadata?.labels?.[HASH_LABEL] ?? metadata?.name ?? '';
+export const hashOf = ({ metadata }: Pick<ControllerRevision, 'metadata'>): string =>
+  metadata?.labels?.[HASH_LABEL] ?? metadata?.name ?? '';
 
 /** A strategic merge patch that restores the template, in the format of the native controller. */
 export const revisionData = (template: object): object => ({ spec: { template: { $patch: 'replace', ...template } } });
 
 const newRevision = (owner: HistoryOwner, template: PodTemplateSpec, digest: string, number: number) => {
   const hash = revisionHash(digest, owner.collisionCount);
+  const { description = {} } = owner;
   return {
     apiVersion: 'apps/v1',
     kind: 'ControllerRevision',
@@ -63,7 +88,7 @@ const newRevision = (owner: HistoryOwner, template: PodTemplateSpec, digest: str
       name: `${owner.name}-${hash}`,
       namespace: owner.namespace,
       labels: { ...template.metadata?.labels, [HASH_LABEL]: hash },
-      ...(owner.changeCause !== undefined && { annotations: { [CHANGE_CAUSE]: owner.changeCause } }),
+      ...(Object.keys(description).length > 0 && { annotations: description }),
       ownerReferences: [controllerRef(owner)],
     },
     data: revisionData(template),
@@ -72,17 +97,17 @@ const newRevision = (owner: HistoryOwner, template: PodTemplateSpec, digest: str
 };
 
 /** Oldest first, ties by name. */
-const byAge = (a: ControllerRevision, b: ControllerRevision): number =>
+const byAge = (a: RevisionSummary, b: RevisionSummary): number =>
   a.revision - b.revision || ((a.metadata?.name ?? '') < (b.metadata?.name ?? '') ? -1 : 1);
 
-const targetOf = (revision: ControllerRevision): TargetRevision => ({
+const targetOf = (revision: Pick<ControllerRevision, 'metadata' | 'revision'>): TargetRevision => ({
   name: revision.metadata?.name ?? '',
   hash: hashOf(revision),
   number: revision.revision,
 });
 
 /** The revision with owner, hash label and this number; the same object if nothing differs. */
-const withOwner = (revision: ControllerRevision, owner: HistoryOwner, number: number): ControllerRevision => {
+const withOwner = (revision: RevisionSummary, owner: HistoryOwner, number: number): RevisionSummary => {
   const { metadata = {} } = revision;
   const owned = controllerOf(revision)?.uid === owner.uid;
   const labelled = metadata.labels?.[HASH_LABEL] !== undefined;
@@ -107,13 +132,13 @@ const withOwner = (revision: ControllerRevision, owner: HistoryOwner, number: nu
 export const planHistory = ({ owner, template, revisions, live, keep }: HistoryInput): HistoryPlan => {
   const digest = templateDigest(template);
   const ordered = revisions.toSorted(byAge);
-  const matching = ordered.filter((revision) => templateDigest(recordedTemplate(revision)) === digest);
+  const matching = ordered.filter((revision) => revision.digest === digest);
   const found = matching.findLast((revision) => live.has(hashOf(revision))) ?? matching.at(-1);
   const others = ordered.filter((revision) => revision !== found);
   const highest = others.at(-1)?.revision ?? 0;
 
-  const isOrphan = (revision: ControllerRevision): boolean =>
-    controllerOf(revision) === undefined && recordedTemplate(revision) !== undefined;
+  const isOrphan = (revision: RevisionSummary): boolean =>
+    controllerOf(revision) === undefined && revision.digest !== undefined;
   const adopt = others.filter(isOrphan).map((revision) => withOwner(revision, owner, revision.revision));
   const ours = others.filter((revision) => controllerOf(revision)?.uid === owner.uid);
   const unused = ours.filter((revision) => !live.has(hashOf(revision)));

@@ -1,12 +1,12 @@
 import type { ControllerRevision } from 'kubernetes-types/apps/v1.d.ts';
 import type { PodTemplateSpec } from 'kubernetes-types/core/v1.d.ts';
-import { controllerRevisions, isKubeError, type KubeClient } from '../../kube/index.ts';
+import { controllerRevisions, isKubeError, type KubeClient, pagesOf } from '../../kube/index.ts';
 import { controllerOf, recordedTemplate, type TargetRevision } from '../../rollout/index.ts';
 import type { AdvancedView } from '../advanced-view.ts';
 import { advancedDaemonSets } from '../api/types.ts';
 import { type InPlacePlan, planInPlace } from '../inplace/plan.ts';
 import { goJson } from './go-json.ts';
-import { HASH_LABEL, type HistoryPlan, onNameTaken, planHistory } from './history.ts';
+import { type HistoryPlan, hashOf, onNameTaken, planHistory, type RevisionSummary, summaryOf } from './history.ts';
 
 /** The current revision of a DaemonSet, validated and recorded. */
 export interface CurrentRevision {
@@ -15,7 +15,7 @@ export interface CurrentRevision {
   template: PodTemplateSpec;
   /** By hash of the other kept revisions: how their pods are updated in place. */
   plans: ReadonlyMap<string, InPlacePlan>;
-  /** By hash: templates of all kept revisions. An in-place update to an earlier revision may have to be completed. */
+  /** By hash: templates of kept revisions, unless they take too much memory. An in-place update to an earlier revision may have to be completed. */
   templates: ReadonlyMap<string, PodTemplateSpec>;
   /** Hashes of revisions over the history limit, which are deleted once no pod carries them. */
   overLimit: ReadonlySet<string>;
@@ -23,8 +23,6 @@ export interface CurrentRevision {
 
 /** `conflict`: the history changed since it was read; try again. */
 export type HistoryResult = { kind: 'synced'; revision: CurrentRevision } | { kind: 'conflict' };
-
-const hashOf = ({ metadata }: ControllerRevision): string => metadata?.labels?.[HASH_LABEL] ?? metadata?.name ?? '';
 
 /** Owned by the DaemonSet, or an orphan. */
 const isOwnedOrOrphan =
@@ -50,12 +48,40 @@ const createRevision = (
 /** A patch without the data: the API server would refuse data that differs in a single byte. */
 const patchRevision = (
   client: KubeClient,
-  { metadata = {}, revision }: ControllerRevision,
+  { metadata = {}, revision }: RevisionSummary,
   options: { signal: AbortSignal },
 ): Promise<ControllerRevision> => {
   const { namespace = '', name = '', uid, resourceVersion, labels, ownerReferences } = metadata;
   const body = { metadata: { uid, resourceVersion, labels, ownerReferences }, revision };
   return client.patch(controllerRevisions, { namespace, name }, body, { type: 'merge', ...options });
+};
+
+/**
+ * What the templates of one DaemonSet's earlier revisions may take in memory, in characters of JSON: of those that pods carry,
+ * and of the others. Pods of a revision without a template here are recreated, not updated in place.
+ */
+const MAX_LIVE_TEXT = 4 * 1024 * 1024;
+const MAX_OTHER_TEXT = 1024 * 1024;
+
+/** The templates that are kept of the revisions read. Users of the namespace decide how many there are, and how large. */
+const createKeptTemplates = (live: ReadonlySet<string>) => {
+  const all: { name: string; hash: string; recorded: PodTemplateSpec }[] = [];
+  let liveText = 0;
+  let otherText = 0;
+  return {
+    all,
+    add(revision: ControllerRevision): void {
+      const recorded: PodTemplateSpec | undefined = recordedTemplate(revision);
+      if (!recorded) return;
+      const hash = hashOf(revision);
+      const { length } = JSON.stringify(recorded);
+      const fits = live.has(hash) ? liveText + length <= MAX_LIVE_TEXT : otherText + length <= MAX_OTHER_TEXT;
+      if (!fits) return;
+      if (live.has(hash)) liveText += length;
+      else otherText += length;
+      all.push({ name: revision.metadata?.name ?? '', hash, recorded });
+    },
+  };
 };
 
 /** Creates, adopts and cleans up the revisions of one DaemonSet, once for each template. */
@@ -72,22 +98,23 @@ export const createHistorySync = (client: KubeClient) => {
 
   /** Returns false if the history has to be read and planned again. */
   const write = async (view: AdvancedView, plan: HistoryPlan, signal: AbortSignal): Promise<boolean> => {
-    if (plan.write.kind === 'none') return true;
+    const wanted = plan.write;
+    if (wanted.kind === 'none') return true;
     try {
-      const writeRevision = plan.write.kind === 'create' ? createRevision : patchRevision;
-      await writeRevision(client, plan.write.revision, { signal });
+      if (wanted.kind === 'create') await createRevision(client, wanted.revision, { signal });
+      else await patchRevision(client, wanted.revision, { signal });
       return true;
     } catch (error) {
       if (isKubeError(error, 'Conflict', 'NotFound')) return false;
-      if (!isKubeError(error, 'AlreadyExists')) throw error;
+      if (!isKubeError(error, 'AlreadyExists') || wanted.kind !== 'create') throw error;
       const { namespace } = view;
       const existing = await client.get(controllerRevisions, { namespace, name: plan.target.name }, { signal });
-      if (onNameTaken(existing, plan.write.revision) === 'collision') await countCollision(view, signal);
+      if (onNameTaken(existing, wanted.revision) === 'collision') await countCollision(view, signal);
       return false;
     }
   };
 
-  const adopt = async (revisions: readonly ControllerRevision[], signal: AbortSignal) => {
+  const adopt = async (revisions: readonly RevisionSummary[], signal: AbortSignal) => {
     for (const revision of revisions)
       try {
         await patchRevision(client, revision, { signal });
@@ -97,7 +124,7 @@ export const createHistorySync = (client: KubeClient) => {
       }
   };
 
-  const remove = async ({ namespace }: AdvancedView, old: readonly ControllerRevision[], signal: AbortSignal) => {
+  const remove = async ({ namespace }: AdvancedView, old: readonly RevisionSummary[], signal: AbortSignal) => {
     for (const { metadata: { name = '', uid, resourceVersion } = {} } of old)
       try {
         const preconditions = { ...(uid && { uid }), ...(resourceVersion && { resourceVersion }) };
@@ -115,11 +142,17 @@ export const createHistorySync = (client: KubeClient) => {
       live: ReadonlySet<string>,
       signal: AbortSignal,
     ): Promise<HistoryResult> {
-      const { namespace, podSelector, uid, apiVersion, name, keep, changeCause } = view;
+      const { namespace, podSelector, uid, apiVersion, name, keep, description } = view;
       collisionCount = Math.max(collisionCount, view.status.collisionCount ?? 0);
-      const { items } = await client.list(controllerRevisions, { namespace, labelSelector: podSelector, signal });
-      const revisions = items.filter(isOwnedOrOrphan(uid));
-      const owner = { apiVersion, name, namespace, uid, collisionCount, changeCause };
+      const kept = createKeptTemplates(live);
+      const revisions: RevisionSummary[] = [];
+      const query = { namespace, labelSelector: podSelector, signal };
+      for await (const { items } of pagesOf(client, controllerRevisions, query))
+        for (const item of items.filter(isOwnedOrOrphan(uid))) {
+          revisions.push(summaryOf(item));
+          kept.add(item);
+        }
+      const owner = { apiVersion, name, namespace, uid, collisionCount, description };
       const plan = planHistory({ owner, template, revisions, live, keep });
       if (!(await write(view, plan, signal))) return { kind: 'conflict' };
       await adopt(plan.adopt, signal);
@@ -127,10 +160,8 @@ export const createHistorySync = (client: KubeClient) => {
       const removed = new Set(plan.remove.map((revision) => revision.metadata?.name));
       const plans = new Map<string, InPlacePlan>();
       const templates = new Map([[plan.target.hash, template]]);
-      for (const revision of revisions) {
-        const hash = hashOf(revision);
-        const recorded: PodTemplateSpec | undefined = recordedTemplate(revision);
-        if (!recorded || hash === plan.target.hash || removed.has(revision.metadata?.name)) continue;
+      for (const { name: revision, hash, recorded } of kept.all) {
+        if (hash === plan.target.hash || removed.has(revision)) continue;
         templates.set(hash, recorded);
         const change = planInPlace(recorded, template);
         if (change.kind === 'in-place') plans.set(hash, change);

@@ -9,14 +9,13 @@ import {
   type LeaseWatch,
 } from '../conflicting-controllers.ts';
 import { planInPlace } from '../inplace/plan.ts';
+import type { NativeDaemonSets } from '../native-daemonsets.ts';
 import type { CachedPod } from '../podcontrol/cached-pod.ts';
 import { type DefaultedTemplate, defaultedTemplate } from './defaulted-template.ts';
 import { type CurrentRevision, createHistorySync } from './sync-history.ts';
 
 /** How often to recheck a conflict. */
 const CONFLICT_RECHECK_MS = 5_000;
-/** Minimum time between two lists of native DaemonSets. */
-const NATIVE_LIST_INTERVAL_MS = 15_000;
 /** An admission policy that refuses the template may change. */
 const INVALID_TEMPLATE_RECHECK_MS = 300_000;
 const RETRY_MS = 250;
@@ -29,13 +28,6 @@ export interface Blocked {
 
 const INVALID = 'The DaemonSet is not valid';
 
-const emptySelector: PolicyError = {
-  field: 'spec.selector',
-  value: '{}',
-  problem: 'is empty and would match every pod in the namespace',
-  cure: 'delete the DaemonSet with --cascade=orphan and create it again with a selector that matches its template',
-};
-
 const invalidTemplate = (name: string, message: string): PolicyError => ({
   field: 'spec.template',
   value: name,
@@ -46,10 +38,10 @@ const invalidTemplate = (name: string, message: string): PolicyError => ({
 type TargetContext = Pick<
   ReconcilerContext<AdvancedView, CachedPod>,
   'client' | 'env' | 'pods' | 'ledger' | 'revisions' | 'events'
-> & { lease: LeaseWatch };
+> & { lease: LeaseWatch; natives: Pick<NativeDaemonSets, 'withSelector'> };
 
 /** Finds the current revision of a DaemonSet. Reads and writes only when something has changed. */
-export const createTargetFinder = ({ client, env, pods, ledger, revisions, events, lease }: TargetContext) => {
+export const createTargetFinder = ({ client, env, pods, ledger, revisions, events, lease, natives }: TargetContext) => {
   const { clock } = env;
   const history = createHistorySync(client);
   let validated: { generation: number; at: number; result: DefaultedTemplate } | undefined;
@@ -59,8 +51,6 @@ export const createTargetFinder = ({ client, env, pods, ledger, revisions, event
   /** The last recorded revision, also of an earlier generation. */
   let lastRecorded: CurrentRevision | undefined;
   let conflict: Conflict | undefined;
-  /** When native DaemonSets were last listed, and for which generation. */
-  let nativesListed: { generation: number; at: number } | undefined;
   let blocked: Blocked | undefined;
 
   const hold = (what: string, reason: string, error: PolicyError, recheckAt: number): Target => {
@@ -73,15 +63,7 @@ export const createTargetFinder = ({ client, env, pods, ledger, revisions, event
   const findConflict = async (view: AdvancedView, signal: AbortSignal): Promise<Conflict | undefined> => {
     const kruise = await findKruiseConflict(lease, client, clock, signal);
     if (kruise || view.deleted) return kruise;
-    const now = clock.now();
-    const isRecent =
-      nativesListed?.generation === view.generation &&
-      now >= nativesListed.at &&
-      now - nativesListed.at < NATIVE_LIST_INTERVAL_MS;
-    if (isRecent && conflict === undefined) return undefined;
-    const native = await findNativeConflict(client, view, signal);
-    nativesListed = { generation: view.generation, at: now };
-    return native;
+    return findNativeConflict(natives, view);
   };
 
   const validate = async (view: AdvancedView, signal: AbortSignal): Promise<DefaultedTemplate> => {
@@ -130,7 +112,10 @@ export const createTargetFinder = ({ client, env, pods, ledger, revisions, event
 
   return {
     async find(view: AdvancedView, signal: AbortSignal): Promise<Target> {
-      if (view.selectsAll) return hold(INVALID, 'SelectingAll', emptySelector, Number.POSITIVE_INFINITY);
+      if (view.selectorError) {
+        const { reason, error } = view.selectorError;
+        return hold(INVALID, reason, error, Number.POSITIVE_INFINITY);
+      }
       conflict = await findConflict(view, signal);
       if (!conflict && view.deleted) {
         blocked = undefined;
@@ -165,17 +150,12 @@ export const createTargetFinder = ({ client, env, pods, ledger, revisions, event
     /** The current revision of this generation; undefined while it is not recorded. */
     current: (view: AdvancedView): CurrentRevision | undefined =>
       recorded?.generation === view.generation ? recorded.revision : undefined,
-    /**
-     * The last recorded revision, to return pods to service even if the current template is invalid; undefined while
-     * another controller may manage the pods.
-     */
-    lastRecorded: (): CurrentRevision | undefined => (conflict ? undefined : lastRecorded),
+    /** The last recorded revision, to complete in-place updates even if the current template is invalid. */
+    lastRecorded: (): CurrentRevision | undefined => lastRecorded,
+    /** Pods may be returned to service while none may be created: no other controller may manage them. */
+    mayReturnPods: (): boolean => conflict === undefined,
     /** Why no pod may be created; undefined if pods may be. */
     blocked: (): Blocked | undefined => blocked,
-    /** A pod of a native DaemonSet was observed: list native DaemonSets again. */
-    recheckNativeDaemonSets(): void {
-      nativesListed = undefined;
-    },
   };
 };
 export type TargetFinder = ReturnType<typeof createTargetFinder>;

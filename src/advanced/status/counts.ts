@@ -1,9 +1,14 @@
-import { isEligible, type NodeInfo, type PodFacts } from '../../rollout/index.ts';
+import { isEligible, type NodeInfo, nodeShouldRunDaemonPod, type PodFacts } from '../../rollout/index.ts';
 import type { AdvancedView } from '../advanced-view.ts';
 
-/** What one node contributes to the status counts. The totals also determine the limits of placement. */
+/**
+ * What one node contributes to the status, which counts as the DaemonSet controller does: it wants no pod on an unreachable
+ * node. `eligible`, `leaving` and `onCurrentRevision` determine the limits of placement.
+ */
 export interface NodeCounts {
   desired: number;
+  /** As in the rollout: an offline node belongs to it. */
+  eligible: number;
   current: number;
   misscheduled: number;
   ready: number;
@@ -17,6 +22,7 @@ export interface NodeCounts {
 
 const none: NodeCounts = {
   desired: 0,
+  eligible: 0,
   current: 0,
   misscheduled: 0,
   ready: 0,
@@ -45,7 +51,8 @@ export const countNode = (
   now: number,
 ): { counts: NodeCounts; changesAt: number } => {
   if (!node) return { counts: none, changesAt: Number.POSITIVE_INFINITY };
-  const desired = isEligible(view.needs, node);
+  const desired = nodeShouldRunDaemonPod(view.needs, node).shouldRun;
+  const eligible = isEligible(view.needs, node);
   const pod = countedPod(pods);
   const live = pods.filter(({ terminating }) => !terminating);
   const isReady = desired && pod?.ready === true && !pod.terminating;
@@ -54,12 +61,13 @@ export const countNode = (
     : Number.POSITIVE_INFINITY;
   const counts: NodeCounts = {
     desired: Number(desired),
+    eligible: Number(eligible),
     current: Number(desired && pods.length > 0),
     misscheduled: Number(!desired && pods.length > 0),
     ready: Number(isReady),
     available: Number(availableAt <= now),
     updated: Number(desired && hash !== undefined && pod?.revision === hash),
-    leaving: !desired && node.ready ? pods.length - live.length : 0,
+    leaving: !eligible && node.ready ? pods.length - live.length : 0,
     onCurrentRevision: Number(hash !== undefined && live.some(({ revision }) => revision === hash)),
   };
   return { counts, changesAt: availableAt > now ? availableAt : Number.POSITIVE_INFINITY };

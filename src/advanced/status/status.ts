@@ -1,9 +1,20 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Condition } from 'kubernetes-types/meta/v1.d.ts';
-import { createInFlightWrites, type ReconcilerContext } from '../../controller/index.ts';
+import {
+  createInFlightWrites,
+  createStatusPace,
+  decidedOnAgain,
+  type Progress,
+  type ReconcilerContext,
+} from '../../controller/index.ts';
 import { compareVersions, isKubeError } from '../../kube/index.ts';
-import { type Decision, explainHold, formatPolicyError, toTimestamp } from '../../rollout/index.ts';
-import { nextAllowedAt } from '../../runtime/index.ts';
+import {
+  type ConditionState,
+  type Decision,
+  explainHold,
+  formatPolicyError,
+  toTimestamp,
+} from '../../rollout/index.ts';
 import type { AdvancedView } from '../advanced-view.ts';
 import { type AdvancedDaemonSetStatus, advancedDaemonSets } from '../api/types.ts';
 import type { Conflict } from '../conflicting-controllers.ts';
@@ -13,8 +24,6 @@ import type { Blocked } from '../revisions/target.ts';
 import type { NodeCounts } from './counts.ts';
 
 const NEVER = Number.POSITIVE_INFINITY;
-/** Minimum time between two writes of one DaemonSet's status. */
-const WRITE_INTERVAL_MS = 1_000;
 const TIMEOUT_MS = 10_000;
 const WRITE = 'status';
 
@@ -22,8 +31,8 @@ export interface StatusInput {
   view: AdvancedView;
   /** Undefined: the DaemonSet is being deleted. */
   decision: Pick<Decision, 'summary'> | undefined;
-  /** Why the rollout has nothing left to do on its own, for example because owners decide; undefined while it has. */
-  idleReason?: string | undefined;
+  /** The conditions of the DaemonRollout. */
+  rollout?: readonly ConditionState[];
   counts: Readonly<NodeCounts>;
   /** Hash of the current revision; undefined while it is not recorded. */
   hash: string | undefined;
@@ -54,7 +63,8 @@ const stalledBy = ({ view, decision, blocked, refusal }: StatusInput): Blocked |
 };
 
 const conditionsOf = (input: StatusInput): Condition[] => {
-  const { view, decision, idleReason, counts, blocked, awaited, now } = input;
+  const { view, decision, rollout, counts, blocked, awaited, now } = input;
+  const ofRollout = (type: ConditionState['type']) => rollout?.find((each) => each.type === type);
   const condition = (type: string, isTrue: boolean, reason: string, message: string): Condition => {
     const status = isTrue ? 'True' : 'False';
     const before = view.status.conditions?.find((each) => each.type === type);
@@ -73,12 +83,17 @@ const conditionsOf = (input: StatusInput): Condition[] => {
   const complete = decision?.summary.complete === true;
   const progress = `${counts.updated} of ${counts.desired} nodes have a pod of the current revision, ${counts.available} have an available pod.`;
   // Every node has a pod, and the next step is for somebody else.
-  const idle = !complete && counts.current >= counts.desired ? idleReason : undefined;
+  const reconciling = ofRollout('Reconciling');
+  const isIdle = !complete && counts.current >= counts.desired && reconciling?.status === false;
+  const idle = isIdle ? reconciling.reason : undefined;
+  const isReady = complete || (isIdle && ofRollout('Ready')?.status === true);
+  const paused = ofRollout('Paused');
   const reason = stalled?.reason ?? (complete ? 'Complete' : (idle ?? 'Incomplete'));
   return [
-    condition('Ready', complete && !stalled, reason, stalled?.message ?? progress),
+    condition('Ready', isReady && !stalled, reason, stalled?.message ?? progress),
     condition('Reconciling', !complete && !stalled && idle === undefined, reason, progress),
     condition('Stalled', stalled !== undefined, stalled?.reason ?? 'NothingInTheWay', stalled?.message ?? ''),
+    condition('Paused', paused?.status === true, paused?.reason ?? 'NotPaused', paused?.message ?? ''),
   ];
 };
 
@@ -111,10 +126,10 @@ const collisionsOf = ({ collisionCount }: AdvancedDaemonSetStatus): Pick<Advance
 
 type StatusContext = Pick<ReconcilerContext<AdvancedView, CachedPod>, 'client' | 'env' | 'enqueue'>;
 
-/** Writes the status when it has changed, at most once a second and one write at a time. */
+/** Writes the status when it has changed, at the pace of a DaemonRollout's and one write at a time. */
 export const createStatusWriter = ({ client, env, enqueue }: StatusContext) => {
   const { clock, log } = env;
-  let writtenAt = Number.NEGATIVE_INFINITY;
+  const pace = createStatusPace(clock);
   /** Our last write, until the cache shows it. */
   let last: { status: AdvancedDaemonSetStatus; resourceVersion: string } | undefined;
   const writes = createInFlightWrites({
@@ -134,7 +149,7 @@ export const createStatusWriter = ({ client, env, enqueue }: StatusContext) => {
         advancedDaemonSets,
         { namespace, name },
         { metadata: { uid, resourceVersion }, status: ours },
-        { type: 'merge', subresource: 'status', timeoutMs: TIMEOUT_MS, signal },
+        { type: 'merge', subresource: 'status', timeoutMs: TIMEOUT_MS, signal, ...decidedOnAgain },
       );
       last = { status, resourceVersion: patched.metadata.resourceVersion ?? '' };
     } catch (error) {
@@ -151,13 +166,15 @@ export const createStatusWriter = ({ client, env, enqueue }: StatusContext) => {
       return last ? { ...view, status: { ...last.status, ...collisionsOf(view.status) } } : view;
     },
     /** Starts a write if the status has changed. Returns when to call it again, epoch ms; Infinity for never. */
-    update(view: AdvancedView, status: AdvancedDaemonSetStatus): number {
-      if (isDeepStrictEqual(view.status, status)) return NEVER;
-      const now = clock.now();
-      const nextWriteAt = nextAllowedAt(writtenAt, WRITE_INTERVAL_MS, now);
-      if (now < nextWriteAt) return nextWriteAt;
+    update(view: AdvancedView, status: AdvancedDaemonSetStatus, progress: Progress): number {
       if (writes.has(WRITE)) return NEVER;
-      writtenAt = now;
+      if (isDeepStrictEqual(view.status, status)) {
+        pace.told(progress, 'unchanged');
+        return NEVER;
+      }
+      const dueAt = pace.dueAt(progress, status);
+      if (dueAt > clock.now()) return dueAt;
+      pace.told(progress, 'informed');
       return writes.start(WRITE, async (signal) => {
         await write(view, status, signal);
         return 'succeeded';

@@ -79,7 +79,10 @@ const withFaults = (
 };
 
 /** An embedded cluster on virtual time, with nodes and a running controller of Advanced DaemonSets. */
-export const createFleet = async (nodeNames: readonly string[] = ['node-1', 'node-2', 'node-3']) => {
+export const createFleet = async (
+  nodeNames: readonly string[] = ['node-1', 'node-2', 'node-3'],
+  kind: Parameters<typeof createAdvancedKind>[0] = {},
+) => {
   const clock = createVirtualClock(Date.parse('2026-01-01T00:00:00Z'));
   const env: Env = { clock, random: () => 0.5, log: silentLogger };
   const cluster = createEmbeddedCluster({
@@ -96,7 +99,7 @@ export const createFleet = async (nodeNames: readonly string[] = ['node-1', 'nod
   const faults: Fault[] = [];
   const { recorder, recorded: events, reasons } = createTestRecorder();
   const start = (identity: string) => {
-    const controller = createController(createAdvancedKind(), {
+    const controller = createController(createAdvancedKind(kind), {
       client: withFaults(client, clock, requests, faults),
       env,
       events: recorder,
@@ -196,8 +199,9 @@ export type Fleet = Awaited<ReturnType<typeof createFleet>>;
 
 /** A test with its own fleet. */
 export const withFleet =
-  (play: (fleet: Fleet) => Promise<void>, nodeNames?: readonly string[]) => async (): Promise<void> => {
-    const fleet = await createFleet(nodeNames);
+  (play: (fleet: Fleet) => Promise<void>, ...options: Parameters<typeof createFleet>) =>
+  async (): Promise<void> => {
+    const fleet = await createFleet(...options);
     try {
       await play(fleet);
     } finally {

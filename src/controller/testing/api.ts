@@ -4,6 +4,7 @@ import {
   KubeError,
   type KubeErrorCode,
   type KubeObject,
+  type PatchOptions,
   type Resource,
   type WatchEvent,
   type WatchOptions,
@@ -44,6 +45,10 @@ interface Rule {
 }
 
 const BOOKMARK_MS = 60_000;
+
+/** Tests of a rollback count the patches of a DaemonSet's template, and not those of its conditions. */
+const patched = ({ plural }: Pick<Resource, 'plural'>, options: PatchOptions | undefined): string =>
+  plural === 'daemonsets' && options?.subresource ? `${plural}/${options.subresource}` : plural;
 
 /** An API server in memory, as a client sees it, with faults that must occur. */
 export const createTestApi = (clock: Clock) => {
@@ -195,7 +200,7 @@ export const createTestApi = (clock: Clock) => {
         () => objects.replace(resource, object, options?.subresource),
       ),
     patch: (resource, ref, body, options) =>
-      request({ verb: 'patch', plural: resource.plural, name: ref.name, body }, options, () =>
+      request({ verb: 'patch', plural: patched(resource, options), name: ref.name, body }, options, () =>
         objects.patch(resource, ref, body),
       ),
     delete: (resource, ref, options) => {

@@ -12,7 +12,7 @@ import {
 } from '../../kube/index.ts';
 import { annotation, controllerOf, type DaemonRollout } from '../../rollout/index.ts';
 import { daemonRollouts } from '../index.ts';
-import { createTestApi } from './index.ts';
+import { createTestApi } from './api.ts';
 
 export const NAMESPACE = 'edge';
 const HASH = 'controller-revision-hash';

@@ -8,6 +8,7 @@ import {
   type PodFacts,
   parsePolicy,
   schedulingConstraints,
+  templateOrigin,
 } from '../../rollout/index.ts';
 import type { Clock } from '../../runtime/index.ts';
 import { type DaemonSetRef, type DaemonSetView, type Kind, ownedPodFacts } from '../kind.ts';
@@ -22,10 +23,12 @@ export const testKind: Kind<DaemonSet, DaemonSetView, PodFacts> = {
     const selector = fromLabelSelector(spec?.selector ?? {});
     if (policy.kind === 'off' || !selector.ok) return undefined;
     const podSelector = formatSelector(selector.selector);
+    const origin = templateOrigin(metadata, spec?.template);
     const needs = schedulingConstraints(spec?.template.spec ?? { containers: [] });
-    return { uid, namespace, name, resourceVersion, generation, needs, podSelector, policy };
+    return { uid, namespace, name, resourceVersion, generation, needs, podSelector, policy, origin };
   },
   rolloutName: (daemonSet) => `${daemonSet}.test`,
+  daemonSetOf: (rollout) => /^(.*)\.test$/.exec(rollout)?.[1],
   notManagedMessage: 'It has no policy: give it one.',
   pods: ownedPodFacts,
   targetOf: (_view, owned) => newestRevision(owned),

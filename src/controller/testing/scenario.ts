@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { Node, Pod } from 'kubernetes-types/core/v1.d.ts';
 import { nodes, pods } from '../../kube/index.ts';
 import type { DaemonRolloutStatus } from '../../rollout/index.ts';
+import type { Notifier } from '../index.ts';
 import type { Call } from './api.ts';
 import { createTestCluster, type TestCluster } from './cluster.ts';
 import { startManager, type TestManager } from './manager.ts';
@@ -30,6 +31,7 @@ const createScenario = (cluster: TestCluster) => {
     mostDown = Math.max(mostDown, down());
   });
   cluster.api.onDelete((call) => {
+    if (call.plural !== 'pods') return;
     const { uid, resourceVersion } = call.body as { uid?: string; resourceVersion?: string };
     const held = cluster
       .rollout()
@@ -44,8 +46,8 @@ const createScenario = (cluster: TestCluster) => {
     api: cluster.api,
     clock: cluster.clock,
     /** Starts a manager that does not lead yet. */
-    manage: (identity?: string): TestManager => {
-      const manager = startManager(cluster, identity);
+    manage: (identity?: string, notifier?: Notifier): TestManager => {
+      const manager = startManager(cluster, identity, notifier);
       managers.push(manager);
       return manager;
     },

@@ -1,0 +1,205 @@
+import {
+  type CallOptions,
+  createReflector,
+  defineResource,
+  ifFound,
+  isKubeError,
+  type KubeClient,
+  type KubeObject,
+  listAll,
+  type Reflector,
+  type Resource,
+} from '../kube/index.ts';
+import {
+  type Approval,
+  type FoundPlan,
+  type PlanName,
+  planApi,
+  type RolloutApproval,
+  type RolloutPlanObject,
+  withPlan,
+} from '../rollout/index.ts';
+import { type Env, sleep, untilAborted } from '../runtime/index.ts';
+import type { DaemonSetView } from './kind.ts';
+
+const { group, version } = planApi;
+export const rolloutPlans = defineResource<RolloutPlanObject>({ group, version, ...planApi.plan, namespaced: true });
+export const clusterRolloutPlans = defineResource<RolloutPlanObject>({
+  group,
+  version,
+  ...planApi.clusterPlan,
+  namespaced: false,
+});
+export const rolloutApprovals = defineResource<RolloutApproval>({
+  group,
+  version,
+  ...planApi.approval,
+  namespaced: true,
+});
+
+/** The DaemonSet that an approval is about: `group/namespace/name`. */
+const subjectOf = (apiGroup: string, namespace: string, name: string): string => `${apiGroup}/${namespace}/${name}`;
+
+interface KeptApproval extends Approval {
+  subject: string;
+}
+
+export const toApproval = ({ metadata, spec }: RolloutApproval): KeptApproval => ({
+  subject: subjectOf(spec.daemonSet.apiGroup, metadata.namespace ?? '', spec.daemonSet.name),
+  revision: spec.revision,
+  stage: spec.stage,
+  decision: spec.decision ?? 'Approve',
+  by: spec.approvedBy,
+  ...(metadata.creationTimestamp !== undefined && { at: metadata.creationTimestamp }),
+  ...(spec.comment !== undefined && { comment: spec.comment }),
+});
+
+export interface PlansOptions {
+  client: KubeClient;
+  env: Env;
+  /** Undefined: all. */
+  namespaces: readonly string[] | undefined;
+  /** A plan was added, changed or removed, or everything has been listed. */
+  plansChanged: () => void;
+  /** An approval was added or removed. */
+  approvalsChanged: () => void;
+  /**
+   * For those who only look: what they may not read, or the cluster does not have, counts as empty, and is tried again now and
+   * then. A manager must know the plan. Default false.
+   */
+  mayMiss?: boolean;
+}
+
+const SUBJECT = 'subject';
+const RETRY_MS = 30_000;
+
+const resourceOf = ({ cluster }: PlanName): Resource<RolloutPlanObject> =>
+  cluster ? clusterRolloutPlans : rolloutPlans;
+
+/** Why a resource is as good as empty for those who only look; undefined for any other error. */
+const missingBy = (error: unknown): 'Forbidden' | 'NotFound' | undefined =>
+  (['Forbidden', 'NotFound'] as const).find((code) => isKubeError(error, code));
+
+/**
+ * The caches of rollout plans and approvals. They are filled from the moment that a DaemonSet names a plan: clusters without
+ * plans pay nothing for them, and need not have their CRDs.
+ */
+export const createPlans = (options: PlansOptions) => {
+  const { client, env, namespaces, plansChanged, approvalsChanged, mayMiss = false } = options;
+  /** By the plural of the resource. */
+  const missing = new Map<string, 'Forbidden' | 'NotFound'>();
+  const caches: { run: (signal: AbortSignal) => Promise<void>; isReady: () => boolean }[] = [];
+  const inNamespaces = <T>(create: (where: { namespace?: string }) => T): T[] =>
+    (namespaces ?? [undefined]).map((namespace) => create(namespace === undefined ? {} : { namespace }));
+  const cache = <T extends KubeObject, P>(
+    resource: Resource<T>,
+    project: (object: T) => P,
+    changed: () => void,
+    where: { namespace?: string } = {},
+    indexes: Readonly<Record<string, (value: P) => readonly string[]>> = {},
+  ): Reflector<P> => {
+    const { plural } = resource;
+    const synced = (): void => {
+      missing.delete(plural);
+      changed();
+    };
+    const handlers = [{ upsert: changed, remove: changed, synced }];
+    const reflector = createReflector<T, P>({ client, env, resource, project, handlers, indexes, ...where });
+    /** Why it can't be listed; any other failure is for the watch to retry. */
+    const tryList = async (signal: AbortSignal): Promise<'Forbidden' | 'NotFound' | undefined> => {
+      try {
+        await client.list(resource, { ...where, limit: 1, signal });
+        return undefined;
+      } catch (error) {
+        return missingBy(error);
+      }
+    };
+    caches.push({
+      isReady: () => reflector.synced || missing.has(plural),
+      async run(signal) {
+        while (mayMiss && !signal.aborted) {
+          const why = await tryList(signal);
+          if (!why) break;
+          if (missing.get(plural) !== why) {
+            missing.set(plural, why);
+            changed();
+          }
+          await sleep(env.clock, RETRY_MS, signal).catch(() => undefined);
+        }
+        if (!signal.aborted) await reflector.run(signal);
+      },
+    });
+    return reflector;
+  };
+  const specOf = ({ spec }: RolloutPlanObject): Exclude<FoundPlan, undefined> => ({ spec });
+  const own = inNamespaces((namespace) => cache(rolloutPlans, specOf, plansChanged, namespace));
+  const ofCluster = cache(clusterRolloutPlans, specOf, plansChanged);
+  const approvals = inNamespaces((namespace) =>
+    cache(rolloutApprovals, toApproval, approvalsChanged, namespace, { [SUBJECT]: ({ subject }) => [subject] }),
+  );
+  const needed = Promise.withResolvers<void>();
+
+  return {
+    /** A DaemonSet names a plan. */
+    need: (): void => needed.resolve(),
+    synced: (): boolean => caches.every(({ isReady }) => isReady()),
+    isUnreadable: (plan: PlanName): boolean => missing.get(resourceOf(plan).plural) === 'Forbidden',
+    /** What belongs to this plan, and may not be read. */
+    unreadable: (plan: PlanName): readonly string[] =>
+      [resourceOf(plan), rolloutApprovals]
+        .map(({ plural }) => plural)
+        .filter((plural) => missing.get(plural) === 'Forbidden'),
+    find: (namespace: string, { name, cluster }: PlanName): FoundPlan =>
+      cluster
+        ? ofCluster.store.get(name)
+        : own.map(({ store }) => store.get(`${namespace}/${name}`)).find((found) => found !== undefined),
+    approvalsOf: (apiGroup: string, namespace: string, name: string): readonly Approval[] =>
+      approvals.flatMap(({ store }) => store.byIndex(SUBJECT, subjectOf(apiGroup, namespace, name))),
+    /** Fills and keeps the caches until the signal aborts, once they are needed. */
+    async run(signal: AbortSignal): Promise<void> {
+      await Promise.race([needed.promise, untilAborted(signal)]);
+      if (signal.aborted) return;
+      await Promise.all(caches.map(({ run }) => run(signal)));
+    },
+  };
+};
+export type Plans = ReturnType<typeof createPlans>;
+
+/**
+ * The DaemonSet with the plan that it names, and the approvals of its stages, read once. Without the right to read the plan,
+ * the DaemonSet is as if it named none.
+ */
+export const readPlans = async <V extends DaemonSetView>(
+  client: Pick<KubeClient, 'get' | 'list'>,
+  apiGroup: string,
+  view: V,
+  call: CallOptions,
+): Promise<{ view: V; approvals: readonly Approval[]; unreadable: readonly string[] }> => {
+  const { namespace, name } = view;
+  const plan = view.policy.policy.rolloutPlan;
+  if (!plan) return { view, approvals: [], unreadable: [] };
+  const unreadable: string[] = [];
+  const ifReadable = async <T>({ plural }: { plural: string }, reading: Promise<T>): Promise<T | undefined> => {
+    try {
+      return await reading;
+    } catch (error) {
+      if (!isKubeError(error, 'Forbidden')) throw error;
+      unreadable.push(plural);
+      return undefined;
+    }
+  };
+  // A cluster without the CRDs has neither.
+  const [found, all = []] = await Promise.all([
+    ifReadable(
+      resourceOf(plan),
+      ifFound(client.get(resourceOf(plan), { ...(!plan.cluster && { namespace }), name: plan.name }, call)),
+    ),
+    ifReadable(rolloutApprovals, ifFound(listAll(client, rolloutApprovals, { namespace, ...call }))),
+  ]);
+  const subject = subjectOf(apiGroup, namespace, name);
+  return {
+    view: unreadable.includes(resourceOf(plan).plural) ? view : { ...view, policy: withPlan(view.policy, () => found) },
+    unreadable,
+    approvals: all.map(toApproval).filter((approval) => approval.subject === subject),
+  };
+};

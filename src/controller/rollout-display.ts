@@ -1,0 +1,93 @@
+import {
+  createLedger,
+  type DaemonRolloutStatus,
+  type Decision,
+  decide,
+  type Ledger,
+  type NodeInfo,
+  type OutsideHold,
+  type PodFacts,
+  restore,
+} from '../rollout/index.ts';
+import { type DaemonSetObject, type DaemonSetView, type Kind, nodeFactsOf, type RecordedRevision } from './kind.ts';
+
+/** A rollout at one moment, read from the cluster's objects alone. */
+export interface RolloutReading<V extends DaemonSetView = DaemonSetView> {
+  view: V;
+  ledger: Ledger;
+  decision: Decision;
+  /** What the manager wrote last; undefined before its first write. */
+  status: DaemonRolloutStatus | undefined;
+  /** The revisions that the DaemonSet owns. */
+  revisions: readonly RecordedRevision[];
+  /** Plurals of the resources of its rollout plan that the user may not read: what they say is not in the decision. */
+  unreadable: readonly string[];
+}
+
+/** What a decision needs besides the ledger. */
+export interface DisplayedObjects<V extends DaemonSetView> {
+  view: V;
+  status: DaemonRolloutStatus | undefined;
+  /** Of any owner. */
+  revisions: readonly RecordedRevision[];
+  unreadable: readonly string[];
+  /** What else would hold the manager back. */
+  hold: OutsideHold | undefined;
+}
+
+/**
+ * The ledger of a rollout that this process only displays, and the manager's decision on it. It serves those who read the
+ * cluster's objects once, and those who watch them.
+ */
+export const createRolloutDisplay = <D extends DaemonSetObject, V extends DaemonSetView, P>(
+  kind: Kind<D, V, P>,
+  view: V,
+) => {
+  const ledger = createLedger(view.policy.policy, { readOnly: true });
+  /** Nodes with an agent that pulls images. */
+  const agents = new Set<string>();
+  let restored: { status: DaemonRolloutStatus | undefined } | undefined;
+
+  return {
+    ledger,
+    hasImageAgent: (node: string): boolean => agents.has(node),
+    /** The manager's flags and the agents' pods can't be read; requests for images can. True: the node has an agent. */
+    noteImages({ images, revision, node }: PodFacts, now: number): boolean {
+      if (!images || images.revision === revision) return false;
+      ledger.setPullsByDefault(true, now);
+      if (!images.byAgent || agents.has(node)) return false;
+      agents.add(node);
+      return true;
+    },
+    setPod(facts: PodFacts, now: number): void {
+      this.noteImages(facts, now);
+      ledger.setPod(facts, now);
+    },
+    setNode(node: NodeInfo, now: number): void {
+      const facts = nodeFactsOf(view, node, agents.has(node.name));
+      if (facts.eligible) ledger.setNode(facts, now);
+    },
+    /** What each node waits for, as its plan's predecessors stand now. */
+    setOrder(waits: (node: string) => string | undefined, now: number): void {
+      for (const { name } of ledger.records()) ledger.setWaitsFor(name, waits(name), now);
+    },
+    /** All nodes and pods are known: decides as the manager would, and executes nothing. */
+    read(objects: DisplayedObjects<V>, now: number): RolloutReading<V> {
+      const { status, hold, unreadable } = objects;
+      const { policy, uid } = objects.view;
+      ledger.finishInitialSync();
+      if (!restored || restored.status !== status) {
+        const saved = restore(status);
+        ledger.restore(saved.state, saved.updates, saved.forgiven, now);
+        restored = { status };
+      }
+      const revisions = objects.revisions.filter(({ ownerUid }) => ownerUid === uid);
+      const target = kind.targetOf(objects.view, revisions);
+      if (target) ledger.setTarget(target, now);
+      ledger.tick(now);
+      const invalid = policy.kind === 'invalid' ? ({ kind: 'invalid', errors: policy.errors } as const) : undefined;
+      const decision = decide(ledger, invalid ?? hold ?? (target ? undefined : { kind: 'unobserved' }), now);
+      return { view: objects.view, ledger, decision, status, revisions, unreadable };
+    },
+  };
+};

@@ -1,0 +1,125 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { DaemonSet, DaemonSetCondition } from 'kubernetes-types/apps/v1.d.ts';
+import { createInFlightWrites, decidedOnAgain, type ManageInput, type ReconcilerContext } from '../controller/index.ts';
+import { compareVersions, daemonSets, isKubeError, type KubeClient } from '../kube/index.ts';
+import {
+  type ConditionState,
+  conditionsOnDaemonSet,
+  FIELD_MANAGER,
+  type PodFacts,
+  toTimestamp,
+} from '../rollout/index.ts';
+import { createPace } from '../runtime/index.ts';
+import type { NativeView } from './native-view.ts';
+
+const NEVER = Number.POSITIVE_INFINITY;
+/**
+ * Time between two writes to one DaemonSet: a pod that becomes ready and unready changes the conditions each time. So many may
+ * be ahead of it, since a short rollout needs two at once, and one that halts three. Those of a new generation do not wait:
+ * the native controller observes it at once, and a tool that reads both would mistake the end of the last rollout for that of this one.
+ */
+const INTERVAL_MS = 2_500;
+const MOST_EARLY = 3;
+const TIMEOUT_MS = 10_000;
+const WRITE = 'conditions';
+
+/** The native controller sets no condition of these types, and keeps those of others. */
+const types: ReadonlySet<string> = new Set<ConditionState['type']>(['Ready', 'Reconciling', 'Stalled', 'Paused']);
+
+/** The conditions of a native DaemonSet that are ours. */
+export const ownConditions = ({ status }: { status?: DaemonSet['status'] | undefined }): DaemonSetCondition[] =>
+  (status?.conditions ?? []).filter(({ type }) => types.has(type));
+
+const withTimes = (
+  wanted: readonly ConditionState[],
+  present: readonly DaemonSetCondition[],
+  now: number,
+): DaemonSetCondition[] =>
+  wanted.map(({ type, status, reason, message }) => {
+    const text = status ? 'True' : 'False';
+    const before = present.find((condition) => condition.type === type);
+    const lastTransitionTime =
+      before?.status === text && before.lastTransitionTime ? before.lastTransitionTime : toTimestamp(now);
+    return { type, status: text, lastTransitionTime, reason, message };
+  });
+
+const byType = (conditions: readonly DaemonSetCondition[]) =>
+  Object.fromEntries(conditions.map(({ type, status, reason, message = '' }) => [type, { status, reason, message }]));
+
+/** Removes our conditions from a DaemonSet that is no longer managed. */
+export const removeConditions = async (
+  client: KubeClient,
+  daemonSet: DaemonSet,
+  signal: AbortSignal,
+): Promise<void> => {
+  const present = ownConditions(daemonSet);
+  if (present.length === 0) return;
+  const { namespace = '', name = '', uid } = daemonSet.metadata ?? {};
+  const conditions = present.map(({ type }) => ({ type, $patch: 'delete' }));
+  const options = { type: 'strategic', subresource: 'status', fieldManager: FIELD_MANAGER, signal } as const;
+  await client.patch(daemonSets, { namespace, name }, { metadata: { uid }, status: { conditions } }, options);
+};
+
+type Context = Pick<ReconcilerContext<NativeView, PodFacts>, 'client' | 'env' | 'enqueue' | 'ledger'>;
+
+/** Keeps conditions in the DaemonSet's own status, for tools that look at nothing else. A rollout never waits for them. */
+export const createConditionWriter = ({ client, env, enqueue, ledger }: Context) => {
+  const { clock, log } = env;
+  const pace = createPace(clock, INTERVAL_MS, MOST_EARLY);
+  /** What our last write was about. */
+  let toldGeneration: number | undefined;
+  /** What our last write answered, until the cache shows it. */
+  let last: { conditions: readonly DaemonSetCondition[]; resourceVersion: string } | undefined;
+  /** The API server has a newer version than this one: the watch delivers it. */
+  let outdated: string | undefined;
+  const writes = createInFlightWrites({
+    clock,
+    limit: 1,
+    onWriteDone: enqueue,
+    failed: (_key, error) => log.warn('failed to write the status conditions of the DaemonSet', { error }),
+  });
+
+  const write = async (view: NativeView, conditions: DaemonSetCondition[], signal: AbortSignal) => {
+    const { namespace, name, uid } = view;
+    // The precondition keeps a process that was suspended here from overwriting what a later leader wrote.
+    const { resourceVersion } = last ?? view;
+    const options = { type: 'strategic', subresource: 'status', fieldManager: FIELD_MANAGER } as const;
+    try {
+      const { metadata, status } = await client.patch(
+        daemonSets,
+        { namespace, name },
+        { metadata: { uid, resourceVersion }, status: { conditions } },
+        { ...options, timeoutMs: TIMEOUT_MS, signal, ...decidedOnAgain },
+      );
+      pace.done();
+      toldGeneration = view.generation;
+      last = { conditions: ownConditions({ status }), resourceVersion: metadata?.resourceVersion ?? '' };
+    } catch (error) {
+      if (signal.aborted) return 'unchanged';
+      // Changed, deleted or recreated.
+      if (!isKubeError(error, 'NotFound', 'Conflict')) throw error;
+      outdated = view.resourceVersion;
+      return 'unchanged';
+    }
+    return 'succeeded';
+  };
+
+  return {
+    /** Starts a write if the conditions have changed. Returns when to call it again, epoch ms; Infinity for never. */
+    update({ view, decision }: ManageInput<NativeView>): number {
+      const { summary } = decision;
+      if (!ledger.state.target && summary.hold?.kind !== 'invalid') return NEVER;
+      if (last && (compareVersions(view.resourceVersion, last.resourceVersion) ?? 0) >= 0) last = undefined;
+      if (view.resourceVersion === outdated) return NEVER;
+      const present = last?.conditions ?? view.conditions;
+      const { generation, name } = view;
+      const now = clock.now();
+      const wanted = withTimes(conditionsOnDaemonSet(ledger, summary, { generation, rollout: name }), present, now);
+      if (isDeepStrictEqual(byType(present), byType(wanted)) || writes.has(WRITE)) return NEVER;
+      const nextWriteAt = pace.nextAt();
+      if (now < nextWriteAt && generation === toldGeneration) return nextWriteAt;
+      return writes.start(WRITE, (signal) => write(view, wanted, signal));
+    },
+    drain: (graceMs: number): Promise<void> => writes.drain(graceMs),
+  };
+};
