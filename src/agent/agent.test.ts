@@ -188,11 +188,24 @@ describe('the agent on a failing link', () => {
     const answer = await agent.upgrade(ref, owner, { queue: false, reauthorize: authorized });
     assert.equal(answer.status, 503);
     assert.ok(Date.now() - began < 5_000, `${Date.now() - began} ms`);
-    assert.equal(agent.device().connected, false);
+    await eventually('the loss is noticed', () => !agent.device().connected, { withinMs: 45_000 });
     link.restore();
-    await eventually('connected', () => agent.device().connected, { withinMs: 30_000 });
+    await eventually('connected', () => agent.device().connected, { withinMs: 45_000 });
     assert.deepEqual(deletes, []);
     assert.equal((await agent.upgrade(ref, owner, { queue: false, reauthorize: authorized })).status, 200);
+  });
+
+  it('carries out a decision on a link with a round trip of 3 s that loses packets, and never calls it lost', async (t) => {
+    const { agent, link, ref, deletes, approve, image } = await open(t);
+    link.slow({ latencyMs: 1_500, lostOneOf: 10 });
+    const lost: string[] = [];
+    agent.onChange(() => agent.device().connected || lost.push(agent.device().since));
+    const answer = await agent.upgrade(ref, owner, { queue: false, reauthorize: authorized });
+    assert.equal(answer.status, 503, 'the reads take longer than a caller waits');
+    await approve();
+    await eventually('the new version runs', () => image() === 'app:v2', { withinMs: 90_000 });
+    assert.deepEqual(deletes, [200]);
+    assert.deepEqual(lost, []);
   });
 
   it('responds 504 after 10 s without a response to the delete, and shows the outcome later', async (t) => {

@@ -13,9 +13,11 @@ import {
   createReconciler,
   createSteps,
   createYurtHubApi,
+  imagesHere,
+  type Restriction,
   updateOf,
 } from './executor/index.ts';
-import type { ImagePulls } from './images/index.ts';
+import { createImageSizes, type ImagePulls, type ImageSizes } from './images/index.ts';
 import { createPodCache } from './pods/index.ts';
 import type { SafeCheck } from './safe-check/index.ts';
 import type { StateFiles } from './storage/index.ts';
@@ -40,8 +42,12 @@ export interface AgentOptions {
   /** Only pods of these namespaces are shown and updated. Default: all. */
   namespaces?: readonly string[];
   safe: SafeCheck;
+  /** Proves that a policy restricts the credentials. Default: nothing is checked. */
+  restriction?: Restriction;
   /** The caller runs it. */
   images: ImagePulls;
+  /** Default: no size is known. */
+  sizes?: ImageSizes;
   /** The caller closes it. */
   decisions: DecisionStore;
 }
@@ -51,10 +57,24 @@ export type Agent = AgentBackend & {
   run(signal: AbortSignal): Promise<void>;
 };
 
+const PROVE_MS = 30_000;
+
 /** Assembles the agent. It answers at once, from its state on disk. */
 export const createAgent = (options: AgentOptions): Agent => {
-  const { client, env, node, stateDir: dir, stateFiles: files, timeZone, safe, images, decisions } = options;
+  const {
+    client,
+    env,
+    node,
+    stateDir: dir,
+    stateFiles: files,
+    timeZone,
+    safe,
+    restriction,
+    images,
+    decisions,
+  } = options;
   const namespaces = options.namespaces && { namespaces: options.namespaces };
+  const sizes = options.sizes ?? createImageSizes({ env, criSocket: undefined });
   const stopped = new AbortController();
   const { signal } = stopped;
   const cache = createPodCache({ client, env, node, dir, files, ...namespaces });
@@ -64,7 +84,17 @@ export const createAgent = (options: AgentOptions): Agent => {
   const mutex = createMutex(env.clock);
   const liveReads = createLiveReads({ client, env, node, connection, ...namespaces });
   const podControl = createPodControl({ client, env, connection });
-  const executor = createExecutor({ env, decisions, tracker, liveReads, podControl, safe, mutex, events });
+  const executor = createExecutor({
+    env,
+    decisions,
+    tracker,
+    liveReads,
+    podControl,
+    restriction,
+    safe,
+    mutex,
+    events,
+  });
   const aheadMs = options.aheadMs ?? (() => 0);
   const steps = createSteps({ env, node, timeZone, aheadMs, cache, decisions, safe });
   const imageRequests = createImageRequests({ client, env, cache, liveReads, images, signal });
@@ -95,7 +125,6 @@ export const createAgent = (options: AgentOptions): Agent => {
     changed,
   });
   const yurtHub = createYurtHubApi({
-    env,
     node,
     cache,
     decisions,
@@ -120,6 +149,7 @@ export const createAgent = (options: AgentOptions): Agent => {
           lastRefusal: reconciler.lastRefusalOf(tracked),
           deadline: steps.deadlineOf(tracked),
           images,
+          sizes,
           now: env.clock.now(),
         }),
       ),
@@ -146,7 +176,28 @@ export const createAgent = (options: AgentOptions): Agent => {
       if (until.aborted) onAbort();
       else until.addEventListener('abort', onAbort, { once: true });
       const followPods = (): void => images.follow(cache.list(), (pod, hash) => imageRequests.targetOf(pod, hash));
+      let isProving = false;
+      /** At the start, so that an administrator sees it before an owner decides. */
+      const prove = async (): Promise<void> => {
+        const [pod] = cache.list();
+        if (!restriction || isProving || !pod || !cache.connected()) return;
+        isProving = true;
+        try {
+          const refusal = await restriction.check(pod, { timeoutMs: PROVE_MS, signal });
+          isProving = refusal?.code !== 'Disconnected';
+        } catch (error) {
+          if (!signal.aborted) env.log.error('failed to check what restricts this agent', { error });
+        }
+      };
+      const askSizes = async (): Promise<void> => {
+        const here = tracker.all().flatMap((tracked) => Object.values(imagesHere(tracked)).flat());
+        if (await sizes.refresh(here, signal)) changed();
+      };
+      void askSizes();
       const unsubscribe = [
+        cache.onChange(() => void askSizes()),
+        tracker.onChange(() => void askSizes()),
+        cache.onChange(() => void prove()),
         cache.onChange(followPods),
         cache.onChange(changed),
         tracker.onChange(changed),

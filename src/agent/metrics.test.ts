@@ -14,13 +14,18 @@ test('the metrics cover the agent, its callers and the API server, and contain n
   assert.doesNotMatch(before.body, /edgeset_agent_connected/);
   const backend = createFakeBackend();
   const device = { ...backend.device(), disk: { trouble: null, damage: 'a record was unreadable' } };
-  metrics.show({ backend: { ...backend, device: () => device }, server: { connections: 3, streams: 1 } });
+  metrics.show({
+    backend: { ...backend, device: () => device },
+    server: { connections: 3, streams: 1 },
+    restriction: { unrestricted: true },
+  });
   const { body } = await metrics.render();
   for (const line of [
     'edgeset_agent_info{version="1.2.3"} 1',
     'edgeset_agent_connected 1',
     'edgeset_agent_decisions_unkept 0',
     'edgeset_agent_decisions_damaged 1',
+    'edgeset_agent_unrestricted 1',
     'edgeset_agent_cache_age_seconds 1.2',
     'edgeset_agent_updates{state="available"} 1',
     'edgeset_agent_updates{state="current"} 1',

@@ -67,7 +67,7 @@ describe('every flag sets its option', () => {
     [{ criSocket: 'unix:///run/crio.sock' }, { criSocket: '/run/crio.sock' }],
     [{ safeCheck: '/usr/bin/parked' }, { safeCheck: '/usr/bin/parked' }],
     [{ safeCheck: 'http://127.0.0.1:9/safe' }, { safeCheck: 'http://127.0.0.1:9/safe' }],
-    [{ timeZone: 'Europe/Berlin' }, { timeZone: 'Europe/Berlin' }],
+    [{ timeZone: 'europe/berlin' }, { timeZone: 'Europe/Berlin' }],
     [{ metricsBindAddress: ':9' }, { metrics: { host: undefined, port: 9 } }],
     [{ healthProbeBindAddress: '127.0.0.1:9' }, { health: { host: '127.0.0.1', port: 9 } }],
     [{ logLevel: 'debug' }, { logLevel: 'debug' }],
@@ -105,6 +105,7 @@ describe('an invalid value is refused with the flag and the fix', () => {
     [{ safeCheck: 'parked' }, '--safe-check', /absolute path of an executable nor an HTTP URL/],
     [{ safeCheck: 'ftp://x' }, '--safe-check', /HTTP URL/],
     [{ timeZone: 'Mars/Olympus' }, '--time-zone', /Europe\/Berlin/],
+    [{ timeZone: '' }, '--time-zone', /Europe\/Berlin/],
     [{ metricsBindAddress: 'x' }, '--metrics-bind-address', /is not an address/],
     [{ healthProbeBindAddress: '' }, '--health-probe-bind-address', /is not an address/],
     [{ logLevel: 'trace' }, '--log-level', /debug, info, warn, error/],
@@ -126,3 +127,6 @@ describe('an invalid value is refused with the flag and the fix', () => {
     assert.throws(() => resolveAgentOptions({}, defaults), { code: 'InvalidOption', flag: '--node-name' });
   });
 });
+
+test("takes the machine's time zone without a flag", () =>
+  assert.equal(resolveAgentOptions({ nodeName: 'node-1' }, defaults).timeZone, Temporal.Now.timeZoneId()));

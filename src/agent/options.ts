@@ -2,6 +2,8 @@ import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import {
   type BindAddress,
+  certificateFiles,
+  hostHeader,
   type LogOptions,
   list,
   nonEmpty,
@@ -9,9 +11,9 @@ import {
   parseBindAddress,
   resolveLog,
 } from '../process/index.ts';
+import { canonicalTimeZone } from '../rollout/index.ts';
 import { OptionError } from '../runtime/index.ts';
 import { resolveUsers } from './auth/index.ts';
-import { parseTimeZone } from './decisions/index.ts';
 import { checkListen, type ListenOptions } from './http/index.ts';
 
 /** The flags of `edgeset agent` as given; a flag that was not given is absent. */
@@ -99,23 +101,26 @@ const safeCheck = (text: string | undefined): string | undefined => {
   return check;
 };
 
-const allowedHost = (text: string): string => {
-  if (!/^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*|\[[0-9a-f:.]+\])(:\d{1,5})?$/i.test(text))
-    throw new OptionError('--allowed-host', `"${text}" is not a host: give NAME or NAME:PORT, without http://`);
-  return text.toLowerCase();
+const tlsFiles = (flags: AgentFlags): ListenOptions['tls'] => {
+  const clientCaFile = nonEmpty('--client-ca-file', flags.clientCaFile);
+  const files = certificateFiles(flags);
+  if (files) return { ...files, clientCaFile };
+  if (clientCaFile === undefined) return undefined;
+  throw new OptionError('--client-ca-file', 'needs TLS: also give --tls-cert-file and --tls-private-key-file');
 };
 
-const tlsFiles = (flags: AgentFlags): ListenOptions['tls'] => {
-  const certFile = nonEmpty('--tls-cert-file', flags.tlsCertFile);
-  const keyFile = nonEmpty('--tls-private-key-file', flags.tlsPrivateKeyFile);
-  const clientCaFile = nonEmpty('--client-ca-file', flags.clientCaFile);
-  if (certFile === undefined && keyFile === undefined) {
-    if (clientCaFile === undefined) return undefined;
-    throw new OptionError('--client-ca-file', 'needs TLS: also give --tls-cert-file and --tls-private-key-file');
-  }
-  if (certFile === undefined) throw new OptionError('--tls-cert-file', 'is required with --tls-private-key-file');
-  if (keyFile === undefined) throw new OptionError('--tls-private-key-file', 'is required with --tls-cert-file');
-  return { certFile, keyFile, clientCaFile };
+/** Default: the machine's, which in a container is UTC unless the host's /etc/localtime or TZ is passed in. */
+const timeZone = (name: string | undefined): string => {
+  const flag = '--time-zone';
+  // oxlint-disable-next-line no-restricted-properties -- the time zone of the machine, not its time
+  const zone = canonicalTimeZone(name ?? Temporal.Now.timeZoneId());
+  if (zone !== undefined) return zone;
+  throw new OptionError(
+    flag,
+    name === undefined
+      ? "cannot determine the machine's time zone: give its name, such as Europe/Berlin"
+      : `"${name}" is not a time zone: give an IANA name such as Europe/Berlin, or an offset such as +02:00`,
+  );
 };
 
 /** Validates the flags and fills in the defaults. Throws an `OptionError` that names the first bad flag. */
@@ -125,7 +130,7 @@ export const resolveAgentOptions = (flags: AgentFlags, defaults: OptionDefaults)
     tcp: parseBindAddress('--listen', flags.listen ?? '127.0.0.1:10267'),
     tls: tlsFiles(flags),
     unixSocket: absolute('--unix-socket', flags.unixSocket),
-    allowedHosts: (flags.allowedHost ?? []).map(allowedHost),
+    allowedHosts: (flags.allowedHost ?? []).map((host) => hostHeader('--allowed-host', host)),
   };
   checkListen(listen, tokenFile !== undefined);
   const namespaces = flags.namespaces === undefined ? undefined : list('--namespaces', flags.namespaces);
@@ -140,7 +145,7 @@ export const resolveAgentOptions = (flags: AgentFlags, defaults: OptionDefaults)
     tokenFile,
     criSocket: criSocket(flags.criSocket),
     safeCheck: safeCheck(flags.safeCheck),
-    timeZone: parseTimeZone(flags.timeZone),
+    timeZone: timeZone(flags.timeZone),
     metrics: parseBindAddress('--metrics-bind-address', flags.metricsBindAddress ?? '0'),
     health: parseBindAddress('--health-probe-bind-address', flags.healthProbeBindAddress ?? '0'),
     ...resolveLog(flags, defaults),

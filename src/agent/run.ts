@@ -1,4 +1,4 @@
-import { createClient, createEventRecorder, loadClusterConfig } from '../kube/index.ts';
+import { createClient, createClockSkew, createEventRecorder, loadClusterConfig } from '../kube/index.ts';
 import {
   createHealth,
   createProcessLogger,
@@ -6,12 +6,13 @@ import {
   runUntilStopped,
   startEndpoints,
 } from '../process/index.ts';
-import { type Clock, type Env, systemClock, untilAborted } from '../runtime/index.ts';
+import { type Clock, type Env, loadTemporal, systemClock, untilAborted } from '../runtime/index.ts';
 import { createAgent } from './agent.ts';
 import { openTokenFile, type TokenFile } from './auth/index.ts';
-import { createClockSkew, openDecisionStore } from './decisions/index.ts';
-import { createAgentServer, loadOwnerPage } from './http/index.ts';
-import { createImagePulls } from './images/index.ts';
+import { openDecisionStore } from './decisions/index.ts';
+import { createRestriction } from './executor/index.ts';
+import { createAgentServer } from './http/index.ts';
+import { createImagePulls, createImageSizes } from './images/index.ts';
 import { createAgentMetrics } from './metrics.ts';
 import { type AgentFlags, type AgentOptions, resolveAgentOptions } from './options.ts';
 import { createSafeCheck } from './safe-check/index.ts';
@@ -21,9 +22,15 @@ export interface AgentHost extends ProgramHost {
   clock?: Clock;
 }
 
-// Enough for one node: a burst is the owner's decisions and their Events.
-const QPS = 10;
-const BURST = 20;
+export const clientLimits = {
+  // Enough for one node: a burst is the owner's decisions and their Events.
+  qps: 10,
+  burst: 20,
+  // TCP and TLS take two round trips, of 3 s on cellular links, and longer if a packet is lost.
+  connectTimeoutMs: 20_000,
+  // Of a response: pods of one node are read in smaller pages if they take more.
+  maxBodyBytes: 16 * 1024 * 1024,
+} as const;
 
 const runAgent = async (
   options: AgentOptions,
@@ -47,8 +54,7 @@ const runAgent = async (
   const client = createClient(config, {
     env,
     userAgent: `edgeset-agent/${host.version}`,
-    qps: QPS,
-    burst: BURST,
+    ...clientLimits,
     onRequest(report) {
       metrics.request(report);
       serverTime.observe(report);
@@ -64,7 +70,9 @@ const runAgent = async (
   const decisions = await openDecisionStore({ dir: stateDir, env });
   if (decisions.damage !== undefined) log.error('the saved decisions are damaged', { damage: decisions.damage });
   const images = createImagePulls({ client, env, criSocket });
+  const sizes = createImageSizes({ env, criSocket });
   const safe = createSafeCheck({ check: options.safeCheck, env });
+  const restriction = createRestriction({ client, env });
   const agent = createAgent({
     client,
     env,
@@ -73,7 +81,9 @@ const runAgent = async (
     stateDir,
     timeZone,
     safe,
+    restriction,
     images,
+    sizes,
     decisions,
     aheadMs: () => serverTime.aheadMs(),
     ...(namespaces && { namespaces }),
@@ -90,12 +100,13 @@ const runAgent = async (
       env,
       listen: options.listen,
       auth: { allowedUids, tokens },
-      page: loadOwnerPage,
+      // The build decides what this is: the built page in a bundle, its sources in a checkout.
+      page: async () => (await import('#owner-page')).ownerPage(),
       version: host.version,
       onResponse: (status, refusal) => metrics.response(status, refusal),
     });
     closers.push(() => server.close());
-    metrics.show({ backend: agent, server });
+    metrics.show({ backend: agent, server, restriction });
     if (server.address !== undefined) log.info('serving the API', { address: server.address });
     const { unixSocket } = options.listen;
     if (unixSocket !== undefined) log.info('serving the API on a Unix socket', { path: unixSocket });
@@ -123,6 +134,7 @@ const runAgent = async (
  * Runs the agent until a signal stops it. Resolves with the exit code; rejects with an `OptionError` when a flag is invalid.
  */
 export const runAgentProcess = async (flags: AgentFlags, host: AgentHost): Promise<0 | 1> => {
+  await loadTemporal();
   const options = resolveAgentOptions(flags, { environment: host.environment, terminal: host.terminal });
   const { clock = systemClock, random } = host;
   const env: Env = { clock, random, log: createProcessLogger(options, host, clock) };

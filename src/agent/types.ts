@@ -46,6 +46,61 @@ export type UpdateState =
 export const withheldReasons = ['Paused', 'Partition', 'NodeSelector', 'NodeNotEligible', 'NotOffered'] as const;
 export type WithheldReason = (typeof withheldReasons)[number];
 
+/** What an open decision waits for. */
+export type WaitReason =
+  | 'Acting'
+  | 'Disconnected'
+  | 'Halted'
+  | 'ImageNotReady'
+  | 'NoSafeCheck'
+  | 'OutsideWindow'
+  | 'Postponed'
+  | 'Rejected'
+  | WithheldReason;
+
+/** Why an update is not started, in the order of the checks. */
+export type RefusalCode =
+  | 'Disconnected'
+  | 'Unreadable'
+  | 'Unrestricted'
+  | 'Busy'
+  | 'NotFound'
+  | 'Deleting'
+  | 'OtherNode'
+  | 'NoUpdate'
+  | 'ImageNotReady'
+  | 'NoOwner'
+  | 'OtherOwner'
+  | 'NotOta'
+  | 'Halted'
+  | 'Superseded'
+  | 'NotDue'
+  | 'NotSafe'
+  | 'NoConsent'
+  | 'NotDurable'
+  | 'Unsettled'
+  | 'Refused';
+
+/** Why the new pod of an update fails. */
+export const failureReasons = ['CrashLoop', 'ImageCannotBePulled', 'NotReadyInTime'] as const;
+export type FailureReason = (typeof failureReasons)[number];
+
+/** Why an update has its state. The owner's page has a text for each, in each language. */
+export type UpdateReason =
+  | WaitReason
+  | RefusalCode
+  | FailureReason
+  | 'Due'
+  | 'NewRevision'
+  | 'NotReady'
+  | 'OutcomeUnknown'
+  | 'Preparing'
+  | 'Starting'
+  | 'Stopping'
+  | 'UpToDate'
+  | 'WaitingForManager'
+  | 'WaitingForPod';
+
 /** State of the target's images on the node; `unknown` if no one requested them before the update. */
 export type ImageState = 'unknown' | 'pulling' | 'ready' | 'failed';
 
@@ -117,9 +172,8 @@ export interface Update extends DaemonSetRef {
   /** The pod on this node; null while there is none. */
   pod: string | null;
   state: UpdateState;
-  /** CamelCase, never empty. */
-  reason: string;
-  /** One sentence for the device's owner. */
+  reason: UpdateReason;
+  /** The reason as an English sentence. */
   message: string;
   running: { revision: string; images: ContainerImage[]; ready: boolean };
   target: {
@@ -128,8 +182,12 @@ export interface Update extends DaemonSetRef {
     /** Null while unknown, for example if the device has been offline since the announcement. */
     images: ContainerImage[] | null;
     publishedAt: Timestamp | null;
+    /** What the administrator says about it, as plain text with line breaks, at most 2,000 characters; null for nothing. */
+    notes: string | null;
   };
   image: { state: ImageState; message: string };
+  /** Bytes of the containers' images, as the runtime reports them; null while an image isn't on the node, or not asked. */
+  size: { running: number | null; target: number | null };
   decision: Decision | null;
   /** The administrator's deadline for the decision, and when this device updates because of it. */
   deadline: { at: Timestamp; actsAt: Timestamp } | null;
@@ -143,8 +201,14 @@ export interface HistoryEntry extends DaemonSetRef {
   what: string;
   fromRevision: string | null;
   toRevision: string | null;
-  /** One sentence. */
+  /** One English sentence. */
   result: string;
+  /** What an owner chose; absent for other entries, and in those of earlier versions of the agent. */
+  choice?: Choice;
+  /** Of `Updated`: from the delete until the new pod was ready; absent if unknown. */
+  tookSeconds?: number;
+  /** Of `Failed`: why the new pod does not work. */
+  reason?: FailureReason;
 }
 
 export interface DeviceStatus {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
-import { describe, it, test } from 'node:test';
+import { describe, it } from 'node:test';
 import { decide, historyOf, openTestbed, openWithUpdate, startWithUpdate, stateOf } from '../testing/scenario.ts';
-import { createClockSkew } from './deadline.ts';
 
 describe("the administrator's deadline", () => {
   it('ends a postponement, after the safety check passes', async (t) => {
@@ -71,19 +70,4 @@ describe("the administrator's deadline", () => {
     assert.deepEqual(historyOf(agent), []);
     assert.equal(agent.updates()[0]?.state, 'available');
   });
-});
-
-test('the clock skew is that of the last response, if it exceeds the tolerance', () => {
-  let now = 1_000_000_000;
-  const time = createClockSkew({ now: () => now });
-  assert.equal(time.aheadMs(), 0);
-  time.observe({ serverTime: now - 59_000 });
-  assert.equal(time.aheadMs(), 0);
-  time.observe({ serverTime: now - 3_600_000 });
-  assert.equal(time.aheadMs(), 3_600_000);
-  time.observe({});
-  assert.equal(time.aheadMs(), 3_600_000);
-  now += 10_000;
-  time.observe({ serverTime: now + 3_600_000 });
-  assert.equal(time.aheadMs(), -3_600_000);
 });

@@ -1,5 +1,5 @@
 export { JournalError, type JournalErrorCode } from '../storage/index.ts';
-export { actsAt, type ClockSkew, createClockSkew, deadlineShare } from './deadline.ts';
+export { actsAt, deadlineShare } from './deadline.ts';
 export { nextStep } from './next-step.ts';
 export { type ParseChoiceOptions, type ParsedChoice, parseChoice } from './parse-choice.ts';
 export {
@@ -9,5 +9,4 @@ export {
   openDecisionStore,
   saveFailureOf,
 } from './store.ts';
-export type { Deadline, DecisionInput, DecisionStore, Step, StepFacts, WaitReason } from './types.ts';
-export { parseTimeZone } from './window.ts';
+export type { Deadline, DecisionInput, DecisionStore, Step, StepFacts } from './types.ts';

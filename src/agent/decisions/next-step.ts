@@ -1,7 +1,7 @@
-import type { Choice, Decision, WithheldReason } from '../types.ts';
+import { planWeekdays, windowsAt } from '../../rollout/index.ts';
+import { type Choice, type Decision, type WaitReason, type WithheldReason, weekdays } from '../types.ts';
 import { actsAt } from './deadline.ts';
-import type { Step, StepFacts, WaitReason } from './types.ts';
-import { windowAt } from './window.ts';
+import type { Step, StepFacts } from './types.ts';
 
 // Without a battery-backed clock, a device may start years in the past. A clock far before the time of the decision can't
 // tell when a postponement ends, so the owner is asked again, which approves nothing.
@@ -35,7 +35,9 @@ const approved = (facts: StepFacts, choice: Choice & { choice: 'approve' }, why:
   if (when.type === 'safe' && !safeConfigured)
     return wait('NoSafeCheck', 'The device no longer has a safety check. Decide again.');
   if (when.type !== 'window') return block ?? { kind: 'act', why };
-  const window = windowAt(when, timeZone, now);
+  const { from, to, days } = when;
+  const planDays = days && planWeekdays.filter((_, index) => days.some((day) => day === weekdays[index]));
+  const window = windowsAt([{ from, to, ...(planDays && { days: planDays }), timeZone }], now);
   if (!window.open)
     return {
       ...wait('OutsideWindow', `The update waits for the time between ${when.from} and ${when.to}.`, window.opensAt),

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import * as fc from 'fast-check';
 import { parseChoice } from './parse-choice.ts';
-import { parseTimeZone } from './window.ts';
 
 const now = Date.parse('2026-11-21T12:00:00Z');
 const parse = (value: unknown, safeConfigured = true): ReturnType<typeof parseChoice> =>
@@ -94,22 +93,5 @@ describe('parseChoice', () => {
         if (answer.ok) assert.deepEqual(parse(answer.choice), answer);
       }),
     );
-  });
-});
-
-describe('parseTimeZone', () => {
-  it("returns a canonical IANA name, an offset, or the machine's time zone", () => {
-    assert.equal(parseTimeZone('europe/berlin'), 'Europe/Berlin');
-    assert.equal(parseTimeZone('+05:45'), '+05:45');
-    assert.equal(parseTimeZone(undefined), Temporal.Now.timeZoneId());
-  });
-
-  it('refuses anything else with the flag and the fix', () => {
-    for (const name of ['', 'Berlin', 'Europe/Nowhere', '+5', '2026-01-01[Europe/Berlin]', '../etc/passwd', 'Z'])
-      assert.throws(() => parseTimeZone(name), {
-        code: 'InvalidOption',
-        flag: '--time-zone',
-        message: /Europe\/Berlin/,
-      });
   });
 });

@@ -81,6 +81,11 @@ describe('the decision store', () => {
         ['Approved', 'r1', 'r2'],
       ],
     );
+    // So that a page in another language can say it.
+    assert.deepEqual(
+      decisions.history().map(({ choice }) => choice),
+      [undefined, undefined, now],
+    );
     await decisions.close();
   });
 
@@ -88,8 +93,8 @@ describe('the decision store', () => {
     const decisions = await open();
     await decisions.decide(input({ by: { identity: 'agent', via: 'agent' } }));
     assert.deepEqual(
-      decisions.history().map(({ what, who }) => [what, who]),
-      [['DeadlineReached', 'agent']],
+      decisions.history().map(({ what, who, choice }) => [what, who, choice]),
+      [['DeadlineReached', 'agent', undefined]],
     );
     await decisions.close();
   });

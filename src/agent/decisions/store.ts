@@ -170,10 +170,10 @@ export const openDecisionStore = async ({ dir, env, disk }: DecisionStoreOptions
             }),
           );
         const { what, result } = historyTextOf(choice, by);
-        await save(
-          { decisions: [...replaced, decision], history: [historyEntry(decision, what, result, fromRevision)] },
-          id,
-        );
+        const entry = historyEntry(decision, what, result, fromRevision);
+        // A deadline is nobody's choice.
+        const history = [by.via === 'agent' ? entry : { ...entry, choice }];
+        await save({ decisions: [...replaced, decision], history }, id);
         return decision;
       }),
     get lastId() {

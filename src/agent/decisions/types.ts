@@ -1,4 +1,13 @@
-import type { Caller, Choice, DaemonSetRef, Decision, DecisionAct, HistoryEntry, WithheldReason } from '../types.ts';
+import type {
+  Caller,
+  Choice,
+  DaemonSetRef,
+  Decision,
+  DecisionAct,
+  HistoryEntry,
+  WaitReason,
+  WithheldReason,
+} from '../types.ts';
 
 /** A decision of the owner or the deadline: for the target `revision`, while `fromRevision` runs. */
 export interface DecisionInput extends DaemonSetRef {
@@ -50,7 +59,7 @@ export interface DecisionStore {
 /** The input of `nextStep`. Times are epoch milliseconds. */
 export interface StepFacts {
   now: number;
-  /** IANA name or offset, from `parseTimeZone`. */
+  /** IANA name or offset. */
   timeZone: string;
   connected: boolean;
   announced: { revision: string } & (
@@ -71,17 +80,6 @@ export interface Deadline {
   /** This device's position within the spread, in [0, 1): `deadlineShare`. */
   share: number;
 }
-
-export type WaitReason =
-  | 'Acting'
-  | 'Disconnected'
-  | 'Halted'
-  | 'ImageNotReady'
-  | 'NoSafeCheck'
-  | 'OutsideWindow'
-  | 'Postponed'
-  | 'Rejected'
-  | WithheldReason;
 
 /** What to do now. `wakeAt`: when time alone changes the step; absent if only an event can. */
 export type Step = { wakeAt?: number } & (

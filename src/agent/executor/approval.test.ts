@@ -104,6 +104,8 @@ describe('the agent and an Advanced DaemonSet', () => {
     assert.equal(patches(), 1, 'what was approved is not approved again');
     await testbed.advance(3_600_000);
     assert.equal(agent.updates()[0]?.state, 'updating', 'the manager takes the time that it needs');
+    const lastTransitionTime = new Date(testbed.clock.now()).toISOString();
+    report(testbed, [{ type: 'Ready', status: 'True', lastTransitionTime }]);
     testbed.apiServer.patch(
       pods,
       ref,
@@ -113,6 +115,9 @@ describe('the agent and an Advanced DaemonSet', () => {
     announce('False', 'UpToDate');
     await testbed.until('it runs', () => agent.updates()[0]?.state === 'current');
     assert.equal(testbed.deletes(), 0);
+    await testbed.until('it is recorded', () => agent.history()[0]?.what === 'Updated');
+    const timed = agent.history().filter(({ tookSeconds }) => tookSeconds !== undefined);
+    assert.deepEqual(timed, [], 'when the manager began is not known');
   });
 
   for (const happened of [true, false])

@@ -31,6 +31,10 @@ describe("an owner's decision", () => {
     assert.deepEqual([...seen], ['queued Due', 'updating Stopping', 'updating Starting', 'current UpToDate']);
     assert.equal(testbed.deletes(), 1);
     assert.deepEqual(historyOf(agent), ['Updated', 'Deleted', 'Deleting', 'approve']);
+    const ready = testbed.pod().status?.conditions?.find(({ type }) => type === 'Ready')?.lastTransitionTime ?? '';
+    const [updated, deleted] = agent.history();
+    assert.ok(updated?.tookSeconds !== undefined && updated.tookSeconds > 0);
+    assert.ok(Math.abs(Date.parse(ready) - Date.parse(deleted?.at ?? '') - 1_000 * updated.tookSeconds) <= 1_500);
     assert.deepEqual(
       testbed.events.map(({ reason, regarding }) => [reason, regarding.kind, regarding.name]),
       [
@@ -54,6 +58,19 @@ describe("an owner's decision", () => {
     testbed.patchDaemonSet({ metadata: { annotations: { 'edgeset.io/ota-deadline': null } } });
     await testbed.advance(100);
     assert.equal(agent.updates()[0]?.deadline, null);
+  });
+
+  it('shows the sizes of what is on the node: of the new version once it is downloaded', async (t) => {
+    const { testbed, agent } = await openWithUpdate(t);
+    testbed.runtime.bytes.set('app:v1', 48_000_000).set('app:v2', 52_000_000);
+    await testbed.advance(1_000);
+    assert.deepEqual(agent.updates()[0]?.size, { running: 48_000_000, target: null });
+    assert.deepEqual(testbed.runtime.asked, ['app:v1'], 'nobody knows the size of an image that is elsewhere');
+    const condition = { type: 'PodImageReady', status: 'True', reason: 'PullImageSuccess' };
+    const body = { status: { conditions: [{ ...condition, message: `controllerrevision: ${targetOf(agent)}` }] } };
+    testbed.apiServer.patch(pods, testbed.ref(), body, { type: 'strategic', subresource: 'status' });
+    await testbed.advance(1_000);
+    assert.deepEqual(agent.updates()[0]?.size, { running: 48_000_000, target: 52_000_000 });
   });
 
   it('is refused if there is nothing to decide', async (t) => {

@@ -6,18 +6,20 @@ import { isAdvanced, revisionOf, type UpdateTracker } from '../updates/index.ts'
 import { isApproved } from './approval.ts';
 import type { Mutex } from './concurrency.ts';
 import type { AgentEvents } from './events.ts';
-import { type LiveReads, READ_BUDGET_MS } from './live-reads.ts';
-import { type PodControl, WRITE_TIMEOUT_MS, type WriteOutcome } from './pod-control.ts';
+import type { LiveReads } from './live-reads.ts';
+import { type Patience, patienceOf, type Waiting } from './patience.ts';
+import type { PodControl, WriteOutcome } from './pod-control.ts';
 import { type EligibleCandidate, nameOf } from './preconditions.ts';
 import { disconnected, isRefusal, notDurable, type Refusal, refuse } from './refusal.ts';
+import type { Restriction } from './restriction.ts';
 
 /** Asks to update one pod now. */
 export interface ExecutionRequest {
   pod: PodRef;
   /** Refuse the update if the target is another revision. */
   revision?: string;
-  /** Until when reads and waiting for other updates may take, epoch milliseconds. */
-  endsAt: number;
+  /** Determines how long reads, the write, and waiting for other updates may take. */
+  waiting: Waiting;
   /** Checks the caller again before the decision is saved, and right before the write. */
   reauthorize?: Reauthorize;
   /** Returns the saved decision to carry out. Called once all checks have passed. */
@@ -44,6 +46,8 @@ export interface ExecutorOptions {
   tracker: Pick<UpdateTracker, 'get' | 'setEpisode'>;
   liveReads: LiveReads;
   podControl: PodControl;
+  /** Default: nothing is checked. */
+  restriction?: Restriction | undefined;
   safe: SafeCheck;
   mutex: Mutex;
   events: AgentEvents;
@@ -64,7 +68,7 @@ const doneText = ({ kind, pod, toRevision }: DecisionAct): string =>
     : `Deleted pod ${pod}: the new one runs ${toRevision}`;
 
 export const createExecutor = (options: ExecutorOptions): Executor => {
-  const { env, decisions, tracker, liveReads, podControl, safe, mutex, events } = options;
+  const { env, decisions, tracker, liveReads, podControl, restriction, safe, mutex, events } = options;
 
   /** If a full disk prevents saving what happened, it is determined again later. */
   const saveOutcome = async (decision: Decision, save: () => Promise<Decision>): Promise<Decision> => {
@@ -151,11 +155,11 @@ export const createExecutor = (options: ExecutorOptions): Executor => {
   /** All checks, in the documented order. `uid`: the pod of an earlier attempt. */
   const check = async (
     request: ExecutionRequest,
-    endsAt: number,
+    patience: Patience,
     uid: string | undefined,
     signal: AbortSignal,
   ): Promise<EligibleCandidate | Refusal> => {
-    const candidate = await liveReads.candidate(request.pod, { images: true, endsAt, signal });
+    const candidate = await liveReads.candidate(request.pod, { images: true, patience, signal });
     if (isRefusal(candidate)) return candidate;
     const { pod, owner, announced } = candidate;
     const name = nameOf(pod);
@@ -164,16 +168,20 @@ export const createExecutor = (options: ExecutorOptions): Executor => {
       return refuse('Superseded', 403, `The target of pod ${name} is now ${revision}`);
     if (uid !== undefined && pod.metadata?.uid !== uid)
       return refuse('NotFound', 404, `Pod ${name} is not found: another pod has its name now`);
+    const timeoutMs = Math.min(patience.readMs, patience.endsAt - env.clock.now());
+    if (timeoutMs <= 0) return disconnected();
+    const open = await restriction?.check(pod, { timeoutMs, signal });
+    if (open) return open;
     const { safe: isSafe, message } = await safe.ask(signal, { ...owner, revision });
     if (!isSafe) return refuse('NotSafe', 403, `Pod ${name} can not be updated now: ${message}`);
     return (await reauthorize(request)) ?? candidate;
   };
 
-  const execute = async (request: ExecutionRequest, signal: AbortSignal): Promise<Outcome> => {
+  const execute = async (request: ExecutionRequest, first: Patience, signal: AbortSignal): Promise<Outcome> => {
     let uid: string | undefined;
     for (let attempt = 1; ; attempt += 1) {
-      const endsAt = attempt === 1 ? request.endsAt : env.clock.now() + READ_BUDGET_MS;
-      const candidate = await check(request, endsAt, uid, signal);
+      const patience = attempt === 1 ? first : patienceOf(request.waiting, env.clock.now());
+      const candidate = await check(request, patience, uid, signal);
       if (isRefusal(candidate)) return refused(candidate);
       const { pod, owner, announced } = candidate;
       const name = nameOf(pod);
@@ -201,7 +209,7 @@ export const createExecutor = (options: ExecutorOptions): Executor => {
         return refused(objection);
       }
       const sentAt = env.clock.now();
-      const sent = await podControl.send(kind, pod, announced.revision, signal);
+      const sent = await podControl.send(kind, pod, announced.revision, { timeoutMs: patience.writeMs, signal });
       switch (sent.kind) {
         case 'done':
           return settleDone(decision, act);
@@ -226,7 +234,7 @@ export const createExecutor = (options: ExecutorOptions): Executor => {
           );
         case 'unknown': {
           env.log.warn('no response to an update', { pod: name, cause: sent.message });
-          const outcome = await pollOutcome(decision.namespace, act, sentAt + WRITE_TIMEOUT_MS, signal);
+          const outcome = await pollOutcome(decision.namespace, act, sentAt + patience.writeMs, signal);
           return (await settleLostWrite(decision, act, outcome)) ?? noteUnknownOutcome(decision, act);
         }
       }
@@ -235,16 +243,17 @@ export const createExecutor = (options: ExecutorOptions): Executor => {
 
   return {
     async execute(request, signal) {
+      const patience = patienceOf(request.waiting, env.clock.now());
       const work = async (): Promise<Outcome> => {
         try {
-          return await execute(request, signal);
+          return await execute(request, patience, signal);
         } catch (error) {
           // After the write, journal errors are caught where they occur.
           if (error instanceof JournalError) return refused(notDurable(error));
           throw error;
         }
       };
-      const outcome = await mutex.run(work, request.endsAt);
+      const outcome = await mutex.run(work, patience.endsAt);
       if (outcome) return outcome;
       const { namespace, name } = request.pod;
       const text = `Pod ${namespace}/${name} can not be updated now: another update is in progress on this device`;

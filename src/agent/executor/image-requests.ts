@@ -7,8 +7,8 @@ import type { PodCache } from '../pods/index.ts';
 import type { PodRef, TextResponse } from '../types.ts';
 import { daemonSetOf, type Owner, type TrackedUpdate } from '../updates/index.ts';
 import { createSingleflight } from './concurrency.ts';
-import { type LiveReads, READ_BUDGET_MS } from './live-reads.ts';
-import { WRITE_TIMEOUT_MS } from './pod-control.ts';
+import type { LiveReads } from './live-reads.ts';
+import { patienceOf, type Waiting } from './patience.ts';
 import { disconnected, isRefusal, responseTo } from './refusal.ts';
 
 export interface ImageRequestsOptions {
@@ -34,32 +34,32 @@ export interface ImageRequests {
   targetOf(pod: Pod, hash: string): Promise<PullTarget | undefined>;
 }
 
-const READ_TIMEOUT_MS = 10_000;
-
 export const createImageRequests = (options: ImageRequestsOptions): ImageRequests => {
   const { client, env, cache, liveReads, images, signal } = options;
   const singleflight = createSingleflight<TextResponse>();
   const refreshed = new Set<string>();
 
-  const readTarget = async (owner: Owner, hash: string, timeoutMs: number): Promise<PullTarget | undefined> => {
+  const readTarget = async (owner: Owner, hash: string, timeoutMs?: number): Promise<PullTarget | undefined> => {
     const ref = { namespace: owner.namespace, name: `${owner.daemonSet}-${hash}` };
-    const template = recordedTemplate(await client.get(controllerRevisions, ref, { signal, timeoutMs }));
+    const template = recordedTemplate(
+      await client.get(controllerRevisions, ref, { signal, ...(timeoutMs !== undefined && { timeoutMs }) }),
+    );
     return template && { hash, template };
   };
 
-  const requestOnce = async (ref: PodRef, name: string): Promise<TextResponse> => {
-    const endsAt = env.clock.now() + READ_BUDGET_MS;
-    const candidate = await liveReads.candidate(ref, { images: false, endsAt, signal });
+  const requestOnce = async (ref: PodRef, name: string, waiting: Waiting): Promise<TextResponse> => {
+    const patience = patienceOf(waiting, env.clock.now());
+    const candidate = await liveReads.candidate(ref, { images: false, patience, signal });
     if (isRefusal(candidate)) return responseTo(candidate);
     const { pod, owner, announced } = candidate;
     try {
-      const timeoutMs = endsAt - env.clock.now();
+      const timeoutMs = Math.min(patience.readMs, patience.endsAt - env.clock.now());
       if (timeoutMs <= 0) return responseTo(disconnected());
       const target = await readTarget(owner, announced.revision, timeoutMs);
       if (!target)
         return { status: 502, text: `Revision ${owner.daemonSet}-${announced.revision} contains no pod template` };
       const timeout = new AbortController();
-      const timer = env.clock.timer(WRITE_TIMEOUT_MS, () => timeout.abort(new Error('timed out')));
+      const timer = env.clock.timer(patience.writeMs, () => timeout.abort(new Error('timed out')));
       try {
         await images.request(pod, target, AbortSignal.any([signal, timeout.signal]));
       } catch (error) {
@@ -80,13 +80,14 @@ export const createImageRequests = (options: ImageRequestsOptions): ImageRequest
     return { status: 200, text: `Image pre-pull requested for pod ${name}` };
   };
 
-  const request = (ref: PodRef): Promise<TextResponse> => {
+  const request = (ref: PodRef, waiting: Waiting): Promise<TextResponse> => {
     const name = `${ref.namespace}/${ref.name}`;
-    return singleflight(name, () => requestOnce(ref, name));
+    // A caller doesn't join a request that may take longer.
+    return singleflight(`${name} ${waiting}`, () => requestOnce(ref, name, waiting));
   };
 
   return {
-    request,
+    request: (ref) => request(ref, 'caller'),
     refresh({ pod, record: { announced } }) {
       const key = `${pod?.metadata?.uid}/${announced.revision}`;
       if (!pod || refreshed.has(key) || imageReadyOf(pod)?.revision === announced.revision) return;
@@ -94,7 +95,7 @@ export const createImageRequests = (options: ImageRequestsOptions): ImageRequest
       const ref = { namespace: pod.metadata?.namespace ?? '', name: pod.metadata?.name ?? '' };
       const send = async (): Promise<void> => {
         try {
-          const { status, text } = await request(ref);
+          const { status, text } = await request(ref, 'decision');
           if (status === 200) return;
           env.log.warn('failed to request the images of an approved revision', { text });
         } catch (error) {
@@ -106,7 +107,7 @@ export const createImageRequests = (options: ImageRequestsOptions): ImageRequest
     },
     async targetOf(pod, hash) {
       const owner = daemonSetOf(pod);
-      return owner && cache.connected() ? readTarget(owner, hash, READ_TIMEOUT_MS) : undefined;
+      return owner && cache.connected() ? readTarget(owner, hash) : undefined;
     },
   };
 };

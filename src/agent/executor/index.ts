@@ -6,6 +6,7 @@ export { createImageRequests } from './image-requests.ts';
 export { createLiveReads } from './live-reads.ts';
 export { createPodControl } from './pod-control.ts';
 export { createReconciler } from './reconciler.ts';
+export { createRestriction, type Restriction } from './restriction.ts';
 export { createSteps } from './steps.ts';
-export { updateOf } from './update-view.ts';
+export { imagesHere, updateOf } from './update-view.ts';
 export { createYurtHubApi } from './yurthub-api.ts';

@@ -1,19 +1,16 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { controllerRevisions, defineResource, isKubeError, type KubeClient, pods } from '../../kube/index.ts';
 import { type DaemonRollout, daemonRolloutApi, recordedTemplate, templateDigest } from '../../rollout/index.ts';
-import type { Env } from '../../runtime/index.ts';
+import { type Env, errorText } from '../../runtime/index.ts';
 import type { PodCache } from '../pods/index.ts';
 import type { PodRef } from '../types.ts';
 import { daemonSetsAt, isAdvanced, termsOf } from '../updates/index.ts';
-import { textOf } from './pod-control.ts';
+import type { Patience } from './patience.ts';
 import { checkOwner, checkPod, type EligibleCandidate, isTargetOf, nameOf } from './preconditions.ts';
 import { disconnected, isRefusal, type Refusal, refuse } from './refusal.ts';
 
 const { group, version, plural, kind } = daemonRolloutApi;
 const daemonRollouts = defineResource<DaemonRollout>({ group, version, plural, kind, namespaced: true });
-
-/** For all reads of one update together: the API promises a response within 5 s, even if the API server is silent. */
-export const READ_BUDGET_MS = 4_500;
 
 export interface LiveReadsOptions {
   client: KubeClient;
@@ -26,13 +23,13 @@ export interface LiveReadsOptions {
 
 /** Reads from the API server what an update depends on: a cache may not have seen a rollback yet. */
 export interface LiveReads {
-  /** The pod if it can be updated, otherwise the first refusal. `endsAt`: until when the reads may take. */
+  /** The pod if it can be updated, otherwise the first refusal. */
   candidate(
     ref: PodRef,
-    options: { images: boolean; endsAt: number; signal: AbortSignal },
+    options: { images: boolean; patience: Patience; signal: AbortSignal },
   ): Promise<EligibleCandidate | Refusal>;
   /** The current pod; a refusal if it can't be read. */
-  pod(ref: PodRef, endsAt: number, signal: AbortSignal): Promise<Pod | Refusal>;
+  pod(ref: PodRef, patience: Patience, signal: AbortSignal): Promise<Pod | Refusal>;
 }
 
 /** The template changed after the announcement: the new pod would have a revision that the owner did not decide on. */
@@ -46,11 +43,12 @@ const outdated = (pod: Pod, revision: string): Refusal =>
 export const createLiveReads = ({ client, env, node, connection, namespaces }: LiveReadsOptions): LiveReads => {
   const read = async <T>(
     what: string,
-    endsAt: number,
+    { readMs, endsAt }: Patience,
     signal: AbortSignal,
     call: (options: { timeoutMs: number; signal: AbortSignal }) => Promise<T>,
   ): Promise<T | 'missing' | Refusal> => {
-    const timeoutMs = endsAt - env.clock.now();
+    const sentAt = env.clock.now();
+    const timeoutMs = Math.min(readMs, endsAt - sentAt);
     if (timeoutMs <= 0) return disconnected();
     try {
       const found = await call({ timeoutMs, signal });
@@ -59,32 +57,27 @@ export const createLiveReads = ({ client, env, node, connection, namespaces }: L
     } catch (error) {
       signal.throwIfAborted();
       if (!isKubeError(error)) throw error;
-      if (error.code === 'NotFound') {
-        connection.answered();
-        return 'missing';
-      }
+      connection.failed(error, sentAt);
+      if (error.code === 'NotFound') return 'missing';
       env.log.warn('a read for an update failed', { what, error });
-      if (error.code === 'Transport' || error.code === 'Timeout') {
-        connection.unanswered();
-        return disconnected();
-      }
+      if (error.code === 'Transport' || error.code === 'Timeout') return disconnected();
       if (error.status >= 500 || error.code === 'TooManyRequests')
-        return refuse('Disconnected', 503, `The API server is unavailable, nothing was sent: ${textOf(error)}`);
-      return refuse('Unreadable', 502, `The API server refused to return ${what}: ${textOf(error)}`);
+        return refuse('Disconnected', 503, `The API server is unavailable, nothing was sent: ${errorText(error)}`);
+      return refuse('Unreadable', 502, `The API server refused to return ${what}: ${errorText(error)}`);
     }
   };
 
-  const readPod = async (ref: PodRef, endsAt: number, signal: AbortSignal): Promise<Pod | Refusal> => {
+  const readPod = async (ref: PodRef, patience: Patience, signal: AbortSignal): Promise<Pod | Refusal> => {
     const missing = refuse('NotFound', 404, `Pod ${ref.namespace}/${ref.name} is not found`);
     if (namespaces && !namespaces.includes(ref.namespace)) return missing;
-    const pod = await read('the pod', endsAt, signal, (options) => client.get(pods, ref, options));
+    const pod = await read('the pod', patience, signal, (options) => client.get(pods, ref, options));
     return pod === 'missing' ? missing : pod;
   };
 
   return {
     pod: readPod,
-    async candidate(ref, { images, endsAt, signal }) {
-      const pod = await readPod(ref, endsAt, signal);
+    async candidate(ref, { images, patience, signal }) {
+      const pod = await readPod(ref, patience, signal);
       if (isRefusal(pod)) return pod;
       const candidate = checkPod(pod, node, { images });
       if (isRefusal(candidate)) return candidate;
@@ -93,8 +86,8 @@ export const createLiveReads = ({ client, env, node, connection, namespaces }: L
       // The names of rollouts of Advanced DaemonSets include the API group.
       const rolloutAt = isAdvanced(owner) ? { ...at, name: `${owner.daemonSet}.apps.kruise.io` } : at;
       const [daemonSet, readRollout] = await Promise.all([
-        read('the DaemonSet', endsAt, signal, (options) => client.get(daemonSetsAt(owner.apiVersion), at, options)),
-        read('the rollout', endsAt, signal, (options) => client.get(daemonRollouts, rolloutAt, options)),
+        read('the DaemonSet', patience, signal, (options) => client.get(daemonSetsAt(owner.apiVersion), at, options)),
+        read('the rollout', patience, signal, (options) => client.get(daemonRollouts, rolloutAt, options)),
       ]);
       if (daemonSet !== 'missing' && isRefusal(daemonSet)) return daemonSet;
       const isUnreadable = readRollout !== 'missing' && isRefusal(readRollout);
@@ -108,7 +101,7 @@ export const createLiveReads = ({ client, env, node, connection, namespaces }: L
       const { revision } = candidate.announced;
       if (isTargetOf(daemonSet, rollout, revision)) return eligible;
       const revisionAt = { ...at, name: `${owner.daemonSet}-${revision}` };
-      const recorded = await read('the revision', endsAt, signal, (options) =>
+      const recorded = await read('the revision', patience, signal, (options) =>
         client.get(controllerRevisions, revisionAt, options),
       );
       if (recorded !== 'missing' && isRefusal(recorded)) return recorded;

@@ -1,13 +1,10 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import { isKubeError, type KubeClient, pods } from '../../kube/index.ts';
-import type { Env } from '../../runtime/index.ts';
+import { type CallOptions, isKubeError, type KubeClient, pods } from '../../kube/index.ts';
+import { type Env, errorText } from '../../runtime/index.ts';
 import type { PodCache } from '../pods/index.ts';
 import type { DecisionAct } from '../types.ts';
 import { isTerminating, revisionOf } from '../updates/index.ts';
 import { approvalPatch, fencePatch, isApproved } from './approval.ts';
-
-/** A write without response for this long has an unknown outcome. */
-export const WRITE_TIMEOUT_MS = 10_000;
 
 /** The result of one write. */
 export type WriteResult =
@@ -27,7 +24,13 @@ export type WriteOutcome = 'done' | 'not-done' | 'unknown';
 
 /** The writes that update a pod: delete it, or record the owner's approval for the manager. */
 export interface PodControl {
-  send(kind: DecisionAct['kind'], pod: Pod, revision: string, signal: AbortSignal): Promise<WriteResult>;
+  /** A write without response for `timeoutMs` has an unknown outcome. */
+  send(
+    kind: DecisionAct['kind'],
+    pod: Pod,
+    revision: string,
+    call: Required<Pick<CallOptions, 'signal' | 'timeoutMs'>>,
+  ): Promise<WriteResult>;
   /** Determines the outcome of a write, if necessary by making it impossible. */
   resolveLostWrite(namespace: string, act: DecisionAct, signal: AbortSignal): Promise<WriteOutcome>;
 }
@@ -45,25 +48,19 @@ export interface PodControlOptions {
 const EXPIRED_MS = 300_000;
 const PATCH = { type: 'strategic', subresource: 'status', fieldManager: 'edgeset-agent' } as const;
 
-export const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
-
 export const createPodControl = ({ client, env, connection }: PodControlOptions): PodControl => {
-  const reportConnection = (error: unknown): void => {
-    if (isKubeError(error, 'Transport', 'Timeout')) connection.unanswered();
-    else if (isKubeError(error)) connection.answered();
-  };
-
   const fence = async (namespace: string, act: DecisionAct, signal: AbortSignal): Promise<WriteOutcome> => {
-    const body = fencePatch(act.podUid, act.toRevision, env.clock.now());
+    const sentAt = env.clock.now();
+    const body = fencePatch(act.podUid, act.toRevision, sentAt);
     try {
       const ref = { namespace, name: act.pod };
-      const pod = await client.patch(pods, ref, body, { ...PATCH, timeoutMs: WRITE_TIMEOUT_MS, signal });
+      const pod = await client.patch(pods, ref, body, { ...PATCH, signal });
       connection.answered();
       if (isTerminating(pod) || act.kind === 'approve') return 'done';
       return pod.metadata?.resourceVersion === act.podResourceVersion ? 'unknown' : 'not-done';
     } catch (error) {
       signal.throwIfAborted();
-      reportConnection(error);
+      connection.failed(error, sentAt);
       // Another pod has the name, or the pod is gone.
       if (isKubeError(error, 'NotFound', 'Conflict')) return 'unknown';
       const hasExpired = env.clock.now() - Date.parse(act.startedAt) >= EXPIRED_MS;
@@ -74,20 +71,20 @@ export const createPodControl = ({ client, env, connection }: PodControlOptions)
   };
 
   return {
-    async send(kind, pod, revision, signal) {
+    async send(kind, pod, revision, call) {
       const { namespace = '', name = '', uid, resourceVersion } = pod.metadata ?? {};
       const ref = { namespace, name };
       // Without both, the write could affect another pod or another state of this one.
       if (!uid || !resourceVersion) return { kind: 'refused', message: 'the pod has no UID or resourceVersion' };
-      const call = { timeoutMs: WRITE_TIMEOUT_MS, signal };
+      const sentAt = env.clock.now();
       try {
         if (kind === 'delete') await client.delete(pods, ref, { preconditions: { uid, resourceVersion }, ...call });
-        else await client.patch(pods, ref, approvalPatch(pod, revision, env.clock.now()), { ...PATCH, ...call });
+        else await client.patch(pods, ref, approvalPatch(pod, revision, sentAt), { ...PATCH, ...call });
         connection.answered();
         return { kind: 'done' };
       } catch (error) {
-        reportConnection(error);
-        const message = textOf(error);
+        connection.failed(error, sentAt);
+        const message = errorText(error);
         if (isKubeError(error, 'NotFound')) return { kind: 'gone' };
         if (isKubeError(error, 'Conflict')) return { kind: 'changed' };
         if (!isKubeError(error) || error.happened === 'unknown') return { kind: 'unknown', message };
@@ -96,14 +93,14 @@ export const createPodControl = ({ client, env, connection }: PodControlOptions)
     },
 
     async resolveLostWrite(namespace, act, signal) {
+      const sentAt = env.clock.now();
       let pod: Pod;
       try {
-        const call = { timeoutMs: WRITE_TIMEOUT_MS, signal };
-        pod = await client.get(pods, { namespace, name: act.pod }, call);
+        pod = await client.get(pods, { namespace, name: act.pod }, { signal });
         connection.answered();
       } catch (error) {
         signal.throwIfAborted();
-        reportConnection(error);
+        connection.failed(error, sentAt);
         return isKubeError(error, 'NotFound') ? 'done' : 'unknown';
       }
       if (pod.metadata?.uid !== act.podUid || isTerminating(pod)) return 'done';

@@ -31,25 +31,25 @@ const condition = (reason: string) => ({
 
 describe('isTargetOf', () => {
   const cases: [what: string, is: boolean, DaemonSet, DaemonRollout | undefined][] = [
-    ['is known of the DaemonSet as it is', true, daemonSet(2, 2), rollout({ observedGeneration: 2, target })],
-    ['is not known of an older generation', false, daemonSet(3, 3), rollout({ observedGeneration: 2, target })],
+    ['is known of the DaemonSet as it is', true, daemonSet(2, 2), rollout({ daemonSetGeneration: 2, target })],
+    ['is not known of an older generation', false, daemonSet(3, 3), rollout({ daemonSetGeneration: 2, target })],
     [
       'is not known of a template without a revision',
       false,
       daemonSet(2, 1),
-      rollout({ observedGeneration: 2, target }),
+      rollout({ daemonSetGeneration: 2, target }),
     ],
     [
       'is not known while the manager says so',
       false,
       daemonSet(2, 2),
-      rollout({ observedGeneration: 2, target, conditions: [condition('TemplateNotObserved')] }),
+      rollout({ daemonSetGeneration: 2, target, conditions: [condition('TemplateNotObserved')] }),
     ],
     [
       'is another one',
       false,
       daemonSet(2, 2),
-      rollout({ observedGeneration: 2, target: { ...target, hash: 'r3' }, conditions: [condition('OwnerDecides')] }),
+      rollout({ daemonSetGeneration: 2, target: { ...target, hash: 'r3' }, conditions: [condition('OwnerDecides')] }),
     ],
     ['is not known without a word of it', false, daemonSet(2, 2), undefined],
   ];

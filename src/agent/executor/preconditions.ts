@@ -58,8 +58,8 @@ export const checkPod = (pod: Pod, node: string, { images }: { images: boolean }
 /** Whether the manager has observed the current generation of the DaemonSet and reports this revision as its target. */
 export const isTargetOf = (daemonSet: DaemonSet, rollout: DaemonRollout | undefined, revision: string): boolean => {
   const { generation = 0 } = daemonSet.metadata ?? {};
-  const { observedGeneration, target, conditions = [] } = rollout?.status ?? {};
-  const isObserved = (daemonSet.status?.observedGeneration ?? 0) >= generation && observedGeneration === generation;
+  const { daemonSetGeneration, target, conditions = [] } = rollout?.status ?? {};
+  const isObserved = (daemonSet.status?.observedGeneration ?? 0) >= generation && daemonSetGeneration === generation;
   return isObserved && target?.hash === revision && !conditions.some(({ reason }) => reason === TEMPLATE_NOT_OBSERVED);
 };
 

@@ -1,15 +1,16 @@
 import { type BackoffOptions, backoffMs, type Env } from '../../runtime/index.ts';
 import type { DecisionStore } from '../decisions/index.ts';
 import type { PodCache } from '../pods/index.ts';
-import type { Decision } from '../types.ts';
+import type { Decision, RefusalCode } from '../types.ts';
 import { isTerminating, refKey, type TrackedUpdate, type UpdateTracker } from '../updates/index.ts';
 import type { Mutex } from './concurrency.ts';
 import type { AgentEvents } from './events.ts';
 import type { Executor } from './executor.ts';
-import { type LiveReads, READ_BUDGET_MS } from './live-reads.ts';
-import { isRefusal, type RefusalCode, refuse } from './refusal.ts';
+import type { LiveReads } from './live-reads.ts';
+import { patienceOf } from './patience.ts';
+import { isRefusal, refuse } from './refusal.ts';
 import type { Steps } from './steps.ts';
-import { failureOf, isReady, type LastRefusal, PROGRESS_MS } from './update-view.ts';
+import { failureOf, isReady, type LastRefusal, PROGRESS_MS, tookSeconds } from './update-view.ts';
 
 export interface ReconcilerOptions {
   env: Env;
@@ -38,7 +39,14 @@ export interface Reconciler {
 const BACKOFF: BackoffOptions = { baseMs: 1_000, maxMs: 300_000 };
 const ERROR_RETRY_MS = 10_000;
 /** Refusals that indicate a problem and are recorded as Events. */
-const WITH_EVENT: ReadonlySet<RefusalCode> = new Set(['Refused', 'Unreadable', 'NotOta', 'OtherOwner', 'NoOwner']);
+const WITH_EVENT: ReadonlySet<RefusalCode> = new Set([
+  'Refused',
+  'Unreadable',
+  'Unrestricted',
+  'NotOta',
+  'OtherOwner',
+  'NoOwner',
+]);
 
 interface Retry {
   failures: number;
@@ -120,7 +128,7 @@ export const createReconciler = (options: ReconcilerOptions): Reconciler => {
     const before = found?.id === decision.id ? found : undefined;
     if (before && before.nextAt > env.clock.now()) return before.nextAt;
     const ref = { namespace: decision.namespace, name: tracked.pod?.metadata?.name ?? '' };
-    const pod = await options.liveReads.pod(ref, env.clock.now() + READ_BUDGET_MS, signal);
+    const pod = await options.liveReads.pod(ref, patienceOf('decision', env.clock.now()), signal);
     const step = isRefusal(pod) ? undefined : steps.next({ ...tracked, pod });
     if (step?.kind !== 'supersede') {
       const retry = nextRetry(before);
@@ -142,15 +150,18 @@ export const createReconciler = (options: ReconcilerOptions): Reconciler => {
     const entry = { namespace, daemonSet, who: decision.by.identity, fromRevision, toRevision };
     const isNewPod = pod !== undefined && !isTerminating(pod) && running.revision === toRevision;
     if (isNewPod && isReady(tracked)) {
+      const seconds = tookSeconds(tracked);
       tracker.setEpisode(record, null);
       const result = `Pod ${pod.metadata?.name} of ${announced.revision} is ready`;
-      await decisions.note({ ...entry, what: 'Updated', result });
+      const took = seconds === undefined ? {} : { tookSeconds: seconds };
+      await decisions.note({ ...entry, what: 'Updated', result, ...took });
       return Number.POSITIVE_INFINITY;
     }
     const failure = failureOf(tracked, env.clock.now());
     if (failure && episode.failure !== failure.reason) {
-      tracker.setEpisode(record, { ...episode, failure: failure.reason });
-      await decisions.note({ ...entry, what: 'Failed', result: `The new pod does not work: ${failure.detail}` });
+      const { reason, detail } = failure;
+      tracker.setEpisode(record, { ...episode, failure: reason });
+      await decisions.note({ ...entry, what: 'Failed', result: `The new pod does not work: ${detail}`, reason });
     }
     const lateAt = episode.startedAt + PROGRESS_MS + 1;
     return lateAt > env.clock.now() ? lateAt : Number.POSITIVE_INFINITY;
@@ -164,7 +175,7 @@ export const createReconciler = (options: ReconcilerOptions): Reconciler => {
       {
         pod: { namespace, name: pod?.metadata?.name ?? '' },
         revision: announced.revision,
-        endsAt: env.clock.now() + READ_BUDGET_MS,
+        waiting: 'decision',
         decide: async ({ terms }) => {
           const now = decisions.current(record);
           const isSame = now?.id === decision?.id && now?.state === decision?.state;

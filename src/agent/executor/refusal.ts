@@ -1,27 +1,5 @@
 import { type JournalError, saveFailureOf } from '../decisions/index.ts';
-import type { TextResponse } from '../types.ts';
-
-/** Why an update is not started, in the order of the checks. */
-export type RefusalCode =
-  | 'Disconnected'
-  | 'Unreadable'
-  | 'Busy'
-  | 'NotFound'
-  | 'Deleting'
-  | 'OtherNode'
-  | 'NoUpdate'
-  | 'ImageNotReady'
-  | 'NoOwner'
-  | 'OtherOwner'
-  | 'NotOta'
-  | 'Halted'
-  | 'Superseded'
-  | 'NotDue'
-  | 'NotSafe'
-  | 'NoConsent'
-  | 'NotDurable'
-  | 'Unsettled'
-  | 'Refused';
+import type { RefusalCode, TextResponse } from '../types.ts';
 
 /** Nothing was changed. `text` is the response body of the YurtHub routes. */
 export interface Refusal {

@@ -1,12 +1,21 @@
 import { imageReadyOf, toPodFacts, toTimestamp } from '../../rollout/index.ts';
 import { actsAt, type Deadline, type Step } from '../decisions/index.ts';
-import type { ImagePulls } from '../images/index.ts';
-import type { Decision, ImageState, Update, UpdateState } from '../types.ts';
+import type { ImagePulls, ImageSizes } from '../images/index.ts';
+import type {
+  ContainerImage,
+  Decision,
+  FailureReason,
+  ImageState,
+  RefusalCode,
+  Update,
+  UpdateReason,
+  UpdateState,
+} from '../types.ts';
 import { isTerminating, type TrackedUpdate } from '../updates/index.ts';
 
 /** Why the last attempt to carry out a decision was refused, and when the next one is due. */
 export interface LastRefusal {
-  reason: string;
+  reason: RefusalCode;
   message: string;
   nextAt: number;
 }
@@ -18,6 +27,7 @@ export interface UpdateViewInput {
   lastRefusal: LastRefusal | undefined;
   deadline: Deadline | undefined;
   images: Pick<ImagePulls, 'state'>;
+  sizes: Pick<ImageSizes, 'of'>;
   /** Epoch milliseconds. */
   now: number;
 }
@@ -26,12 +36,15 @@ export interface UpdateViewInput {
 export const PROGRESS_MS = 600_000;
 
 type State = Pick<Update, 'state' | 'reason' | 'message'>;
-const as = (state: UpdateState, reason: string, message: string): State => ({ state, reason, message });
+const as = (state: UpdateState, reason: UpdateReason, message: string): State => ({ state, reason, message });
 
 export const isReady = ({ pod }: TrackedUpdate): boolean => (pod ? (toPodFacts(pod)?.ready ?? false) : false);
 
 /** Why the new pod of an update fails; undefined while it may just need time. */
-export const failureOf = (tracked: TrackedUpdate, now: number): { reason: string; detail: string } | undefined => {
+export const failureOf = (
+  tracked: TrackedUpdate,
+  now: number,
+): { reason: FailureReason; detail: string } | undefined => {
   const { episode } = tracked.record;
   if (!episode || isReady(tracked)) return undefined;
   const facts = tracked.pod && toPodFacts(tracked.pod);
@@ -69,7 +82,7 @@ const stateOf = ({ tracked, decision, step, lastRefusal, now }: UpdateViewInput)
     return as('updating', 'OutcomeUnknown', 'The update was sent; whether it arrived is not known yet.');
   if (episode) return progressOf(tracked, episode.toRevision);
   if (announced.need === 'no') {
-    if (running.revision !== announced.revision) return as('current', announced.reason || 'NotOffered', NOT_OFFERED);
+    if (running.revision !== announced.revision) return as('current', 'NotOffered', NOT_OFFERED);
     return isReady(tracked) || !pod
       ? as('current', 'UpToDate', 'The newest version is running.')
       : as('current', 'NotReady', 'The newest version is running, but is not ready at the moment.');
@@ -112,6 +125,35 @@ const imageOf = ({ tracked: { pod, record }, images }: UpdateViewInput): Update[
   return show(own?.state ?? state, own?.message || reported.message);
 };
 
+const names = (images: readonly ContainerImage[]): string[] => images.map(({ image }) => image);
+
+/** The images of an update that should be on this node: the others have no size yet. */
+export const imagesHere = ({ pod, record }: TrackedUpdate): { running: string[]; target: string[] } => {
+  const { running, announced, details } = record;
+  const ready = pod && imageReadyOf(pod);
+  const isHere =
+    running.revision === announced.revision || (ready?.status === 'True' && ready.revision === announced.revision);
+  return { running: names(running.images), target: isHere && details ? names(details.images) : [] };
+};
+
+const sizesOf = ({ tracked, sizes }: UpdateViewInput): Update['size'] => {
+  const here = imagesHere(tracked);
+  return { running: sizes.of(here.running), target: sizes.of(here.target) };
+};
+
+const LONGEST_UPDATE_S = 24 * 3600;
+
+/**
+ * Seconds from the delete until the kubelet saw the new pod ready, both by this device's clock. Undefined for an approval,
+ * because the manager chooses when to start, and where the clock was set meanwhile.
+ */
+export const tookSeconds = ({ pod, record: { episode } }: TrackedUpdate): number | undefined => {
+  const ready = pod?.status?.conditions?.find(({ type }) => type === 'Ready')?.lastTransitionTime;
+  if (episode?.decision.act?.kind !== 'delete' || ready === undefined) return undefined;
+  const seconds = Math.round((Date.parse(ready) - episode.startedAt) / 1000);
+  return seconds > 0 && seconds <= LONGEST_UPDATE_S ? seconds : undefined;
+};
+
 /** One DaemonSet of this node, as shown to the owner. */
 export const updateOf = (input: UpdateViewInput): Update => {
   const { tracked, decision, deadline } = input;
@@ -128,8 +170,11 @@ export const updateOf = (input: UpdateViewInput): Update => {
       revision: announced.revision,
       images: details?.images ?? null,
       publishedAt: details?.publishedAt ?? null,
+      // A file of an earlier version of the agent has none.
+      notes: details?.notes ?? null,
     },
     image: imageOf(input),
+    size: sizesOf(input),
     decision: decision ?? record.episode?.decision ?? null,
     deadline: deadline ? { at: toTimestamp(deadline.at), actsAt: toTimestamp(actsAt(deadline)) } : null,
   };

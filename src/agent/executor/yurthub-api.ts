@@ -1,4 +1,3 @@
-import type { Env } from '../../runtime/index.ts';
 import { DecisionError, type DecisionStore, JournalError } from '../decisions/index.ts';
 import type { PodCache } from '../pods/index.ts';
 import type { AgentBackend, Caller, Decision, PodRef, Reauthorize, TextResponse } from '../types.ts';
@@ -7,12 +6,10 @@ import { createSingleflight } from './concurrency.ts';
 import type { AgentEvents } from './events.ts';
 import { type Executor, outcomeUnknownText } from './executor.ts';
 import type { ImageRequests } from './image-requests.ts';
-import { READ_BUDGET_MS } from './live-reads.ts';
 import { type Candidate, checkOwner, checkPod, nameOf } from './preconditions.ts';
 import { isRefusal, notDurable, type Refusal, refuse, responseTo } from './refusal.ts';
 
 export interface YurtHubApiOptions {
-  env: Env;
   node: string;
   cache: Pick<PodCache, 'get' | 'connected'>;
   decisions: DecisionStore;
@@ -27,7 +24,7 @@ export interface YurtHubApiOptions {
 
 /** The two write operations of OpenYurt's YurtHub. */
 export const createYurtHubApi = (options: YurtHubApiOptions): Pick<AgentBackend, 'upgrade' | 'imagePull'> => {
-  const { env, node, cache, decisions, tracker, executor, imageRequests, events, triggerReconcile } = options;
+  const { node, cache, decisions, tracker, executor, imageRequests, events, triggerReconcile } = options;
   const singleflight = createSingleflight<TextResponse>();
 
   const approve = async (
@@ -105,7 +102,7 @@ export const createYurtHubApi = (options: YurtHubApiOptions): Pick<AgentBackend,
     const outcome = await executor.execute(
       {
         pod: ref,
-        endsAt: env.clock.now() + READ_BUDGET_MS,
+        waiting: 'caller',
         reauthorize,
         decide: async (candidate) => {
           const decided = await approve(candidate, caller, { once: true, asOf });

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
+import type { Rate } from '../../http/index.ts';
 import type { Peer, Peers } from '../auth/index.ts';
-import type { Limits, Rate } from './limits.ts';
+import type { Limits } from './limits.ts';
 
 /** One accepted connection. */
 export interface Connection {

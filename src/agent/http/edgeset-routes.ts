@@ -1,7 +1,7 @@
+import { failure, type HttpResponse, json } from '../../http/index.ts';
 import { type ParseChoiceOptions, parseChoice } from '../decisions/index.ts';
 import type { Choice, Update } from '../types.ts';
 import type { EventStreams } from './event-streams.ts';
-import { failure, type HttpResponse, json } from './response.ts';
 import type { Call, Route } from './route.ts';
 import { ref, type Schema } from './schemas.ts';
 

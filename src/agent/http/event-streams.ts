@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
+import { failure, type HttpResponse } from '../../http/index.ts';
 import type { Env } from '../../runtime/index.ts';
 import type { AgentBackend } from '../types.ts';
 import type { Limits } from './limits.ts';
-import { failure, type HttpResponse } from './response.ts';
 import type { StreamResponse } from './route.ts';
 
 export interface EventStreams {

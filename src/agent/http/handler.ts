@@ -1,17 +1,27 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import {
+  type Asset,
+  checkOrigin,
+  createPage,
+  createRateLimiter,
+  dropBody,
+  failure,
+  type HttpResponse,
+  json,
+  readJson,
+  type Site,
+  safeHeaders,
+  sendResponse,
+} from '../../http/index.ts';
 import type { Env } from '../../runtime/index.ts';
 import { type AuthOptions, type AuthResult, createAuthenticator } from '../auth/index.ts';
 import { JournalError, saveFailureOf } from '../decisions/index.ts';
 import type { AgentBackend } from '../types.ts';
-import { bodyTooLarge, discard, readJson } from './body.ts';
 import type { Connection } from './connections.ts';
 import { edgesetRoutes } from './edgeset-routes.ts';
 import { createEventStreams, type EventStreams } from './event-streams.ts';
-import { createRateLimiter, type Limits } from './limits.ts';
+import type { Limits } from './limits.ts';
 import { openApi } from './openapi.ts';
-import { checkOrigin, type Site } from './origin.ts';
-import { type Asset, createPage } from './page.ts';
-import { failure, type HttpResponse, json } from './response.ts';
 import { findRoute, isValidParam, type Match, parseTarget, type StreamResponse, type Target } from './route.ts';
 import { yurtHubRoutes } from './yurthub-routes.ts';
 
@@ -37,16 +47,8 @@ export type Handler = (
 
 const READING: readonly string[] = ['GET', 'HEAD'];
 
-/** Keeps other pages from embedding, sniffing or caching a response. No header here ever allows another origin. */
-const ALWAYS: Readonly<Record<string, string>> = {
-  'cache-control': 'no-store',
-  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
-  'cross-origin-opener-policy': 'same-origin',
-  'cross-origin-resource-policy': 'same-origin',
-  'referrer-policy': 'no-referrer',
-  'x-content-type-options': 'nosniff',
-  'x-frame-options': 'DENY',
-};
+/** No file of the page: it need not be loaded for them. */
+const API_PATH = /^\/(?:edgeset\.io\/|openyurt\.io\/|pods$)/;
 
 const methodNotAllowed = (method: string, allow: readonly string[]): HttpResponse =>
   method === 'OPTIONS'
@@ -102,6 +104,7 @@ export const createApi = (options: ApiOptions): { handler: Handler; streams: Eve
     { method = '', headers }: IncomingMessage,
     { path }: Target,
   ): Promise<HttpResponse | undefined> => {
+    if (API_PATH.test(path)) return undefined;
     const found = path === '/openapi.json' ? json(200, document) : await page.find(path, headers['if-none-match']);
     if (found === undefined) return undefined;
     return READING.includes(method) ? found : methodNotAllowed(method, ['GET', 'HEAD', 'OPTIONS']);
@@ -119,9 +122,9 @@ export const createApi = (options: ApiOptions): { handler: Handler; streams: Eve
     const { match } = routed;
     const invalid = invalidName(match);
     if (invalid !== undefined) return invalid;
-    if (Number(request.headers['content-length'] ?? 0) > limits.bodyBytes) return bodyTooLarge(limits.bodyBytes);
-    const body = match.route.body === undefined ? undefined : await readJson(request, limits.bodyBytes);
-    if (body?.kind === 'refused') return body.response;
+    const read = match.route.body === undefined ? dropBody : readJson;
+    const body = await read(request, limits.bodyBytes);
+    if (body.kind === 'refused') return body.response;
     return match.route.handle({
       backend,
       request,
@@ -129,7 +132,7 @@ export const createApi = (options: ApiOptions): { handler: Handler; streams: Eve
       reauthorize,
       param: (name) => match.params.get(name) ?? '',
       query: target.query,
-      body: body?.value ?? {},
+      body: body.value,
     });
   };
 
@@ -157,18 +160,6 @@ export const createApi = (options: ApiOptions): { handler: Handler; streams: Eve
     return result.kind === 'refused' ? refuse(result) : callRoute(request, target, result);
   };
 
-  const send = (request: IncomingMessage, response: ServerResponse, { close, ...sent }: HttpResponse): void => {
-    const { status, contentType, body = '', headers = {} } = sent;
-    if (!request.complete) discard(request);
-    const unread = !request.complete && Number(request.headers['content-length'] ?? 1) > 0;
-    for (const [name, value] of Object.entries({ ...ALWAYS, ...headers })) response.setHeader(name, value);
-    if (contentType !== undefined) response.setHeader('content-type', contentType);
-    if (status !== 204 && status !== 304) response.setHeader('content-length', Buffer.byteLength(body));
-    if (close || unread) response.setHeader('connection', 'close');
-    response.writeHead(status);
-    response.end(request.method === 'HEAD' ? undefined : body);
-  };
-
   const handler: Handler = async (request, response, connection, site) => {
     let result: HttpResponse | StreamResponse;
     connection.pending += 1;
@@ -183,7 +174,7 @@ export const createApi = (options: ApiOptions): { handler: Handler; streams: Eve
       connection.pending -= 1;
     }
     if ('stream' in result) {
-      for (const [name, value] of Object.entries(ALWAYS)) response.setHeader(name, value);
+      for (const [name, value] of Object.entries(safeHeaders)) response.setHeader(name, value);
       result.stream(response, request.method === 'HEAD');
       onResponse(200, undefined);
       return;
@@ -191,7 +182,7 @@ export const createApi = (options: ApiOptions): { handler: Handler; streams: Eve
     if (result.refusal !== undefined && result.status < 500)
       env.log.debug('refused a request', { status: result.status, cause: result.refusal, via: connection.peer.via });
     onResponse(result.status, result.refusal);
-    send(request, response, result);
+    sendResponse(request, response, result);
   };
   return { handler, streams };
 };

@@ -2,10 +2,10 @@ import { constants } from 'node:fs';
 import { chmod, lstat, stat, unlink } from 'node:fs/promises';
 import { connect, type Server } from 'node:net';
 import { dirname } from 'node:path';
+import type { TlsFiles } from '../../http/index.ts';
 import { type BindAddress, formatAddress, ListenError } from '../../process/index.ts';
 import { OptionError } from '../../runtime/index.ts';
 import { isLoopback } from '../auth/index.ts';
-import type { TlsFiles } from './tls-files.ts';
 
 export interface ListenOptions {
   /** Undefined: no TCP socket. */

@@ -219,7 +219,7 @@ describe('the OpenAPI document', () => {
     const full: Update = {
       ...shopUpdate,
       pod: null,
-      target: { revision: null, images: null, publishedAt: null },
+      target: { revision: null, images: null, publishedAt: null, notes: null },
       deadline: null,
       decision: {
         id: 1,

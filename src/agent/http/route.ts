@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { HttpResponse } from '../../http/index.ts';
 import type { AgentBackend, Caller, Reauthorize } from '../types.ts';
-import type { HttpResponse } from './response.ts';
 import type { Schema } from './schemas.ts';
 
 /** What a route handler gets: the caller is authenticated and the names in the path are valid. */

@@ -1,4 +1,4 @@
-import { weekdays } from '../types.ts';
+import { failureReasons, weekdays } from '../types.ts';
 
 /** A JSON Schema (2020-12), as OpenAPI 3.1 uses it. */
 export type Schema = Readonly<Record<string, unknown>>;
@@ -74,6 +74,7 @@ const act = object({
   kind: oneOf('delete', 'approve'),
   pod: text(),
   podUid: text(),
+  'podResourceVersion?': text('The version of the pod that the write is bound to.'),
   fromRevision: text(),
   toRevision: text(),
   startedAt: time(),
@@ -102,7 +103,19 @@ const update = object({
   reason: text('CamelCase.'),
   message: text('One sentence for the owner of the device.'),
   running: object({ revision, images, ready: { type: 'boolean' } }),
-  target: object({ revision: nullable(revision), images: nullable(images), publishedAt: nullable(time()) }),
+  target: object({
+    revision: nullable(revision),
+    images: nullable(images),
+    publishedAt: nullable(time()),
+    notes: nullable({
+      ...text('What the administrator says about it. Plain text with line breaks.'),
+      maxLength: 2_000,
+    }),
+  }),
+  size: object(
+    { running: nullable({ type: 'integer' }), target: nullable({ type: 'integer' }) },
+    'Bytes of the images, as the container runtime reports them; null if unknown.',
+  ),
   image: object({ state: oneOf('unknown', 'pulling', 'ready', 'failed'), message: text() }),
   decision: nullable(ref('Decision')),
   deadline: nullable(object({ at: time(), actsAt: time('When this device updates.') })),
@@ -115,7 +128,10 @@ const historyEntry = object({
   what: text('CamelCase, such as Approved, Deleting, Updated.'),
   fromRevision: nullable(revision),
   toRevision: nullable(revision),
-  result: text('One sentence.'),
+  result: text('One English sentence.'),
+  'choice?': ref('Choice'),
+  'tookSeconds?': { type: 'integer', description: 'From the delete until the new pod was ready.' },
+  'reason?': oneOf(...failureReasons),
 });
 
 const device = object({

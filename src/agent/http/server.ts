@@ -1,13 +1,12 @@
 import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { followTlsFiles, type Site, type TlsFiles, tcpSite, tlsOptions, unixSite } from '../../http/index.ts';
 import { type BindAddress, formatAddress } from '../../process/index.ts';
 import { type AuthOptions as CallerOptions, createPeers, loadPeerCredentials } from '../auth/index.ts';
 import { createConnections } from './connections.ts';
 import { type ApiOptions, createApi } from './handler.ts';
 import { defaultLimits, type Limits } from './limits.ts';
 import { checkListen, type ListenOptions, listenOnTcp, listenOnUnixSocket } from './listen.ts';
-import { type Site, tcpSite, unixSite } from './origin.ts';
-import type { TlsFiles } from './tls-files.ts';
 
 export type AuthOptions = Pick<CallerOptions, 'allowedUids' | 'tokens'>;
 
@@ -42,10 +41,7 @@ const newServer = async (
   env: AgentServerOptions['env'],
 ): Promise<Server> => {
   if (tls === undefined) return createServer(options);
-  const [{ createServer: createSecureServer }, { followTlsFiles, tlsOptions }] = await Promise.all([
-    import('node:https'),
-    import('./tls-files.ts'),
-  ]);
+  const { createServer: createSecureServer } = await import('node:https');
   const server = createSecureServer({ ...options, ...tlsOptions(tls) });
   followTlsFiles(server, tls, env);
   return server;

@@ -1,5 +1,5 @@
+import { failure, json, plain } from '../../http/index.ts';
 import type { PodRef } from '../types.ts';
-import { failure, json, plain } from './response.ts';
 import type { Call, Route } from './route.ts';
 import { ref } from './schemas.ts';
 

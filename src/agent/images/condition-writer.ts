@@ -4,7 +4,6 @@ import { type ImageReadyReason, imageReadyOf, imageReadyPatch } from '../../roll
 import { backoffMs, type Env, sleep } from '../../runtime/index.ts';
 import type { PullLimits } from './puller.ts';
 
-const WRITE_MS = 10_000;
 const FIELD_MANAGER = 'edgeset-agent';
 /** A new RBAC rule takes a few seconds to reach every API server; after that, `Forbidden` is final. */
 const FORBIDDEN_TRIES = 6;
@@ -39,8 +38,6 @@ export const createConditionWriter = (
   limits: Pick<PullLimits, 'reportBackoff'>,
   byAgent: boolean,
 ) => {
-  const options = (signal: AbortSignal) => ({ signal, timeoutMs: WRITE_MS });
-
   const write = (
     request: PullRequest,
     before: string | undefined,
@@ -55,7 +52,7 @@ export const createConditionWriter = (
         { ...result, revision: request.revision, byAgent },
         env.clock.now(),
       ),
-      { type: 'strategic', subresource: 'status', fieldManager: FIELD_MANAGER, ...options(signal) },
+      { type: 'strategic', subresource: 'status', fieldManager: FIELD_MANAGER, signal },
     );
 
   /** Retries until the call succeeds; throws when the API server rejects it for good. */
@@ -73,7 +70,7 @@ export const createConditionWriter = (
   };
 
   const readPod = async (request: PullRequest, signal: AbortSignal): Promise<Pod | undefined> => {
-    const pod = await client.get(pods, { namespace: request.namespace, name: request.name }, options(signal));
+    const pod = await client.get(pods, { namespace: request.namespace, name: request.name }, { signal });
     return pod.metadata?.uid === request.uid ? pod : undefined;
   };
 

@@ -1,7 +1,7 @@
 import type { Pod, PodTemplateSpec } from 'kubernetes-types/core/v1.d.ts';
 import { compareVersions, type KubeClient } from '../../kube/index.ts';
 import { announcedRevision, type ImageReady, imageReadyOf, needUpgradeOf } from '../../rollout/index.ts';
-import { backoffMs, type Env, sleep, untilAborted } from '../../runtime/index.ts';
+import { backoffMs, type Env, errorText, sleep, untilAborted } from '../../runtime/index.ts';
 import type { ImageState } from '../types.ts';
 import { createConditionWriter, isRefused, type PullRequest } from './condition-writer.ts';
 import type { CriClient } from './cri/client.ts';
@@ -100,8 +100,6 @@ interface ResumeFailures {
 }
 
 const MAX_REFUSALS = 6;
-
-const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 const isSuperseded = (job: Job, pod: Pod): boolean => {
   if (pod.metadata?.deletionTimestamp) return true;
@@ -232,7 +230,7 @@ export const createImagePulls = (options: ImagePullsOptions): ImagePulls => {
       } catch (error) {
         const { failures, refusals } = resumeFailuresOf(uid, revision);
         const next = { revision, failures: failures + 1, refusals: refusals + (isRefused(error) ? 1 : 0), message: '' };
-        if (next.refusals >= MAX_REFUSALS) next.message = `cannot resume the pull: ${textOf(error)}`;
+        if (next.refusals >= MAX_REFUSALS) next.message = `cannot resume the pull: ${errorText(error)}`;
         resumeFailures.set(uid, next);
         env.log[next.failures === 1 ? 'warn' : 'debug']('failed to resume an image pull', { error });
         if (next.message !== '') env.log.error('giving up on resuming an image pull', { message: next.message });

@@ -6,3 +6,4 @@ export {
   type PullTarget,
   type TargetOf,
 } from './image-pulls.ts';
+export { createImageSizes, type ImageSizes } from './image-sizes.ts';

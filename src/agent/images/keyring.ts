@@ -105,8 +105,6 @@ export const createKeyring = (entries: readonly Entry[]): Keyring => {
   };
 };
 
-const READ_MS = 10_000;
-
 export interface PullLogins {
   keyring: Keyring;
   /** Why secrets could not be used. Reported only when a pull fails, because most images need no secret. */
@@ -127,7 +125,6 @@ export const readPullLogins = async (
   signal: AbortSignal,
 ): Promise<PullLogins> => {
   const problems: string[] = [];
-  const options = { signal, timeoutMs: READ_MS };
   const attempt = async <T>(what: string, read: () => Promise<T>): Promise<T | undefined> => {
     try {
       return await read();
@@ -144,7 +141,7 @@ export const readPullLogins = async (
     if (spec.imagePullSecrets?.length) return namesOf(spec.imagePullSecrets);
     const name = spec.serviceAccountName || 'default';
     const account = await attempt(`service account ${namespace}/${name}`, () =>
-      client.get(serviceAccounts, { namespace, name }, options),
+      client.get(serviceAccounts, { namespace, name }, { signal }),
     );
     return namesOf(account?.imagePullSecrets);
   };
@@ -152,7 +149,7 @@ export const readPullLogins = async (
   const entries: ReturnType<typeof entriesOf>['entries'][number][] = [];
   for (const name of new Set(await named())) {
     const what = `pull secret ${namespace}/${name}`;
-    const secret = await attempt(what, () => client.get(secrets, { namespace, name }, options));
+    const secret = await attempt(what, () => client.get(secrets, { namespace, name }, { signal }));
     if (!secret) continue;
     const read = entriesOf(secret);
     entries.push(...read.entries);

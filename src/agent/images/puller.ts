@@ -1,5 +1,5 @@
 import type { PodSpec } from 'kubernetes-types/core/v1.d.ts';
-import { type BackoffOptions, backoffMs, type Env, sleep } from '../../runtime/index.ts';
+import { type BackoffOptions, backoffMs, type Env, errorText, sleep } from '../../runtime/index.ts';
 import type { CriClient } from './cri/client.ts';
 import { CriError } from './cri/errors.ts';
 import { type DiskMargin, whyNoRoom } from './disk-space.ts';
@@ -44,7 +44,7 @@ interface AttemptFailure {
 
 /** The runtime's error on one line, without query strings, which may contain signatures. */
 const causeOf = (error: unknown): string =>
-  (error instanceof Error ? error.message : String(error))
+  errorText(error)
     .replaceAll(/\?[^\s"')]+/g, '?...')
     .replaceAll(/\s+/g, ' ')
     .trim();

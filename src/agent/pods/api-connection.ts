@@ -1,4 +1,11 @@
-import type { KubeClient, KubeObject, Resource, WatchEvent, WatchOptions } from '../../kube/index.ts';
+import {
+  isKubeError,
+  type KubeClient,
+  type KubeObject,
+  type Resource,
+  type WatchEvent,
+  type WatchOptions,
+} from '../../kube/index.ts';
 import type { Clock } from '../../runtime/index.ts';
 
 /** Whether the API server is reachable, as far as the agent's own requests show. */
@@ -11,13 +18,16 @@ export interface ApiConnection {
   readonly since: number;
   /** A request got a response, of any status. */
   answered(): void;
-  /** A request got no response; the watches may not have noticed yet. */
-  unanswered(): void;
+  /** A request that was sent at `sentAt` failed. If it got no response, the watches may not have noticed yet. */
+  failed(error: unknown, sentAt: number): void;
   /** Wraps the client to observe its requests. `name` identifies the watch. */
   observe(name: string, client: Pick<KubeClient, 'list' | 'watch'>): Pick<KubeClient, 'list' | 'watch'>;
 }
 
 type WatchState = 'down' | 'open' | 'between';
+
+/** A request that was given up sooner says nothing about the link: a slow one needs this long to connect and respond. */
+const SILENT_MS = 15_000;
 
 /**
  * When the server ends a watch in good order, as it does every few minutes, the connection counts as up until the next watch
@@ -26,6 +36,7 @@ type WatchState = 'down' | 'open' | 'between';
 export const createApiConnection = (clock: Clock, onChange: () => void, onContact: () => void): ApiConnection => {
   const watches = new Map<string, WatchState>();
   let silent = false;
+  let contactAt = Number.NEGATIVE_INFINITY;
   let connected = false;
   let since = clock.now();
 
@@ -40,9 +51,13 @@ export const createApiConnection = (clock: Clock, onChange: () => void, onContac
     watches.set(name, state);
     update();
   };
+  const contact = (): void => {
+    contactAt = clock.now();
+    onContact();
+  };
   const answered = (): void => {
     silent = false;
-    onContact();
+    contact();
     update();
   };
 
@@ -82,7 +97,11 @@ export const createApiConnection = (clock: Clock, onChange: () => void, onContac
       return since;
     },
     answered,
-    unanswered() {
+    failed(error, sentAt) {
+      if (isKubeError(error) && error.status > 0) answered();
+      if (!isKubeError(error, 'Transport', 'Timeout') || error.status > 0) return;
+      const isSlow = error.code === 'Timeout' && clock.now() - Math.max(sentAt, contactAt) < SILENT_MS;
+      if (isSlow) return;
       silent = true;
       update();
     },
@@ -91,7 +110,7 @@ export const createApiConnection = (clock: Clock, onChange: () => void, onContac
       return {
         list: async (resource, options) => {
           const page = await client.list(resource, options);
-          onContact();
+          contact();
           return page;
         },
         watch: (resource, options = {}) => follow(name, client, resource, options),

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { eventually } from '../../../test/support/index.ts';
 import { type KubeClient, KubeError, pods } from '../../kube/index.ts';
-import { createVirtualClock, silentLogger } from '../../runtime/index.ts';
+import { createVirtualClock, silentLogger, sleep } from '../../runtime/index.ts';
 import { createApiServer, createInProcessClient } from '../../sim/index.ts';
 import { createPodCache, type PodCache } from './index.ts';
 
@@ -42,12 +42,18 @@ describe('the pod cache', () => {
         { metadata: { name } },
       );
     const direct = createInProcessClient(apiServer);
-    const link = { cut: false, watches: 0 };
+    const link = { cut: false, watches: 0, listMs: 0 };
     const broken = (): never => {
       throw new KubeError('Transport', 'the link is cut');
     };
     const client: Pick<KubeClient, 'list' | 'watch'> = {
-      list: (resource, options) => (link.cut ? broken() : direct.list(resource, options)),
+      async list(resource, options) {
+        if (link.cut) broken();
+        const { listMs } = link;
+        await sleep(clock, Math.min(listMs, options?.timeoutMs ?? listMs));
+        if (listMs > (options?.timeoutMs ?? listMs)) throw new KubeError('Timeout', 'no answer came');
+        return direct.list(resource, options);
+      },
       watch: (resource, options) => {
         link.watches += 1;
         return link.cut ? broken() : direct.watch(resource, options);
@@ -213,9 +219,29 @@ describe('the pod cache', () => {
     const { clock, start } = testbed();
     const { cache } = start();
     await clock.advance(10);
-    cache.connection.unanswered();
+    cache.connection.failed(new KubeError('Transport', 'the link is cut'), clock.now());
     assert.equal(cache.connected(), false);
     await clock.advance(1_100);
     assert.equal(cache.connected(), true);
   });
+
+  for (const [listMs, expected] of [
+    [9_000, 'slow'],
+    [60_000, 'lost'],
+  ] as const)
+    it(`asks again after a call that was given up, and then knows that the link is ${expected}`, async () => {
+      const { clock, link, start } = testbed();
+      const { cache } = start();
+      await clock.advance(60_000);
+      const sentAt = clock.now();
+      link.listMs = listMs;
+      await clock.advance(4_500);
+      cache.connection.failed(new KubeError('Timeout', 'no answer came'), sentAt);
+      assert.equal(cache.connected(), true);
+      await clock.advance(30_000);
+      assert.equal(cache.connected(), expected === 'slow');
+      link.listMs = 0;
+      await clock.advance(60_000);
+      assert.equal(cache.connected(), true);
+    });
 });

@@ -1,5 +1,14 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import { compareVersions, createReflector, type KubeClient, keyOf, pods, type Reflector } from '../../kube/index.ts';
+import {
+  compareVersions,
+  createReflector,
+  isKubeError,
+  type KubeClient,
+  keyOf,
+  metadataOf,
+  pods,
+  type Reflector,
+} from '../../kube/index.ts';
 import { type Env, sleep } from '../../runtime/index.ts';
 import { createStateFile, type StateFiles } from '../storage/index.ts';
 import type { PodRef } from '../types.ts';
@@ -36,14 +45,15 @@ export interface PodCache {
   connectedSince(): number;
   lastContact(): number | undefined;
   /** Other parts of the agent report here what their calls say about the connection. */
-  readonly connection: Pick<ApiConnection, 'answered' | 'unanswered'>;
+  readonly connection: Pick<ApiConnection, 'answered' | 'failed'>;
   /** Called after every change of a pod and of `connected`. Returns the function to unsubscribe. */
   onChange(listener: () => void): () => void;
 }
 
 const FIRST_PROBE_MS = 1_000;
 const LONGEST_PROBE_MS = 30_000;
-const PROBE_TIMEOUT_MS = 4_000;
+/** A slow link needs this long to connect and respond. */
+const PROBE_TIMEOUT_MS = 15_000;
 
 /** A file with another format was written by another version of the agent and is ignored. */
 const FORMAT = 1;
@@ -82,15 +92,14 @@ export const createPodCache = ({ client, env, node, namespaces, dir, files }: Po
   let running: AbortSignal | undefined;
   let probing = false;
 
-  /** After a call without response, the connection may recover long before the watches deliver an event. */
+  /**
+   * After a call without response: it may have been given up before a slow link could answer, and a lost link may recover long
+   * before the watches deliver an event.
+   */
   const probe = async (signal: AbortSignal): Promise<void> => {
-    for (
-      let delay = FIRST_PROBE_MS;
-      connection.unresponsive && !signal.aborted;
-      delay = Math.min(LONGEST_PROBE_MS, 2 * delay)
-    ) {
+    for (let delay = FIRST_PROBE_MS; ; delay = Math.min(LONGEST_PROBE_MS, 2 * delay)) {
       await sleep(env.clock, delay, signal);
-      if (!connection.unresponsive) return;
+      const sentAt = env.clock.now();
       const one = {
         fieldSelector: `spec.nodeName=${node}`,
         limit: 1,
@@ -98,15 +107,20 @@ export const createPodCache = ({ client, env, node, namespaces, dir, files }: Po
         timeoutMs: PROBE_TIMEOUT_MS,
       };
       const namespace = namespaces?.[0];
-      await client.list(pods, { ...one, signal, ...(namespace === undefined ? {} : { namespace }) }).then(
+      await client.list(metadataOf(pods), { ...one, signal, ...(namespace === undefined ? {} : { namespace }) }).then(
         () => connection.answered(),
-        (error: unknown) => env.log.debug('the API server does not respond', { error }),
+        (error: unknown) => {
+          connection.failed(error, sentAt);
+          env.log.debug('the API server does not respond', { error });
+        },
       );
+      if (!connection.unresponsive) return;
     }
   };
-  const onUnanswered = (): void => {
-    connection.unanswered();
-    if (probing || !running) return;
+  const onFailed = (cause: unknown, sentAt: number): void => {
+    connection.failed(cause, sentAt);
+    const isAnswered = isKubeError(cause) && cause.status > 0;
+    if (isAnswered || probing || !running) return;
     probing = true;
     probe(running)
       .catch(() => undefined)
@@ -192,7 +206,7 @@ export const createPodCache = ({ client, env, node, namespaces, dir, files }: Po
     connected: () => !fromDisk && connection.connected,
     connectedSince: () => connection.since,
     lastContact: () => age.lastContactAt(),
-    connection: { answered: () => connection.answered(), unanswered: onUnanswered },
+    connection: { answered: () => connection.answered(), failed: onFailed },
     onChange(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);

@@ -1,4 +1,4 @@
-import { cp, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { ControllerRevision, DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
@@ -15,7 +15,8 @@ import { announcementPatch, type NeedUpgradeReason, needUpgradeOf } from '../../
 import { createLogger, createVirtualClock, silentLogger, systemClock } from '../../runtime/index.ts';
 import { createEmbeddedCluster, createInProcessClient } from '../../sim/index.ts';
 import { type Agent, createAgent } from '../agent.ts';
-import type { ImagePulls } from '../images/index.ts';
+import type { Refusal } from '../executor/refusal.ts';
+import type { ImagePulls, ImageSizes } from '../images/index.ts';
 import type { SafeCheck } from '../safe-check/index.ts';
 import type { Caller, Reauthorize } from '../types.ts';
 import { createMemoryDecisionStore, type StoredRecords } from './memory-decision-store.ts';
@@ -156,6 +157,18 @@ export const createTestbed = async (options: { node?: string } = {}) => {
     state: () => undefined,
     run: () => Promise.resolve(),
   };
+  /** What the container runtime says: bytes by image, of those that are asked for. */
+  const runtime = { bytes: new Map<string, number>(), asked: [] as readonly string[] };
+  const sizes: ImageSizes = {
+    of: (names) =>
+      names.length > 0 && names.every((image) => runtime.asked.includes(image) && runtime.bytes.has(image))
+        ? names.reduce((sum, image) => sum + (runtime.bytes.get(image) ?? 0), 0)
+        : null,
+    refresh(names) {
+      runtime.asked = names;
+      return Promise.resolve(true);
+    },
+  };
   const device = { configured: false, safe: true, message: 'parked', asked: 0, aheadMs: 0 };
   const safe: SafeCheck = {
     get configured() {
@@ -169,6 +182,9 @@ export const createTestbed = async (options: { node?: string } = {}) => {
       return Promise.resolve({ safe: device.safe, message: device.message });
     },
   };
+
+  /** What the check of the agent's rights says. */
+  const rights: { refusal: Refusal | undefined } = { refusal: undefined };
 
   const records: StoredRecords = { decisions: [], history: [] };
   let started = 0;
@@ -210,7 +226,9 @@ export const createTestbed = async (options: { node?: string } = {}) => {
       stateDir: dir,
       timeZone: 'UTC',
       safe,
+      restriction: { check: () => Promise.resolve(rights.refusal), unrestricted: false },
       images: pulls,
+      sizes,
       decisions,
       aheadMs: () => device.aheadMs,
     });
@@ -296,10 +314,14 @@ export const createTestbed = async (options: { node?: string } = {}) => {
     faults,
     events,
     images,
+    runtime,
     device,
+    rights,
     records,
     start,
     written,
+    /** A state file of the agent, as it is on disk. */
+    saved: (name: string): Promise<string> => readFile(path.join([...lives].at(-1)?.dir ?? base, name), 'utf8'),
     /** Modification times of the agent's state files. */
     async modified() {
       const { dir } = [...lives].at(-1) ?? { dir: base };

@@ -54,7 +54,11 @@ const waiting = (): UpdateRecord => {
   assert.ok(known);
   return {
     ...known,
-    details: { images: [{ container: 'app', image: 'app:two' }], publishedAt: '2026-01-02T00:00:00Z' },
+    details: {
+      images: [{ container: 'app', image: 'app:two' }],
+      publishedAt: '2026-01-02T00:00:00Z',
+      notes: 'Faster.',
+    },
   };
 };
 
@@ -81,7 +85,7 @@ describe('the record of a DaemonSet', () => {
     const told = nextRecord(owner, [pod({ uid: 'b', revision: 'two', told: 'two', status: 'False' })], fresh);
     assert.partialDeepStrictEqual(told, {
       announced: { need: 'no' },
-      details: { publishedAt: '2026-01-02T00:00:00Z' },
+      details: { publishedAt: '2026-01-02T00:00:00Z', notes: 'Faster.' },
     });
   });
 

@@ -28,7 +28,7 @@ export interface UpdateRecord extends Owner {
   /** UID of the pod with the announcement. */
   toldBy: string;
   /** Of the announced revision; null until it was read. */
-  details: { images: ContainerImage[]; publishedAt: string | null } | null;
+  details: { images: ContainerImage[]; publishedAt: string | null; notes: string | null } | null;
   terms: Terms | null;
   episode: Episode | null;
 }
@@ -63,7 +63,7 @@ export const nextRecord = (
     announcement ?? unannounced(same?.announced ?? { revision: '', need: 'no', reason: '' }, running.revision);
   const details =
     (same?.announced.revision === announced.revision ? same.details : null) ??
-    (running.revision === announced.revision ? { images: running.images, publishedAt: null } : null);
+    (running.revision === announced.revision ? { images: running.images, publishedAt: null, notes: null } : null);
   // After a change of target, don't wait for the update to the previous one.
   const continues = same?.episode?.toRevision === announced.revision && !(pod && wasWithdrawn(pod, same.episode));
   const episode = continues ? same.episode : null;

@@ -7,6 +7,7 @@ import { createStateFile, type StateFiles } from '../storage/index.ts';
 import type { DaemonSetRef } from '../types.ts';
 import { daemonSetOf, imagesOf, isOffered, type Owner } from './announcement.ts';
 import { currentPod, type Episode, nextRecord, refKey, type Terms, type UpdateRecord } from './record.ts';
+import { releaseNotesOf } from './release-notes.ts';
 import { createTermsWatch } from './terms-watch.ts';
 
 export interface UpdateTrackerOptions {
@@ -43,7 +44,6 @@ interface Saved {
 }
 
 const READ_BACKOFF: BackoffOptions = { baseMs: 1_000, maxMs: 300_000 };
-const READ_TIMEOUT_MS = 10_000;
 /** The announcement can precede the ControllerRevision briefly; a revision that was cleaned up never appears. */
 const MAX_MISSING_READS = 5;
 
@@ -88,14 +88,14 @@ export const createUpdateTracker = ({ client, env, cache, dir, files }: UpdateTr
       const read = await client.get(
         controllerRevisions,
         { namespace: record.namespace, name: `${record.daemonSet}-${revision}` },
-        { signal: within, timeoutMs: READ_TIMEOUT_MS },
+        { signal: within },
       );
       reading.delete(key);
       const template: PodTemplateSpec | undefined = recordedTemplate(read);
       const now = tracked.get(key)?.record;
       if (now?.announced.revision !== revision) return;
       const publishedAt = read.metadata?.creationTimestamp ?? null;
-      put({ ...now, details: { images: imagesOf(template?.spec), publishedAt } });
+      put({ ...now, details: { images: imagesOf(template?.spec), publishedAt, notes: releaseNotesOf(read) } });
     } catch (error) {
       if (within.aborted) return;
       const failures = attempt.failures + 1;

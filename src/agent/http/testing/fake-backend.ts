@@ -13,8 +13,10 @@ export const shopUpdate: Update = {
     revision: '7d9c',
     images: [{ container: 'till', image: 'example.org/till:2' }],
     publishedAt: '2026-11-20T10:00:00Z',
+    notes: 'Receipts print faster.\nThe clock is right again.',
   },
   image: { state: 'ready', message: 'The images are here.' },
+  size: { running: 48_000_000, target: null },
   decision: null,
   deadline: { at: '2026-12-01T00:00:00Z', actsAt: '2026-12-01T00:20:00Z' },
 };

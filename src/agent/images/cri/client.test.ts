@@ -51,6 +51,16 @@ describe('the container runtime', () => {
     assert.equal(call?.headers[':path'], '/runtime.v1.ImageService/PullImage');
   });
 
+  it('reports the size of an image that it has', async () => {
+    assert.equal(await cri().imageBytes('app:v1', signal), undefined);
+    // A number beyond 32 bits: 5,000,000,000.
+    const size = Uint8Array.of(0x20, 0x80, 0xe4, 0x97, 0xd0, 0x12);
+    answer('ImageStatus', { message: messageField(1, textField(1, 'sha256:abc'), size) });
+    assert.equal(await cri().imageBytes('app:v1', signal), 5_000_000_000);
+    answer('ImageStatus', { message: messageField(1, textField(1, 'sha256:abc')) });
+    assert.equal(await cri().imageBytes('app:v1', signal), undefined, 'it has the image, and does not say');
+  });
+
   it('may report the folder of its images', async () => {
     assert.equal(await cri().imageFolder(signal), join(runtime.socket, '..'));
     answer('ImageFsInfo', { message: new Uint8Array(0) });

@@ -17,6 +17,8 @@ export interface CriClient {
   /** Name, version, and conditions that are not ready. */
   check(signal: AbortSignal): Promise<{ runtime: string; problems: readonly string[] }>;
   hasImage(image: string, signal: AbortSignal): Promise<boolean>;
+  /** What the runtime says about its size; undefined if the image isn't on the node or the runtime doesn't know. */
+  imageBytes(image: string, signal: AbortSignal): Promise<number | undefined>;
   /** Needs a timeout: the runtime itself waits forever for a registry that does not respond. */
   pull(image: string, login: RegistryLogin | undefined, timeoutMs: number, signal: AbortSignal): Promise<void>;
   /** Folder whose file system holds the images; undefined when the runtime does not say. */
@@ -57,6 +59,11 @@ export const createCriClient = (socketPath: string, clock: Clock): CriClient => 
     async hasImage(image, signal) {
       const status = await call('ImageService/ImageStatus', imageSpec(image), signal);
       return status.message(1) !== undefined;
+    },
+
+    async imageBytes(image, signal) {
+      const status = await call('ImageService/ImageStatus', imageSpec(image), signal);
+      return status.message(1)?.number(4) || undefined;
     },
 
     async pull(image, login, timeoutMs, signal) {
