@@ -3,8 +3,12 @@ export {
   type AuditEvent,
   createApiServer,
   createInProcessClient,
+  createRequestHandler,
+  descriptionTable,
   type HttpsServer,
   type HttpsServerOptions,
+  type PlainRequest,
+  type PlainResponse,
   startHttpsServer,
 } from './apiserver/index.ts';
 export {

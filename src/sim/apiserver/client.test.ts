@@ -261,11 +261,13 @@ describe('the client without a connection, in virtual time', () => {
     const done = (async () => {
       for await (const event of client.watch(configMaps, { timeoutSeconds: 150 })) received.push(textOf(event));
     })();
-    await clock.advance(149_000);
+    await clock.advance(1000);
+    await client.create(configMaps, configMap('early'));
+    await clock.advance(148_000);
     await client.create(configMaps, configMap('late'));
     await clock.advance(2000);
     await done;
-    assert.deepEqual(received, ['BOOKMARK false', 'BOOKMARK false', 'ADDED late']);
+    assert.deepEqual(received, ['BOOKMARK true', 'ADDED early', 'BOOKMARK false', 'BOOKMARK false', 'ADDED late']);
   });
 
   it('ends a watch with the reason of its signal', async () => {

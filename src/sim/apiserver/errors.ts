@@ -1,4 +1,5 @@
 import { KubeError, type KubeErrorCode } from '../../kube/index.ts';
+import { errorText } from '../../runtime/index.ts';
 import { arrayOf, type Json, recordOf } from './json.ts';
 
 export interface StatusCause {
@@ -66,7 +67,7 @@ const detailsOf = (
 ): StatusDetails => ({
   ...(name !== '' && { name }),
   ...(group !== '' && { group }),
-  kind,
+  ...(kind !== '' && { kind }),
   ...(causes && { causes }),
 });
 
@@ -139,7 +140,7 @@ const internalError = (why: string): StatusError =>
 /** The `Status` object of an error. */
 export const toStatus = (error: unknown): Json & { code: number } => {
   if (!(error instanceof KubeError)) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = errorText(error);
     return toStatus(internalError(why));
   }
   const details = error instanceof StatusError ? error.details : undefined;

@@ -43,6 +43,14 @@ const bootstrap = (state: ServerState): void => {
   for (const name of NAMESPACES) make('', 'namespaces', { metadata: { name } });
   for (const [name, value, description] of CRITICAL)
     make('scheduling.k8s.io', 'priorityclasses', { metadata: { name }, value, description });
+  make('', 'services', {
+    metadata: { name: 'kubernetes', namespace: 'default', labels: { component: 'apiserver', provider: 'kubernetes' } },
+    spec: {
+      clusterIP: '10.96.0.1',
+      clusterIPs: ['10.96.0.1'],
+      ports: [{ name: 'https', port: 443, targetPort: 6443 }],
+    },
+  });
 };
 
 const states = new WeakMap<ApiServer, ServerState>();

@@ -52,7 +52,7 @@ const createCollector = (apiServer: ApiServer, graph: ObjectGraph) => {
       return;
     }
     if (node.deleting || node.owners.length === 0) return;
-    const present = node.owners.map((owner) => graph.get(owner.uid));
+    const present = node.owners.map((owner) => graph.ownerOf(node, owner.uid));
     const solid = present.filter((owner) => owner !== undefined && owner.waitsFor !== 'dependents');
     if (solid.length > 0) {
       if (solid.length < node.owners.length) keepOwners(node, (owner) => solid.some((one) => one?.uid === owner));
@@ -123,7 +123,8 @@ export const createGarbageCollector = (apiServer: ApiServer, env: Env): Controll
     } else if (node.waitsFor !== undefined) {
       objects.add(node.uid);
       for (const dependent of graph.dependentsOf(node.uid)) objects.add(dependent.uid);
-    } else if (node.owners.length > 0 && node.owners.some(({ uid }) => !graph.get(uid))) objects.add(node.uid);
+    } else if (node.owners.length > 0 && node.owners.some(({ uid }) => !graph.ownerOf(node, uid)))
+      objects.add(node.uid);
     // An owner in foreground deletion waits for this dependent.
     for (const { uid } of [...node.owners, ...(before?.owners ?? [])])
       if (graph.get(uid)?.waitsFor === 'dependents') objects.add(uid);

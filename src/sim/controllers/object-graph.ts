@@ -18,6 +18,8 @@ export interface GraphNode {
 /** Owners, dependents and namespaces of all objects. Events are left out: they own nothing and nothing owns them. */
 export interface ObjectGraph {
   get(uid: string): GraphNode | undefined;
+  /** An owner is of the same namespace, or of none. */
+  ownerOf(dependent: GraphNode, uid: string): GraphNode | undefined;
   dependentsOf(uid: string): readonly GraphNode[];
   inNamespace(namespace: string): Iterable<GraphNode>;
   countIn(namespace: string): number;
@@ -46,6 +48,10 @@ export const createObjectGraph = (): ObjectGraph => {
   const namespaces = createGroupedMap<GraphNode>();
   return {
     get: (uid) => objects.get(uid),
+    ownerOf({ namespace }, uid) {
+      const owner = objects.get(uid);
+      return owner?.namespace === undefined || owner.namespace === namespace ? owner : undefined;
+    },
     dependentsOf: (uid) => [...dependents.get(uid).values()],
     inNamespace: (namespace) => [...namespaces.get(namespace).values()],
     countIn: (namespace) => namespaces.get(namespace).size,

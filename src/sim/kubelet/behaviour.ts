@@ -1,3 +1,4 @@
+import { ownKey } from '../../rollout/index.ts';
 import type { StoredNode, StoredPod } from '../resources.ts';
 import { runningContainers } from './containers.ts';
 
@@ -38,7 +39,7 @@ export interface PodSimulation extends Delays {
 }
 
 /** Annotation that takes a node offline, or gives all its pods a behaviour. */
-export const POWER = 'edgeset.io/sim';
+export const POWER = ownKey.simulatedNode;
 export const OFFLINE = 'offline';
 
 const BEHAVIOUR = 'sim.edgeset.io/behaviour';

@@ -54,8 +54,8 @@ const healthyStatus = (node: StoredNode, ip: string, nowMs: number): NodeStatus 
     capacity: RESOURCES,
     allocatable: RESOURCES,
     daemonEndpoints: { kubeletEndpoint: { Port: 10250 } },
-    nodeInfo: INFO,
     ...node.status,
+    nodeInfo: node.status?.nodeInfo?.kubeletVersion ? node.status.nodeInfo : INFO,
     conditions: [...others, ...conditions],
   };
   return status;

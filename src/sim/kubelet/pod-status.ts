@@ -14,6 +14,17 @@ export interface Host {
 
 type Conditions = object[];
 
+/** A kubelet's own conditions, in the order in which it posts them after those of others. */
+const OWN = [
+  'PodResizePending',
+  'PodResizeInProgress',
+  'PodReadyToStartContainers',
+  'Initialized',
+  'Ready',
+  'ContainersReady',
+  'PodScheduled',
+];
+
 /** The pod's conditions with these statuses; lastTransitionTime changes only with the status. */
 const withConditions = (
   pod: StoredPod,
@@ -33,7 +44,9 @@ const withConditions = (
       lastTransitionTime,
     };
   });
-  return [...present.filter(({ type }) => !(type in wanted)), ...made];
+  return [...present.filter(({ type }) => !(type in wanted)), ...made].toSorted(
+    (a, b) => OWN.indexOf(a.type) - OWN.indexOf(b.type),
+  );
 };
 
 export const notReady = (pod: StoredPod, now: string, reason = 'ContainersNotReady'): Conditions => {
@@ -53,7 +66,12 @@ export const ready = (pod: StoredPod, now: string): Conditions =>
 
 export const admitted = (pod: StoredPod, now: string, { ip }: Host): object => {
   const { containers = [], initContainers = [] } = pod.spec ?? {};
-  const begun = { Initialized: { status: 'True' }, PodReadyToStartContainers: { status: 'True' } } as const;
+  // The scheduler has not seen pods that name their node themselves.
+  const begun = {
+    PodReadyToStartContainers: { status: 'True' },
+    Initialized: { status: 'True' },
+    PodScheduled: { status: 'True' },
+  } as const;
   const base = { ...pod, status: { ...pod.status, conditions: notReady(pod, now) } } as StoredPod;
   return {
     phase: 'Pending',

@@ -116,6 +116,19 @@ describe('an in-place update', () => {
   });
 });
 
+describe('the conditions of a pod', () => {
+  it('are in the order of a kubelet: those of others, then its own', () => {
+    const { clock, patch, pod } = open();
+    patch({ status: { conditions: [{ type: 'PodNeedUpgrade', status: 'True' }] } }, 'status');
+    patch({ status: { conditions: [{ type: 'Ready', status: 'False' }] } }, 'status');
+    clock.run(1000);
+    assert.deepEqual(
+      pod().status?.conditions?.map(({ type }) => type),
+      ['PodNeedUpgrade', 'PodReadyToStartContainers', 'Initialized', 'Ready', 'ContainersReady', 'PodScheduled'],
+    );
+  });
+});
+
 describe('readiness gates', () => {
   const gates = { readinessGates: [{ conditionType: 'Open' }] };
   it('determine the Ready condition shortly after they change', () => {

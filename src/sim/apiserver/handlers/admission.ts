@@ -1,3 +1,4 @@
+import { errorText } from '../../../runtime/index.ts';
 import { compile } from '../crd/cel.ts';
 import { StatusError } from '../errors.ts';
 import { arrayOf, at, type Json, recordOf, textOf } from '../json.ts';
@@ -75,13 +76,20 @@ const evaluate = (policy: unknown, request: AdmissionRequest): Denial | undefine
       if (compile(expression)(variables) === true) continue;
     } catch (error) {
       if (at(policy, 'spec', 'failurePolicy') === 'Ignore') continue;
-      const why = error instanceof Error ? error.message : String(error);
+      const why = errorText(error);
       return { message: `expression '${expression}' resulted in error: ${why}` };
     }
     return { message: textOf(at(validation, 'message')) || `failed expression: ${expression}` };
   }
   return undefined;
 };
+
+/**
+ * Policies with match conditions or variables are about who writes, and this server lets everybody do everything: it knows
+ * neither, and enforces no part of such a policy.
+ */
+const isKnown = (policy: unknown): boolean =>
+  at(policy, 'spec', 'matchConditions') === undefined && at(policy, 'spec', 'variables') === undefined;
 
 const isEnforced = (binding: unknown): boolean => arrayOf(at(binding, 'spec', 'validationActions')).includes('Deny');
 
@@ -91,7 +99,7 @@ export const admit = (state: ServerState, kind: Kind, request: AdmissionRequest)
   if (state.store.size(BINDINGS) === 0) return;
   for (const binding of state.store.list(BINDINGS, '')) {
     const policy = state.store.get(POLICIES, textOf(at(binding, 'spec', 'policyName')));
-    if (!policy || !isEnforced(binding)) continue;
+    if (!policy || !isEnforced(binding) || !isKnown(policy)) continue;
     if (!matchesConstraints(state, at(policy, 'spec', 'matchConstraints'), kind, request)) continue;
     if (!matchesConstraints(state, at(binding, 'spec', 'matchResources'), kind, request)) continue;
     const denial = evaluate(policy, request);

@@ -1,5 +1,6 @@
 import type { Clock } from '../../../runtime/index.ts';
 import type { StoredObject } from '../../types.ts';
+// oxlint-disable-next-line no-restricted-imports -- the folder of this API server, not src/http
 import type { TokenStore } from '../http/authentication.ts';
 import type { Json } from '../json.ts';
 import type { ManagedFieldsEntry } from '../patch/managed-fields.ts';

@@ -40,7 +40,12 @@ describe('watches', () => {
     const { received, open, create } = filled();
     create('a');
     open({ sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan', bookmarks: true });
-    assert.deepEqual(received, ['ADDED a', 'BOOKMARK true']);
+    assert.deepEqual(received.splice(0), ['ADDED a', 'BOOKMARK true']);
+    // The server turns sendInitialEvents on by itself where a watch starts with the current objects.
+    open({ resourceVersion: '0', bookmarks: true });
+    assert.deepEqual(received.splice(0), ['ADDED a', 'BOOKMARK true']);
+    open({ resourceVersion: '0' });
+    assert.deepEqual(received, ['ADDED a']);
     assert.throws(() => open({ sendInitialEvents: true }), /requires setting resourceVersionMatch to NotOlderThan/);
   });
 
@@ -90,9 +95,19 @@ describe('watches', () => {
   it('send nothing once closed', () => {
     const { received, open, create } = filled();
     const watch = open({ bookmarks: true });
+    received.length = 0;
     watch.close();
     watch.bookmark();
     create('a');
     assert.deepEqual(received, []);
+  });
+
+  it('send bookmarks once something has changed since they began', () => {
+    const { apiServer, received, open, create } = filled();
+    const watch = open({ bookmarks: true, labelSelector: 'shown', resourceVersion: String(apiServer.resourceVersion) });
+    watch.bookmark();
+    create('a');
+    watch.bookmark();
+    assert.deepEqual(received, ['BOOKMARK false']);
   });
 });

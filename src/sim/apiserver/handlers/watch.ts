@@ -108,7 +108,8 @@ export const openWatch = (state: ServerState, kind: Kind, request: WatchRequest,
   const from = parseResourceVersion(request.resourceVersion);
   const { matches } = parseSelection(kind, request);
   const { store } = state;
-  let delivered = store.version;
+  const begun = store.version;
+  let delivered = begun;
   let closed = false;
 
   const deliver = (commit: Commit): void => {
@@ -120,8 +121,8 @@ export const openWatch = (state: ServerState, kind: Kind, request: WatchRequest,
   const initial = request.sendInitialEvents ?? (from === undefined || from === 0);
   if (initial) {
     for (const object of listObjects(state, kind, request)) sink.message({ type: 'ADDED', object });
-    if (request.sendInitialEvents && request.bookmarks)
-      sink.message({ type: 'BOOKMARK', version: store.version, initialEventsEnd: true });
+    // Also without sendInitialEvents: the server defaults it for a watch that starts with the current objects.
+    if (request.bookmarks) sink.message({ type: 'BOOKMARK', version: store.version, initialEventsEnd: true });
   } else if (from !== undefined && from > 0) {
     const missed = store.since(kind.collection, from);
     if (!missed) {
@@ -148,8 +149,9 @@ export const openWatch = (state: ServerState, kind: Kind, request: WatchRequest,
     remove();
   };
   return {
+    // Like the real server, only once it can resume from later than the beginning.
     bookmark() {
-      if (!closed && request.bookmarks)
+      if (!closed && request.bookmarks && store.version > begun)
         sink.message({ type: 'BOOKMARK', version: store.version, initialEventsEnd: false });
     },
     close,

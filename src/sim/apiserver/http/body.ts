@@ -1,3 +1,4 @@
+import { errorText } from '../../../runtime/index.ts';
 import { badRequest, StatusError } from '../errors.ts';
 import { isRecord, type Json } from '../json.ts';
 
@@ -36,7 +37,7 @@ export const readValue = async (body: Buffer, type: string): Promise<unknown> =>
     return await parse(body, type);
   } catch (error) {
     if (error instanceof StatusError) throw error;
-    const why = error instanceof Error ? error.message : String(error);
+    const why = errorText(error);
     throw Object.assign(badRequest(`error decoding the body: ${why}`), { cause: error });
   }
 };

@@ -26,8 +26,13 @@ export type Response =
       readonly warnings?: readonly string[];
     }
   | { readonly is: 'text'; readonly status: number; readonly body: string }
-  /** Lines, until `run` settles; `send` sends one. */
-  | { readonly is: 'stream'; readonly run: (send: (line: string) => void) => Promise<void> };
+  /** Lines, until `run` settles; `send` sends one. `event` is what it says, for observers in the same process. */
+  | {
+      readonly is: 'stream';
+      readonly run: (
+        send: (line: string, event?: { readonly type: string; readonly object: Json }) => void,
+      ) => Promise<void>;
+    };
 
 export const json = (body: unknown, status = 200, warnings: readonly string[] = []): Response => ({
   is: 'json',

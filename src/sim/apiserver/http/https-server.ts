@@ -189,6 +189,8 @@ export const startHttpsServer = async (options: HttpsServerOptions): Promise<Htt
     const abort = (): void => disconnected.abort();
     const signal = AbortSignal.any([disconnected.signal, stopping.signal]);
     outgoing.once('close', abort);
+    // The cluster's time, which is not the machine's where it runs faster: clients compare their clocks with it.
+    outgoing.setHeader('date', new Date(state.clock.now()).toUTCString());
     let auditRecorder: AuditRecorder | undefined;
     try {
       let request = toRequest(state, incoming, signal);

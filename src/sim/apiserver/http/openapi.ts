@@ -4,6 +4,7 @@ import type { Json } from '../json.ts';
 import { apiVersionOf, type Kind } from '../registry/kind.ts';
 import type { Registry } from '../registry/registry.ts';
 import { definitionOfKind, definitionShape } from '../schema/definitions.ts';
+import { descriptionOf } from '../schema/descriptions.ts';
 import type { Field, ScalarType, Shape } from '../schema/shape.ts';
 import { json, type Response } from './exchange.ts';
 
@@ -44,6 +45,11 @@ const PLAIN: Partial<Record<ScalarType, Json>> = {
   bytes: { type: 'string', format: 'byte' },
 };
 
+const described = (type: string, field?: string): Json => {
+  const description = descriptionOf(type, field);
+  return description === undefined ? {} : { description };
+};
+
 /** Collects the schemas of a document by their public names. */
 export interface Collector {
   readonly schemas: Record<string, Json>;
@@ -56,8 +62,8 @@ export const createCollector = (refPrefix: string): Collector => {
   const schemas: Record<string, Json> = {};
   const refTo = (name: string): Json => ({ allOf: [{ $ref: `${refPrefix}${publicName(name)}` }] });
 
-  const fieldSchema = (field: Field): Json => {
-    const schema: Record<string, unknown> = { ...schemaOf(field.shape) };
+  const fieldSchema = (type: string, name: string, field: Field): Json => {
+    const schema: Record<string, unknown> = { ...described(type, name), ...schemaOf(field.shape) };
     if (field.strategies.length > 0) schema['x-kubernetes-patch-strategy'] = field.strategies.join(',');
     if (field.mergeKey !== undefined) schema['x-kubernetes-patch-merge-key'] = field.mergeKey;
     if (field.shape.form === 'list') {
@@ -74,9 +80,12 @@ export const createCollector = (refPrefix: string): Collector => {
     schemas[name] = {};
     const required = [...shape.fields].filter(([, field]) => field.required).map(([field]) => field);
     schemas[name] = {
+      ...described(shape.name),
       type: 'object',
       ...(required.length > 0 ? { required } : {}),
-      properties: Object.fromEntries([...shape.fields].map(([field, each]) => [field, fieldSchema(each)])),
+      properties: Object.fromEntries(
+        [...shape.fields].map(([field, each]) => [field, fieldSchema(shape.name, field, each)]),
+      ),
       ...(shape.atomic ? { 'x-kubernetes-map-type': 'atomic' } : {}),
       ...extra,
     };
@@ -87,7 +96,7 @@ export const createCollector = (refPrefix: string): Collector => {
       case 'scalar': {
         const named = NAMED[shape.type];
         if (!named) return PLAIN[shape.type] ?? {};
-        schemas[publicName(named.name)] = named.schema;
+        schemas[publicName(named.name)] ??= { ...described(named.name), ...named.schema };
         return refTo(named.name);
       }
       case 'struct':
@@ -106,17 +115,24 @@ export const createCollector = (refPrefix: string): Collector => {
     'x-kubernetes-group-version-kind': [{ group, kind, version }],
   });
 
+  /** The schema of a field that all kinds have. */
+  const memberOfAny = (name: string): Json => {
+    const pod = definitionShape('core.v1.Pod');
+    const field = pod.form === 'struct' ? pod.fields.get(name) : undefined;
+    return field ? fieldSchema('core.v1.Pod', name, field) : {};
+  };
+
   const addCustom = (kind: Kind, schema: Json): void => {
-    const metadata = definitionShape('meta.v1.ObjectMeta');
     const { properties } = schema as { properties?: Json };
     schemas[customName(kind.group, kind.version, kind.kind)] = {
       ...schema,
       type: 'object',
       properties: {
-        apiVersion: { type: 'string' },
-        kind: { type: 'string' },
         ...properties,
-        metadata: schemaOf(metadata),
+        // As for its own kinds, whatever the CRD says of them.
+        apiVersion: memberOfAny('apiVersion'),
+        kind: memberOfAny('kind'),
+        metadata: memberOfAny('metadata'),
       },
       ...gvkOf(kind),
     };

@@ -165,7 +165,7 @@ const patch = async (target: ObjectRequest): Promise<Response> => {
     ...(route.subresource !== undefined && { subresource: route.subresource }),
     dryRun: isDryRun(query),
     force: flagOf(query, 'force') === true,
-    inspect: (next) => void warnings.push(...validateFields(kind, next, query, true)),
+    inspect: (next) => void warnings.push(...validateFields(kind, next, query, { type, body })),
   });
   return json(encoderFor(target).one(object), created ? 201 : 200, warnings);
 };

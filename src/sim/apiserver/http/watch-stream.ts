@@ -1,4 +1,4 @@
-import { sleep } from '../../../runtime/index.ts';
+import { anySignal, sleep } from '../../../runtime/index.ts';
 import { memoize } from '../../memoize.ts';
 import { toStatus } from '../errors.ts';
 import type { ServerState } from '../handlers/state.ts';
@@ -11,6 +11,8 @@ import type { Response } from './exchange.ts';
 const BOOKMARK_MS = 60_000;
 const SHORTEST_SECONDS = 1800;
 const SECOND = 1000;
+/** As long before the end as on the real server, so shorter watches have no bookmark there. */
+const BEFORE_END_MS = 2 * SECOND;
 
 const bookmarkObject = (kind: Kind, version: number, initialEventsEnd: boolean): Json => ({
   kind: kind.kind,
@@ -22,8 +24,12 @@ const bookmarkObject = (kind: Kind, version: number, initialEventsEnd: boolean):
   },
 });
 
-// Serialized once for all watches that send the same object.
-const textOf = memoize((object: Json) => JSON.stringify(object));
+// Serialized once for all watches that send the same object: they share one string.
+const linesOf = memoize((_object: Json): Partial<Record<string, string>> => ({}));
+const lineFor = (type: string, object: Json): string => {
+  const lines = linesOf(object);
+  return (lines[type] ??= `{"type":"${type}","object":${JSON.stringify(object)}}\n`);
+};
 
 /** A watch as lines of JSON. It ends when the client disconnects, the timeout expires, or the server ends it. */
 export const watchStream = (
@@ -37,19 +43,21 @@ export const watchStream = (
   async run(send) {
     let first = true;
     const ended = new AbortController();
-    const signal = AbortSignal.any([options.signal, ended.signal]);
-    const lineOf = (message: WatchMessage): string => {
+    const signal = anySignal(options.signal, ended.signal);
+    const sendMessage = (message: WatchMessage): void => {
       if (message.type === 'BOOKMARK') {
         const object = bookmarkObject(kind, message.version, message.initialEventsEnd);
-        return `{"type":"BOOKMARK","object":${JSON.stringify(object)}}\n`;
+        return send(`{"type":"BOOKMARK","object":${JSON.stringify(object)}}\n`);
       }
-      if (message.type === 'ERROR') return `{"type":"ERROR","object":${JSON.stringify(toStatus(message.error))}}\n`;
+      if (message.type === 'ERROR')
+        return send(`{"type":"ERROR","object":${JSON.stringify(toStatus(message.error))}}\n`);
+      const { type } = message;
       const object = encoder.event(message.object, first);
       first = false;
-      return `{"type":"${message.type}","object":${textOf(object)}}\n`;
+      send(lineFor(type, object), { type, object });
     };
     const watch = openWatch(state, kind, request, {
-      message: (message) => send(lineOf(message)),
+      message: sendMessage,
       end: () => ended.abort(),
     });
     let marks = state.clock.timer(BOOKMARK_MS, function mark() {
@@ -58,11 +66,14 @@ export const watchStream = (
     });
     // Randomized like the real server, so that not all watches end together.
     const seconds = options.timeoutSeconds ?? SHORTEST_SECONDS * (1 + state.random());
+    const lengthMs = seconds * SECOND;
+    const last =
+      lengthMs < BEFORE_END_MS ? undefined : state.clock.timer(lengthMs - BEFORE_END_MS, () => watch.bookmark());
     try {
-      await sleep(state.clock, seconds * SECOND, signal).catch(() => undefined);
-      if (!signal.aborted) watch.bookmark();
+      await sleep(state.clock, lengthMs, signal).catch(() => undefined);
     } finally {
       marks.cancel();
+      last?.cancel();
       watch.close();
     }
   },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { daemonSets, pods } from '../../../kube/index.ts';
+import { daemonSets, namespaces, pods } from '../../../kube/index.ts';
 import { conditionOf, createTestCluster } from '../../testing/test-cluster.ts';
 
 describe('the DaemonSet controller under faults', () => {
@@ -49,5 +49,21 @@ describe('the DaemonSet controller under faults', () => {
     apiServer.create<object>(accounts, { metadata: { name: 'later', namespace: 'default' } });
     clock.run(60_000);
     assert.equal(all().length, 3);
+  });
+
+  it('does not take a pod of another namespace for its own, and the garbage collector deletes it', () => {
+    const { createDaemonSet, pods: all, podOn, apiServer, clock } = createTestCluster();
+    createDaemonSet();
+    clock.run(3000);
+    const { labels = {}, ownerReferences = [] } = podOn('node-1').metadata;
+    apiServer.create(namespaces, { metadata: { name: 'tenant' } });
+    apiServer.create(pods, {
+      metadata: { name: 'forged', namespace: 'tenant', labels, ownerReferences },
+      spec: { nodeName: 'node-1', containers: [{ name: 'app', image: 'app:v1' }] },
+    });
+    assert.equal(apiServer.list(pods).length, 4);
+    clock.run(60_000);
+    assert.equal(apiServer.list(pods).length, 3);
+    assert.equal(all().filter(({ metadata }) => metadata.name === 'forged').length, 0);
   });
 });

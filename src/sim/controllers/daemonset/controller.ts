@@ -80,12 +80,12 @@ export const createDaemonSetController = (apiServer: ApiServer, env: Env): Contr
 
     const claimPods = (): StoredPod[] =>
       claimObjects(apiServer, pods, daemonSet, spec.selector, {
-        owned: listers.podsOf(uid).values(),
+        owned: listers.podsOf(namespace, uid).values(),
         orphans: listers.orphanPods(namespace).values(),
       });
     const claimedPods = claimPods();
     const revisions: StoredRevision[] = claimObjects(apiServer, controllerRevisions, daemonSet, spec.selector, {
-      owned: listers.revisionsOf(uid).values(),
+      owned: listers.revisionsOf(namespace, uid).values(),
       orphans: listers.orphanRevisions(namespace).values(),
     });
     const { hash, old } = history.construct(daemonSet, revisions, claimedPods);

@@ -14,10 +14,10 @@ export interface Listers {
   /** In the order in which they were added. */
   readonly nodes: ReadonlyMap<string, NodeInfo>;
   /** By pod name, of the controller with this UID. */
-  podsOf(uid: string): ByName<StoredPod>;
+  podsOf(namespace: string, uid: string): ByName<StoredPod>;
   /** All pods bound to this node, whichever controller they have. */
   podsOn(node: string): readonly StoredPod[];
-  revisionsOf(uid: string): ByName<StoredRevision>;
+  revisionsOf(namespace: string, uid: string): ByName<StoredRevision>;
   /** Pods of a namespace without a controller. */
   orphanPods(namespace: string): ByName<StoredPod>;
   orphanRevisions(namespace: string): ByName<StoredRevision>;
@@ -32,13 +32,16 @@ export interface ListerHandlers {
   node(node: NodeInfo): void;
 }
 
-/** Objects by the UID of their controller, and orphans by namespace. */
+const ownedKey = (namespace: string, uid: string): string => `${namespace}/${uid}`;
+
+/** Objects by their controller, which is of their namespace, and orphans by namespace. */
 const createOwnerIndex = <T extends StoredPod | StoredRevision>() => {
   const owned = createGroupedMap<T>();
   const orphans = createGroupedMap<T>();
   const groupOf = (object: T): [GroupedMap<T>, string] => {
     const owner = controllerOf(object);
-    return owner ? [owned, owner.uid] : [orphans, object.metadata.namespace];
+    const { namespace } = object.metadata;
+    return owner ? [owned, ownedKey(namespace, owner.uid)] : [orphans, namespace];
   };
   const remove = (object: T): void => {
     const [map, group] = groupOf(object);
@@ -54,7 +57,7 @@ const createOwnerIndex = <T extends StoredPod | StoredRevision>() => {
       const [map, group] = groupOf(object);
       map.set(group, object.metadata.name, object);
     },
-    owned: (uid: string): ByName<T> => owned.get(uid),
+    owned: (namespace: string, uid: string): ByName<T> => owned.get(ownedKey(namespace, uid)),
     orphans: (namespace: string): ByName<T> => orphans.get(namespace),
   };
 };

@@ -1,7 +1,7 @@
 import type { Affinity, PodSpec, Toleration } from 'kubernetes-types/core/v1.d.ts';
 import { isKubeError, pods } from '../../../kube/index.ts';
 import { schedulingConstraints } from '../../../rollout/index.ts';
-import type { Clock } from '../../../runtime/index.ts';
+import { type Clock, errorText } from '../../../runtime/index.ts';
 import type { StoredDaemonSet, StoredPod } from '../../resources.ts';
 import type { ApiServer } from '../../types.ts';
 import { type EventRecorder, involvedObject } from '../events.ts';
@@ -96,8 +96,6 @@ const TERMINATING = 'NamespaceTerminating';
 const isEnding = (error: unknown): boolean =>
   isKubeError(error, 'Forbidden') && (error.details?.causes?.some(({ reason }) => reason === TERMINATING) ?? false);
 
-const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
-
 /**
  * Slow start: creates batches of 1, 2, 4 and so on, and stops after a batch with a failure, because the rest would most
  * likely fail the same way.
@@ -120,7 +118,7 @@ const createAll = (
       } catch (error) {
         expectations.created(key);
         if (isEnding(error)) continue;
-        recorder.record(subject, 'Warning', 'FailedCreate', `Error creating: ${textOf(error)}`);
+        recorder.record(subject, 'Warning', 'FailedCreate', `Error creating: ${errorText(error)}`);
         failures.push(error);
       }
     }
@@ -150,7 +148,7 @@ export const syncNodes = (
     } catch (error) {
       expectations.deleted(key);
       if (isKubeError(error, 'NotFound')) continue;
-      recorder.record(subject, 'Warning', 'FailedDelete', `Error deleting: ${textOf(error)}`);
+      recorder.record(subject, 'Warning', 'FailedDelete', `Error deleting: ${errorText(error)}`);
       failures.push(error);
     }
   }

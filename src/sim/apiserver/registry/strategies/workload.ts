@@ -1,12 +1,42 @@
-import { invalidValue, notSupported, requiredField, type StatusCause } from '../../errors.ts';
-import { at, equal, type Json, mapField, recordOf, textOf, withDefaultFields } from '../../json.ts';
+import { forbiddenField, invalidValue, notSupported, requiredField, type StatusCause } from '../../errors.ts';
+import { arrayOf, at, equal, type Json, mapField, mapItems, recordOf, textOf, withDefaultFields } from '../../json.ts';
 import { matchesLabelSelector } from '../../label-selectors.ts';
 import { keepStatus, type Strategy, statusSubresource } from '../kind.ts';
+import { labelValueErrors, qualifiedNameErrors, validateLabels } from './names.ts';
 import { defaultTemplate } from './pod-defaults.ts';
 import { validatePodTemplate } from './pod-validation.ts';
 
+const SELECTOR = 'spec.selector';
+
+const expressionCauses = (expression: unknown, field: string): StatusCause[] => {
+  const key = textOf(at(expression, 'key'));
+  const operator = textOf(at(expression, 'operator'));
+  const values = arrayOf(at(expression, 'values'));
+  const causes: StatusCause[] = [];
+  if (operator === 'In' || operator === 'NotIn') {
+    if (values.length === 0)
+      causes.push(requiredField(`${field}.values`, "must be specified when `operator` is 'In' or 'NotIn'"));
+  } else if (operator === 'Exists' || operator === 'DoesNotExist') {
+    if (values.length > 0)
+      causes.push(
+        forbiddenField(`${field}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"),
+      );
+  } else causes.push(invalidValue(`${field}.operator`, operator, 'not a valid selector operator'));
+  causes.push(...qualifiedNameErrors(key).map((why) => invalidValue(`${field}.key`, key, why)));
+  for (const [index, value] of values.entries())
+    causes.push(...labelValueErrors(textOf(value)).map((why) => invalidValue(`${field}.values[${index}]`, value, why)));
+  return causes;
+};
+
 const selectorCauses = (object: Json): StatusCause[] => {
   const selector = at(object, 'spec', 'selector');
+  const malformed = [
+    ...validateLabels(recordOf(at(selector, 'matchLabels')), `${SELECTOR}.matchLabels`),
+    ...arrayOf(at(selector, 'matchExpressions')).flatMap((each, index) =>
+      expressionCauses(each, `${SELECTOR}.matchExpressions[${index}]`),
+    ),
+  ];
+  if (malformed.length > 0) return malformed;
   if (selector !== undefined && Object.keys(recordOf(selector)).length === 0)
     return [invalidValue('spec.selector', selector, 'empty selector is invalid for daemonset')];
   const labels = at(object, 'spec', 'template', 'metadata', 'labels');
@@ -52,8 +82,8 @@ const withTemplateGeneration = (daemonSet: Json, generation: number): Json =>
 
 const daemonSetCounts = {
   currentNumberScheduled: 0,
-  desiredNumberScheduled: 0,
   numberMisscheduled: 0,
+  desiredNumberScheduled: 0,
   numberReady: 0,
 };
 
@@ -66,6 +96,30 @@ const daemonSetUpdate = (strategy: Json): Json => {
   };
 };
 
+const NEGATIVE = 'must be greater than or equal to 0';
+const PERCENT = /^[0-9]+%$/;
+
+/** A number of nodes, or a percentage. */
+const shareCauses = (value: unknown, field: string): StatusCause[] => {
+  if (typeof value === 'number') return value < 0 ? [invalidValue(field, value, NEGATIVE)] : [];
+  if (typeof value !== 'string') return [];
+  if (!PERCENT.test(value))
+    return [
+      invalidValue(
+        field,
+        value,
+        "a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')",
+      ),
+    ];
+  return Number.parseInt(value, 10) > 100 ? [invalidValue(field, value, 'must not be greater than 100%')] : [];
+};
+
+const negativeCauses = (object: Json, fields: readonly string[]): StatusCause[] =>
+  fields.flatMap((name) => {
+    const value = at(object, 'spec', name);
+    return typeof value === 'number' && value < 0 ? [invalidValue(`spec.${name}`, value, NEGATIVE)] : [];
+  });
+
 const daemonSetStrategyCauses = (object: Json): StatusCause[] => {
   const strategy = recordOf(at(object, 'spec', 'updateStrategy'));
   const type = textOf(strategy.type);
@@ -76,14 +130,20 @@ const daemonSetStrategyCauses = (object: Json): StatusCause[] => {
       notSupported(field, { Type: type, RollingUpdate: strategy.rollingUpdate ?? null }, ['RollingUpdate', 'OnDelete']),
     ];
   const { maxSurge, maxUnavailable } = recordOf(strategy.rollingUpdate);
-  const isZero = (value: unknown): boolean => value === 0 || value === '0%';
+  const causes = [
+    ...shareCauses(maxUnavailable, `${field}.rollingUpdate.maxUnavailable`),
+    ...shareCauses(maxSurge, `${field}.rollingUpdate.maxSurge`),
+  ];
+  // What is not a percentage counts as none.
+  const isZero = (value: unknown): boolean =>
+    value === 0 || value === '0%' || (typeof value === 'string' && !PERCENT.test(value));
   if (isZero(maxSurge) && isZero(maxUnavailable))
-    return [requiredField(`${field}.rollingUpdate.maxUnavailable`, 'cannot be 0 when maxSurge is 0')];
+    causes.push(requiredField(`${field}.rollingUpdate.maxUnavailable`, 'cannot be 0 when maxSurge is 0'));
   if (!isZero(maxSurge) && !isZero(maxUnavailable))
-    return [
+    causes.push(
       invalidValue(`${field}.rollingUpdate.maxSurge`, maxSurge, 'may not be set when maxUnavailable is non-zero'),
-    ];
-  return [];
+    );
+  return causes;
 };
 
 export const daemonSetStrategy: Strategy = {
@@ -99,13 +159,20 @@ export const daemonSetStrategy: Strategy = {
     const same = equal(at(object, 'spec', 'template'), at(previous, 'spec', 'template'));
     return withTemplateGeneration(keepStatus(object, previous), same ? before : before + 1);
   },
-  validate: (object) => [...validateTemplate(object), ...daemonSetStrategyCauses(object)],
+  validate: (object) => [
+    ...validateTemplate(object),
+    ...negativeCauses(object, ['minReadySeconds']),
+    ...daemonSetStrategyCauses(object),
+    ...negativeCauses(object, ['revisionHistoryLimit']),
+  ],
   validateUpdate: selectorIsFixed,
   subresources: {
     status: (previous, sent) => ({
       ...sent,
       spec: previous.spec,
-      status: withDefaultFields(recordOf(sent.status), daemonSetCounts),
+      status: mapItems(withDefaultFields(recordOf(sent.status), daemonSetCounts), 'conditions', (condition) =>
+        withDefaultFields(condition, { lastTransitionTime: null }),
+      ),
     }),
   },
 };
