@@ -1,3 +1,5 @@
+// `kubectl edgeset` from a checkout.
+
 import { main, processIo } from '../src/cli/index.ts';
 import { exit } from './exit.ts';
 

@@ -1,6 +1,8 @@
 import type { AgentFlags } from '../agent/index.ts';
-import type { ExitCode, Io } from './io.ts';
+import type { ExitCode, ProcessIo } from './io.ts';
+import { addPrepareStateCommand } from './prepare-state.ts';
 import { type AddCommand, runProgram } from './program.ts';
+import { examples } from './usage.ts';
 import { version } from './version.ts';
 
 const collect = (value: string, previous: readonly string[] = []): readonly string[] => [...previous, value];
@@ -43,6 +45,13 @@ export const addAgentCommand: AddCommand = (program, { io, exit }) => {
     )
     .option('--log-level <level>', 'debug, info, warn or error (default: info)')
     .option('--log-format <format>', 'json or text (default: text on a terminal, else json)')
+    .addHelpText(
+      'after',
+      examples(
+        ['agent --kubeconfig /etc/edgeset/kubeconfig --node-name shop-07', 'Serves 127.0.0.1:10267'],
+        ['agent --node-name shop-07 --safe-check /usr/bin/is-parked', 'Updates only when this exits with 0'],
+      ),
+    )
     .action(async (flags: AgentFlags) => {
       const { runAgentProcess } = await import('../agent/index.ts');
       exit(await runAgentProcess(flags, { ...io, version, process }));
@@ -50,25 +59,22 @@ export const addAgentCommand: AddCommand = (program, { io, exit }) => {
 };
 
 const NAME = 'edgeset-agent';
-const PROGRAM_ARGUMENTS: ReadonlySet<string> = new Set(['agent', 'help', '-V', '--version']);
+const PROGRAM_ARGUMENTS: ReadonlySet<string> = new Set(['agent', 'prepare-state', 'help', '-V', '--version']);
 
 /**
- * The command line of the agent's own bundle for devices: `edgeset-agent [agent] --kubeconfig F ...`. Resolves with the
- * exit code; never rejects.
+ * The command line of the agent's own bundle for devices: `edgeset-agent [agent] --kubeconfig F ...`, and
+ * `edgeset-agent prepare-state`. Resolves with the exit code; never rejects.
  */
-export const agentMain = (args: readonly string[], io: Io): Promise<ExitCode> =>
-  runProgram(args, {
+export const agentMain = (args: readonly string[], io: ProcessIo): Promise<ExitCode> =>
+  // A checkout has it as a command of `edgeset`; on a device, the word `agent` is optional.
+  runProgram(PROGRAM_ARGUMENTS.has(args[0] ?? '') ? args : ['agent', ...args], {
     name: NAME,
     io,
     build(program, context) {
-      // A checkout has it as a command of `edgeset`; on a device, the word `agent` is optional.
       program.configureHelp({
         commandUsage: (command) => `${args[0] === 'agent' ? 'edgeset agent' : NAME} ${command.usage()}`,
       });
       addAgentCommand(program, context);
-    },
-    async run(program) {
-      const named = PROGRAM_ARGUMENTS.has(args[0] ?? '') ? args : ['agent', ...args];
-      await program.parseAsync(named, { from: 'user' });
+      addPrepareStateCommand(program, context);
     },
   });

@@ -1,9 +1,12 @@
+import type { ClusterConfig } from '../kube/index.ts';
+import { escapeText } from './escape.ts';
+
 /** Exit codes. `stalled`: the rollout that `wait` watched is stuck until someone acts. */
 export const exitCodes = { ok: 0, failed: 1, usage: 2, stalled: 3 } as const;
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** The parts of its process that a command uses. Data goes to stdout, everything else to stderr. */
-export interface Io {
+/** The parts of its process that the program uses. Data goes to stdout, everything else to stderr. */
+export interface ProcessIo {
   stdout: (text: string) => void;
   stderr: (text: string) => void;
   /** Whether stderr is a terminal. */
@@ -11,11 +14,43 @@ export interface Io {
   /** The current size of the terminal; undefined when stdout is a file or a pipe. */
   screen?: (() => { columns: number; rows: number }) | undefined;
   environment: Readonly<Record<string, string | undefined>>;
+  /** The cluster and the user, whatever flags, environment and files say. */
+  cluster?: ClusterConfig | undefined;
   /** Uniform in [0, 1). */
   random: () => number;
 }
 
-export const processIo = (random: () => number): Io => {
+/**
+ * What a command prints with. No character that acts on a terminal passes `stdout`, `stderr` and `data`. Texts of the
+ * cluster also need `toLines`, a table or `structured`, which keep their newlines from starting a line.
+ */
+export interface Io extends ProcessIo {
+  /** Data for programs, on stdout: text in which hints must stay as they are. */
+  data: (text: string) => void;
+  /** Text with control sequences, for views that escape what they show. */
+  draw: { stdout: (text: string) => void; stderr: (text: string) => void };
+  /** A text in which hints name the program as it was called. `stdout` and `stderr` do that, too. */
+  asCalled: (text: string) => string;
+}
+
+/** How hints call the program, wherever they were written: in this process, or by the manager in a status. */
+const CALLED = /\bkubectl edgeset (?=[a-z])(?!crds\b)/g;
+
+/** `command`: the program as it was called, with the flags that the next call needs, too. */
+export const createIo = (io: ProcessIo, command: () => string, name: string): Io => {
+  const asCalled = (text: string): string =>
+    text.replaceAll(CALLED, () => `${command()} `).replaceAll('kubectl edgeset crds', `${name} crds`);
+  return {
+    ...io,
+    stdout: (text) => io.stdout(escapeText(asCalled(text))),
+    stderr: (text) => io.stderr(escapeText(asCalled(text))),
+    data: (text) => io.stdout(escapeText(text)),
+    draw: { stdout: io.stdout, stderr: io.stderr },
+    asCalled,
+  };
+};
+
+export const processIo = (random: () => number): ProcessIo => {
   const { stdout, stderr } = process;
   // `edgeset status | head -1`: the reader has closed the pipe because it has enough, which is not an error.
   stdout.on('error', (error: NodeJS.ErrnoException) => {

@@ -22,11 +22,27 @@ test('help goes to stdout and lists every command', async () => {
   for (const args of [['help'], ['--help']]) {
     const { code, stdout, stderr } = await run(...args);
     assert.deepEqual([code, stderr], [0, '']);
+    assert.match(stdout, /\nFlags may stand before or after the command\. "edgeset COMMAND --help" lists them/);
     for (const command of ['manager', 'crds']) assert.match(stdout, new RegExp(`^ {2}${command}\\b`, 'm'));
   }
   const { code, stdout } = await run('help', 'manager');
   assert.equal(code, 0);
   assert.match(stdout, /--leader-elect \[boolean\]/);
+});
+
+test('the help of every command ends with examples that name the program as it was called', async () => {
+  for (const [environment, called] of [
+    [{}, 'edgeset'],
+    [{ npm_command: 'exec' }, 'npx edgeset'],
+  ] as const) {
+    const { stdout } = await runMain(['help'], { environment });
+    const commands = [...stdout.matchAll(/^ {2}([a-z]+) .*(?:\[options\]|<shell>)/gm)].map(([, name = '']) => name);
+    assert.ok(commands.length >= 13, commands.join(' '));
+    for (const name of commands) {
+      const help = await runMain(['help', name], { environment });
+      assert.match(help.stdout, new RegExp(`\nExamples:\n(  # [^\n]+\n  ${called} ${name}\\b[^\n]*\n)+\n?$`), name);
+    }
+  }
 });
 
 test('a missing command prints help to stderr', async () => {
@@ -36,17 +52,17 @@ test('a missing command prints help to stderr', async () => {
 });
 
 const mistakes: [string[], RegExp][] = [
-  [['manger'], /unknown command 'manger'[^]*Did you mean manager/],
+  [['manger'], /^edgeset: unknown command "manger": did you mean manager\? Run "edgeset --help"\n$/],
   [
     ['manager', '--metrics-bind-adress=0'],
-    /unknown option '--metrics-bind-adress=0'[^]*Did you mean --metrics-bind-address/,
+    /unknown option "--metrics-bind-adress=0": did you mean --metrics-bind-address\? Run "edgeset manager --help"/,
   ],
   [['manager', '--predownload=maybe'], /--predownload: "maybe" is not known: give one of true, false/],
-  [['manager', 'now'], /too many arguments/],
-  [['manager', '--context'], /'--context <name>' argument missing/],
+  [['manager', 'now'], /^edgeset: too many arguments: expected 0 but got 1 \(now\): run "edgeset manager --help"\n$/],
+  [['manager', '--context'], /^edgeset: --context: the value is missing: give --context <name>\n$/],
   [['manager', '--controllers=nativ'], /--controllers: "nativ" is not known: give one of native/],
   [['manager', '--leader-elect=maybe'], /--leader-elect: "maybe" is not known: give one of true, false/],
-  [['crds', '--json'], /unknown option '--json'/],
+  [['crds', '--json'], /^edgeset: unknown option "--json": run "edgeset crds --help"\n$/],
   [['crds', '--controllers=nativ'], /--controllers: "nativ" is not known: give native or advanced/],
 ];
 for (const [args, message] of mistakes) {
@@ -65,7 +81,7 @@ test('crds prints the files of deploy/crds', async () => {
   const { code, stdout, stderr } = await run('crds');
   assert.deepEqual([code, stderr], [0, '']);
   const withoutHeader = files.map((name) => readFileSync(path.join(folder, name), 'utf8').replace(/^#.*\n/, ''));
-  assert.equal(stdout, withoutHeader.join('---\n'));
+  assert.deepEqual(stdout.split(/^---\n/m).toSorted(), withoutHeader.toSorted());
   for (const document of parseAllDocuments(stdout)) assert.deepEqual(document.errors, []);
 });
 
@@ -77,10 +93,12 @@ test('crds prints the CRDs of all or of the given controllers', async () => {
       (document) => (document.toJS() as { metadata: { name: string } }).metadata.name,
     );
   };
-  const both = ['daemonsets.apps.kruise.io', 'daemonrollouts.edgeset.io'];
+  const ours = ['daemonrollouts', 'rolloutplans', 'clusterrolloutplans', 'rolloutapprovals'];
+  const native = ours.map((plural) => `${plural}.edgeset.io`);
+  const both = ['daemonsets.apps.kruise.io', ...native];
   assert.deepEqual(await names(), both);
   assert.deepEqual(await names('--controllers=advanced'), both);
-  assert.deepEqual(await names('--controllers=native'), ['daemonrollouts.edgeset.io']);
+  assert.deepEqual(await names('--controllers=native'), native);
 });
 
 test('crds of native DaemonSets load neither the manager nor the client', { timeout: 20_000 }, async () => {
@@ -96,8 +114,8 @@ const spawn = (file: string, ...args: string[]) => spawnSync(file, args, { encod
 
 describe('executables', () => {
   it('are all installed by the package', () => {
-    for (const name of ['edgeset', 'kubectl-edgeset', 'kubectl_complete-edgeset'] as const)
-      assert.equal(manifest.bin[name], `bin/${name}`);
+    for (const name of readdirSync(path.join(root, 'bin')).filter((file) => !file.includes('.')))
+      assert.equal(new Map(Object.entries(manifest.bin)).get(name), `dist/cli/${name}.mjs`);
   });
 
   it('kubectl-edgeset prints help for `kubectl edgeset`, also through a symlink', () => {

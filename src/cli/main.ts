@@ -1,24 +1,26 @@
 import { addAgentCommand } from './agent.ts';
 import {
-  addClusterCommand,
   addCompletionCommand,
-  addDemoCommand,
+  addDashboardCommand,
   addExplainCommand,
+  addGetCommand,
   addHistoryCommand,
   addPauseCommand,
   addPlanCommand,
   addResumeCommand,
+  addSetCommand,
   addStatusCommand,
   addUndoCommand,
   addWaitCommand,
-  COMPLETE,
 } from './commands.ts';
 import { addCrdsCommand } from './crds.ts';
-import type { ExitCode, Io } from './io.ts';
+import type { ExitCode, ProcessIo } from './io.ts';
 import { addManagerCommand } from './manager.ts';
-import { type AddCommand, runProgram } from './program.ts';
+import { type AddCommand, COMPLETE, runProgram } from './program.ts';
+import { addAbortCommand, addApproveCommand, addPromoteCommand } from './stage-commands.ts';
+import { addClusterCommand, addDemoCommand } from './try-out.ts';
 
-/** How the program was called: kubectl finds plugins by the name of the executable. */
+/** The program that was started: kubectl finds plugins by the name of the executable. */
 export type ProgramName = 'edgeset' | 'kubectl edgeset';
 
 interface CommandGroup {
@@ -34,13 +36,19 @@ const groups: readonly CommandGroup[] = [
     pluginToo: true,
     commands: [
       addStatusCommand,
+      addGetCommand,
+      addDashboardCommand,
       addExplainCommand,
       addPlanCommand,
       addWaitCommand,
       addPauseCommand,
       addResumeCommand,
+      addSetCommand,
+      addApproveCommand,
+      addPromoteCommand,
       addHistoryCommand,
       addUndoCommand,
+      addAbortCommand,
     ],
   },
   { heading: 'Try it out:', pluginToo: false, commands: [addDemoCommand, addClusterCommand] },
@@ -48,24 +56,39 @@ const groups: readonly CommandGroup[] = [
   { heading: 'Run:', pluginToo: false, commands: [addManagerCommand, addAgentCommand, addCompletionCommand] },
 ];
 
+/** Set by `npx`, and by `npm run demo` in a checkout, where `npx` finds the program, too. */
+const isNpx = ({ environment: { npm_command: command } }: ProcessIo): boolean =>
+  command === 'exec' || command === 'run-script';
+
 /** Runs the command line `args` (without node and script) and resolves with the exit code. Never rejects. */
-export const main = (args: readonly string[], io: Io, name: ProgramName = 'edgeset'): Promise<ExitCode> =>
-  runProgram(args, {
-    name,
+export const main = (args: readonly string[], io: ProcessIo, program: ProgramName = 'edgeset'): Promise<ExitCode> => {
+  const [first, ...words] = args;
+  return runProgram(args, {
+    name: program === 'edgeset' && isNpx(io) ? 'npx edgeset' : program,
     io,
-    build(program, context) {
+    build(root, context) {
       for (const { heading, commands, pluginToo } of groups) {
-        if (name !== 'edgeset' && !pluginToo) continue;
-        program.commandsGroup(heading);
-        for (const add of commands) add(program, context);
+        if (program !== 'edgeset' && !pluginToo) continue;
+        root.commandsGroup(heading);
+        for (const add of commands) add(root, context);
       }
+      root.addHelpText(
+        'after',
+        `\nFlags may stand before or after the command. "${root.name()} COMMAND --help" lists them, with examples.`,
+      );
     },
-    async run(program) {
-      const [first, ...words] = args;
-      // Not parsed by commander, which would reject an incomplete command line.
-      if (first === COMPLETE) {
-        const { printCompletions } = await import('./plugin/completion/complete.ts');
-        await printCompletions(program, words, io);
-      } else await program.parseAsync(args, { from: 'user' });
-    },
+    // Not parsed by commander, which would reject an incomplete command line.
+    run:
+      first === COMPLETE
+        ? async (root, printer) => {
+            const { printCompletions } = await import('./plugin/completion/complete.ts');
+            await printCompletions(root, words, printer);
+          }
+        : undefined,
   });
+};
+
+/** Prints how a command line of the kubectl plugin can go on. */
+export const complete = (words: readonly string[], io: ProcessIo): Promise<ExitCode> =>
+  // A shell that completes shows what is on stderr in the middle of the user's line.
+  main([COMPLETE, ...words], { ...io, stderr: () => undefined }, 'kubectl edgeset');

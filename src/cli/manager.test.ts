@@ -58,6 +58,23 @@ const leading = (manager: Edgeset) => logged(manager, 'leading; starting the con
 const textOf = async (url: string): Promise<string> => (await fetch(url)).text();
 
 describe('the manager process', { concurrency: 2 }, () => {
+  test('does not start with a configuration of notifications that it cannot use', async (t) => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'edgeset-manager-'));
+    t.after(() => rmSync(folder, { recursive: true }));
+    const file = path.join(folder, 'notifications.yaml');
+    for (const [text, problem] of [
+      ['targets: [{name: a, type: slack, url: "http://h/"}]', /targets\[0\]\.url: must begin with https/],
+      [undefined, /cannot be read; correct its path or permissions/],
+    ] as const) {
+      if (text === undefined) rmSync(file);
+      else writeFileSync(file, text);
+      const manager = start(t, ['--kubeconfig', file, ...anyPorts, `--notifications-config=${file}`]);
+      assert.equal(await manager.ended, 2);
+      assert.match(manager.stderr(), /--notifications-config: .*notifications\.yaml: /);
+      assert.match(manager.stderr(), problem);
+    }
+  });
+
   test('the controllers count their work in the metrics', async (t) => {
     const api = await newApi(t);
     const manager = startOn(t, api);
@@ -95,7 +112,10 @@ describe('the manager process', { concurrency: 2 }, () => {
     assert.match(metrics, /^leader_election_master_status\{name="edgeset-manager"\} 1$/m);
     assert.match(metrics, /^rest_client_requests_total\{code="200",method="GET",host="127\.0\.0\.1:\d+"\} \d+$/m);
     assert.match(metrics, /^edgeset_rollouts\{controller="native"\} 0$/m);
-    assert.deepEqual(new Set(api.requests.map(({ userAgent }) => userAgent)), new Set([`edgeset-manager/${version}`]));
+    assert.deepEqual(
+      new Set(api.requests.map(({ userAgent }) => userAgent)),
+      new Set([`edgeset-manager/${version}`, `edgeset-manager/${version} leader-election`]),
+    );
     const { holderIdentity, leaseDurationSeconds } = leaseOf(api);
     assert.match(holderIdentity ?? '', /_[0-9a-f]{12}$/);
     assert.equal(leaseDurationSeconds, 15);

@@ -1,7 +1,8 @@
 import type { ManagerFlags } from '../manager/index.ts';
 import { addCrdsCommand } from './crds.ts';
-import type { ExitCode, Io } from './io.ts';
+import type { ExitCode, ProcessIo } from './io.ts';
 import { type AddCommand, runProgram } from './program.ts';
+import { examples } from './usage.ts';
 import { version } from './version.ts';
 
 export const addManagerCommand: AddCommand = (program, { io, exit }) => {
@@ -15,6 +16,14 @@ export const addManagerCommand: AddCommand = (program, { io, exit }) => {
     .option(
       '--predownload [boolean]',
       'pull images to nodes before their update, even without the annotation (default: false)',
+    )
+    .option(
+      '--image-agents <namespace/account>',
+      'service account of the agents: only its pods are asked to pull images (default: edgeset-agent/edgeset-agent)',
+    )
+    .option(
+      '--check-openkruise-lease [boolean]',
+      "hold Advanced DaemonSets while OpenKruise's manager has its Lease (default: true)",
     )
     .option('--leader-elect [boolean]', 'use leader election, so that replicas can stand by (default: true)')
     .option(
@@ -42,10 +51,29 @@ export const addManagerCommand: AddCommand = (program, { io, exit }) => {
       '--health-probe-bind-address <address>',
       'address of /healthz and /readyz; :PORT for all interfaces, 0 disables it (default: 127.0.0.1:8081)',
     )
-    .option('--kube-api-qps <number>', 'requests per second to the API server, 0 for no limit (default: 100)')
-    .option('--kube-api-burst <number>', 'burst of requests to the API server (default: 200)')
+    .option('--kube-api-qps <number>', 'requests per second to the API server, 0 for no limit (default: 0)')
+    .option('--kube-api-burst <number>', 'burst of requests with --kube-api-qps (default: 200)')
+    .option(
+      '--notifications-config <file>',
+      'tell receivers outside of the cluster about rollouts, as this file says (default: nobody)',
+    )
+    .option(
+      '--prometheus-address <url>',
+      'Prometheus that checks of rollout plans ask, if they name none (default: none)',
+    )
+    .option(
+      '--allowed-check-addresses <urls>',
+      'addresses that checks of plans in namespaces may name, comma-separated, with the paths below (default: none)',
+    )
     .option('--log-level <level>', 'debug, info, warn or error (default: info)')
     .option('--log-format <format>', 'json or text (default: text on a terminal, else json)')
+    .addHelpText(
+      'after',
+      examples(
+        ['manager --kubeconfig ~/.kube/config --leader-elect=false', 'Outside of the cluster'],
+        ['manager --controllers native --namespaces shop', 'Native DaemonSets of one namespace'],
+      ),
+    )
     .action(async (flags: ManagerFlags) => {
       const { runManagerProcess } = await import('../manager/index.ts');
       exit(await runManagerProcess(flags, { ...io, version, process }));
@@ -53,7 +81,7 @@ export const addManagerCommand: AddCommand = (program, { io, exit }) => {
 };
 
 /** The command line of the manager's image: `edgeset manager ...` and `edgeset crds`, for the CRDs that it needs. */
-export const managerMain = (args: readonly string[], io: Io): Promise<ExitCode> =>
+export const managerMain = (args: readonly string[], io: ProcessIo): Promise<ExitCode> =>
   runProgram(args, {
     name: 'edgeset',
     io,

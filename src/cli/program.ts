@@ -1,5 +1,8 @@
 import { Command, CommanderError } from 'commander';
-import { type ExitCode, exitCodes, type Io } from './io.ts';
+import { errorText, loadTemporal } from '../runtime/index.ts';
+import { toMessage } from './escape.ts';
+import { createIo, type ExitCode, exitCodes, type Io, type ProcessIo } from './io.ts';
+import { flagsAfterCommand, usageError } from './usage.ts';
 import { version } from './version.ts';
 
 export interface CommandContext {
@@ -7,6 +10,9 @@ export interface CommandContext {
   /** Sets the exit code of the program. Default 0. */
   exit: (code: ExitCode) => void;
 }
+
+/** The first argument of a call for completions: a contract with the shell scripts and `kubectl_complete-edgeset`. */
+export const COMPLETE = '__complete';
 
 /**
  * Adds one subcommand to the program. The action imports the module that does the work, so that no command waits for
@@ -17,42 +23,65 @@ export type AddCommand = (program: Command, context: CommandContext) => void;
 export interface ProgramOptions {
   /** How the program was called. */
   name: string;
-  io: Io;
+  io: ProcessIo;
   build: (program: Command, context: CommandContext) => void;
-  /** Default: parses the command line and runs the command. */
-  run?: (program: Command) => Promise<void>;
+  /** Default: runs the command line. */
+  run?: ((program: Command, io: Io) => Promise<void>) | undefined;
 }
 
 /** Prints an error that a command threw, and returns the exit code for it. */
-const reportError = (error: unknown, { io, name }: ProgramOptions): ExitCode => {
-  // commander has printed its own errors. `help` and `--version` throw with exit code 0; a missing command doesn't.
+const reportError = (error: unknown, io: Io, name: string): ExitCode => {
+  // commander has reported its own errors. `help` and `--version` throw with exit code 0; a missing command doesn't.
   if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage;
-  io.stderr(`${name}: ${error instanceof Error ? error.message : String(error)}\n`);
+  io.stderr(toMessage(`${name}: ${errorText(error)}`));
   return error instanceof Error && 'code' in error && error.code === 'InvalidOption'
     ? exitCodes.usage
     : exitCodes.failed;
 };
 
+/** Flags of which a hint says that the next call needs them, too. */
+const CARRIED = ['kubeconfig', 'context', 'cluster', 'user', 'server', 'as', 'namespace'] as const;
+
+/** As a shell takes it for one word. */
+export const quoted = (value: string): string =>
+  /^[\w@%+:,./-]+$/.test(value) ? value : `'${value.replaceAll("'", String.raw`'\''`)}'`;
+
+const carriedFlags = (command: Command): string =>
+  CARRIED.flatMap((key) => {
+    const value: unknown = command.opts()[key];
+    return typeof value === 'string' ? [key === 'namespace' ? `-n ${quoted(value)}` : `--${key} ${quoted(value)}`] : [];
+  }).join(' ');
+
 /** Runs one command line, without node and script. Resolves with the exit code; never rejects. */
 export const runProgram = async (args: readonly string[], options: ProgramOptions): Promise<ExitCode> => {
-  const { name, io, build, run = async (program) => void (await program.parseAsync(args, { from: 'user' })) } = options;
+  const { name, build } = options;
   let code: ExitCode = exitCodes.ok;
+  let flags = '';
+  const io = createIo(options.io, () => (flags === '' ? name : `${name} ${flags}`), name);
   const program = new Command(name)
     .description('DaemonSet rollouts for machines that come and go')
     .version(version)
     .exitOverride()
-    .showHelpAfterError('(run with --help for usage)')
-    .configureOutput({ writeOut: io.stdout, writeErr: io.stderr });
+    .configureOutput({ writeOut: io.stdout, writeErr: io.stderr })
+    .hook('preAction', async (_, command) => {
+      flags = carriedFlags(command);
+      await loadTemporal();
+    });
   build(program, {
     io,
     exit: (wanted) => {
       code = wanted;
     },
   });
+  for (const command of [program, ...program.commands]) {
+    const help = command === program ? name : `${name} ${command.name()}`;
+    command.configureOutput({ outputError: (text) => io.stderr(toMessage(`${name}: ${usageError(text, help)}`)) });
+  }
   try {
-    await run(program);
+    if (options.run) await options.run(program, io);
+    else await program.parseAsync(flagsAfterCommand(program, args), { from: 'user' });
     return code;
   } catch (error) {
-    return reportError(error, options);
+    return reportError(error, io, name);
   }
 };

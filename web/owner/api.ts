@@ -3,30 +3,32 @@ import type { Choice, DeviceStatus, HistoryEntry, Update } from './types.ts';
 const BASE = '/edgeset.io/v1';
 const DEADLINE_MS = 8_000;
 
-/** The result of a request. `message` is the agent's text. */
+/** The result of a request. */
 export type Outcome =
   | { kind: 'ok' }
-  /** The agent refused. */
-  | { kind: 'refused'; status: number; message: string }
+  /** The agent refused. `cause`: its code of the rule that refused; empty without one. */
+  | { kind: 'refused'; status: number; cause: string }
   /** No valid response: the outcome is unknown. */
   | { kind: 'silent' };
 
 export type Read<T> = { kind: 'ok'; value: T } | Exclude<Outcome, { kind: 'ok' }>;
 
+interface Status {
+  details?: { causes?: { reason?: string }[] };
+}
+
 /** The agent's errors are Kubernetes Status objects; the YurtHub routes respond in plain text. */
-const messageOf = async (response: Response): Promise<string> => {
-  const body = await response.text();
-  if (!(response.headers.get('content-type') ?? '').includes('json')) return body.trim();
-  const status: unknown = JSON.parse(body);
-  const has = typeof status === 'object' && status !== null && 'message' in status;
-  return has && typeof status.message === 'string' ? status.message : '';
+const causeOf = async (response: Response): Promise<string> => {
+  if (!(response.headers.get('content-type') ?? '').includes('json')) return '';
+  const status = (await response.json()) as Status | null;
+  return status?.details?.causes?.[0]?.reason ?? '';
 };
 
 const send = async <T>(path: string, read: (response: Response) => Promise<T>, init: RequestInit): Promise<Read<T>> => {
   try {
     const response = await fetch(path, { ...init, cache: 'no-store', signal: AbortSignal.timeout(DEADLINE_MS) });
     if (response.ok) return { kind: 'ok', value: await read(response) };
-    return { kind: 'refused', status: response.status, message: await messageOf(response) };
+    return { kind: 'refused', status: response.status, cause: await causeOf(response) };
   } catch {
     // Interrupted, timed out or incomplete: it makes no difference to the reader.
     return { kind: 'silent' };

@@ -1,13 +1,15 @@
+import { effect } from '@preact/signals';
 import { render } from 'preact';
 import { Page } from './parts/page.tsx';
 import { createStore } from './store.ts';
+import { rememberedLanguage } from './text/choice.ts';
 import { textFor } from './text/index.ts';
 
-const text = textFor(navigator.languages);
-document.documentElement.lang = text.language;
-document.title = text.title;
-
-const store = createStore(text);
+const store = createStore(textFor([...rememberedLanguage(), ...navigator.languages]));
+effect(() => {
+  document.documentElement.lang = store.text.language;
+  document.title = store.text.title;
+});
 store.start();
 const root = document.querySelector('#page');
 if (root) render(<Page store={store} />, root);

@@ -10,8 +10,13 @@ export type Link = 'loading' | 'live' | 'silent' | 'forbidden';
 
 export type Doing = 'now' | 'tonight' | 'later' | 'reject' | 'download';
 
+/** In the language that is chosen when it is shown. */
+type Notice = (text: Text) => string;
+
 export interface Store {
-  text: Text;
+  /** In the reader's language: a component that reads it is drawn again when the language changes. */
+  readonly text: Text;
+  useLanguage(text: Text): void;
   link: ReadonlySignal<Link>;
   /** By this browser's clock; null if the agent never responded. */
   silentSince: ReadonlySignal<number | null>;
@@ -24,10 +29,12 @@ export interface Store {
   moments: ReadonlySignal<Moments>;
   /** When the running version of an app was installed, if the history still shows it. */
   doneAt(update: Update): number;
+  /** How long the last update of an app took, in seconds, if the agent knows and the history still shows it. */
+  tookSeconds(update: Update): number | undefined;
   /** Requests without response yet, by app. */
   doing: ReadonlySignal<ReadonlyMap<string, Doing>>;
   /** What to tell the owner about the last request, by app. */
-  notices: ReadonlySignal<ReadonlyMap<string, string>>;
+  notices: ReadonlySignal<ReadonlyMap<string, Notice>>;
   choose(update: Update, revision: string, name: Doing, choice: Choice): Promise<void>;
   download(update: Update): Promise<void>;
   dismiss(key: string): void;
@@ -49,18 +56,37 @@ const delay = (ms: number): Promise<void> =>
 const without = <T>(map: ReadonlyMap<string, T>, key: string): ReadonlyMap<string, T> =>
   new Map([...map].filter(([other]) => other !== key));
 
-const sayDecision = (text: Text, app: string, outcome: Exclude<Outcome, { kind: 'ok' }>): string => {
-  if (outcome.kind === 'silent') return text.notice.unreachable(app);
-  const { status, message } = outcome;
-  if (status === 409) return text.notice.conflict(app);
-  if (status === 404) return text.notice.gone(app);
-  if (status === 401) return text.notice.notAllowed;
-  if (status === 429) return text.notice.tooMany;
-  if (status === 403) return text.notice.forbidden(app, message);
-  return text.notice.failed(app, message);
+type Failed = Exclude<Outcome, { kind: 'ok' }>;
+
+const noticeOf = (app: string, outcome: Failed): Notice => {
+  if (outcome.kind === 'silent') return ({ notice }) => notice.unreachable(app);
+  const { status, cause } = outcome;
+  if (cause === 'Halted') return ({ notice }) => notice.halted(app);
+  switch (status) {
+    case 409:
+      return ({ notice }) => notice.conflict(app);
+    case 404:
+      return ({ notice }) => notice.gone(app);
+    case 401:
+    case 403:
+      return ({ notice }) => notice.notAllowed;
+    case 429:
+      return ({ notice }) => notice.tooMany;
+    case 503:
+    case 507:
+      return ({ notice }) => notice.notSaved(app);
+    default:
+      return ({ notice }) => notice.failed(app, status);
+  }
 };
 
-export const createStore = (text: Text): Store => {
+const downloadNotice = (app: string, outcome: Failed): Notice =>
+  outcome.kind === 'refused' && outcome.status === 503
+    ? ({ notice }) => notice.downloadOffline(app)
+    : ({ notice }) => notice.download(app);
+
+export const createStore = (first: Text): Store => {
+  const text = signal(first);
   const link = signal<Link>('loading');
   const silentSince = signal<number | null>(null);
   const device = signal<DeviceStatus | null>(null);
@@ -68,9 +94,9 @@ export const createStore = (text: Text): Store => {
   const history = signal<readonly HistoryEntry[]>([]);
   const now = signal(Date.now());
   const doing = signal<ReadonlyMap<string, Doing>>(new Map());
-  const notices = signal<ReadonlyMap<string, string>>(new Map());
+  const notices = signal<ReadonlyMap<string, Notice>>(new Map());
   const timeZone = computed(() => usableZone(device.value?.timeZone ?? 'UTC'));
-  const moments = computed(() => createMoments(text, timeZone.value, now.value));
+  const moments = computed(() => createMoments(text.value, timeZone.value, now.value));
   let heard = { deviceTime: Date.now(), at: performance.now() };
 
   const tick = (): void => {
@@ -93,7 +119,7 @@ export const createStore = (text: Text): Store => {
     });
   };
 
-  const onFailedRead = (read: Exclude<Outcome, { kind: 'ok' }>): void => {
+  const onFailedRead = (read: Failed): void => {
     if (read.kind === 'refused' && (read.status === 401 || read.status === 403)) link.value = 'forbidden';
     else onSilence();
   };
@@ -131,7 +157,7 @@ export const createStore = (text: Text): Store => {
     else await refresh();
   };
 
-  const press = async (key: string, name: Doing, act: () => Promise<string | undefined>): Promise<void> => {
+  const press = async (key: string, name: Doing, act: () => Promise<Notice | undefined>): Promise<void> => {
     if (doing.value.has(key)) return;
     batch(() => {
       doing.value = new Map(doing.value).set(key, name);
@@ -146,7 +172,12 @@ export const createStore = (text: Text): Store => {
   };
 
   return {
-    text,
+    get text() {
+      return text.value;
+    },
+    useLanguage(next) {
+      text.value = next;
+    },
     link,
     silentSince,
     device,
@@ -167,17 +198,20 @@ export const createStore = (text: Text): Store => {
       );
       return Date.parse(entry?.at ?? '');
     },
+    tookSeconds: ({ namespace, daemonSet }) =>
+      history.value.find(
+        (each) => each.namespace === namespace && each.daemonSet === daemonSet && each.tookSeconds !== undefined,
+      )?.tookSeconds,
     choose: (update, revision, name, choice) =>
       press(keyOf(update), name, async () => {
         const outcome = await decide(update, revision, choice);
-        return outcome.kind === 'ok' ? undefined : sayDecision(text, update.daemonSet, outcome);
+        return outcome.kind === 'ok' ? undefined : noticeOf(update.daemonSet, outcome);
       }),
     download: (update) =>
       press(keyOf(update), 'download', async () => {
-        if (update.pod === null) return text.notice.downloadFailed(update.daemonSet, '');
+        if (update.pod === null) return ({ notice }) => notice.download(update.daemonSet);
         const outcome = await pullImages(update.namespace, update.pod);
-        if (outcome.kind === 'ok') return undefined;
-        return text.notice.downloadFailed(update.daemonSet, outcome.kind === 'refused' ? outcome.message : '');
+        return outcome.kind === 'ok' ? undefined : downloadNotice(update.daemonSet, outcome);
       }),
     dismiss(key) {
       notices.value = without(notices.value, key);

@@ -11,5 +11,6 @@ export type {
   TextResponse,
   Update,
   UpdateState,
+  Weekday,
   When,
 } from '../../src/agent/types.ts';

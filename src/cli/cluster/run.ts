@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { createLogger, OptionError, systemClock } from '../../runtime/index.ts';
 import { createEmbeddedCluster, type EmbeddedCluster, type HttpsServer, startHttpsServer } from '../../sim/index.ts';
-import { type ExitCode, exitCodes, type Io } from '../io.ts';
+import { type ExitCode, exitCodes, type ProcessIo } from '../io.ts';
 import { checkFree, writeKubeconfig } from './kubeconfig-file.ts';
 
 /** The flags of `edgeset cluster` as given. */
@@ -107,7 +107,7 @@ Ctrl-C stops the cluster. More: docs/how-to/embedded-cluster.md
 `;
 
 /** Runs the embedded cluster until a signal arrives. The only line on stdout is for the user's shell. */
-export const runCluster = async (flags: ClusterFlags, io: Io, signals: SignalSource): Promise<ExitCode> => {
+export const runCluster = async (flags: ClusterFlags, io: ProcessIo, signals: SignalSource): Promise<ExitCode> => {
   const { kubeconfig, nodes, port } = resolveClusterOptions(flags);
   await checkFree(kubeconfig);
   const { stopped, forget } = onceStopped(signals);

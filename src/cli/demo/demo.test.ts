@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Io } from '../io.ts';
+import { emptySnapshot } from '../fleet/index.ts';
+import { createIo, type Io } from '../io.ts';
 import { main } from '../main.ts';
 import { chooseView } from './demo.ts';
-import { emptySnapshot } from './observer.ts';
 
 const io = (environment: Io['environment'], columns = 80) => {
   let text = '';
   const screen = columns === 0 ? undefined : () => ({ columns, rows: 24 });
   const stdout = (more: string): void => void (text += more);
-  return { io: { stdout, stderr: stdout, terminal: true, screen, environment, random: Math.random }, text: () => text };
+  const host = { stdout, stderr: stdout, terminal: true, screen, environment, random: Math.random };
+  return { io: createIo(host, () => 'edgeset', 'edgeset'), text: () => text };
 };
 
 const progress = { heading: '', step: 1, steps: 1, title: 'T', text: 'L', speed: 1, elapsedMs: 0 };
@@ -46,5 +47,5 @@ test('glyphs beyond ASCII need a UTF-8 locale', () => {
 test('an unknown part is rejected before anything starts', async () => {
   const host = io({}, 0);
   assert.equal(await main(['demo', 'flet'], host.io), 2);
-  assert.match(host.text(), /flet: is not a part of the demo: give one or more of auto, ota, advanced, fleet/);
+  assert.match(host.text(), /flet: is not a part of the demo: give one or more of auto, ota, advanced, rings, fleet/);
 });

@@ -1,22 +1,16 @@
+import { openBrowser } from '../dashboard/open-browser.ts';
 import type { ExitCode, Io } from '../io.ts';
-import { canRedraw, untilInterrupted } from '../plugin/terminal.ts';
+import { liveScreenOf, untilInterrupted } from '../terminal.ts';
+import { createLiveView } from './live-view.ts';
 import { type DemoFlags, resolveDemoOptions } from './options.ts';
+import { createPlainView } from './plain-view.ts';
 import { runDemo } from './run.ts';
-import { createLiveView, createPlainView, type View } from './view/index.ts';
-
-/** On a smaller terminal, the log shows more than a live picture. */
-const SMALLEST_SCREEN = { columns: 40, rows: 16 };
-
-/** The Linux console and terminals without a UTF-8 locale have ASCII glyphs only. */
-const hasUnicode = ({ LC_ALL, LC_CTYPE, LANG, TERM }: Io['environment']): boolean =>
-  TERM !== 'linux' && /utf-?8/i.test(LC_ALL || LC_CTYPE || LANG || '');
+import type { View } from './view.ts';
 
 /** A live picture on a terminal; a log for files, pipes, CI and NO_COLOR. */
-export const chooseView = ({ stdout, screen, environment }: Io, speed: number): View => {
-  const size = screen?.();
-  const isLarge = size && size.columns >= SMALLEST_SCREEN.columns && size.rows >= SMALLEST_SCREEN.rows;
-  if (!screen || !isLarge || !canRedraw(environment)) return createPlainView(stdout);
-  return createLiveView({ write: stdout, screen, unicode: hasUnicode(environment), speed });
+export const chooseView = (io: Io, speed: number): View => {
+  const screen = liveScreenOf(io);
+  return screen ? createLiveView(screen, speed) : createPlainView(io.draw.stdout);
 };
 
 export const demo = async (words: readonly string[], flags: DemoFlags, io: Io): Promise<ExitCode> => {
@@ -28,7 +22,10 @@ export const demo = async (words: readonly string[], flags: DemoFlags, io: Io): 
   signal.addEventListener('abort', restore, { once: true });
   process.once('exit', restore);
   try {
-    return await runDemo(options, { view, stderr: io.stderr, signal });
+    const openPage = (address: string): void => {
+      if (flags.browser !== false && io.terminal) openBrowser(address, io.environment);
+    };
+    return await runDemo(options, { view, stderr: io.stderr, signal, openPage });
   } finally {
     process.off('exit', restore);
     restore();

@@ -6,11 +6,12 @@ import { advancedDaemonSetCrd } from '../../advanced/index.ts';
 import { runAgentProcess } from '../../agent/index.ts';
 import { customResourceDefinitions, type KubeClient } from '../../kube/index.ts';
 import { type ManagerHost, runManagerProcess } from '../../manager/index.ts';
-import { daemonRolloutCrd } from '../../rollout/index.ts';
+import { daemonRolloutCrd, planCrds } from '../../rollout/index.ts';
 import { type Clock, type Env, silentLogger, systemClock } from '../../runtime/index.ts';
 import { type ApiServer, createEmbeddedCluster, createInProcessClient, startHttpsServer } from '../../sim/index.ts';
 import { version } from '../version.ts';
 import { createFastClock } from './fast-clock.ts';
+import { startMetrics } from './metrics.ts';
 
 /** The cluster did not do what the demo shows. */
 export class DemoFailure extends Error {
@@ -29,6 +30,8 @@ export interface DemoManager {
 
 export interface ManagerEnvironment {
   kubeconfig: string;
+  /** Where the checks of rollout plans ask. */
+  prometheusAddress: string;
   /** An in-process client, for the managers of tests. */
   client: KubeClient;
   /** In the cluster's time. */
@@ -84,8 +87,9 @@ const runInProcess = (
  * Starts the manager as `edgeset manager` runs it, over HTTPS. It runs in this process to share the cluster's clock,
  * which is faster than real time. It needs no leader election: it is the only one.
  */
-const startProductManager: StartManager = ({ kubeconfig, env: { clock, random } }) => {
-  const flags = { kubeconfig, leaderElect: 'false', metricsBindAddress: '0', healthProbeBindAddress: '0' };
+const startProductManager: StartManager = ({ kubeconfig, prometheusAddress, env: { clock, random } }) => {
+  const endpoints = { metricsBindAddress: '0', healthProbeBindAddress: '0' };
+  const flags = { kubeconfig, prometheusAddress, leaderElect: 'false', ...endpoints };
   return runInProcess(random, (host) => runManagerProcess(flags, { ...host, clock }));
 };
 
@@ -157,12 +161,14 @@ export const startEnvironment = async (options: EnvironmentOptions) => {
   const { apiServer } = cluster;
   const client = createInProcessClient(apiServer);
   const server = await startHttpsServer({ apiServer, wallClock: systemClock });
+  const metrics = await startMetrics(clock);
   const folder = await mkdtemp(path.join(tmpdir(), 'edgeset-demo-'));
   const kubeconfig = path.join(folder, 'kubeconfig');
   await writeFile(kubeconfig, server.kubeconfig(), readableByOwner);
-  for (const crd of [daemonRolloutCrd, advancedDaemonSetCrd]) await client.create(customResourceDefinitions, crd);
+  for (const crd of [daemonRolloutCrd, ...planCrds, advancedDaemonSetCrd])
+    await client.create(customResourceDefinitions, crd);
   const ending = new AbortController();
-  const manager = startManager({ kubeconfig, client, env });
+  const manager = startManager({ kubeconfig, prometheusAddress: metrics.address, client, env });
   const lost = (): void => ending.abort(new DemoFailure('expected the manager to run; saw that it ended'));
   manager.ended.then(lost, lost);
   const agents = new Map<string, ReturnType<typeof startAgent>>();
@@ -172,6 +178,8 @@ export const startEnvironment = async (options: EnvironmentOptions) => {
     /** Acts as the user of the cluster. */
     client,
     kubeconfig,
+    metrics,
+    random,
     /** The cluster's time. */
     clock,
     /** Aborts with the user's signal, when the manager ends, and on `close`. */
@@ -189,6 +197,7 @@ export const startEnvironment = async (options: EnvironmentOptions) => {
       await manager.stop().catch(() => undefined);
       cluster.close();
       await server.stop();
+      await metrics.close();
       clock.stop();
       await rm(folder, { recursive: true, force: true });
     },

@@ -13,7 +13,7 @@ export interface FastClockOptions {
   base: Clock;
   /** How many times as fast as real time; above 0. */
   speed: number;
-  /** How far behind real time it starts when it is faster. Default 12 minutes: longer than a demo. */
+  /** How far behind real time it starts when it is faster. Default 20 minutes: longer than a demo. */
   behindMs?: number;
 }
 
@@ -22,7 +22,7 @@ const TICK_MS = 5;
 const LONGEST_STEP_MS = 40;
 const CATCH_UP_SPEED = 150;
 
-export const createFastClock = ({ base, speed, behindMs = 12 * 60_000 }: FastClockOptions): FastClock => {
+export const createFastClock = ({ base, speed, behindMs = 20 * 60_000 }: FastClockOptions): FastClock => {
   const clock = createVirtualClock(base.now() - (speed > 1 ? behindMs : 0));
   const arrived = new Set<() => void>();
   let last = base.now();

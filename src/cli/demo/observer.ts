@@ -1,46 +1,12 @@
 import type { Event, Node, Pod } from 'kubernetes-types/core/v1.d.ts';
 import { daemonRollouts } from '../../controller/index.ts';
 import { ifFound, nodes as nodeResource, pods as podResource } from '../../kube/index.ts';
-import { type DaemonRollout, type DaemonRolloutStatus, type Phase } from '../../rollout/index.ts';
+import { type DaemonRollout, type DaemonRolloutStatus, toPodFacts } from '../../rollout/index.ts';
 import type { Change } from '../../sim/index.ts';
+import { countsOf, type EventLine, emptySnapshot, type Snapshot } from '../fleet/index.ts';
 import { createAvailability } from './availability.ts';
 import type { Environment } from './environment.ts';
 import type { Part } from './parts/index.ts';
-
-/** One node, as drawn. */
-export interface NodeState {
-  name: string;
-  /** Undefined while the DaemonSet doesn't run on the node. */
-  phase: Phase | undefined;
-  /** Image of its pod; empty when there is none. */
-  image: string;
-}
-
-export interface EventLine {
-  reason: string;
-  note: string;
-  warning: boolean;
-}
-
-/** The state of the cluster, as drawn. */
-export interface Snapshot {
-  /** Sorted by name. */
-  nodes: readonly NodeState[];
-  counts: Readonly<Partial<Record<Phase, number>>>;
-  /** Slots of the budget. */
-  budget: { inUse: number; limit: number };
-  halted: boolean;
-  /** Oldest first. */
-  events: readonly EventLine[];
-}
-
-export const emptySnapshot: Snapshot = {
-  nodes: [],
-  counts: {},
-  budget: { inUse: 0, limit: 0 },
-  halted: false,
-  events: [],
-};
 
 const SETTLE_MS = 10_000;
 const EVENTS_KEPT = 100;
@@ -50,13 +16,6 @@ type WithConditions = { status?: { conditions?: { type: string; status: string }
 
 export const isReady = ({ status }: WithConditions): boolean =>
   status?.conditions?.some((condition) => condition.type === 'Ready' && condition.status === 'True') ?? false;
-
-/** The pod's node. A pod that isn't scheduled yet names its node in its affinity. */
-const nodeOf = ({ spec }: Pod): string => {
-  const terms = spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms;
-  const field = terms?.flatMap((term) => term.matchFields ?? []).find(({ key }) => key === 'metadata.name');
-  return spec?.nodeName ?? field?.values?.[0] ?? '';
-};
 
 /** Observes one DaemonSet, its nodes and its pods in the API server, independently of the manager. */
 export const createObserver = ({ cluster: { apiServer }, client, clock }: Environment, part: Part) => {
@@ -78,7 +37,14 @@ export const createObserver = ({ cluster: { apiServer }, client, clock }: Enviro
     const deleting = deletionTimestamp !== undefined;
     const image = pod.spec?.containers[0]?.image ?? '';
     const up = isReady(pod) && !deleting;
-    availability.setPod({ uid, name: pod.metadata?.name ?? '', node: nodeOf(pod), image, up, deleting });
+    availability.setPod({
+      uid,
+      name: pod.metadata?.name ?? '',
+      node: toPodFacts(pod)?.node ?? '',
+      image,
+      up,
+      deleting,
+    });
   };
   const learnEvent = ({ involvedObject, reason = '', message = '', type }: Event): void => {
     const { kind: about, name: subject = '' } = involvedObject;
@@ -110,10 +76,10 @@ export const createObserver = ({ cluster: { apiServer }, client, clock }: Enviro
     status,
     /** Whether the rollout's status has the condition for the current template. */
     conditionHolds(type: string): boolean {
-      const { conditions = [], observedGeneration } = status() ?? {};
+      const { conditions = [], daemonSetGeneration } = status() ?? {};
       const generation = apiServer.find<typeof daemonSet>(kind.resource, { namespace, name })?.metadata.generation;
       return (
-        observedGeneration === generation &&
+        daemonSetGeneration === generation &&
         conditions.some((condition) => condition.type === type && condition.status === 'True')
       );
     },
@@ -121,19 +87,16 @@ export const createObserver = ({ cluster: { apiServer }, client, clock }: Enviro
     podsOn: (node: string): readonly Pod[] =>
       apiServer
         .list<Pod>(podResource, { namespace, labelSelector: `app=${app}` })
-        .filter((pod) => nodeOf(pod) === node),
+        .filter((pod) => toPodFacts(pod)?.node === node),
     async snapshot(): Promise<Snapshot> {
       const nodes = eligible.map((node) => ({ name: node, phase: undefined, image: imageOn(node) }));
       // Nothing is found before the first step creates the DaemonSet.
       const reading = await ifFound(kind.read({ client, clock, namespace, name, overrides: {} }));
       if (!reading) return { ...emptySnapshot, nodes, events };
-      const { ledger, decision } = reading;
-      const { budget, usage, hold } = decision.summary;
+      const phaseOf = (node: string) => reading.ledger.get(node)?.status.phase;
       return {
-        nodes: nodes.map((node) => ({ ...node, phase: ledger.get(node.name)?.status.phase })),
-        counts: { ...ledger.tally.phases },
-        budget: { inUse: usage.occupied, limit: budget },
-        halted: hold?.kind === 'halted',
+        ...countsOf(reading),
+        nodes: nodes.map((node) => ({ ...node, phase: phaseOf(node.name) })),
         events,
       };
     },

@@ -5,8 +5,9 @@ import { resolveDemoOptions } from './options.ts';
 
 test('without arguments, all parts run in their order', () => {
   assert.deepEqual(resolveDemoOptions([], {}), {
-    parts: ['auto', 'ota', 'advanced', 'fleet'],
+    parts: ['auto', 'ota', 'advanced', 'rings', 'fleet'],
     keep: false,
+    dashboard: false,
     fleet: 40,
     speed: 10,
     seed: 1,
@@ -20,6 +21,11 @@ test('parts can be separated by spaces or commas, in any order', () => {
   assert.deepEqual(resolveDemoOptions(['fleet'], {}).parts, ['fleet']);
 });
 
+test('a dashboard needs its cluster afterwards', () => {
+  const { dashboard, keep } = resolveDemoOptions([], { dashboard: true, browser: true });
+  assert.deepEqual([dashboard, keep], [true, true]);
+});
+
 const refused = [
   { words: ['flet'], flags: {}, flag: 'flet' },
   { words: [], flags: { fleet: '4' }, flag: '--fleet' },
@@ -29,6 +35,7 @@ const refused = [
   { words: [], flags: { speed: '0' }, flag: '--speed' },
   { words: [], flags: { speed: 'fast' }, flag: '--speed' },
   { words: [], flags: { seed: '-1' }, flag: '--seed' },
+  { words: [], flags: { browser: false }, flag: '--no-browser' },
   { words: [], flags: { picture: '' }, flag: '--picture' },
   { words: ['auto'], flags: { picture: 'a.svg' }, flag: '--picture' },
 ] as const;

@@ -4,6 +4,9 @@ import { type PartName, partNames } from './parts/index.ts';
 /** The flags of `edgeset demo` as given. */
 export interface DemoFlags {
   keep?: boolean;
+  dashboard?: boolean;
+  /** False with --no-browser. */
+  browser?: boolean;
   fleet?: string;
   speed?: string;
   seed?: string;
@@ -15,6 +18,8 @@ export interface DemoOptions {
   parts: readonly PartName[];
   /** Keep the cluster running until interrupted. */
   keep: boolean;
+  /** Serve the dashboard of the cluster, which is kept then. */
+  dashboard: boolean;
   /** Number of nodes in the fleet, 5 to 1,000. Default 40. */
   fleet: number;
   /** Speed of the cluster's time, 0.1 to 30 times real time. Default 10. */
@@ -52,10 +57,13 @@ export const resolveDemoOptions = (words: readonly string[], flags: DemoFlags): 
   const parts = readParts(words);
   if (flags.picture !== undefined && !parts.includes('fleet'))
     throw new OptionError('--picture', 'shows the fleet: also run the part fleet');
+  if (flags.browser === false && !flags.dashboard)
+    throw new OptionError('--no-browser', 'is about the dashboard: also give --dashboard');
   if (flags.picture === '') throw new OptionError('--picture', 'is empty: give the name of a file');
   return {
     parts,
-    keep: flags.keep ?? false,
+    keep: (flags.keep || flags.dashboard) ?? false,
+    dashboard: flags.dashboard ?? false,
     fleet: readNumber('--fleet', flags.fleet ?? '40', 5, 1000, true),
     speed: readNumber('--speed', flags.speed ?? '10', 0.1, 30, false),
     seed: readNumber('--seed', flags.seed ?? '1', 0, 2 ** 32 - 1, true),

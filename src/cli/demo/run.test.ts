@@ -6,15 +6,23 @@ import { test } from 'node:test';
 import { run as runMain } from '../testing/index.ts';
 import type { StartManager } from './environment.ts';
 import { type DemoFlags, resolveDemoOptions } from './options.ts';
+import { createPlainView } from './plain-view.ts';
 import { runDemo } from './run.ts';
-import { endsAtOnce, ignoresBudget, ignoresHooks, ignoresOwners, updatesOfflineNodes } from './testing/managers.ts';
-import { createPlainView } from './view/index.ts';
+import {
+  endsAtOnce,
+  ignoresBudget,
+  ignoresHooks,
+  ignoresOwners,
+  ignoresPlans,
+  updatesOfflineNodes,
+} from './testing/managers.ts';
 
 const run = (
   parts: readonly string[],
   flags: DemoFlags,
   startManager?: StartManager,
   onOutput: (text: string) => void = () => undefined,
+  openPage: (address: string) => void = () => undefined,
 ) => {
   let out = '';
   let err = '';
@@ -25,7 +33,7 @@ const run = (
   });
   const options = resolveDemoOptions(parts, { speed: '30', ...flags });
   const stderr = (text: string): void => void (err += text);
-  const code = runDemo(options, { view, stderr, signal: stop.signal, ...(startManager && { startManager }) });
+  const code = runDemo(options, { view, stderr, signal: stop.signal, openPage, ...(startManager && { startManager }) });
   return { code, out: () => out, err: () => err, stop };
 };
 
@@ -33,11 +41,12 @@ test('all parts pass, and write their picture', async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'edgeset-test-'));
   try {
     const picture = path.join(folder, 'rollout.svg');
-    const demo = run([], { fleet: '10', picture });
+    // At 30 times real time, an agent's requests time out after fractions of a second, which a busy machine needs.
+    const demo = run([], { fleet: '10', picture, speed: '12' });
     assert.equal(await demo.code, 0, demo.out() + demo.err());
-    assert.match(demo.out(), /All 22 steps passed/);
+    assert.match(demo.out(), /All 30 steps passed/);
     assert.match(demo.out(), /most nodes down at once 1 of a budget of 1/);
-    assert.equal(demo.out().match(/^ +[\d.]+s {4}ok /gm)?.length, 22);
+    assert.equal(demo.out().match(/^ *[\d.]+s {4}ok /gm)?.length, 30);
     const drawn = await readFile(picture, 'utf8');
     assert.match(drawn, /A good version, half way/);
     assert.match(drawn, /A bad version, halted/);
@@ -68,6 +77,12 @@ for (const [what, part, manager, ...errors] of [
     ignoresHooks,
     /step 5 of 7 \(A preDelete hook: kiosk:4 has to wait\) failed: expected /,
   ],
+  [
+    'does not stage the rollout',
+    'rings',
+    ignoresPlans,
+    /step 3 of 8 \(checkout:2 passes the lab, but not the canary ring\) failed: expected the pods on .* to stay; saw /,
+  ],
   ['ends', 'auto', endsAtOnce, /expected the manager to run; saw that it ended/],
 ] as const)
   test(`a manager that ${what} fails the demo`, async () => {
@@ -84,11 +99,45 @@ test('an interrupt ends the demo with an error message', async () => {
   assert.match(demo.err(), /interrupted/);
 });
 
+test('the dashboard shows the cluster in its own time, while the demo runs and after it', async () => {
+  const opened = Promise.withResolvers<string>();
+  const kept = Promise.withResolvers<void>();
+  const heard = (text: string): void => {
+    if (text.includes('The dashboard is still at http')) kept.resolve();
+  };
+  const demo = run(['auto'], { dashboard: true }, undefined, heard, (address) => opened.resolve(address));
+  const { origin, pathname, search, hash } = new URL(await Promise.race([opened.promise, demo.code.then(String)]));
+  assert.equal(hash, '#/default/ds/nginx-daemonset', 'the one rollout of this part');
+  const { headers } = await fetch(`${origin}${pathname}${search}`, { redirect: 'manual' });
+  const cookie = headers.getSetCookie()[0]?.split(';')[0] ?? '';
+  const page = await fetch(`${origin}/`, { headers: { cookie } });
+  assert.match(await page.text(), /<div id="page">/);
+
+  const leave = new AbortController();
+  const stream = `${origin}/api/rollouts/default/ds/nginx-daemonset`;
+  const { body } = await fetch(stream, { headers: { cookie }, signal: leave.signal });
+  assert.ok(body);
+  let told = '';
+  for await (const text of body.pipeThrough(new TextDecoderStream())) {
+    told += text;
+    // Two workers were cut off, and came back.
+    const cutOff = told.lastIndexOf('"offline":2');
+    if (cutOff >= 0 && told.lastIndexOf('"updated":3') > cutOff) break;
+  }
+  leave.abort();
+  const [, now = ''] = /"type":"clock","now":(\d+)/.exec(told) ?? [];
+  assert.ok(Number(now) < Date.now() - 60_000, 'the clock of the cluster starts in the past');
+  await Promise.race([kept.promise, demo.code]);
+  assert.match(demo.out(), /All 4 steps passed/);
+  demo.stop.abort();
+  assert.equal(await demo.code, 0);
+});
+
 test('the edgeset commands that are printed work on the kept cluster', async () => {
   let commands: string[] = [];
   let environment: Record<string, string> = {};
   const kept = Promise.withResolvers<void>();
-  const demo = run(['auto', 'ota', 'advanced', 'fleet'], { keep: true, fleet: '5' }, undefined, (text) => {
+  const demo = run(['auto', 'ota', 'advanced', 'rings', 'fleet'], { keep: true, fleet: '5' }, undefined, (text) => {
     const kubeconfig = /export KUBECONFIG=(\S+)/.exec(text)?.[1];
     if (kubeconfig === undefined) return;
     environment = { KUBECONFIG: kubeconfig };

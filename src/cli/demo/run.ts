@@ -1,41 +1,30 @@
 import { writeFile } from 'node:fs/promises';
-import { type Clock, createRandom, sleep, systemClock, untilAborted } from '../../runtime/index.ts';
+import { type Clock, createRandom, silentLogger, sleep, systemClock, untilAborted } from '../../runtime/index.ts';
+import { drawPicture, type Picture } from '../fleet/index.ts';
 import { type ExitCode, exitCodes } from '../io.ts';
+import { keepDrawing } from '../live-region.ts';
 import { DemoFailure, type Environment, type StartManager, startEnvironment } from './environment.ts';
 import { createObserver, type Observer } from './observer.ts';
 import type { DemoOptions } from './options.ts';
 import { createPart, type Part } from './parts/index.ts';
 import { carryOut } from './step.ts';
 import { introduction, keptCluster, nextCommands, type PartResult, summary } from './text.ts';
-import { drawPicture, type Picture, type StepProgress, type View } from './view/index.ts';
+import type { StepProgress, View } from './view.ts';
 
 export interface DemoHost {
   view: View;
   stderr: (text: string) => void;
   /** Aborts when the user interrupts the demo. */
   signal: AbortSignal;
+  /** Opens the page of the dashboard for the user. */
+  openPage?: (address: string) => void;
   /** Default: the manager as `edgeset manager` runs it. */
   startManager?: StartManager;
 }
 
 const LOG_LINES = 15;
-/** Between two frames. */
-const FRAME_MS = 100;
-const SECOND_MS = 1000;
 /** Real time. */
 const clock: Clock = systemClock;
-
-/** Draws at every change, at most ten times a second, and once a second for the elapsed time. Ends with the signal. */
-const keepDrawing = async (observer: Observer, draw: () => Promise<void>, signal: AbortSignal): Promise<void> => {
-  let [changes, at] = [-1, 0];
-  while (!signal.aborted) {
-    if (observer.changes() !== changes || clock.now() - at >= SECOND_MS) {
-      [changes, at] = [observer.changes(), clock.now()];
-      await draw();
-    }
-    await sleep(clock, FRAME_MS, signal).catch(() => undefined);
-  }
-};
 
 interface StepOptions {
   progress: () => StepProgress;
@@ -52,7 +41,7 @@ const showStep = async (
   const draw = async (): Promise<void> => view.show(progress(), await observer.snapshot());
   const ended = new AbortController();
   view.step(progress());
-  const drawing = keepDrawing(observer, draw, AbortSignal.any([signal, ended.signal]));
+  const drawing = keepDrawing(clock, () => observer.changes(), draw, AbortSignal.any([signal, ended.signal]));
   const drawLast = async (): Promise<void> => {
     ended.abort();
     await drawing;
@@ -75,6 +64,27 @@ const showStep = async (
     ended.abort();
     await drawing.catch(() => undefined);
   }
+};
+
+/** Serves the dashboard of the cluster, in the cluster's time. Its address shows the rollout, if there is only one. */
+const serveDashboard = async (
+  { client, clock: clusterClock, kubeconfig }: Environment,
+  parts: readonly Part[],
+  random: () => number,
+) => {
+  const { openDashboard } = await import('../dashboard/dashboard.ts');
+  const { runCommand } = await import('../dashboard/commands.ts');
+  const dashboard = await openDashboard({
+    connection: { client, env: { clock: clusterClock, random, log: silentLogger }, namespace: 'default' },
+    namespace: undefined,
+    port: 0,
+    run: (request) => runCommand(request, [`--kubeconfig=${kubeconfig}`], { environment: {}, random }),
+  });
+  const [only, ...others] = parts;
+  if (!only || others.length > 0) return dashboard;
+  const { kind, daemonSet } = only;
+  const { namespace, name } = daemonSet.metadata;
+  return { ...dashboard, address: `${dashboard.address}#/${namespace}/${kind.short}/${name}` };
 };
 
 /** Runs the parts one after the other on the same cluster. Rejects with a `DemoFailure`. */
@@ -115,14 +125,20 @@ const runParts = async (environment: Environment, parts: readonly Part[], view: 
 
 /** Runs the demo on a cluster of its own. Resolves with the exit code, which is not 0 when a step fails. */
 export const runDemo = async (options: DemoOptions, host: DemoHost): Promise<ExitCode> => {
-  const { view, stderr, signal, startManager } = host;
+  const { view, stderr, signal, openPage, startManager } = host;
   const { speed, seed, fleet } = options;
   const random = createRandom(seed);
   const parts = options.parts.map((name) => createPart[name]({ fleet, random }));
   view.say(introduction(parts, options));
   const startedAt = clock.now();
   const environment = await startEnvironment({ startManager, clock, speed, random, signal });
+  let dashboard: Awaited<ReturnType<typeof serveDashboard>> | undefined;
   try {
+    if (options.dashboard) {
+      dashboard = await serveDashboard(environment, parts, random);
+      view.say([`The dashboard of this cluster: ${dashboard.address}`, '']);
+      openPage?.(dashboard.address);
+    }
     const clusterStartedAt = environment.clock.now();
     const { results, pictures } = await runParts(environment, parts, view, speed);
     const elapsedMs = clock.now() - startedAt;
@@ -135,7 +151,7 @@ export const runDemo = async (options: DemoOptions, host: DemoHost): Promise<Exi
       return exitCodes.ok;
     }
     await environment.clock.catchUp();
-    view.say(keptCluster(parts, environment.kubeconfig));
+    view.say(keptCluster(parts, environment.kubeconfig, dashboard?.address));
     await untilAborted(environment.signal);
     if (signal.aborted) return exitCodes.ok;
     throw environment.signal.reason;
@@ -152,6 +168,7 @@ export const runDemo = async (options: DemoOptions, host: DemoHost): Promise<Exi
     for (const line of log) stderr(`  ${line}\n`);
     return exitCodes.failed;
   } finally {
+    await dashboard?.close();
     await environment.close();
   }
 };

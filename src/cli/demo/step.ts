@@ -1,6 +1,7 @@
-import { nodes as nodeResource, type Resource } from '../../kube/index.ts';
+import { type KubeObject, nodes as nodeResource, type Resource } from '../../kube/index.ts';
 import { sleep } from '../../runtime/index.ts';
 import { firstOf } from '../plugin/text.ts';
+import { runEdgeset } from './edgeset-command.ts';
 import { DemoFailure, type Environment } from './environment.ts';
 import type { Observer } from './observer.ts';
 import type { Part, Step } from './parts/index.ts';
@@ -100,9 +101,14 @@ const createStepContext = ({ part, environment, observer, ...options }: StepOpti
     const [first] = daemonSet.spec?.template?.spec?.containers ?? [];
     return { template: { spec: { containers: [{ ...first, image }] } } };
   };
-  const patchMetadata = async (resource: Resource, name: string, metadata: object): Promise<void> => {
+  const patchObject = async (resource: Resource, name: string, body: object): Promise<void> => {
     const ref = resource.namespaced ? { ...daemonSet.metadata, name } : { name };
-    await client.patch(resource, ref, { metadata }, MERGE);
+    await client.patch(resource, ref, body, MERGE);
+  };
+  const patchMetadata = (resource: Resource, name: string, metadata: object): Promise<void> =>
+    patchObject(resource, name, { metadata });
+  const createObject = async <T extends KubeObject>(resource: Resource<T>, object: T): Promise<void> => {
+    await client.create(resource, object, { fieldManager: MERGE.fieldManager });
   };
   /** As `kubectl annotate node NAME edgeset.io/sim=offline` does, or `edgeset.io/sim-`. */
   const setOnline = async (nodes: readonly string[], online: boolean): Promise<void> => {
@@ -130,7 +136,15 @@ const createStepContext = ({ part, environment, observer, ...options }: StepOpti
     haveImage,
     imagePatch,
     patch,
+    patchObject,
     patchMetadata,
+    createObject,
+    /** What the manager's Prometheus answers. */
+    metrics: environment.metrics,
+    /** The cluster's time. */
+    now: () => clock.now(),
+    /** Runs a command of `kubectl edgeset`. */
+    edgeset: (...args: string[]): Promise<void> => runEdgeset(args, environment),
     /** Rejects as soon as a rule is violated, or the test fails, within the next `forMs` of the cluster's time. */
     async hold(forMs: number, ...[that = '', test = () => true, seen]: Partial<Expectation>): Promise<void> {
       for (const end = clock.now() + forMs; clock.now() < end; await sleep(clock, POLL_MS, signal))
@@ -147,7 +161,7 @@ const createStepContext = ({ part, environment, observer, ...options }: StepOpti
     /** Creates the part's DaemonSet, in the API version of its manifest. */
     async create(): Promise<void> {
       const version = daemonSet.apiVersion?.split('/')[1] ?? kind.resource.version;
-      await client.create({ ...kind.resource, version }, daemonSet, { fieldManager: MERGE.fieldManager });
+      await createObject({ ...kind.resource, version }, daemonSet);
     },
     /** As `kubectl set image` does. */
     setImage: (image: string): Promise<void> => patch({ spec: imagePatch(image) }),

@@ -54,13 +54,15 @@ export const summary = (
 
 export const nextCommands: readonly string[] = [
   'Next:',
-  '  npm run demo -- --keep             the same, and the cluster keeps running for kubectl',
-  '  npm run demo -- fleet --fleet 400  a larger fleet',
-  '  docs/how-to/roll-out.md            edgeset on your own cluster',
+  '  npx edgeset demo --keep             the same, and the cluster keeps running for kubectl',
+  '  npx edgeset demo --dashboard        the same on a page in your browser',
+  '  npx edgeset demo fleet --fleet 400  a larger fleet',
+  '  docs/how-to/roll-out.md             edgeset on your own cluster',
 ];
 
 /** What to type in another terminal while the cluster keeps running. */
-export const keptCluster = (parts: readonly Part[], kubeconfig: string): string[] => [
+export const keptCluster = (parts: readonly Part[], kubeconfig: string, dashboard?: string): string[] => [
+  ...(dashboard === undefined ? [] : [`The dashboard is still at ${dashboard}`]),
   'The cluster keeps running until Ctrl-C. In another terminal, in this directory:',
   '',
   `  export KUBECONFIG=${kubeconfig}`,
@@ -69,5 +71,5 @@ export const keptCluster = (parts: readonly Part[], kubeconfig: string): string[
     return ['', ...tries.map(([command, comment]) => `  ${command.padEnd(width)}  # ${comment}`)];
   }),
   '',
-  'With bin/ on PATH, `kubectl edgeset` is the same as `npx edgeset`.',
+  'Once kubectl-edgeset is on your PATH, `kubectl edgeset` is the same as `npx edgeset`.',
 ];

@@ -1,21 +1,28 @@
 import {
   type ClientOptions,
+  type ConfigOverrides,
   createClient,
   type KubeClient,
-  type KubeObject,
-  type ListOptions,
-  type ListResult,
   loadClusterConfig,
-  type Resource,
 } from '../../kube/index.ts';
-import { type Env, silentLogger, systemClock } from '../../runtime/index.ts';
-import type { ConnectionFlags } from '../commands.ts';
+import { type Env, parseDuration, silentLogger, systemClock } from '../../runtime/index.ts';
 import type { Io } from '../io.ts';
 import { version } from '../version.ts';
 import { toCommandError } from './errors.ts';
 
-/** The field manager of the plugin's writes. */
-export const FIELD_MANAGER = 'kubectl-edgeset';
+/** Flags of every command that connects to a cluster, named as in kubectl. */
+export interface ConnectionFlags extends ConfigOverrides {
+  kubeconfig?: string;
+  context?: string;
+  namespace?: string;
+  requestTimeout?: string;
+}
+
+/**
+ * The field manager of the plugin's writes. Flux takes back every field of a manager whose name begins with `kubectl`, and
+ * would end a pause at its next interval.
+ */
+export const FIELD_MANAGER = 'edgeset-cli';
 
 /** The connection of one command. */
 export interface Connection {
@@ -27,6 +34,19 @@ export interface Connection {
 /** The user is waiting: report an unreachable server soon. */
 const INTERACTIVE = { connectTimeoutMs: 5_000, maxRetries: 2 };
 
+/** As long as a timer can wait. */
+const NO_TIMEOUT_MS = 2 ** 31 - 1;
+
+const timeoutsOf = ({
+  requestTimeout: text,
+}: ConnectionFlags): Pick<ClientOptions, 'timeoutMs' | 'connectTimeoutMs'> => {
+  if (text === undefined) return {};
+  // As in kubectl, zero means that requests do not time out.
+  if (/^0+(ms|s|m|h)?$/.test(text)) return { timeoutMs: NO_TIMEOUT_MS };
+  const timeoutMs = parseDuration('--request-timeout', text);
+  return { timeoutMs, connectTimeoutMs: Math.min(timeoutMs, INTERACTIVE.connectTimeoutMs) };
+};
+
 /** Opens a connection for the duration of `work`. Rejects with a `CommandError` for errors of the API server. */
 export const withCluster = async <T>(
   flags: ConnectionFlags,
@@ -35,13 +55,16 @@ export const withCluster = async <T>(
   options: Pick<ClientOptions, 'connectTimeoutMs' | 'maxRetries' | 'terminal'> = INTERACTIVE,
 ): Promise<T> => {
   const environment = { ...io.environment };
-  const config = await loadClusterConfig({ kubeconfig: flags.kubeconfig, context: flags.context, env: environment });
+  const timeouts = timeoutsOf(flags);
+  const { kubeconfig, context } = flags;
+  const config = io.cluster ?? (await loadClusterConfig({ kubeconfig, context, overrides: flags, env: environment }));
   const env: Env = { clock: systemClock, random: io.random, log: silentLogger };
   const client = createClient(config, {
     env,
     environment,
     userAgent: `kubectl-edgeset/${version}`,
     ...options,
+    ...timeouts,
   });
   try {
     return await work({ client, env, namespace: flags.namespace ?? config.namespace });
@@ -50,21 +73,4 @@ export const withCluster = async <T>(
   } finally {
     await client.close();
   }
-};
-
-const PAGE = 500;
-
-/** All objects of a list, read page by page. */
-export const listAll = async <T extends KubeObject>(
-  client: Pick<KubeClient, 'list'>,
-  resource: Resource<T>,
-  where: ListOptions,
-): Promise<T[]> => {
-  const items: T[] = [];
-  for (let next: string | undefined = ''; next !== undefined; ) {
-    const page: ListResult<T> = await client.list(resource, { ...where, limit: PAGE, ...(next && { continue: next }) });
-    items.push(...page.items);
-    next = page.continue;
-  }
-  return items;
 };

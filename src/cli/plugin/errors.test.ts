@@ -83,12 +83,17 @@ describe('a usage error exits with 2', () => {
   for (const [args, words] of [
     [['explain', 'deploy/web'], /"deploy\/web": is not the name of a DaemonSet: give NAME or ds\/NAME/],
     [['status', 'Web'], /"Web": is not the name of a DaemonSet/],
-    [['explain'], /missing required argument 'daemonset'/],
-    [['status', '-o', 'xml'], /'xml' is invalid. Allowed choices are wide, json, yaml, name/],
-    [['explain', 'web', '-o', 'wide'], /'wide' is invalid. Allowed choices are json, yaml/],
+    [['explain'], /^kubectl edgeset: the argument <daemonset> is missing: run "kubectl edgeset explain --help"\n$/],
+    [['status', '-o', 'xml'], /^kubectl edgeset: --output: "xml" is not valid: give wide, json, yaml or name\n$/],
+    [['explain', 'web', '-o', 'wide'], /--output: "wide" is not valid: give json or yaml\n$/],
     [['wait', 'web', '--timeout', 'soon'], /--timeout: "soon" is not a duration: give seconds/],
-    [['pause', 'web', '--dry-run=later'], /'later' is invalid. Give --dry-run=client or --dry-run=server/],
-    [['manager'], /unknown command 'manager'/],
+    [
+      ['pause', 'web', '--dry-run=later'],
+      /^kubectl edgeset: --dry-run: "later" is not valid: give --dry-run=client or --dry-run=server, or put --dry-run last\n$/,
+    ],
+    [['status', '--as-group', 'a'], /^kubectl edgeset: --as-group: requires --as/],
+    [['--request-timeout', 'soon', 'status'], /^kubectl edgeset: --request-timeout: "soon" is not a duration/],
+    [['manager'], /^kubectl edgeset: unknown command "manager": run "kubectl edgeset --help"\n$/],
   ] as const)
     it(args.join(' '), async () => {
       const { code, stdout, stderr } = await world.run(args);

@@ -1,4 +1,5 @@
 import { type ClusterConfig, isKubeError, type KubeError, type KubeErrorCode } from '../../kube/index.ts';
+import { errorText } from '../../runtime/index.ts';
 
 /** Why a command failed. */
 export type CommandErrorCode =
@@ -12,6 +13,8 @@ export type CommandErrorCode =
   | 'Refused'
   | 'NoSuchRevision'
   | 'NothingToUndo'
+  | 'NoSuchStage'
+  | 'NothingToApprove'
   | 'ChoiceNeeded'
   | 'Changed';
 
@@ -34,7 +37,7 @@ const reasonOf = (error: Error): string => {
 };
 
 // The client prefixes the server's message with the request, which only helps in a log.
-const serverMessage = (error: KubeError): string => error.message.replace(/^[A-Z]+ \/\S*: /, '');
+export const serverMessage = (error: unknown): string => errorText(error).replace(/^[A-Z]+ \/\S*: /, '');
 
 type Wording = (error: KubeError, config: Pick<ClusterConfig, 'server' | 'context'>) => CommandError;
 

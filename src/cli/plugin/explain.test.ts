@@ -19,25 +19,91 @@ describe('explain', () => {
     );
     assert.match(text, /^outdated \(available\): n2, n3, n4, n5, n6 and 1 more$/m);
     assert.match(text, /^updated \(current\): n1$/m);
-    assert.match(text, /^offline \(offline-outdated\): n9\n {2}n9 has been offline for \d+ h; it is skipped/m);
+    assert.match(
+      text,
+      /^offline \(offline-outdated\): n9\n {2}n9 has been offline for \d+ h \(last seen at 2020-01-01T00:00:00Z\); it is skipped/m,
+    );
     assert.match(text, /^Note: minReadySeconds \(0 s\) is shorter/m);
-    assert.ok(text.indexOf('updated (') < text.indexOf('outdated (available)'), 'in the order of the phases');
+    const sections = [...text.matchAll(/^(\w+) \(/gm)].map(([, phase]) => phase);
+    assert.deepEqual(sections, ['offline', 'outdated', 'updated'], 'the most urgent first');
   });
 
-  it('explains each shown node when the explanation differs by node', async () => {
+  it('groups nodes with the same explanation, and says once what all of them need', async () => {
+    world.daemonSet();
+    world.fleet('n0');
+    for (const name of ['n1', 'n2', 'n3']) world.node(name, false);
+    assert.match(
+      await run(),
+      /^offline \(offline-outdated\): n1, n2, n3\n {2}Each has been offline for \d+ h \(last seen at 2020-01-01T00:00:00Z\); [^\n]+ Bring the node back[^\n]+\n\n/m,
+    );
+    world.nodeSince('n3', new Date(Date.now() - 3 * 3_600_000).toISOString());
+    assert.match(
+      await run(),
+      /\n {2}Each of n1, n2 has been offline[^\n]+back\.\n {2}n3 has been offline for 3 h \(last seen at \S+Z\); [^\n]+back\.\n {2}Bring the node back;[^\n]+\n\n/,
+    );
+  });
+
+  it('names all nodes and causes with --all', async () => {
+    world.daemonSet();
+    world.fleet('n0');
+    const names = Array.from({ length: 8 }, (_, index) => `n${index + 1}`);
+    for (const [index, name] of names.entries()) {
+      world.node(name, false);
+      world.nodeSince(name, new Date(Date.now() - (index + 3) * 3_600_000).toISOString());
+    }
+    const short = await run();
+    assert.match(short, /^offline \(offline-outdated\): n1, n2, n3, n4, n5 and 3 more$/m);
+    assert.match(short, /^ {2}n5 has been[^\n]+\n {2}3 more: add --all to explain them\. Bring the node back/m);
+    const all = await run('--all');
+    assert.match(all, /: n1, n2, n3, n4, n5, n6, n7, n8$/m);
+    for (const name of names) assert.match(all, new RegExp(`^ {2}${name} has been offline`, 'm'));
+    assert.doesNotMatch(all, /\d more/);
+  });
+
+  it('shows only the nodes of the wanted phases', async () => {
+    world.daemonSet();
+    world.fleet('n1', 'n2');
+    world.pod('n1', 'new', false);
+    world.node('n9', false);
+    const failed = await run('--phase', 'failed');
+    assert.match(failed, /^failed \(deadline\): n1$/m);
+    assert.doesNotMatch(failed, /^(outdated|offline)/m);
+    assert.match(await run('--phase', 'failed,offline', '--phase=outdated'), /^failed[^]*^offline[^]*^outdated/m);
+    assert.match(await run('--phase', 'missing,broken'), /\n\nNo node is missing or broken\.\n$/);
+    const { nodes } = JSON.parse(await run('--phase', 'offline', '-o', 'json')) as { nodes: { node: string }[] };
+    assert.deepEqual(
+      nodes.map(({ node }) => node),
+      ['n9'],
+    );
+    for (const [args, words] of [
+      [['--phase', 'late'], /--phase: "late" is not valid: give failed, broken, .* or updated\n$/],
+      [['--phase', 'failed', '--node', 'n1'], /: --node conflicts with --phase: give one of them\n$/],
+      [['--all', '--node', 'n1'], /: --node conflicts with --all: give one of them\n$/],
+    ] as const) {
+      const { code, stderr } = await world.run(['explain', 'web', ...args]);
+      assert.equal(code, 2);
+      assert.match(stderr, words);
+    }
+  });
+
+  it('is wrapped on a terminal only', async () => {
     world.daemonSet();
     world.fleet('n1');
-    world.node('n8', false);
     world.node('n9', false);
-    const text = await run();
-    assert.match(text, / {2}n8 has been offline[^\n]+\n {2}n9 has been offline/);
+    const { stdout } = await world.run(['explain', 'web'], { screen: () => ({ columns: 60, rows: 24 }) });
+    assert.ok(stdout.split('\n').every((line) => line.length <= 60));
+    assert.match(stdout, /^ {2}n9 has been offline[^\n]+\n {4}\w/m);
+    assert.equal(
+      stdout.replaceAll(/\n {2}(?! {2}|n\d)| *\n {4}/g, ' '),
+      (await run()).replaceAll(/\n {2}(?!n\d)/g, ' '),
+    );
   });
 
   it('notes that no manager has recorded a status, or has not observed the current template', async () => {
     world.daemonSet();
     world.fleet('n1');
     assert.match(await run('--node', 'n1'), /^Note: No manager has recorded a status/m);
-    world.rollout({ ...observed, observedGeneration: 1 });
+    world.rollout({ ...observed, daemonSetGeneration: 1 });
     assert.match(await run('--node', 'n1'), /^Note: The manager has not observed the current template/m);
     world.rollout(observed);
     assert.doesNotMatch(await run('--node', 'n1'), /Note/);

@@ -1,88 +1,24 @@
 import { isKubeError, nodes as nodeResource } from '../../kube/index.ts';
-import {
-  type Explanation,
-  explain,
-  explainHold,
-  phases,
-  policyWarnings,
-  toNodeInfo,
-  whyNotEligible,
-} from '../../rollout/index.ts';
-import type { ExplainFlags } from '../commands.ts';
+import { type Explanation, explain, type Phase, toNodeInfo, whyNotEligible } from '../../rollout/index.ts';
+import { toLines } from '../escape.ts';
 import type { Io } from '../io.ts';
-import { type Connection, withCluster } from './connection.ts';
+import { wrapped } from '../terminal.ts';
+import { type Connection, type ConnectionFlags, withCluster } from './connection.ts';
 import { CommandError } from './errors.ts';
+import { explainRollout, notesOf } from './explain-rollout.ts';
 import type { Reading } from './kinds/kind.ts';
 import { readName } from './kinds/names.ts';
 import { managerNotes, readRolloutOf } from './read-rollout.ts';
-import { firstOf, joinSentences, structured } from './text.ts';
+import { joinSentences, structured } from './text.ts';
 
-/** How long a cluster takes by default to mark a lost node: 40 s of grace, and one run of the node controller. */
-const DETECTION_LAG_MS = 45_000;
-const NODES_PER_CAUSE = 5;
-
-/** Causes whose explanation differs from node to node: it is printed for each node that is shown. */
-const nodeSpecific: ReadonlySet<string> = new Set([
-  'starting',
-  'changing',
-  'surging',
-  'not-ready',
-  'offline-current',
-  'offline-outdated',
-  'suspect',
-  'lost',
-  'returned',
-  'refused',
-  'image',
-  'crash-loop',
-  'image-pull',
-  'deadline',
-  'not-changed-in-time',
-]);
-
-const notesOf = (reading: Reading): string[] => [
-  ...managerNotes(reading),
-  ...policyWarnings(reading.view.policy.policy, DETECTION_LAG_MS),
-];
-
-/** What holds the rollout, then notes, then each cause with its first nodes, in the order of the phases. */
-export const renderRollout = (reading: Reading, now: number): string => {
-  const { ledger, decision, view } = reading;
-  const { hold, complete, budget, usage } = decision.summary;
-  const { tally, state } = ledger;
-  const { strategy, byApproval } = view.policy.policy;
-  const owned = strategy === 'ota';
-  const target = state.target?.name ?? 'the target revision (not known yet)';
-  const lines = [
-    `${view.namespace}/${view.name}: ${tally.phases.updated} of ${tally.online} online nodes run ${target}; ${tally.phases.offline} offline.`,
-    complete
-      ? 'Nothing is left to do.'
-      : joinSentences(
-          owned ? `${tally.ownersAsked} ${tally.ownersAsked === 1 ? 'owner has' : 'owners have'} been asked.` : '',
-          !owned || byApproval ? `${usage.occupied} of ${budget} slots of the budget are in use.` : '',
-        ),
-  ];
-  if (hold) {
-    const { what, remedy } = explainHold(hold, reading.ledger.policy.words);
-    lines.push(joinSentences(`${what}.`, remedy));
-  }
-  for (const note of notesOf(reading)) lines.push(`Note: ${note}`);
-  const records = [...ledger.records()].filter((record) => record.status.phase !== undefined);
-  const byCause = Map.groupBy(records, (record) => record.status.cause);
-  for (const phase of phases)
-    for (const [cause, group] of byCause) {
-      if (group[0]?.status.phase !== phase || !cause) continue;
-      const sorted = group.toSorted((a, b) => (a.name < b.name ? -1 : 1));
-      const names = sorted.map((record) => record.name);
-      lines.push('', `${phase} (${cause}): ${firstOf(names, NODES_PER_CAUSE)}`);
-      if (phase === 'updated') continue;
-      for (const record of sorted.slice(0, nodeSpecific.has(cause) ? NODES_PER_CAUSE : 1)) {
-        const { what, remedy } = explain(record, view.policy.policy, hold, now);
-        lines.push(`  ${joinSentences(what, remedy)}`);
-      }
-    }
-  return `${lines.join('\n')}\n`;
-};
+export interface ExplainFlags extends ConnectionFlags {
+  node?: string;
+  /** Only the nodes in these phases. */
+  phase?: readonly Phase[];
+  /** All nodes and all causes, however many. */
+  all?: boolean;
+  output?: 'json' | 'yaml';
+}
 
 /** A reserved slot is used within moments, unless the manager cannot write. */
 const SLOW_ACT_MS = 10_000;
@@ -96,7 +32,7 @@ export const explainNode = async (
   const record = ledger.get(name);
   const now = env.clock.now();
   if (record?.node) {
-    const explanation = explain(record, view.policy.policy, decision.summary.hold, now);
+    const explanation = explain(record, view.policy.policy, decision.summary, now);
     const { update } = record;
     if (explanation.cause !== 'reserved' || !update || now - update.at < SLOW_ACT_MS) return explanation;
     const remedy = `Its slot has been reserved for ${Math.round((now - update.at) / 1000)} s: check that the manager is running, and see the ${kind.failureEvents} Events of the DaemonSet.`;
@@ -135,14 +71,15 @@ const when = (time: number | undefined, now: number): string => {
 /** Phases in which nothing is expected to happen. */
 const settled: ReadonlySet<string> = new Set<Explanation['phase']>(['updated', 'not-eligible']);
 
-export const renderNode = (one: Explanation, notes: readonly string[], now: number): string => {
-  const lines = [
-    `${one.node}: ${one.phase}${one.cause ? ` (${one.cause})` : ''}`,
-    `  ${joinSentences(one.what, one.remedy, settled.has(one.phase) ? '' : when(one.lookedAtAgain, now))}`,
-    ...notes.map((note) => `Note: ${note}`),
-  ];
-  return `${lines.join('\n')}\n`;
-};
+export const renderNode = (one: Explanation, notes: readonly string[], now: number): string[] => [
+  `${one.node}: ${one.phase}${one.cause ? ` (${one.cause})` : ''}`,
+  `  ${joinSentences(one.what, one.remedy, settled.has(one.phase) ? '' : when(one.lookedAtAgain, now))}`,
+  ...notes.map((note) => `Note: ${note}`),
+];
+
+/** Whether a node is asked for; one that the DaemonSet does not run on has no phase. */
+const isWanted = (phase: Phase | undefined, wanted: readonly Phase[] | undefined): boolean =>
+  wanted === undefined || (phase !== undefined && wanted.includes(phase));
 
 /** For scripts, with times as dates. */
 const toData = ({ lookedAtAgain, ...rest }: Explanation): object => ({
@@ -152,7 +89,7 @@ const toData = ({ lookedAtAgain, ...rest }: Explanation): object => ({
 
 /** Explains the state of nodes from the cluster's objects alone, without the manager. */
 export const showExplanation = async (name: string, flags: ExplainFlags, io: Io): Promise<void> => {
-  const { node, output } = flags;
+  const { node, output, phase, all = false } = flags;
   const named = readName(name);
   await withCluster(flags, io, async (connection) => {
     const reading = await readRolloutOf(connection, named);
@@ -160,17 +97,19 @@ export const showExplanation = async (name: string, flags: ExplainFlags, io: Io)
     const { ledger, decision, view } = reading;
     if (node !== undefined) {
       const one = await explainNode(connection, reading, node);
-      io.stdout(output ? structured(toData(one), output) : renderNode(one, managerNotes(reading), now));
+      if (output) io.data(structured(toData(one), output));
+      else io.stdout(toLines(...wrapped(renderNode(one, managerNotes(reading), now), io)));
       return;
     }
+    const wanted = [...ledger.records()].filter(({ status }) => isWanted(status.phase, phase));
     if (!output) {
-      io.stdout(renderRollout(reading, now));
+      io.stdout(toLines(...wrapped(explainRollout(reading, wanted, { now, all, phases: phase }), io)));
       return;
     }
     const { hold, complete, budget, usage, breaker } = decision.summary;
-    const nodes = [...ledger.records()]
+    const nodes = wanted
       .toSorted((a, b) => (a.name < b.name ? -1 : 1))
-      .map((record) => toData(explain(record, view.policy.policy, hold, now)));
-    io.stdout(structured({ complete, hold, budget, usage, breaker, notes: notesOf(reading), nodes }, output));
+      .map((record) => toData(explain(record, view.policy.policy, decision.summary, now)));
+    io.data(structured({ complete, hold, budget, usage, breaker, notes: notesOf(reading), nodes }, output));
   });
 };

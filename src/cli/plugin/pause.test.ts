@@ -5,7 +5,7 @@ import { resumeValue } from './pause.ts';
 import { createFakeCluster, SETS } from './testing/fake-cluster.ts';
 
 const halted = (more: DaemonRolloutStatus = {}): DaemonRolloutStatus => ({
-  observedGeneration: 2,
+  daemonSetGeneration: 2,
   target: { revision: 'web-new', hash: 'new', number: 2 },
   halted: { at: '2030-01-01T00:00:00Z', reason: 'Failures', nodes: ['n1'] },
   ...more,
@@ -22,13 +22,30 @@ describe('pause and resume', () => {
     const body = patch && (JSON.parse(patch.body) as { metadata: { uid: string; annotations: unknown } });
     if (patch) {
       assert.equal(patch.path, `${SETS}/web`);
-      assert.equal(patch.query.get('fieldManager'), 'kubectl-edgeset');
+      assert.equal(patch.query.get('fieldManager'), 'edgeset-cli', 'Flux would undo what a kubectl writes');
       assert.equal(patch.query.get('dryRun'), args.includes('--dry-run=server') ? 'All' : null);
       assert.equal(body?.metadata.uid, 'uid-web', 'not a DaemonSet that was recreated');
     }
     return [stdout.trim(), body?.metadata.annotations];
   };
   const PAUSED = 'edgeset.io/paused';
+  const STRATEGY = 'apps.openyurt.io/update-strategy';
+
+  for (const dryRun of ['--dry-run=none', '--dry-run=client', '--dry-run=server'])
+    it(`prints the DaemonSet with -o and ${dryRun}`, async () => {
+      world.daemonSet();
+      const [json] = await run('pause', 'web', '-o', 'json', dryRun);
+      const { kind, metadata } = JSON.parse(json) as { kind: string; metadata: { annotations: object } };
+      assert.deepEqual([kind, metadata.annotations], ['DaemonSet', { [STRATEGY]: 'auto', [PAUSED]: 'true' }]);
+      world.daemonSet({ [PAUSED]: 'true' });
+      assert.doesNotMatch((await run('resume', 'web', '-o', 'yaml', dryRun))[0], /paused/);
+      assert.equal((await run('resume', 'web', '-o=name', dryRun))[0], 'daemonset.apps/web');
+    });
+
+  it('prints the DaemonSet as it is if nothing changes', async () => {
+    world.daemonSet();
+    assert.match((await run('resume', 'web', '-o', 'yaml'))[0], /^apiVersion: apps\/v1\nkind: DaemonSet\n/);
+  });
 
   it('pause writes the annotation once', async () => {
     world.daemonSet();
@@ -77,7 +94,7 @@ describe('pause and resume', () => {
     world.daemonSet();
     const lastTransitionTime = '2030-01-01T00:00:00Z';
     const frozen = { type: 'Paused', status: 'True', reason: 'ZeroBudget', message: '', lastTransitionTime };
-    world.rollout({ observedGeneration: 2, conditions: [frozen] });
+    world.rollout({ daemonSetGeneration: 2, conditions: [frozen] });
     assert.match((await run('resume', 'web'))[0], /neither paused nor halted; its .*max-unavailable is zero$/);
   });
 

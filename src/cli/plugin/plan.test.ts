@@ -42,6 +42,15 @@ describe('plan', () => {
     ]);
   });
 
+  it('replaces the budget under whichever name it is set', async () => {
+    for (const key of ['apps.openyurt.io/max-unavailable', 'edgeset.io/max-unavailable']) {
+      world.daemonSet({ [key]: '1' });
+      world.fleet('n1', 'n2', 'n3');
+      assert.equal((await planned()).budget, 1);
+      assert.equal((await planned('--max-unavailable', '3')).budget, 3, key);
+    }
+  });
+
   it('keeps an image request of the manager or an agent without an annotation', async () => {
     world.daemonSet();
     world.fleet('n1', 'n2', 'n3');
@@ -99,7 +108,7 @@ describe('plan', () => {
     world.fleet('n1');
     world.pod('n1', 'new');
     world.rollout({
-      observedGeneration: 2,
+      daemonSetGeneration: 2,
       rollout: 1,
       target: { revision: 'web-new', hash: 'new', number: 2 },
       finishedAt: '2024-01-01T00:00:00Z',

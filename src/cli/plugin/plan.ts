@@ -1,22 +1,23 @@
-import { type Action, annotation, type Cause, explainHold } from '../../rollout/index.ts';
-import { OptionError } from '../../runtime/index.ts';
-import type { PlanFlags } from '../commands.ts';
+import { type Action, annotation, awaitedStage, type Cause, countsOf, explainHold } from '../../rollout/index.ts';
+import { toLines } from '../escape.ts';
 import type { Io } from '../io.ts';
-import { withCluster } from './connection.ts';
+import { type ConnectionFlags, withCluster } from './connection.ts';
 import type { Overrides, Reading } from './kinds/kind.ts';
 import { readName } from './kinds/names.ts';
-import { managerNotes, readRolloutOf } from './read-rollout.ts';
+import { refuseInvalidFlags } from './override-flags.ts';
+import { plannedStages, renderStages } from './plan-stages.ts';
+import { managerNotes, readRolloutOf, requirePlan } from './read-rollout.ts';
 import { firstOf, joinSentences, structured } from './text.ts';
 
-const LONGEST_LIST = 20;
+export interface PlanFlags extends ConnectionFlags {
+  maxUnavailable?: string;
+  partition?: string;
+  nodeSelector?: string;
+  unpaused?: boolean;
+  output?: 'json' | 'yaml';
+}
 
-/** The flags that override the DaemonSet's policy. */
-const flagOf: Readonly<Record<keyof Overrides, string>> = {
-  maxUnavailable: '--max-unavailable',
-  partition: '--partition',
-  nodeSelector: '--node-selector',
-  unpaused: '--unpaused',
-};
+const LONGEST_LIST = 20;
 
 const updateSteps = {
   delete: (node: string) => `replace the pod on ${node}`,
@@ -39,7 +40,16 @@ const toStep = (action: Action, { ledger }: Reading): string => {
       return `delete pod ${action.pod.name} on ${action.node}, which the new pod replaces`;
     case 'release':
       return `release the slot of ${action.node} without replacing its pod`;
+    case 'open-stage':
+      return `open stage ${action.stage} of the rollout plan`;
+    case 'start-soak':
+      return `let stage ${action.stage} soak until ${new Date(action.until).toISOString()}`;
+    case 'end-soak':
+      return `end the soak of stage ${action.stage}: too few of its nodes run the target`;
+    case 'promote':
+      return `pass stage ${action.stage}`;
     case 'halt':
+      if (action.halt.reason === 'CheckFailed') return `halt: check ${action.halt.check} failed`;
       return action.halt.reason === 'RolledBack'
         ? 'halt: this revision was rolled back before'
         : `halt: the target revision failed on ${action.halt.nodes.join(', ')}`;
@@ -69,40 +79,47 @@ const ownersAsked = (ledger: Reading['ledger']): string => {
 };
 
 /** How many online nodes the policy keeps on an older revision, by cause. */
-const keptBack = ({ tally }: Reading['ledger']): Partial<Record<Cause, number>> =>
-  Object.fromEntries(
-    (['partition', 'node-selector', 'image'] as const).flatMap((cause) => {
-      const count = tally.causes.get(cause) ?? 0;
+const keptBack = ({ ledger, decision }: Reading): Partial<Record<Cause, number>> => {
+  const counts = new Map(countsOf(ledger, decision.summary).causes.map(({ cause, count }) => [cause, count]));
+  return Object.fromEntries(
+    (['partition', 'node-selector', 'stage', 'after', 'window', 'group', 'image'] as const).flatMap((cause) => {
+      const count = counts.get(cause) ?? 0;
       return count > 0 ? [[cause, count]] : [];
     }),
   );
+};
 
-const describeKeptBack = (ledger: Reading['ledger']): string => {
-  const { words } = ledger.policy;
+const describeKeptBack = (reading: Reading): string => {
+  const { words } = reading.ledger.policy;
   const by: Partial<Record<Cause, string>> = {
     partition: `by ${words.partition}`,
     'node-selector': `by ${words.nodeSelector}`,
+    stage: 'until their stages open',
+    after: 'until another DaemonSet is updated there',
+    window: 'until a window opens or a freeze ends',
+    group: 'until fewer nodes of their group or stage are down',
     image: 'until they have the images of the target',
   };
-  const parts = Object.entries(keptBack(ledger)).map(([cause, count]) => `${count} ${by[cause as Cause]}`);
+  const parts = Object.entries(keptBack(reading)).map(([cause, count]) => `${count} ${by[cause as Cause]}`);
   return parts.length > 0 ? `Online but held back: ${parts.join(', ')}.` : '';
 };
 
 /** What remains: nodes that wait for a slot, and offline nodes. */
-const outlook = ({ ledger, decision }: Reading): string => {
+const outlook = (reading: Reading): string => {
+  const { ledger, decision } = reading;
   if (isForOwners(ledger)) return ownersAsked(ledger);
-  const { outdated, broken, offline } = ledger.tally.phases;
+  const { outdated, broken, offline } = countsOf(ledger, decision.summary).phases;
   const begun = decision.actions.filter(({ type }) => type === 'reserve').length;
   const waiting = outdated + broken - begun;
   return joinSentences(
     ledger.policy.strategy === 'ota' ? ownersAsked(ledger) : '',
-    describeKeptBack(ledger),
+    describeKeptBack(reading),
     waiting > 0 ? `Online and waiting for a slot: ${waiting} more.` : '',
     offline > 0 ? `Offline and skipped until they return: ${offline}.` : '',
   );
 };
 
-export const renderPlan = (reading: Reading): string => {
+export const renderPlan = (reading: Reading, now: number): string => {
   const { breaker, budget, usage, hold, complete } = reading.decision.summary;
   const lines = [
     'Nothing is written: this is what the manager would do now.',
@@ -122,14 +139,27 @@ export const renderPlan = (reading: Reading): string => {
     if (steps.length > LONGEST_LIST) lines.push(`  and ${steps.length - LONGEST_LIST} more: -o json lists all of them`);
   } else lines.push(complete ? 'Nothing is left to do.' : 'The manager would do nothing now.');
   const rest = outlook(reading);
-  return `${[...lines, ...(rest === '' ? [] : [rest])].join('\n')}\n`;
+  if (rest !== '') lines.push(rest);
+  const stages = plannedStages(reading, now);
+  if (stages.length > 0) {
+    const { summary } = reading.decision;
+    const awaited = awaitedStage(reading.ledger, summary);
+    lines.push('Stages of the rollout plan:', ...renderStages(stages));
+    if (!summary.stage && !complete)
+      lines.push('They do not hold back a rollback to the revision that was last complete.');
+    if (awaited) lines.push(`Stage ${awaited.name} ${awaited.message}.`);
+  }
+  return toLines(...lines);
 };
 
-const toData = ({ decision, ledger }: Reading): object => {
+const toData = (reading: Reading, now: number): object => {
+  const { decision } = reading;
+  const stages = plannedStages(reading, now);
   const { actions, summary, wakeAt } = decision;
   return {
     ...summary,
-    keptBack: keptBack(ledger),
+    keptBack: keptBack(reading),
+    ...(stages.length > 0 && { stages }),
     actions: actions.map((action) => ('pod' in action ? { ...action, pod: action.pod.name } : action)),
     ...(Number.isFinite(wakeAt) && { decidesAgainAt: new Date(wakeAt).toISOString() }),
   };
@@ -143,11 +173,11 @@ export const showPlan = async (name: string, flags: PlanFlags, io: Io): Promise<
   await withCluster(flags, io, async (connection) => {
     const reading = await readRolloutOf(connection, named, overrides);
     const { kind, view } = reading;
-    // An invalid flag is a usage error; an invalid value in the DaemonSet is part of the output.
-    for (const error of view.policy.kind === 'invalid' ? view.policy.errors : [])
-      for (const key of ['maxUnavailable', 'partition', 'nodeSelector', 'unpaused'] as const)
-        if (error.field === kind.fields[key] && overrides[key] !== undefined)
-          throw new OptionError(flagOf[key], `"${error.value}" ${error.problem}: ${error.cure}`);
-    io.stdout(output ? structured(toData(reading), output) : renderPlan(reading));
+    requirePlan(reading);
+    // An invalid value in the DaemonSet is part of the output.
+    refuseInvalidFlags(kind, view.policy, overrides);
+    const now = connection.env.clock.now();
+    if (output) io.data(structured(toData(reading, now), output));
+    else io.stdout(renderPlan(reading, now));
   });
 };

@@ -1,10 +1,12 @@
 import { daemonRollouts } from '../../controller/index.ts';
 import { type CallOptions, ifFound, isKubeError } from '../../kube/index.ts';
-import { controllerOf, type DaemonRolloutStatus } from '../../rollout/index.ts';
+import { controllerOf, type DaemonRolloutStatus, type Preceding, type Predecessor } from '../../rollout/index.ts';
 import type { Connection } from './connection.ts';
 import { CommandError } from './errors.ts';
+import { advanced } from './kinds/advanced.ts';
 import type { DaemonSetKind, DaemonSetState, Overrides, Reading } from './kinds/kind.ts';
 import { findKind, type Named } from './kinds/names.ts';
+import { native } from './kinds/native.ts';
 
 /** Reads the DaemonSet. Rejects with a `CommandError` if there is none. */
 export const readDaemonSet = async (
@@ -20,6 +22,22 @@ export const readDaemonSet = async (
   }
 };
 
+/** Reads the rollouts of a plan's predecessors, of either kind. */
+export const readPredecessor =
+  ({ client, env, namespace }: Pick<Connection, 'client' | 'env' | 'namespace'>) =>
+  async ({ apiGroup, name }: Predecessor): Promise<Preceding | undefined> => {
+    const kind = [native, advanced].find(({ resource }) => resource.group === apiGroup);
+    const reading = await ifFound(
+      kind?.read({ client, clock: env.clock, namespace, name, overrides: {} }) ?? Promise.resolve(undefined),
+    );
+    return (
+      reading && {
+        statusOf: (node) => reading.ledger.get(node)?.status,
+        isComplete: () => reading.decision.summary.complete,
+      }
+    );
+  };
+
 /**
  * Reads the rollout of the DaemonSet that the user named, as the manager would, with `overrides` of its policy. Rejects
  * with a `CommandError` if there is none, or with the kind's own error if it is not managed.
@@ -34,7 +52,14 @@ export const readRolloutOf = async (
   const kind = await findKind(connection, named);
   let reading: Reading | undefined;
   try {
-    reading = await kind.read({ client, clock: env.clock, namespace, name, overrides });
+    reading = await kind.read({
+      client,
+      clock: env.clock,
+      namespace,
+      name,
+      overrides,
+      preceding: readPredecessor(connection),
+    });
   } catch (error) {
     throw isKubeError(error, 'NotFound') ? kind.notFound(namespace, name, error) : error;
   }
@@ -60,10 +85,43 @@ export const readStatus = async (
 const managerFindings = ({ status, view, decision }: Reading): string[] => {
   const stalled = status?.conditions?.find(({ type }) => type === 'Stalled');
   const isCurrent =
-    stalled?.status === 'True' && stalled.reason === 'InvalidPolicy' && status?.observedGeneration === view.generation;
+    stalled?.status === 'True' && stalled.reason === 'InvalidPolicy' && status?.daemonSetGeneration === view.generation;
   return isCurrent && view.policy.kind === 'on' && decision.summary.hold?.kind !== 'invalid'
     ? [`The manager reports: ${stalled.message}`]
     : [];
+};
+
+const isUnknownPlan = ({ unreadable }: Pick<Reading, 'unreadable'>): boolean =>
+  unreadable.some((plural) => plural !== 'rolloutapprovals');
+
+/** Which right the user lacks, and who can give it. */
+const missingRight = (reading: Pick<Reading, 'unreadable' | 'view'>): { what: string; cure: string } => {
+  const { unreadable, view } = reading;
+  const where =
+    isUnknownPlan(reading) && view.policy.policy.rolloutPlan?.cluster
+      ? 'in the whole cluster'
+      : `in namespace ${view.namespace}`;
+  return {
+    what: `you may not read ${unreadable.map((plural) => `${plural}.edgeset.io`).join(' and ')}`,
+    cure: `ask your cluster administrator for the ClusterRole edgeset-view ${where}`,
+  };
+};
+
+/** What is missing here because the user may not read it; undefined if everything could be read. */
+export const rightsNote = (reading: Pick<Reading, 'unreadable' | 'view'>): string | undefined => {
+  if (reading.unreadable.length === 0) return undefined;
+  const { what, cure } = missingRight(reading);
+  const hidden = isUnknownPlan(reading)
+    ? 'what the stages, windows and groups of the rollout plan hold back'
+    : 'approvals that the manager has not seen yet';
+  return `This does not show ${hidden}, because ${what}: ${cure}.`;
+};
+
+/** What the manager would do can't be told without the plan. Throws a `CommandError`. */
+export const requirePlan = (reading: Pick<Reading, 'unreadable' | 'view'>): void => {
+  if (!isUnknownPlan(reading)) return;
+  const { what, cure } = missingRight(reading);
+  throw new CommandError('Forbidden', `${what}, on which the decisions of the manager depend: ${cure}`);
 };
 
 /** Whether the manager will carry out what is decided here, as far as the cluster's objects show. */
@@ -71,8 +129,9 @@ export const managerNotes = (reading: Reading): string[] => {
   const { kind, view, status, ledger } = reading;
   if (!status)
     return [`No manager has recorded a status for this ${kind.title} yet, so nothing happens: ${kind.noManagerHint}.`];
-  const notes: string[] = [];
-  if ((status.observedGeneration ?? 0) < view.generation)
+  const rights = rightsNote(reading);
+  const notes = rights === undefined ? [] : [rights];
+  if ((status.daemonSetGeneration ?? 0) < view.generation)
     notes.push('The manager has not observed the current template yet: if this lasts, check that it is running.');
   const refused = status.causes?.find(({ cause }) => cause === 'refused')?.count ?? 0;
   if (refused > 0)

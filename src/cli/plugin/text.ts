@@ -1,19 +1,24 @@
-import { stringify } from 'yaml';
+import { Document, visit } from 'yaml';
 import type { KubeObject } from '../../kube/index.ts';
-import type { DryRun } from '../commands.ts';
+import { escapeLine, escapeText, isActive } from '../escape.ts';
+import { columnsOf, padTo } from '../terminal.ts';
+
+/** Values of `-o`. Without it, commands print text. */
+export type OutputFormat = 'wide' | 'json' | 'yaml' | 'name';
 
 /** Aligns columns as kubectl does: three spaces between them, none at the end of a line. */
 export const createTable = (header: readonly string[]) => {
   const widths = header.map((title) => title.length);
   const line = (cells: readonly string[]): string =>
     `${cells
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .map((cell, column) => padTo(escapeLine(cell), widths[column] ?? 0))
       .join('   ')
       .trimEnd()}\n`;
   /** Widths only grow, so that rows that are appended later line up with earlier ones. */
   const measure = (rows: readonly (readonly string[])[]): void => {
     for (const row of rows)
-      for (const [column, cell] of row.entries()) widths[column] = Math.max(widths[column] ?? 0, cell.length);
+      for (const [column, cell] of row.entries())
+        widths[column] = Math.max(widths[column] ?? 0, columnsOf(escapeLine(cell)));
   };
   return {
     withHeader(rows: readonly (readonly string[])[]): string {
@@ -34,8 +39,21 @@ export const withoutManagedFields = ({ apiVersion, kind, metadata, ...others }: 
   return { apiVersion, kind, metadata: shown, ...others };
 };
 
+const toYaml = (value: unknown): string => {
+  const document = new Document(value);
+  visit(document, {
+    Scalar(_, scalar) {
+      // Quoted, because other styles have no escapes.
+      if (typeof scalar.value === 'string' && isActive(scalar.value.replaceAll(/[\n\t]/g, '')))
+        scalar.type = 'QUOTE_DOUBLE';
+    },
+  });
+  return escapeText(document.toString());
+};
+
+/** JSON and quoted YAML have the same escapes for characters that act on a terminal, so the data stays the same. */
 export const structured = (value: unknown, format: 'json' | 'yaml'): string =>
-  format === 'json' ? `${JSON.stringify(value, null, 2)}\n` : stringify(value);
+  format === 'json' ? `${escapeText(JSON.stringify(value, null, 2))}\n` : toYaml(value);
 
 /** A duration for a table: `90s`, `45m`, `5h`, `12d`. */
 export const formatSeconds = (seconds: number): string => {
@@ -43,6 +61,12 @@ export const formatSeconds = (seconds: number): string => {
   if (seconds < 7200) return `${Math.round(seconds / 60)}m`;
   const hours = Math.round(seconds / 3600);
   return hours < 72 ? `${hours}h` : `${Math.round(hours / 24)}d`;
+};
+
+/** The time until then, in its largest unit; empty if unknown or past. */
+export const timeUntil = (dateTime: string | undefined, now: number): string => {
+  const seconds = Math.ceil((Date.parse(dateTime ?? '') - now) / 1000);
+  return seconds > 0 ? formatSeconds(seconds) : '';
 };
 
 /** Joins sentences with spaces, without the empty ones. */
@@ -53,6 +77,9 @@ export const firstOf = (names: readonly string[], most: number): string => {
   const more = names.length > most ? ` and ${names.length - most} more` : '';
   return `${names.slice(0, most).join(', ')}${more}`;
 };
+
+/** Values of `--dry-run`. */
+export type DryRun = 'none' | 'client' | 'server';
 
 /** Appended to the message for a change that was not made. */
 export const dryRunSuffix = (dryRun: DryRun): string =>

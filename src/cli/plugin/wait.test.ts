@@ -1,18 +1,25 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { eventually } from '../../../test/support/index.ts';
-import { type DaemonRolloutStatus, parsePolicy } from '../../rollout/index.ts';
+import { type DaemonRolloutStatus, type ParsedPolicy, parsePolicy, withPlan } from '../../rollout/index.ts';
 import { createFakeCluster, SETS } from './testing/fake-cluster.ts';
+import { planWith } from './testing/plan-objects.ts';
 
 const strategy = { 'apps.openyurt.io/update-strategy': 'auto' };
 
-/** What a manager writes that has seen these annotations. */
-const hashOf = (annotations: Record<string, string> = {}): string => {
+const policyOf = (annotations: Record<string, string>): Exclude<ParsedPolicy, { kind: 'off' }> => {
   const policy = parsePolicy({
     annotations: { ...strategy, ...annotations },
     updateStrategyType: 'OnDelete',
     minReadySeconds: 0,
   });
+  assert.ok(policy.kind !== 'off');
+  return policy;
+};
+
+/** What a manager writes that has seen these annotations. */
+const hashOf = (annotations: Record<string, string> = {}): string => {
+  const policy = policyOf(annotations);
   return policy.kind === 'on' ? policy.hash : '';
 };
 
@@ -25,7 +32,7 @@ const condition = (type: string, status: boolean, message: string, reason = 'Bec
 });
 
 const complete = (more: DaemonRolloutStatus = {}): DaemonRolloutStatus => ({
-  observedGeneration: 2,
+  daemonSetGeneration: 2,
   policyHash: hashOf(),
   conditions: [condition('Complete', true, '3 of 3 online nodes run web-new.')],
   ...more,
@@ -54,6 +61,28 @@ describe('wait', () => {
     assert.equal((await world.run(['wait', 'web'])).code, 0);
   });
 
+  it('compares the policy with its plan, if the user may read that', async () => {
+    const plans = '/apis/edgeset.io/v1alpha1/namespaces/shop/rolloutplans';
+    const plan = planWith('RolloutPlan', { name: 'rings', namespace: 'shop' }, [{ name: 'lab' }]);
+    const annotations = { 'edgeset.io/rollout-plan': 'rings' };
+    const withIt = withPlan(policyOf(annotations), () => plan);
+    const policyHash = withIt.kind === 'on' ? withIt.hash : '';
+    const wait = (hash: string) => {
+      world.daemonSet(annotations);
+      world.rollout(stalled({ policyHash: hash }));
+      return world.run(['wait', 'web', '--timeout=1s']);
+    };
+    assert.equal((await wait('')).code, 3, 'there is no such plan');
+    world.api.put(plans, plan);
+    assert.equal((await wait(policyHash)).code, 3);
+    assert.equal((await wait('another')).code, 1, 'the plan was changed since');
+    assert.equal((await wait('')).code, 1, 'it was created since');
+    world.api.put(plans, { ...plan, spec: { after: [{ name: 'driver' }] } });
+    assert.equal((await wait('')).code, 3, 'it may be a part of a circle');
+    world.api.fault = (_, path) => (path.startsWith(plans) ? { status: 403, reason: 'Forbidden' } : undefined);
+    assert.equal((await wait('another')).code, 3);
+  });
+
   it('exits with 3 when the rollout is stalled', async () => {
     world.daemonSet();
     world.rollout(stalled());
@@ -62,7 +91,7 @@ describe('wait', () => {
   });
 
   for (const [what, status, metadata] of [
-    ['an earlier template', complete({ observedGeneration: 1 }), {}],
+    ['an earlier template', complete({ daemonSetGeneration: 1 }), {}],
     ['an earlier DaemonSet of the same name', complete(), { ownerReferences: [] }],
     ['an earlier policy that stalled it', stalled({ policyHash: 'before' }), {}],
   ] as const)
@@ -161,4 +190,72 @@ describe('wait', () => {
     assert.equal((await waiting).code, 1);
     assert.equal(process.listenerCount('SIGINT'), 0);
   });
+});
+
+describe('wait for a share of the nodes', () => {
+  const world = createFakeCluster();
+  const counts = (updated: number, offlineCurrent: number, more: DaemonRolloutStatus = {}): DaemonRolloutStatus => ({
+    ...going('The rollout goes on.'),
+    target: { revision: 'web-new', hash: 'new', number: 2 },
+    nodes: { eligible: 100, online: 90, updated } as NonNullable<DaemonRolloutStatus['nodes']>,
+    causes: [
+      { phase: 'offline', cause: 'offline-current', count: offlineCurrent },
+      { phase: 'offline', cause: 'suspect', count: 1 },
+    ],
+    stragglers: [{ node: 'shop-17', lastSeen: '2020-01-01T00:00:00Z' }],
+    ...more,
+  });
+  const wait = (...flags: string[]) => world.run(['wait', 'web', '--timeout', '10s', ...flags]);
+
+  for (const [flags, status, code, says] of [
+    [['--coverage', '99%'], counts(90, 0), 0, /^90 of 90 online nodes have web-new\.$/m],
+    [['--coverage', '50%'], counts(45, 0), 0, /^45 of 90 online nodes have web-new \(45 are enough\)\.$/m],
+    [['--coverage', '50%'], counts(44, 9), 1, /44 of 90 online nodes have web-new \(45 are enough\)/],
+    [['--coverage', '46'], counts(46, 0), 0, /^46 of 90 online nodes have web-new \(46 are enough\)\.$/m],
+    [
+      ['--coverage', '99%', '--include-offline'],
+      counts(90, 9),
+      0,
+      /^99 of 100 nodes have web-new \(99 are enough\)\.$/m,
+    ],
+    [['--coverage', '99%', '--include-offline'], counts(90, 8), 1, /98 of 100 nodes have web-new/],
+    [['--include-offline'], counts(90, 10), 0, /^100 of 100 nodes have web-new\.$/m],
+    [
+      ['--include-offline'],
+      counts(90, 9, { conditions: complete().conditions ?? [] }),
+      1,
+      /Offline, with the time since: shop-17 \(\d+d\)/,
+    ],
+    [
+      ['--coverage', '50%'],
+      counts(90, 10, { conditions: [condition('Ready', false, 'Not observed.', 'TemplateNotObserved')] }),
+      1,
+      /Not observed\./,
+    ],
+  ] as const)
+    it(`${flags.join(' ')}: exits with ${code} when ${says.source}`, async () => {
+      world.daemonSet();
+      world.rollout(status);
+      const ran = await wait(...flags, ...(code === 1 ? ['--timeout', '700ms'] : []));
+      assert.equal(ran.code, code);
+      assert.match(ran.stdout + ran.stderr, says);
+    });
+
+  it('ends when the rollout is stalled before, and not when it is halted after', async () => {
+    world.daemonSet();
+    world.rollout({ ...counts(10, 0), ...stalled() });
+    assert.equal((await wait('--coverage', '50%')).code, 3);
+    world.rollout({ ...counts(80, 0), ...stalled() });
+    assert.equal((await wait('--coverage', '50%')).code, 0);
+  });
+
+  for (const share of ['0', '0%', '101%', 'most', '-1'])
+    it(`refuses --coverage=${share}`, async () => {
+      const { code, stderr } = await wait(`--coverage=${share}`);
+      assert.equal(code, 2);
+      assert.match(
+        stderr,
+        /--coverage: ".*" is not a share of the nodes: give a percentage such as 99%, or a number of nodes/,
+      );
+    });
 });

@@ -1,14 +1,22 @@
 import { daemonRollouts } from '../../controller/index.ts';
 import { isKubeError } from '../../kube/index.ts';
-import { controllerOf, type DaemonRollout, type ParsedPolicy } from '../../rollout/index.ts';
+import { controllerOf, type DaemonRollout, type ParsedPolicy, TEMPLATE_NOT_OBSERVED } from '../../rollout/index.ts';
 import { parseDuration, sleep } from '../../runtime/index.ts';
-import type { WaitFlags } from '../commands.ts';
+import { toLines } from '../escape.ts';
 import { type ExitCode, exitCodes, type Io } from '../io.ts';
-import { type Connection, withCluster } from './connection.ts';
+import { canRedraw, createRegion, untilInterrupted } from '../terminal.ts';
+import { type Connection, type ConnectionFlags, withCluster } from './connection.ts';
 import { CommandError } from './errors.ts';
 import type { DaemonSetKind, DaemonSetState } from './kinds/kind.ts';
 import { findKind, readName } from './kinds/names.ts';
-import { canRedraw, createRegion, untilInterrupted } from './terminal.ts';
+import { policyWithPlan } from './stages/plans.ts';
+import { coverageOf, type Goal, isDefault, readGoal } from './wait-goal.ts';
+
+export interface WaitFlags extends ConnectionFlags {
+  timeout: string;
+  coverage?: string;
+  includeOffline?: boolean;
+}
 
 const POLL_MS = 500;
 const WIDEST_LINE = 1_000;
@@ -24,27 +32,45 @@ export interface Progress {
 
 const progressing = (message: string): Progress => ({ kind: 'progressing', message });
 
-/** Whether the status is about the current policy. Annotations don't change the generation. */
-const knowsPolicy = (policy: ParsedPolicy, policyHash: string | undefined): boolean =>
-  policyHash === (policy.kind === 'on' ? policy.hash : '');
+/** Whether the status is about the current policy. Annotations and plans don't change the generation. */
+const knowsPolicy = (policy: ParsedPolicy | undefined, policyHash: string | undefined): boolean => {
+  // The user may not read the plan.
+  if (!policy) return true;
+  // Whether its DaemonSet is updated after one that is updated after it, only the manager knows.
+  const isInCircle = policyHash === '' && policy.kind === 'on' && (policy.policy.plan?.after.length ?? 0) > 0;
+  return isInCircle || policyHash === (policy.kind === 'on' ? policy.hash : '');
+};
 
 const deliberate: ReadonlySet<string> = new Set(['partition', 'node-selector']);
 
-/** The progress according to the DaemonRollout, if its status is about the current DaemonSet, template and policy. */
+/** Reasons of Ready for which the counts of nodes are still about the target before. */
+const beforeTarget: ReadonlySet<string> = new Set([TEMPLATE_NOT_OBSERVED, 'NotSynced']);
+
+/**
+ * The progress according to the DaemonRollout, if its status is about the current DaemonSet, template and policy. `policy`:
+ * with the plan; undefined if that can't be read.
+ */
 export const progressOf = (
-  { object: { metadata }, policy }: Pick<DaemonSetState, 'object' | 'policy'>,
+  { object: { metadata }, policy }: Pick<DaemonSetState, 'object'> & { policy: ParsedPolicy | undefined },
   rollout: DaemonRollout | undefined,
+  goal: Goal,
+  now: number,
 ): Progress => {
   const status = controllerOf(rollout ?? {})?.uid === metadata?.uid ? rollout?.status : undefined;
-  if (!status || (status.observedGeneration ?? 0) < (metadata?.generation ?? 0))
+  if (!status || (status.daemonSetGeneration ?? 0) < (metadata?.generation ?? 0))
     return progressing('Waiting for the manager to observe the current template.');
   const condition = (type: string) => status.conditions?.find((one) => one.type === type);
   const [complete, stalled, ready] = ['Complete', 'Stalled', 'Ready'].map(condition);
-  if (complete?.status === 'True' && stalled?.status !== 'True') return { kind: 'complete', message: complete.message };
+  const covered = isDefault(goal) || beforeTarget.has(ready?.reason ?? '') ? undefined : coverageOf(status, goal, now);
+  if (covered?.reached) return { kind: 'complete', message: covered.message };
+  if (isDefault(goal) && complete?.status === 'True' && stalled?.status !== 'True')
+    return { kind: 'complete', message: complete.message };
   // A resumed or fixed rollout stays Stalled until the manager has read the annotation.
   if (!knowsPolicy(policy, status.policyHash))
     return progressing('Waiting for the manager to observe the current policy.');
   if (stalled?.status === 'True') return { kind: 'stalled', message: stalled.message };
+  // What the policy keeps back is not covered, either.
+  if (!isDefault(goal)) return progressing(covered?.message ?? ready?.message ?? '');
   const message = ready?.message ?? status.summary ?? '';
   const held = (status.causes ?? []).filter(({ phase }) => phase === 'held');
   const isHeld = ready?.reason === 'LeftOnOldRevision' && held.every(({ cause }) => deliberate.has(cause));
@@ -54,11 +80,13 @@ export const progressOf = (
 };
 
 const look = async (
-  { client, namespace }: Connection,
+  connection: Connection,
   kind: DaemonSetKind,
   name: string,
+  goal: Goal,
   signal: AbortSignal,
 ): Promise<Progress> => {
+  const { client, env, namespace } = connection;
   const subject = await kind.get(client, { namespace, name }, { signal });
   if (subject.object.metadata?.deletionTimestamp)
     throw new CommandError(
@@ -66,13 +94,14 @@ const look = async (
       `${kind.title} ${namespace}/${name} is being deleted: its rollout will not complete`,
     );
   if (subject.policy.kind === 'off') throw kind.notServed(namespace, name);
+  const policy = await policyWithPlan(connection, subject.policy, { signal });
   let rollout: DaemonRollout | undefined;
   try {
     rollout = await client.get(daemonRollouts, { namespace, name: kind.rolloutName(name) }, { signal });
   } catch (error) {
     if (!isKubeError(error, 'NotFound')) throw error;
   }
-  return progressOf(subject, rollout);
+  return progressOf({ object: subject.object, policy }, rollout, goal, env.clock.now());
 };
 
 /** Whether the API server may recover, such as from a restart or overload. */
@@ -83,20 +112,21 @@ const isTransient = (error: unknown): boolean =>
 const createProgress = (io: Io): ((message: string) => void) => {
   const region =
     io.terminal && canRedraw(io.environment)
-      ? createRegion(io.stderr, () => ({ columns: io.screen?.().columns ?? WIDEST_LINE, rows: 3 }))
+      ? createRegion(io.draw.stderr, () => ({ columns: io.screen?.().columns ?? WIDEST_LINE, rows: 3 }))
       : undefined;
   let printed = '';
   return (message) => {
     if (message === printed) return;
     printed = message;
     if (region) region.show(message);
-    else io.stderr(`${message}\n`);
+    else io.stderr(toLines(message));
   };
 };
 
 /** Waits until the rollout is complete. Resolves with the exit code. */
 export const waitForRollout = async (name: string, flags: WaitFlags, io: Io): Promise<ExitCode> => {
   const timeoutMs = parseDuration('--timeout', flags.timeout);
+  const goal = readGoal(flags.coverage, flags.includeOffline);
   const named = readName(name);
   return withCluster(flags, io, async (connection) => {
     const { env, namespace } = connection;
@@ -111,7 +141,7 @@ export const waitForRollout = async (name: string, flags: WaitFlags, io: Io): Pr
       for (;;) {
         try {
           kind ??= await findKind(connection, named, { signal: stop });
-          last = await look(connection, kind, named.name, stop);
+          last = await look(connection, kind, named.name, goal, stop);
         } catch (error) {
           if (last === undefined || stop.aborted || !isTransient(error)) throw error;
           progress('The API server is not responding; waiting for it.');
@@ -119,11 +149,11 @@ export const waitForRollout = async (name: string, flags: WaitFlags, io: Io): Pr
           continue;
         }
         if (last.kind === 'complete' || last.kind === 'held') {
-          io.stdout(`${last.message}\n`);
+          io.stdout(toLines(last.message));
           return exitCodes.ok;
         }
         if (last.kind === 'stalled') {
-          io.stderr(`${last.message}\n`);
+          io.stderr(toLines(last.message));
           return exitCodes.stalled;
         }
         progress(last.message);

@@ -1,4 +1,4 @@
-import type { Io } from '../io.ts';
+import type { ProcessIo } from '../io.ts';
 import { main, type ProgramName } from '../main.ts';
 
 export interface Ran {
@@ -8,7 +8,7 @@ export interface Ran {
 }
 
 /** Runs a command line in this process. `io` overrides parts of its process. */
-export const run = async (args: readonly string[], io: Partial<Io> = {}, name?: ProgramName): Promise<Ran> => {
+export const run = async (args: readonly string[], io: Partial<ProcessIo> = {}, name?: ProgramName): Promise<Ran> => {
   let stdout = '';
   let stderr = '';
   const code = await main(

@@ -15,7 +15,8 @@ export interface Edgeset {
 
 /** Runs `edgeset` as a process. The test must kill it at its end. */
 export const startEdgeset = (args: readonly string[], environment: Record<string, string> = {}): Edgeset => {
-  const env = { PATH: process.env.PATH ?? '', HOME: '/nonexistent', ...environment };
+  const { PATH = '', NODE_COMPILE_CACHE = '' } = process.env;
+  const env = { PATH, NODE_COMPILE_CACHE, HOME: '/nonexistent', ...environment };
   const child = spawn(process.execPath, [script, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] });
   let stdout = '';
   let stderr = '';

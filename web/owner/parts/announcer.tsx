@@ -10,6 +10,7 @@ export const Announcer = ({ store }: { store: Store }) => {
   const { text } = store;
   const device = store.device.value;
   const said = useRef<ReadonlyMap<string, string> | null>(null);
+  const language = useRef(text.language);
   const words = useRef('');
   if (device !== null) {
     const present = new Map(
@@ -19,9 +20,12 @@ export const Announcer = ({ store }: { store: Store }) => {
         return [keyOf(update), text.live.state(update.daemonSet, what ?? text.state[update.state])];
       }),
     );
-    const before = said.current;
+    // Another language is no news.
+    const before = language.current === text.language ? said.current : null;
+    if (before === null) words.current = '';
+    language.current = text.language;
     const news = before === null ? [] : [...present].filter(([key, what]) => before.get(key) !== what);
-    if (news.length > 0) words.current = `${news.map(([, what]) => what).join('. ')}.`;
+    if (news.length > 0) words.current = text.live.all(news.map(([, what]) => what));
     said.current = present;
   }
   return (

@@ -4,6 +4,7 @@ import type { Update } from '../types.ts';
 import { isUnderWay, isWithheld, mayDecide } from '../view/choices.ts';
 import { Decide } from './decide.tsx';
 import { Deadline, Details, Download, Remarks, Versions } from './facts.tsx';
+import { Notes } from './notes.tsx';
 import { Steps } from './steps.tsx';
 
 const TONES: Readonly<Record<Update['state'], string>> = {
@@ -55,7 +56,7 @@ export const AppCard = ({ store, update, alone }: { store: Store; update: Update
       </div>
       {notice !== undefined && (
         <div class="notice tone-bad">
-          <p role="alert">{notice}</p>
+          <p role="alert">{notice(text)}</p>
           <button type="button" class="quiet" onClick={() => store.dismiss(keyOf(update))}>
             {text.notice.close}
             <span class="hidden">{text.forApp(update.daemonSet)}</span>
@@ -63,6 +64,7 @@ export const AppCard = ({ store, update, alone }: { store: Store; update: Update
         </div>
       )}
       <Versions store={store} update={update} />
+      <Notes store={store} update={update} />
       <Remarks store={store} update={update} />
       <Deadline store={store} update={update} />
       <Steps store={store} update={update} />

@@ -33,6 +33,13 @@ const Offline = ({ store, since }: { store: Store; since: string }) => {
   );
 };
 
+/** The agent's own words, which are English and for somebody else. */
+const Cause = ({ store, message }: { store: Store; message: string }) => (
+  <p class="note">
+    {store.text.disk.cause} <span lang="en">{message}</span>
+  </p>
+);
+
 /** What the owner should know before deciding. Screen readers announce it when it appears. */
 export const Banners = ({ store }: { store: Store }) => {
   const { text } = store;
@@ -50,13 +57,13 @@ export const Banners = ({ store }: { store: Store }) => {
       {link === 'live' && device !== null && device.disk.trouble !== null && (
         <Banner tone="bad" icon="warn" title={text.disk.troubleTitle}>
           <p>{text.disk.trouble}</p>
-          <p class="note">{text.disk.cause(device.disk.trouble)}</p>
+          <Cause store={store} message={device.disk.trouble} />
         </Banner>
       )}
       {link === 'live' && device !== null && device.disk.damage !== null && (
         <Banner tone="wait" icon="warn" title={text.disk.damageTitle}>
           <p>{text.disk.damage}</p>
-          <p class="note">{text.disk.cause(device.disk.damage)}</p>
+          <Cause store={store} message={device.disk.damage} />
         </Banner>
       )}
       {link === 'live' && device?.safe.configured === true && device.safe.safe === false && (

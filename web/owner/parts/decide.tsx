@@ -1,6 +1,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Doing, Store } from '../store.ts';
 import type { Update } from '../types.ts';
+import { sayDuration } from '../view/amount.ts';
 import { askAgainAt, type ChoiceName, choiceOf, chosenName, NIGHT } from '../view/choices.ts';
 import { Confirm } from './confirm.tsx';
 import { Decided } from './decided.tsx';
@@ -13,11 +14,13 @@ interface ButtonProps {
   hint: string;
 }
 
-const hintForNow = (store: Store): string => {
+const hintForNow = (store: Store, update: Update): string => {
   const { choice } = store.text;
   const device = store.device.value;
   if (device?.connected === false) return choice.nowHintOffline;
-  return device?.safe.configured === true && device.safe.safe === false ? choice.nowHintUnsafe : choice.nowHint;
+  if (device?.safe.configured === true && device.safe.safe === false) return choice.nowHintUnsafe;
+  const seconds = store.tookSeconds(update);
+  return seconds === undefined ? choice.nowHint : choice.nowHintTook(sayDuration(seconds, store.text.language));
 };
 
 const hintForLater = (store: Store, update: Update): string => {
@@ -89,25 +92,25 @@ export const Decide = ({ store, update, doing }: { store: Store; update: Update;
   return (
     <div class="decide" role="group" aria-label={legend(update.daemonSet)}>
       <div class="choices">
-        {button({ name: 'now', icon: 'update', label: now, hint: hintForNow(store) })}
+        {button({ name: 'now', icon: 'update', label: now, hint: hintForNow(store, update) })}
         {button({ name: 'tonight', icon: 'moon', label: tonight, hint: tonightHint(NIGHT.from, NIGHT.to) })}
         {button({ name: 'later', icon: 'clock', label: later, hint: hintForLater(store, update) })}
       </div>
       <div class="quiet-row">
+        {decided && (
+          <button type="button" class="quiet" onClick={onKeep}>
+            {keep}
+          </button>
+        )}
         {chosen !== 'reject' && (
           <button
             type="button"
-            class="quiet"
+            class="faint"
             aria-disabled={!usable}
             onClick={() => setConfirming(usable ? revision : null)}
           >
             {reject}
             <span class="hidden">{text.forApp(update.daemonSet)}</span>
-          </button>
-        )}
-        {decided && (
-          <button type="button" class="quiet" onClick={onKeep}>
-            {keep}
           </button>
         )}
       </div>

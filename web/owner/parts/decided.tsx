@@ -3,7 +3,7 @@ import type { Store } from '../store.ts';
 import type { Decision, Update } from '../types.ts';
 
 const sayDecision = (store: Store, decision: Decision): string => {
-  const { decided, days } = store.text;
+  const { decided } = store.text;
   const choice = decision.decision;
   if (decision.by.via === 'agent') return decided.deadline;
   if (choice.choice === 'reject') return decided.rejected;
@@ -16,7 +16,7 @@ const sayDecision = (store: Store, decision: Decision): string => {
       return decided.safe;
     case 'window':
       return when.days && when.days.length > 0
-        ? decided.windowDays(when.from, when.to, when.days.map((day) => days[day]).join(', '))
+        ? decided.windowDays(when.from, when.to, store.moments.value.weekdays(when.days))
         : decided.window(when.from, when.to);
   }
 };

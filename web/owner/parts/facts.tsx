@@ -1,5 +1,7 @@
+import type { ComponentChildren } from 'preact';
 import type { Store } from '../store.ts';
 import type { Update } from '../types.ts';
+import { saySize } from '../view/amount.ts';
 import { isWithheld } from '../view/choices.ts';
 import { compareImages, type ImageChange } from '../view/image-name.ts';
 import { Icon } from './icon.tsx';
@@ -60,7 +62,7 @@ export const Remarks = ({ store, update }: { store: Store; update: Update }) => 
   const { state, decision, target, running } = update;
   const say = (at: string): string => store.moments.value.say(Date.parse(at));
   const done = state === 'current' ? store.doneAt(update) : Number.NaN;
-  const tried = decision?.state === 'refused' && state !== 'current' ? decision.result : undefined;
+  const tried = decision?.state === 'refused' && state !== 'current';
   const published = state === 'current' || state === 'updating' || state === 'failed' ? null : target.publishedAt;
   return (
     <>
@@ -77,7 +79,7 @@ export const Remarks = ({ store, update }: { store: Store; update: Update }) => 
           {text.app.halted} {text.app.haltedHelp}
         </p>
       )}
-      {tried !== undefined && <p class="note">{text.app.lastTry(tried)}</p>}
+      {tried && <p class="note">{text.app.lastTry}</p>}
       {update.pod === null && state !== 'updating' && <p class="note">{text.app.absent}</p>}
       {update.pod !== null && !running.ready && state !== 'updating' && state !== 'failed' && (
         <p class="note">{text.app.notRunning}</p>
@@ -103,20 +105,25 @@ export const Deadline = ({ store, update }: { store: Store; update: Update }) =>
 
 export const Download = ({ store, update, busy }: { store: Store; update: Update; busy: boolean }) => {
   const { text } = store;
-  const { state, message } = update.image;
-  const words = {
-    unknown: text.download.unknown,
-    pulling: text.download.pulling,
-    ready: text.download.ready,
-    failed: text.download.failed(message),
-  };
+  const { state } = update.image;
+  const { running, target } = update.size;
+  // Before a download, only the registry knows the size of the new version.
+  const size =
+    target !== null
+      ? text.download.size(saySize(target, text.language))
+      : running !== null
+        ? text.download.installed(saySize(running, text.language))
+        : '';
   const offered = (state === 'unknown' || state === 'failed') && update.pod !== null;
   const possible = offered && store.device.value?.connected === true && store.link.value === 'live';
   return (
     <div class={`download download-${state}`}>
       <p>
         <Icon name={state === 'ready' ? 'check' : state === 'failed' ? 'warn' : 'download'} />
-        <span>{words[state]}</span>
+        <span>
+          {text.download[state]}
+          {size !== '' && <small>{size}</small>}
+        </span>
       </p>
       {possible && (
         <button type="button" class="quiet" aria-disabled={busy} onClick={() => void store.download(update)}>
@@ -128,10 +135,25 @@ export const Download = ({ store, update, busy }: { store: Store; update: Update
   );
 };
 
-/** For support calls with the administrator. */
+const Detail = ({ term, children }: { term: string; children: ComponentChildren }) => (
+  <div>
+    <dt>{term}</dt>
+    <dd>{children}</dd>
+  </div>
+);
+
+/** The agent's own words are English in every language: they are for support calls with the administrator. */
+const Said = ({ term, message }: { term: string; message: string | undefined }) =>
+  message ? (
+    <Detail term={term}>
+      <span lang="en">{message}</span>
+    </Detail>
+  ) : null;
+
 export const Details = ({ store, update }: { store: Store; update: Update }) => {
   const { detail } = store.text.app;
-  const images = compareImages(update.running.images, update.target.images);
+  const { running, target, state, decision } = update;
+  const images = compareImages(running.images, target.images);
   const full = (container: string, list: Update['target']['images']): string =>
     list?.find((each) => each.container === container)?.image ?? '–';
   return (
@@ -142,36 +164,21 @@ export const Details = ({ store, update }: { store: Store; update: Update }) => 
       </summary>
       <dl>
         {images.map(({ container }) => (
-          <div key={container}>
-            <dt>{container}</dt>
-            <dd>
-              {full(container, update.running.images)}
-              {update.state !== 'current' && <br />}
-              {update.state !== 'current' && `→ ${full(container, update.target.images)}`}
-            </dd>
-          </div>
+          <Detail key={container} term={container}>
+            {full(container, running.images)}
+            {state !== 'current' && <br />}
+            {state !== 'current' && `→ ${full(container, target.images)}`}
+          </Detail>
         ))}
-        <div>
-          <dt>{detail.namespace}</dt>
-          <dd>{update.namespace}</dd>
-        </div>
-        <div>
-          <dt>{detail.pod}</dt>
-          <dd>{update.pod ?? '–'}</dd>
-        </div>
-        <div>
-          <dt>{detail.revision}</dt>
-          <dd>
-            {update.running.revision}
-            {update.target.revision !== null && update.state !== 'current' && ` → ${update.target.revision}`}
-          </dd>
-        </div>
-        <div>
-          <dt>{detail.reason}</dt>
-          <dd>
-            {update.reason}: {update.message}
-          </dd>
-        </div>
+        <Detail term={detail.namespace}>{update.namespace}</Detail>
+        <Detail term={detail.pod}>{update.pod ?? '–'}</Detail>
+        <Detail term={detail.revision}>
+          {running.revision}
+          {target.revision !== null && state !== 'current' && ` → ${target.revision}`}
+        </Detail>
+        <Said term={detail.reason} message={`${update.reason}: ${update.message}`} />
+        {state !== 'current' && <Said term={detail.download} message={update.image.message} />}
+        {decision?.state === 'refused' && <Said term={detail.lastTry} message={decision.result} />}
       </dl>
     </details>
   );

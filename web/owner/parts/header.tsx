@@ -1,4 +1,6 @@
 import type { Store } from '../store.ts';
+import { rememberLanguage } from '../text/choice.ts';
+import { languages } from '../text/index.ts';
 import { Icon } from './icon.tsx';
 
 const Connection = ({ store }: { store: Store }) => {
@@ -18,11 +20,38 @@ const Connection = ({ store }: { store: Store }) => {
   );
 };
 
+/** Each language in its own words, for those who can't read the current one. */
+const Languages = ({ store }: { store: Store }) => {
+  const { text } = store;
+  const choose = (language: string): void => {
+    const chosen = languages.find((each) => each.language === language);
+    if (!chosen) return;
+    store.useLanguage(chosen);
+    rememberLanguage(language);
+  };
+  return (
+    <label class="language">
+      <Icon name="globe" />
+      <span class="hidden">{text.chooseLanguage}</span>
+      <select value={text.language} onChange={(event) => choose(event.currentTarget.value)}>
+        {languages.map(({ language, name }) => (
+          <option key={language} value={language} lang={language}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+};
+
 export const Header = ({ store }: { store: Store }) => (
   <header>
     <h1>
       <span class="kicker">{store.text.title}</span> <span class="device">{store.device.value?.node ?? ''}</span>
     </h1>
-    <Connection store={store} />
+    <div class="header-side">
+      <Connection store={store} />
+      <Languages store={store} />
+    </div>
   </header>
 );

@@ -1,6 +1,5 @@
 import type { Store } from '../store.ts';
 import type { Update } from '../types.ts';
-import { sayTimes } from '../view/moment.ts';
 import { type StepState, stepsOf } from '../view/steps.ts';
 
 export const Steps = ({ store, update }: { store: Store; update: Update }) => {
@@ -24,7 +23,7 @@ export const Steps = ({ store, update }: { store: Store; update: Update }) => {
               {label}
               <span class="hidden">, {words[state]}</span>
             </p>
-            {note !== '' && <p class="note">{sayTimes(note, store.moments.value)}</p>}
+            {note !== '' && <p class="note">{note}</p>}
           </div>
         </li>
       ))}

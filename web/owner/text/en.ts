@@ -1,13 +1,17 @@
 /**
- * All texts of the page. A translation is a copy of this file with an entry in index.ts. The texts are for the person who
- * uses the device, so they contain no Kubernetes terms.
+ * All texts of the page. The other languages are copies of this file: a text that is missing there is an error of the
+ * compiler. The texts are for the person who uses the device, so they contain no Kubernetes terms. Dates, durations and
+ * sizes come from view/, in the same language.
  */
 export const en = {
+  /** The tag of the page and of its dates. */
+  language: 'en-GB',
+  /** In the language itself, for the switch. */
+  name: 'English',
+  title: 'Updates on this device',
   /** For screen readers: the app that a button belongs to, which is otherwise only visible. */
   forApp: (app: string) => ` (${app})`,
-  /** Also determines the date format. */
-  language: 'en-GB',
-  title: 'Updates on this device',
+  chooseLanguage: 'Language',
   timeNote: (zone: string) => `All times are this device's own (${zone}).`,
 
   moment: {
@@ -49,7 +53,7 @@ export const en = {
     trouble: 'Nothing is updated until this is fixed. Please tell your administrator, then decide again.',
     damageTitle: 'Some earlier decisions could not be read',
     damage: 'Please check each app below: you may have to decide again.',
-    cause: (message: string) => `What the device says: ${message}`,
+    cause: 'For your administrator:',
   },
 
   summary: {
@@ -76,7 +80,6 @@ export const en = {
 
   app: {
     installed: 'Installed',
-    next: 'New',
     published: (when: string) => `Published ${when}.`,
     newUnknown: 'This device does not know the details of the new version yet.',
     arrow: 'becomes',
@@ -87,23 +90,37 @@ export const en = {
     withheldHelp: 'There is a new version, but it is not offered to this device for now.',
     notRunning: 'The installed version is not running properly at the moment.',
     absent: 'The app is not running at the moment.',
-    details: 'Technical details',
     updatedAt: (when: string) => `Updated ${when}.`,
     failed: 'The new version was installed, but does not run properly.',
     failedHelp: 'Please tell your administrator. You will be asked again when there is a better version.',
     halted: 'This version was stopped because it caused trouble on other devices.',
     haltedHelp: 'You do not have to do anything: the installed version stays until a better one is published.',
-    lastTry: (what: string) => `Last attempt: ${what}`,
-    detail: { revision: 'Revision', target: 'New revision', pod: 'Pod', namespace: 'Namespace', reason: 'State' },
+    lastTry: 'The last attempt did not work.',
+    details: 'Technical details',
+    detail: {
+      revision: 'Revision',
+      pod: 'Pod',
+      namespace: 'Namespace',
+      reason: 'State',
+      download: 'Download',
+      lastTry: 'Last attempt',
+    },
+  },
+
+  notes: {
+    title: 'What is new',
+    more: 'Show all',
+    less: 'Show less',
   },
 
   download: {
     unknown: 'Not downloaded',
     pulling: 'Downloading …',
     ready: 'Downloaded and ready',
-    failed: (why: string) => why || 'The new version could not be downloaded.',
+    failed: 'The new version could not be downloaded.',
+    installed: (size: string) => `Installed: ${size}`,
+    size: (size: string) => `Size: ${size}`,
     button: 'Download now',
-    asked: 'The download was requested.',
   },
 
   deadline: {
@@ -115,12 +132,13 @@ export const en = {
     legend: (app: string) => `When should ${app} be updated?`,
     now: 'Update now',
     nowHint: 'The app stops for a moment.',
+    nowHintTook: (duration: string) => `Took about ${duration} last time.`,
     nowHintOffline: 'As soon as the device is online.',
     nowHintUnsafe: 'As soon as the device says it is safe.',
     tonight: 'Tonight',
-    tonightHint: (from: string, to: string) => `Between ${from} and ${to}. If that fails, the next night.`,
+    tonightHint: (from: string, to: string) => `Between ${from} and ${to}.`,
     later: 'Later',
-    laterHint: (when: string) => `Nothing happens now. You are asked again ${when}.`,
+    laterHint: (when: string) => `Asks again ${when}.`,
     laterHintDeadline: (when: string) => `Your administrator's deadline comes first: ${when}.`,
     reject: 'Not this version',
     change: 'Change',
@@ -138,7 +156,8 @@ export const en = {
 
   decided: {
     now: 'You chose to update now.',
-    window: (from: string, to: string) => `You chose to update at night, between ${from} and ${to}.`,
+    window: (from: string, to: string) =>
+      `You chose to update at night, between ${from} and ${to}. If that fails, the next night.`,
     windowDays: (from: string, to: string, days: string) =>
       `You chose to update between ${from} and ${to}, on ${days}.`,
     safe: 'You chose to update as soon as the device says it is safe.',
@@ -148,16 +167,6 @@ export const en = {
     at: (when: string) => `Decided ${when}.`,
   },
 
-  days: {
-    mon: 'Monday',
-    tue: 'Tuesday',
-    wed: 'Wednesday',
-    thu: 'Thursday',
-    fri: 'Friday',
-    sat: 'Saturday',
-    sun: 'Sunday',
-  },
-
   steps: {
     label: (app: string) => `Progress of ${app}`,
     decided: 'Decided',
@@ -165,53 +174,61 @@ export const en = {
     current: 'in progress',
     ahead: 'still to come',
     failed: 'failed',
-    waitConnection: 'Waiting for the connection',
-    waitWindow: 'Waiting for the agreed time',
-    waitSafe: 'Waiting until the device says it is safe',
-    waitImage: 'Waiting for the download',
-    /** By the agent's reason. */
+    /** What an approved update waits for, see view/reasons.ts. */
     waits: {
-      Disconnected: 'Waiting for the connection',
-      OutsideWindow: 'Waiting for the agreed time',
-      NotSafe: 'Waiting until the device says it is safe',
-      ImageNotReady: 'Waiting for the download',
-    } as Readonly<Record<string, string>>,
-    /** By reason, while the new version is not offered to this device. */
-    withheld: {
-      Paused: 'Waiting until the update continues on all devices',
-      Partition: "Waiting for this device's turn",
-      NodeSelector: 'Waiting until it is offered to this device',
-      NodeNotEligible: 'Waiting until the app can start on this device',
-      NotOffered: 'Waiting until it is offered to this device',
-    } as Readonly<Record<string, string>>,
-    waitOther: 'Waiting to start',
+      connection: 'Waiting for the connection',
+      window: 'Waiting for the agreed time',
+      safe: 'Waiting for a safe moment',
+      download: 'Waiting for the download',
+      pause: 'Paused on all devices',
+      turn: "Waiting for this device's turn",
+      offer: 'Waiting for the offer',
+      node: 'Waiting until it can start here',
+      retry: 'Waiting for the next attempt',
+      decision: 'Waiting for your decision',
+      start: 'Waiting to start',
+    },
+    kept: 'Your decision is kept until then.',
+    retried: 'The last attempt did not work. The device tries again by itself.',
+    decideAgain: 'The device can no longer tell when it is safe. Please choose another time.',
+    unsure: 'The device is checking whether the update has started.',
+    preparing: 'The old version is preparing to stop.',
     waited: 'Ready to start',
     stopping: 'Stopping the old version',
     stopped: 'Old version stopped',
     starting: 'Starting the new version',
     started: 'New version started',
     running: 'New version is running',
-    broken: 'New version does not run properly',
+    broken: 'New version does not run',
+  },
+
+  failures: {
+    CrashLoop: 'It stops again and again right after its start.',
+    ImageCannotBePulled: 'It could not be downloaded.',
+    NotReadyInTime: 'It was not ready in time.',
   },
 
   notice: {
     close: 'Close',
-    accepted: (app: string) => `${app}: your decision is saved.`,
-    acceptedOffline: (app: string) => `${app}: your decision is saved on the device and carried out once it is online.`,
     conflict: (app: string) =>
       `${app}: something changed in the meantime, so your decision was not saved. Please check again, then decide.`,
-    forbidden: (app: string, why: string) => `${app}: that is not possible right now. ${why}`,
+    halted: (app: string) => `${app}: this version was withdrawn, so it is not installed.`,
     notAllowed: 'You are not allowed to decide on this device. Ask your administrator for access.',
     gone: (app: string) => `${app} is no longer on this device.`,
     tooMany: 'Too many requests at once. Wait a moment, then try again.',
     unreachable: (app: string) =>
       `${app}: the update service did not answer, so your decision may not have been saved. Please check again in a moment.`,
-    failed: (app: string, why: string) => `${app}: that did not work. ${why}`,
-    downloadFailed: (app: string, why: string) => `${app}: the download could not be started. ${why}`,
+    notSaved: (app: string) =>
+      `${app}: your decision could not be saved on this device. Please tell your administrator.`,
+    failed: (app: string, code: number) =>
+      `${app}: that did not work (error ${code}). Please try again, or tell your administrator.`,
+    download: (app: string) => `${app}: the download could not be started. Please try again later.`,
+    downloadOffline: (app: string) => `${app}: the download could not be started, because the device is offline.`,
   },
 
   live: {
     state: (app: string, what: string) => `${app}: ${what}`,
+    all: (news: readonly string[]) => `${news.join('. ')}.`,
   },
 
   history: {
@@ -229,15 +246,20 @@ export const en = {
       Updated: 'Updated',
       Failed: 'Update failed',
       Refused: 'Update not possible',
+      NotCarriedOut: 'Update not started',
       Superseded: 'Replaced by a newer version',
       Replaced: 'Decision changed',
       OutcomeUnknown: 'Outcome unknown',
       DeadlineReached: "Administrator's deadline reached",
-    } as Readonly<Record<string, string>>,
-    who: {
-      agent: 'by the device itself',
-      person: 'on this device',
     },
+    other: 'Something changed',
+    at: 'At once.',
+    window: (from: string, to: string) => `Between ${from} and ${to}.`,
+    safe: 'As soon as the device says it is safe.',
+    until: (when: string) => `Asks again ${when}.`,
+    took: (duration: string) => `Took ${duration}.`,
+    byDevice: 'by the device itself',
+    byPerson: 'on this device',
   },
 };
 

@@ -1,15 +1,12 @@
+import { textIn } from '../../language.ts';
+import { de } from './de.ts';
 import { en, type Text } from './en.ts';
+import { zh } from './zh.ts';
 
-/** By the first part of a language tag, such as `de`. */
-const languages: Readonly<Record<string, Text>> = { en };
+/** In the order of the switch. A new language is a copy of en.ts and an entry here. */
+export const languages: readonly [Text, ...Text[]] = [en, de, zh];
 
-/** The words in the first of the reader's languages that there is; English otherwise. */
-export const textFor = (wanted: readonly string[]): Text => {
-  for (const tag of wanted) {
-    const text = languages[tag.toLowerCase().split('-', 1)[0] ?? ''];
-    if (text) return text;
-  }
-  return en;
-};
+/** The texts in the first of the reader's languages that there is; English otherwise. */
+export const textFor = (wanted: readonly string[]): Text => textIn(languages, wanted);
 
 export type { Text };

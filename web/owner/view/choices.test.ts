@@ -14,8 +14,9 @@ const update = (changes: Partial<Update>): Update => ({
   reason: 'NewRevision',
   message: '',
   running: { revision: 'a', images: [], ready: true },
-  target: { revision: 'b', images: null, publishedAt: null },
+  target: { revision: 'b', images: null, publishedAt: null, notes: null },
   image: { state: 'unknown', message: '' },
+  size: { running: null, target: null },
   decision: null,
   deadline: null,
   ...changes,
@@ -56,14 +57,14 @@ test('a decision made by other means, or a settled one, is not a choice of the p
 
 test('there is no decision for a version that is unknown, runs, fails or was withdrawn', () => {
   assert.equal(mayDecide(update({})), true);
-  assert.equal(mayDecide(update({ target: { revision: null, images: null, publishedAt: null } })), false);
+  assert.equal(mayDecide(update({ target: { revision: null, images: null, publishedAt: null, notes: null } })), false);
   for (const state of ['current', 'updating', 'failed', 'halted'] as const) {
     assert.equal(mayDecide(update({ state })), false, state);
   }
 });
 
 test('a version that is not offered yet is distinguished from a running one', () => {
-  const target = { revision: 'b', images: null, publishedAt: null };
+  const target = { revision: 'b', images: null, publishedAt: null, notes: null };
   assert.equal(isWithheld(update({ state: 'current', reason: 'Paused', target })), true);
   assert.equal(isWithheld(update({ state: 'current', target: { ...target, revision: 'a' } })), false);
   assert.equal(isWithheld(update({ state: 'current', target: { ...target, revision: null } })), false);

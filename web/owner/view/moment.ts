@@ -1,4 +1,5 @@
 import type { Text } from '../text/index.ts';
+import type { Weekday } from '../types.ts';
 import { daysFrom, localTime } from './zone.ts';
 
 /** Formats times for people, in the device's time zone and the reader's language. */
@@ -7,7 +8,13 @@ export interface Moments {
   say(at: number): string;
   /** `17:03`. */
   clock(at: number): string;
+  /** `Saturday and Sunday`. */
+  weekdays(days: readonly Weekday[]): string;
 }
+
+/** A Monday, in UTC. */
+const MONDAY = Date.UTC(2026, 10, 23);
+const DAYS: readonly Weekday[] = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
 
 export const createMoments = (text: Text, timeZone: string, now: number): Moments => {
   const time = new Intl.DateTimeFormat(text.language, {
@@ -29,6 +36,11 @@ export const createMoments = (text: Text, timeZone: string, now: number): Moment
   const clock = (at: number): string => time.format(at);
   return {
     clock,
+    weekdays(days) {
+      const name = new Intl.DateTimeFormat(text.language, { timeZone: 'UTC', weekday: 'long' });
+      const names = days.map((each) => name.format(MONDAY + DAYS.indexOf(each) * 86_400_000));
+      return new Intl.ListFormat(text.language).format(names);
+    },
     say(at) {
       switch (daysFrom(now, at, timeZone)) {
         case 0:
@@ -43,10 +55,3 @@ export const createMoments = (text: Text, timeZone: string, now: number): Moment
     },
   };
 };
-
-/** Replaces the RFC 3339 times in a text of the agent by times for people. */
-export const sayTimes = (sentence: string, moments: Moments): string =>
-  sentence.replaceAll(/(?:at |since )?(\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?Z)/g, (words, time: string) => {
-    const said = moments.say(Date.parse(time));
-    return words.startsWith('since ') ? `since ${said}` : said;
-  });

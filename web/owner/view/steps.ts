@@ -1,5 +1,6 @@
 import type { Text } from '../text/index.ts';
 import type { DeviceStatus, Update } from '../types.ts';
+import { noteOf, waitOf } from './reasons.ts';
 
 export type StepState = 'done' | 'current' | 'ahead' | 'failed';
 
@@ -16,9 +17,9 @@ const LINGER_MS = 10 * 60_000;
 type Position = 'waiting' | 'stopping' | 'starting' | 'running' | 'failed';
 
 /** By the agent's reason. */
-const POSITIONS: Readonly<Record<string, Position>> = {
+const POSITIONS: Readonly<Partial<Record<Update['reason'], Position>>> = {
   WaitingForManager: 'waiting',
-  // Approved, but the manager has to wait: use the texts for withheld revisions.
+  // Approved, but the manager has to wait.
   Paused: 'waiting',
   Partition: 'waiting',
   NodeSelector: 'waiting',
@@ -50,24 +51,6 @@ const positionOf = (update: Update, sinceDoneMs: number): Position | undefined =
   }
 };
 
-const isInWindow = (update: Update): boolean => {
-  const choice = update.decision?.decision;
-  return choice?.choice === 'approve' && choice.when.type === 'window';
-};
-
-/** In the order in which they can block an update. The agent's own message next to it has the details. */
-const waitLabel = (update: Update, device: DeviceStatus, text: Text): string => {
-  if (!device.connected) return text.steps.waitConnection;
-  const withheld = text.steps.withheld[update.reason];
-  if (withheld !== undefined) return withheld;
-  if (update.image.state === 'pulling') return text.steps.waitImage;
-  const byReason = text.steps.waits[update.reason];
-  if (byReason !== undefined) return byReason;
-  if (isInWindow(update)) return text.steps.waitWindow;
-  if (device.safe.configured && device.safe.safe === false) return text.steps.waitSafe;
-  return text.steps.waitOther;
-};
-
 const ORDER = ['waiting', 'stopping', 'starting', 'running'] as const;
 
 /** `sinceDoneMs`: time since the last update of this app finished. */
@@ -76,7 +59,7 @@ export const stepsOf = (update: Update, device: DeviceStatus, sinceDoneMs: numbe
   if (position === undefined) return [];
   const at = position === 'failed' ? ORDER.indexOf('running') : ORDER.indexOf(position);
   const words = {
-    waiting: [waitLabel(update, device, text), text.steps.waited],
+    waiting: [text.steps.waits[waitOf(update, device)], text.steps.waited],
     stopping: [text.steps.stopping, text.steps.stopped],
     starting: [text.steps.starting, text.steps.started],
     running: [text.steps.running, text.steps.running],
@@ -92,7 +75,7 @@ export const stepsOf = (update: Update, device: DeviceStatus, sinceDoneMs: numbe
     return {
       label: state === 'failed' ? text.steps.broken : state === 'done' ? words[name][1] : ahead,
       state,
-      note: state === 'current' || state === 'failed' ? update.message : '',
+      note: state === 'current' || state === 'failed' ? noteOf(update, device, text) : '',
     };
   });
   const decided: Step = { label: text.steps.decided, state: 'done', note: '' };

@@ -3,12 +3,14 @@ import { autoPart } from './auto.ts';
 import { fleetPart } from './fleet.ts';
 import { otaPart } from './ota.ts';
 import type { Part, PartOptions } from './part.ts';
+import { ringsPart } from './rings.ts';
 
 /** In the order in which the demo runs them. */
 export const createPart = {
   auto: autoPart,
   ota: otaPart,
   advanced: advancedPart,
+  rings: ringsPart,
   fleet: fleetPart,
 } satisfies Record<string, (options: PartOptions) => Part>;
 

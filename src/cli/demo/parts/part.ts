@@ -36,11 +36,14 @@ export interface PartOptions {
   random: () => number;
 }
 
+/** To group the nodes by on the dashboard. */
+const REGIONS = ['north', 'east', 'south', 'west'];
+
 /** Nodes of one fleet: the taint keeps the DaemonSets of the other parts away. */
 export const fleetNodes = (fleet: string, names: readonly string[]): Part['nodes'] =>
-  names.map((name) => ({
+  names.map((name, index) => ({
     name,
-    labels: { fleet },
+    labels: { fleet, region: REGIONS[index % REGIONS.length] ?? '' },
     taints: [{ key: 'fleet', value: fleet, effect: 'NoSchedule' as const }],
   }));
 

@@ -3,6 +3,7 @@ import { createAdvancedKind } from '../../../advanced/index.ts';
 import { createController } from '../../../controller/index.ts';
 import { createEventRecorder, daemonSets, type KubeObject, nodes, pods, type Resource } from '../../../kube/index.ts';
 import { nativeKind } from '../../../native/index.ts';
+import { annotation } from '../../../rollout/index.ts';
 import { sleep } from '../../../runtime/index.ts';
 import type { ManagerEnvironment, StartManager } from '../environment.ts';
 import { isReady } from '../observer.ts';
@@ -41,31 +42,41 @@ const runController = async (
   return Promise.all([controller.run(signal), controller.lead(signal), events.run(signal)]);
 };
 
-/** The same cluster, with every node shown as Ready. */
-const withReadyNodes = (environment: ManagerEnvironment): ManagerEnvironment => {
+/** The same cluster, with the objects of one resource shown as `change` returns them. */
+const showing = (
+  environment: ManagerEnvironment,
+  { plural }: Resource,
+  change: <T extends KubeObject>(object: T) => T,
+): ManagerEnvironment => {
   const { client } = environment;
-  const isNode = (resource: Resource): boolean => resource.plural === nodes.plural;
-  const withReady = <T extends KubeObject>(object: T): T => {
-    const { status, ...node } = object as unknown as Node;
-    const conditions = status?.conditions?.map((condition) =>
-      condition.type === 'Ready' ? { ...condition, status: 'True' } : condition,
-    );
-    return { ...node, status: { ...status, conditions } } as unknown as T;
-  };
+  const isChanged = (resource: Resource): boolean => resource.plural === plural;
   return {
     ...environment,
     client: {
       ...client,
       async list(resource, options) {
         const found = await client.list(resource, options);
-        return isNode(resource) ? { ...found, items: found.items.map(withReady) } : found;
+        return isChanged(resource) ? { ...found, items: found.items.map(change) } : found;
       },
       async *watch(resource, options) {
         for await (const event of client.watch(resource, options))
-          yield event.type === 'BOOKMARK' || !isNode(resource) ? event : { ...event, object: withReady(event.object) };
+          yield event.type === 'BOOKMARK' || !isChanged(resource) ? event : { ...event, object: change(event.object) };
       },
     },
   };
+};
+
+const asReady = <T extends KubeObject>(object: T): T => {
+  const { status, ...node } = object as unknown as Node;
+  const conditions = status?.conditions?.map((condition) =>
+    condition.type === 'Ready' ? { ...condition, status: 'True' } : condition,
+  );
+  return { ...node, status: { ...status, conditions } } as unknown as T;
+};
+
+const withoutPlan = <T extends KubeObject>(object: T): T => {
+  const { [annotation.rolloutPlan]: _, ...annotations } = object.metadata?.annotations ?? {};
+  return { ...object, metadata: { ...object.metadata, annotations } };
 };
 
 /** Deletes the pods that `choose` returns, once a second. */
@@ -104,7 +115,14 @@ const deletePrepared: Work = (environment, signal) =>
   });
 
 /** Doesn't skip offline nodes: it takes every node for Ready. */
-export const updatesOfflineNodes = manager((environment, signal) => runController(withReadyNodes(environment), signal));
+export const updatesOfflineNodes = manager((environment, signal) =>
+  runController(showing(environment, nodes, asReady), signal),
+);
+
+/** Doesn't look at the rollout plan: it updates all nodes at once, within the budget. */
+export const ignoresPlans = manager((environment, signal) =>
+  runController(showing(environment, daemonSets, withoutPlan), signal),
+);
 
 /** Deletes every outdated pod on online nodes at once. */
 export const ignoresBudget = manager(deleteOutdated);

@@ -1,8 +1,8 @@
 import { daemonRollouts } from '../../../controller/index.ts';
-import { type KubeObject, namespaces, nodes } from '../../../kube/index.ts';
-import type { ConnectionFlags } from '../../commands.ts';
+import { type KubeObject, kubeconfigNames, namespaces, nodes } from '../../../kube/index.ts';
+import { REST_STAGE } from '../../../rollout/index.ts';
 import type { Io } from '../../io.ts';
-import { type Connection, withCluster } from '../connection.ts';
+import { type Connection, type ConnectionFlags, withCluster } from '../connection.ts';
 import { readLiveDaemonSet, readRevisions } from '../history/revisions.ts';
 import { advanced } from '../kinds/advanced.ts';
 import type { DaemonSetKind } from '../kinds/kind.ts';
@@ -35,6 +35,16 @@ export const completeObjects = (what: '--node' | '--namespace', flags: Connectio
     const { items } = await client.list<KubeObject>(what === '--node' ? nodes : namespaces, { limit: MOST, signal });
     return items.map(({ metadata }) => metadata?.name ?? '');
   });
+
+/** Names in the kubeconfig. */
+export const completeKubeconfig = async (
+  what: 'context' | 'cluster' | 'user',
+  { kubeconfig }: ConnectionFlags,
+  { environment }: Io,
+): Promise<string[]> => {
+  const names = await kubeconfigNames({ kubeconfig, env: environment }).catch(() => undefined);
+  return names?.[what] ?? [];
+};
 
 /** Which DaemonSets to offer: managed ones, all, or those that have a DaemonRollout. */
 export type DaemonSetFilter = 'served' | 'any' | 'rollout';
@@ -91,4 +101,19 @@ export const completeRevisions = (text: string, flags: ConnectionFlags, io: Io):
     const { object } = await readLiveDaemonSet(connection, kind, named.name, { signal });
     const revisions = await readRevisions(connection, object, { signal });
     return revisions.toReversed().map(({ number, images }) => ({ value: `${number}`, description: images.join(', ') }));
+  });
+
+/** The stages that a rollout has not passed yet, in the order of its plan, with the state of each. */
+export const completeStages = (text: string, flags: ConnectionFlags, io: Io): Promise<Candidate[]> =>
+  query(flags, io, async (connection, signal) => {
+    const { client, namespace } = connection;
+    const named = readName(text);
+    const kind = await findKind(connection, named, { signal });
+    const { status } = await client.get(daemonRollouts, { namespace, name: kind.rolloutName(named.name) }, { signal });
+    return (status?.stages ?? [])
+      .filter(({ name, state }) => state !== 'Passed' && name !== REST_STAGE)
+      .map(({ name, state, awaits }) => ({
+        value: name,
+        description: awaits ? `${state}: ${awaits.message}` : state,
+      }));
   });

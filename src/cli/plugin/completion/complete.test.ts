@@ -4,6 +4,7 @@ import path from 'node:path';
 import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
 import { createFakeCluster } from '../testing/fake-cluster.ts';
+import { awaitingApproval } from '../testing/plan-objects.ts';
 
 const run = promisify(execFile);
 const root = path.join(import.meta.dirname, '..', '..', '..', '..');
@@ -40,6 +41,8 @@ describe('completion', () => {
     ],
     [['status', '--output', 'y'], ['yaml']],
     [['status', '--output=w'], ['wide']],
+    [['-n', 'shop', '--as=eve', 'status', '--output=w'], ['wide']],
+    [['-n', 'shop', 'stat'], ['status']],
     [
       ['explain', '-n', 'shop', '-o', ''],
       ['json', 'yaml'],
@@ -58,10 +61,17 @@ describe('completion', () => {
       assert.deepEqual(await values(...words), [...expected, ':4']);
     });
 
-  it('offers files only for a kubeconfig', async () => {
+  it('offers files only for flags that name one', async () => {
+    assert.deepEqual(await complete('status', '--client-key', ''), [':0']);
     assert.deepEqual(await complete('status', '--kubeconfig', ''), [':0']);
     assert.deepEqual(await complete('status', '--kubeconfig='), [':0']);
-    assert.deepEqual(await complete('status', '--context', ''), [':4']);
+  });
+
+  it('offers names from the kubeconfig', async () => {
+    for (const flag of ['--context', '--cluster', '--user'])
+      assert.deepEqual(await complete('status', flag, ''), ['test', ':4']);
+    assert.deepEqual(await complete('--context=t'), ['test', ':4']);
+    assert.deepEqual(await complete('status', '--kubeconfig', '/nonexistent', '--context', ''), [':4']);
   });
 
   it('offers names from the cluster and the given namespace', async () => {
@@ -81,6 +91,24 @@ describe('completion', () => {
     assert.deepEqual(await complete('pause', '-n', 'other', ''), [':4']);
     assert.deepEqual(await complete('pause', '--namespace=shop', ''), ['web', ':4']);
     assert.deepEqual(await complete('pause', 'web', ''), [':4'], 'it takes one name');
+    assert.deepEqual(await complete('status', 'other', ''), ['web', ':4'], 'it takes several');
+    for (const command of ['pause', 'status', 'undo'])
+      assert.deepEqual(await complete(command, 'daemonset', 'w'), ['web', ':4'], 'the kind is a word of its own');
+    assert.deepEqual(await complete('pause', 'ads', ''), [':4']);
+  });
+
+  it('offers the stages that can still be passed, with their state', async () => {
+    world.daemonSet();
+    world.rollout({ plan: 'rings', stages: [...awaitingApproval] });
+    for (const command of ['approve', 'promote'])
+      assert.deepEqual(await complete(command, 'ds', 'web', '--stage', ''), [
+        'canary\tOpen: waits for an approval',
+        'fleet\tClosed',
+        ':4',
+      ]);
+    assert.deepEqual(await complete('approve', 'web', '--stage=f'), ['fleet\tClosed', ':4']);
+    assert.deepEqual(await complete('approve', '--stage', ''), [':4']);
+    assert.deepEqual(await complete('abort', 'w'), ['web', ':4']);
   });
 
   it('offers nothing if the cluster does not respond in time', { timeout: 10_000 }, async () => {

@@ -1,6 +1,9 @@
-import type { Command, Option } from 'commander';
-import type { ConnectionFlags } from '../../commands.ts';
+import type { Argument, Command, Option } from 'commander';
+import { escapeLine } from '../../escape.ts';
+import { connectionOptions } from '../../flags.ts';
 import type { Io } from '../../io.ts';
+import { findOption, takesValue } from '../../usage.ts';
+import type { ConnectionFlags } from '../connection.ts';
 import type { DaemonSetFilter } from './candidates.ts';
 
 export interface Candidate {
@@ -41,13 +44,6 @@ const rejoin = (words: readonly string[]): string[] => {
   return joined;
 };
 
-const optionOf = (command: Command, word: string): Option | undefined => {
-  const [name] = word.split('=', 1);
-  return command.options.find(({ long, short }) => long === name || short === name);
-};
-
-const takesValue = ({ required, optional }: Option): boolean => required || optional;
-
 const locate = (program: Command, words: readonly string[]): Position => {
   let command = program;
   const positional: string[] = [];
@@ -60,10 +56,10 @@ const locate = (program: Command, words: readonly string[]): Position => {
       continue;
     }
     if (word.startsWith('-')) {
-      const option = optionOf(command, word);
-      if (!option || !takesValue(option)) continue;
-      if (word.includes('=')) given.set(option.long ?? '', word.slice(word.indexOf('=') + 1));
-      else awaits = option;
+      const option = findOption(command, word);
+      if (!option) continue;
+      if (takesValue(option) && !word.includes('=')) awaits = option;
+      else given.set(option.long ?? '', word.includes('=') ? word.slice(word.indexOf('=') + 1) : '');
       continue;
     }
     const inner = positional.length === 0 ? command.commands.find((one) => one.name() === word) : undefined;
@@ -75,11 +71,14 @@ const locate = (program: Command, words: readonly string[]): Position => {
 
 const plain = (value: string): Candidate => ({ value, description: '' });
 
+/** The flags so far that say how to reach the cluster. */
 const connectionOf = ({ given }: Position): ConnectionFlags => {
-  const flags: ConnectionFlags = {};
-  for (const key of ['kubeconfig', 'context', 'namespace'] as const) {
-    const value = given.get(`--${key}`);
-    if (value !== undefined) flags[key] = value;
+  const flags: Record<string, unknown> = {};
+  for (const option of connectionOptions()) {
+    const value = given.get(option.long ?? '');
+    if (value === undefined) continue;
+    if (option.required) flags[option.attributeName()] = option.parseArg ? option.parseArg(value, undefined) : value;
+    else flags[option.attributeName()] = true;
   }
   return flags;
 };
@@ -89,36 +88,57 @@ const lookUp = async (what: '--node' | '--namespace', position: Position, io: Io
   return (await completeObjects(what, connectionOf(position), io)).map(plain);
 };
 
-const lookUpDaemonSets = async (
-  offered: DaemonSetFilter,
-  word: string,
+const lookUpInKubeconfig = async (
+  flag: '--context' | '--cluster' | '--user',
   position: Position,
   io: Io,
 ): Promise<Candidate[]> => {
-  const { completeDaemonSets } = await import('./candidates.ts');
-  const slash = word.indexOf('/');
-  const prefix = slash < 0 ? undefined : word.slice(0, slash);
-  return (await completeDaemonSets(offered, prefix, connectionOf(position), io)).map(plain);
+  const { completeKubeconfig } = await import('./candidates.ts');
+  const what = { '--context': 'context', '--cluster': 'cluster', '--user': 'user' } as const;
+  return (await completeKubeconfig(what[flag], connectionOf(position), io)).map(plain);
 };
 
-const lookUpRevisions = async (position: Position, io: Io): Promise<Candidate[]> => {
-  const [daemonSet] = position.arguments;
-  if (daemonSet === undefined) return [];
-  const { completeRevisions } = await import('./candidates.ts');
-  return await completeRevisions(daemonSet, connectionOf(position), io);
+/** Commands that also accept DaemonSets that are not managed, or only those with a rollout. */
+const filterOf: Readonly<Record<string, DaemonSetFilter>> = { status: 'rollout', history: 'any', undo: 'any' };
+
+const lookUpDaemonSets = async (argument: Argument, word: string, position: Position, io: Io): Promise<Candidate[]> => {
+  const { completeDaemonSets } = await import('./candidates.ts');
+  const offered = filterOf[position.command.name()] ?? 'served';
+  const flags = connectionOf(position);
+  const [first] = position.arguments;
+  const { isKind } = await import('../kinds/names.ts');
+  if (first !== undefined && isKind(first)) {
+    const found = await completeDaemonSets(offered, first, flags, io);
+    return found.map((name) => plain(name.slice(first.length + 1)));
+  }
+  // A second word is the name only where the first one is a kind.
+  if (argument.name() === 'name') return [];
+  const slash = word.indexOf('/');
+  const prefix = slash < 0 ? undefined : word.slice(0, slash);
+  return (await completeDaemonSets(offered, prefix, flags, io)).map(plain);
 };
+
+/** Of the DaemonSet that the user has named. */
+const lookUpOf = async (what: 'revisions' | 'stages', position: Position, io: Io): Promise<Candidate[]> => {
+  if (position.arguments.length === 0) return [];
+  const { completeRevisions, completeStages } = await import('./candidates.ts');
+  const lookUpIn = what === 'revisions' ? completeRevisions : completeStages;
+  return await lookUpIn(position.arguments.join('/'), connectionOf(position), io);
+};
+
+/** Flags that name a file. */
+const FILES = ['--kubeconfig', '--certificate-authority', '--client-certificate', '--client-key'];
 
 /** Candidates for the value of a flag: its choices, or objects of the cluster. Undefined for files. */
 const valuesOf = async (option: Option, position: Position, io: Io): Promise<Candidate[] | undefined> => {
   if (option.argChoices) return option.argChoices.map(plain);
   const { long } = option;
-  if (long === '--kubeconfig') return undefined;
+  if (FILES.includes(long ?? '')) return undefined;
   if (long === '--node' || long === '--namespace') return lookUp(long, position, io);
-  return long === '--revision' || long === '--to-revision' ? lookUpRevisions(position, io) : [];
+  if (long === '--context' || long === '--cluster' || long === '--user') return lookUpInKubeconfig(long, position, io);
+  if (long === '--stage') return lookUpOf('stages', position, io);
+  return long === '--revision' || long === '--to-revision' ? lookUpOf('revisions', position, io) : [];
 };
-
-/** Commands that also accept DaemonSets that are not managed, or only those with a rollout. */
-const filterOf: Readonly<Record<string, DaemonSetFilter>> = { status: 'rollout', history: 'any', undo: 'any' };
 
 const wordsFor = async (position: Position, word: string, io: Io): Promise<Candidate[] | undefined> => {
   const { command, awaits } = position;
@@ -132,10 +152,11 @@ const wordsFor = async (position: Position, word: string, io: Io): Promise<Candi
     const inner = command.createHelp().visibleCommands(command);
     return inner.map((one) => ({ value: one.name(), description: one.description() }));
   }
-  const argument = command.registeredArguments[positional];
+  const last = command.registeredArguments.at(-1);
+  const argument = command.registeredArguments[positional] ?? (last?.variadic ? last : undefined);
   if (argument?.argChoices) return argument.argChoices.map(plain);
-  if (argument?.name() !== 'daemonset') return [];
-  return lookUpDaemonSets(filterOf[command.name()] ?? 'served', word, position, io);
+  if (argument?.name() !== 'daemonset' && argument?.name() !== 'name') return [];
+  return lookUpDaemonSets(argument, word, position, io);
 };
 
 /** Candidates for the last of `words`. `files`: the shell completes file names instead. */
@@ -147,7 +168,7 @@ export const complete = async (
   const before = rejoin(words);
   const word = before.pop() ?? '';
   const position = locate(program, before);
-  const assigned = word.startsWith('-') && word.includes('=') ? optionOf(position.command, word) : undefined;
+  const assigned = word.startsWith('-') && word.includes('=') ? findOption(position.command, word) : undefined;
   const start = assigned ? word.slice(word.indexOf('=') + 1) : word;
   const found = await (assigned ? valuesOf(assigned, position, io) : wordsFor(position, word, io));
   return {
@@ -159,6 +180,7 @@ export const complete = async (
 /** Prints candidates as cobra does: one per line, a tab before the description, and a directive at the end. */
 export const printCompletions = async (program: Command, words: readonly string[], io: Io): Promise<void> => {
   const { candidates, files } = await complete(program, words, io);
-  for (const { value, description } of candidates) io.stdout(description ? `${value}\t${description}\n` : `${value}\n`);
-  io.stdout(`:${files ? OFFER_FILES : OFFER_NO_FILES}\n`);
+  for (const { value, description } of candidates)
+    io.data(`${escapeLine(value)}${description && `\t${escapeLine(description)}`}\n`);
+  io.data(`:${files ? OFFER_FILES : OFFER_NO_FILES}\n`);
 };

@@ -1,4 +1,6 @@
-import { COMPLETE, type Shell } from '../../commands.ts';
+import { COMPLETE } from '../../program.ts';
+
+export type Shell = 'bash' | 'zsh' | 'fish';
 
 const bash = `# Completion of edgeset for bash: source <(edgeset completion bash)
 _edgeset() {

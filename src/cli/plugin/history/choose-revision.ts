@@ -59,12 +59,12 @@ const before = (kept: RevisionHistory): Revision => {
   return found;
 };
 
-/** The revision to roll back to, and its template. Throws a `CommandError` that lists the alternatives. */
-export const chooseRevision = (
-  kept: RevisionHistory,
-  number: number | undefined,
-): { revision: Revision; template: object } => {
-  const revision = number === undefined ? before(kept) : named(kept, number);
+export interface ChosenRevision {
+  revision: Revision;
+  template: object;
+}
+
+const withTemplate = (kept: RevisionHistory, revision: Revision): ChosenRevision => {
   const { template } = revision;
   if (!template)
     throw new CommandError(
@@ -72,4 +72,29 @@ export const chooseRevision = (
       `ControllerRevision ${revision.name} contains no pod template: choose another revision; ${listed(kept)}`,
     );
   return { revision, template };
+};
+
+/** The revision to roll back to, and its template. Throws a `CommandError` that lists the alternatives. */
+export const chooseRevision = (kept: RevisionHistory, number: number | undefined): ChosenRevision =>
+  withTemplate(kept, number === undefined ? before(kept) : named(kept, number));
+
+/** The last complete revision, and its template. Throws a `CommandError` if there is none to return to. */
+export const chooseLastComplete = (kept: RevisionHistory): ChosenRevision => {
+  const { kind, name, namespace, policy, present, lastComplete, status } = kept;
+  if (policy.kind === 'off') throw kind.notServed(namespace, name);
+  const chooseOne = `"kubectl edgeset undo ${kind.short}/${name} --to-revision" rolls back to one that you choose; ${listed(kept)}`;
+  const recorded = status?.lastComplete?.revision;
+  if (recorded === undefined)
+    throw new CommandError('NothingToUndo', `no rollout of ${titleOf(kept)} has been complete yet: ${chooseOne}`);
+  if (!lastComplete)
+    throw new CommandError(
+      'NoSuchRevision',
+      `the last complete revision of ${titleOf(kept)}, ${recorded}, is no longer kept: ${chooseOne}`,
+    );
+  if (lastComplete.name === present?.name)
+    throw new CommandError(
+      'NothingToUndo',
+      `the current revision ${describeRevision(lastComplete)} of ${titleOf(kept)} is the last complete one, so there is no rollout to abort: ${chooseOne}`,
+    );
+  return withTemplate(kept, lastComplete);
 };

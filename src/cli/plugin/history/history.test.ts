@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parse } from 'yaml';
 import { controllerRevisions } from '../../../kube/index.ts';
+import { type DaemonRolloutHistory, toTimestamp } from '../../../rollout/index.ts';
+import { systemClock } from '../../../runtime/index.ts';
 import { createEmbeddedTestCluster } from '../testing/embedded-cluster.ts';
 
 describe('history', () => {
@@ -100,6 +102,97 @@ describe('history', () => {
     };
     assert.deepEqual(one.changes, [{ path: 'spec.containers[app].image', from: 'app:2', to: 'app:1' }]);
     assert.ok('containers' in one.template.spec);
+  });
+
+  it('lists the last rollouts below the revisions, oldest first', async () => {
+    await create('past', ['web:1', 'web:2', 'web:2']);
+    const start = systemClock.now();
+    const minutesAgo = (minutes: number): string => toTimestamp(start - minutes * 60_000);
+    const [one, two] = [1, 2].map((number) => ({
+      revision: `past-${number}`,
+      hash: String(number),
+      number,
+      images: ['side:1', `web:${number}`],
+    }));
+    assert.ok(one && two);
+    const history: DaemonRolloutHistory[] = [
+      {
+        rollout: 4,
+        result: 'InProgress',
+        from: one,
+        to: { ...one, number: 4 },
+        startedAt: minutesAgo(10),
+        nodes: 1,
+        failures: 0,
+      },
+      {
+        rollout: 3,
+        result: 'RolledBack',
+        from: two,
+        to: one,
+        changedBy: { manager: 'edgeset-manager', operation: 'Update', time: minutesAgo(30) },
+        startedAt: minutesAgo(30),
+        haltedAt: minutesAgo(28),
+        endedAt: minutesAgo(20),
+        nodes: 2,
+        failures: 1,
+        stages: [
+          {
+            name: 'lab',
+            openedAt: minutesAgo(30),
+            promotedAt: minutesAgo(29),
+            promotion: 'ByHand',
+            decisions: [
+              { decision: 'Promote', by: 'bob', at: minutesAgo(29), comment: 'hotfix' },
+              { decision: 'Approve', by: 'ann\u001b[2J' },
+            ],
+          },
+          { name: 'canary', openedAt: minutesAgo(29) },
+        ],
+      },
+      {
+        rollout: 2,
+        result: 'Complete',
+        from: one,
+        to: two,
+        changedBy: { manager: 'evil\u001b[2J', operation: 'Update', time: minutesAgo(60) },
+        startedAt: minutesAgo(60),
+        finishedAt: minutesAgo(55),
+        allNodesUpdatedAt: minutesAgo(40),
+        endedAt: minutesAgo(30),
+        nodes: 3,
+        failures: 0,
+      },
+      { rollout: 1, result: 'Complete', to: one, endedAt: minutesAgo(60), nodes: 0, failures: 0 },
+    ];
+    await world.status('past', { history }, 2, 1);
+    const [revisions = '', rollouts = '', stages] = (await run('past')).split('\n\n');
+    assert.match(revisions, /^REVISION /);
+    assert.equal(
+      rollouts,
+      [
+        'ROLLOUT   AGE   FROM   TO   RESULT       NODES   FAILED   DURATION   CHANGED-BY        IMAGES',
+        '1                      1    Complete     0       0                                     side:1,web:1',
+        '2         60m   1      2    Complete     3       0        5m         evil\\u001b[2J     web:1 -> web:2',
+        '3         30m   2      1    RolledBack   2       1        10m        edgeset-manager   web:2 -> web:1',
+        '4         10m   1      4    InProgress   1       0        10m',
+      ].join('\n'),
+    );
+    assert.equal(
+      stages,
+      [
+        'ROLLOUT   STAGE    PASSED    HOW      DECIDED-BY                            COMMENT',
+        '3         lab      29m ago   ByHand   bob promoted, ann\\u001b[2J approved   hotfix',
+        '3         canary',
+        '',
+      ].join('\n'),
+    );
+    const wide = await run('past', '-o', 'wide');
+    for (const time of [minutesAgo(60), minutesAgo(55), minutesAgo(40), minutesAgo(30), minutesAgo(29), minutesAgo(28)])
+      assert.ok(wide.includes(time), time);
+    const { rollouts: data } = JSON.parse(await run('past', '-o', 'json')) as { rollouts: unknown };
+    assert.deepEqual(data, history.toReversed());
+    assert.doesNotMatch(await run('past', '-o', 'name'), /ROLLOUT/);
   });
 
   it('lists only revisions that the DaemonSet owns, also without opt-in', async () => {

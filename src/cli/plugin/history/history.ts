@@ -1,14 +1,19 @@
-import { stringify } from 'yaml';
-import { pods } from '../../../kube/index.ts';
+import { listAll, pods } from '../../../kube/index.ts';
 import { controllerOf } from '../../../rollout/index.ts';
-import type { HistoryFlags } from '../../commands.ts';
+import { toLines } from '../../escape.ts';
 import type { Io } from '../../io.ts';
-import { type Connection, listAll, withCluster } from '../connection.ts';
+import { type Connection, type ConnectionFlags, withCluster } from '../connection.ts';
 import { readName } from '../kinds/names.ts';
-import { createTable, formatSeconds, structured } from '../text.ts';
+import { createTable, formatSeconds, type OutputFormat, structured } from '../text.ts';
 import { noSuchRevision } from './choose-revision.ts';
+import { renderPastStages, renderRollouts } from './past-rollouts.ts';
 import { HASH_LABEL, type Revision, type RevisionHistory, readHistory, selectorOf } from './revisions.ts';
 import { diffTemplates, renderDifference } from './template-diff.ts';
+
+export interface HistoryFlags extends ConnectionFlags {
+  revision?: number;
+  output?: OutputFormat;
+}
 
 /** The number of the DaemonSet's pods of each revision, by hash. */
 const countPods = async (
@@ -87,18 +92,18 @@ const renderOne = ({ present }: RevisionHistory, row: Row, { template }: Revisio
           ...changes.map((line) => `  ${line}`),
         ]
       : ['It is the same as the current template.'];
-  return [
+  const head = toLines(
     title,
     `created ${row.createdAt}, used by ${row.pods} pod${row.pods === 1 ? '' : 's'}`,
     ...(row.changeCause === undefined ? [] : [`change-cause: ${row.changeCause}`]),
     '',
     ...differs,
     '',
-    stringify({ template: template ?? null }),
-  ].join('\n');
+  );
+  return head + structured({ template: template ?? null }, 'yaml');
 };
 
-/** Prints the revisions of a DaemonSet, or one of them. */
+/** Prints the revisions of a DaemonSet and its last rollouts, or one revision. */
 export const showHistory = async (text: string, flags: HistoryFlags, io: Io): Promise<void> => {
   const { output, revision: number } = flags;
   const named = readName(text);
@@ -108,7 +113,7 @@ export const showHistory = async (text: string, flags: HistoryFlags, io: Io): Pr
     const wanted = kept.revisions.filter((revision) => number === undefined || revision.number === number);
     if (number !== undefined && wanted.length === 0) throw noSuchRevision(kept, number);
     if (output === 'name') {
-      io.stdout(wanted.map((revision) => `controllerrevision.apps/${revision.name}\n`).join(''));
+      io.data(toLines(...wanted.map((revision) => `controllerrevision.apps/${revision.name}`)));
       return;
     }
     const podCounts = await countPods(connection, kept);
@@ -119,17 +124,23 @@ export const showHistory = async (text: string, flags: HistoryFlags, io: Io): Pr
     if (number !== undefined && row && one) {
       const changes = diffTemplates(kept.template, one.template);
       if (output === 'json' || output === 'yaml')
-        io.stdout(structured({ daemonSet, ...row, changes, template: one.template }, output));
+        io.data(structured({ daemonSet, ...row, changes, template: one.template }, output));
       else io.stdout(renderOne(kept, row, one, changes.map(renderDifference)));
       return;
     }
+    const rollouts = (kept.status?.history ?? []).toReversed();
     if (output === 'json' || output === 'yaml') {
-      io.stdout(structured({ daemonSet, revisions: rows }, output));
+      io.data(structured({ daemonSet, revisions: rows, rollouts }, output));
       return;
     }
-    if (rows.length === 0) io.stderr(`${kind.title} ${kept.namespace}/${name} has no revisions.\n`);
-    else io.stdout(renderTable(rows, output === 'wide', connection.env.clock.now()));
+    const wide = output === 'wide';
+    const now = connection.env.clock.now();
+    if (rows.length === 0) io.stderr(toLines(`${kind.title} ${kept.namespace}/${name} has no revisions.`));
+    else io.stdout(renderTable(rows, wide, now));
+    if (rollouts.length > 0) io.stdout(`\n${renderRollouts(rollouts, wide, now)}`);
+    const stages = renderPastStages(rollouts, wide, now);
+    if (stages !== '') io.stdout(`\n${stages}`);
     if (rows.length > 0 && !kept.present)
-      io.stderr(`Note: the ${kind.podController} has not recorded the current template yet.\n`);
+      io.stderr(toLines(`Note: the ${kind.podController} has not recorded the current template yet.`));
   });
 };

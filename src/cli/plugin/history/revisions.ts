@@ -1,18 +1,18 @@
 import type { ControllerRevision } from 'kubernetes-types/apps/v1.d.ts';
 import type { PodSpec } from 'kubernetes-types/core/v1.d.ts';
-import { type CallOptions, controllerRevisions } from '../../../kube/index.ts';
-import { imagesOf } from '../../../prefetch/index.ts';
+import { type CallOptions, controllerRevisions, listAll } from '../../../kube/index.ts';
 import {
   annotation,
   controllerOf,
   type DaemonRolloutStatus,
   formatSelector,
   fromLabelSelector,
+  imagesOf,
   type ParsedPolicy,
   recordedTemplate,
   templateDigest,
 } from '../../../rollout/index.ts';
-import { type Connection, listAll } from '../connection.ts';
+import type { Connection } from '../connection.ts';
 import { CommandError } from '../errors.ts';
 import type { DaemonSetKind, DaemonSetLike, DaemonSetState } from '../kinds/kind.ts';
 import { findKind, type Named } from '../kinds/names.ts';

@@ -110,7 +110,7 @@ describe('undo', () => {
     assert.match(await refused('nobody'), /there is no DaemonSet default\/nobody/);
     const { code, stderr } = await world.run('undo', 'kept', '--to-revision', '0');
     assert.equal(code, 2);
-    assert.match(stderr, /Give the number of a revision, as listed by "history"/);
+    assert.match(stderr, /give the number of a revision, as listed by "history"/);
   });
 
   it('asks for a choice if the previous revision is not the last complete one', async () => {
@@ -219,7 +219,7 @@ describe('undo', () => {
   it('explains a bare --dry-run that took the name as its value', async () => {
     const { code, stderr } = await world.run('undo', '--dry-run', 'ds/web');
     assert.equal(code, 2);
-    assert.match(stderr, /Give --dry-run=client or --dry-run=server, or put --dry-run last/);
+    assert.match(stderr, /give --dry-run=client or --dry-run=server, or put --dry-run last/);
   });
 
   it('prints the changed DaemonSet with -o', async () => {

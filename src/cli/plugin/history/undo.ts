@@ -1,15 +1,24 @@
 import { isKubeError } from '../../../kube/index.ts';
-import type { DryRun, UndoFlags } from '../../commands.ts';
+import { toLines } from '../../escape.ts';
 import type { Io } from '../../io.ts';
-import { type Connection, FIELD_MANAGER, withCluster } from '../connection.ts';
+import { type Connection, type ConnectionFlags, FIELD_MANAGER, withCluster } from '../connection.ts';
 import { CommandError } from '../errors.ts';
 import type { DaemonSetLike } from '../kinds/kind.ts';
 import { readName } from '../kinds/names.ts';
-import { dryRunSuffix, structured, withoutManagedFields } from '../text.ts';
-import { chooseRevision } from './choose-revision.ts';
+import { type DryRun, dryRunSuffix, structured, withoutManagedFields } from '../text.ts';
+import { type ChosenRevision, chooseLastComplete, chooseRevision } from './choose-revision.ts';
 import { describeRevision, type RevisionHistory, readHistory, readLiveDaemonSet } from './revisions.ts';
 import { diffTemplates, renderDifference } from './template-diff.ts';
 import { rollbackMark, undoNotes } from './undo-notes.ts';
+
+export interface AbortFlags extends ConnectionFlags {
+  dryRun?: DryRun;
+  output?: 'json' | 'yaml' | 'name';
+}
+
+export interface UndoFlags extends AbortFlags {
+  toRevision?: number;
+}
 
 /** During a rollout, the DaemonSet's status and thus its resourceVersion change several times a second. */
 const TRIES = 10;
@@ -63,32 +72,45 @@ const asChanged = ({ metadata, ...daemonSet }: DaemonSetLike, { template, annota
   return { ...daemonSet, metadata: { ...metadata, annotations: merged }, spec: { ...daemonSet.spec, template } };
 };
 
-const describeChanges = (kept: RevisionHistory, { template }: Change): string => {
-  const changes = diffTemplates(kept.template, template).map((one) => `  ${renderDifference(one)}\n`);
+const describeChanges = (kept: RevisionHistory, { template }: Change): string[] => {
+  const changes = diffTemplates(kept.template, template).map((one) => `  ${renderDifference(one)}`);
   const more = changes.length - MOST_CHANGES;
-  return changes.slice(0, MOST_CHANGES).join('') + (more > 0 ? `  and ${more} more\n` : '');
+  return [...changes.slice(0, MOST_CHANGES), ...(more > 0 ? [`  and ${more} more`] : [])];
 };
 
-/** Rolls back to an earlier revision in one write, which fails if the DaemonSet has changed since it was read. */
-export const undo = async (text: string, flags: UndoFlags, io: Io): Promise<void> => {
-  const { output, toRevision } = flags;
+/** Rolls back in one write, which fails if the DaemonSet has changed since it was read. */
+const rollBack = async (
+  text: string,
+  flags: AbortFlags,
+  io: Io,
+  choose: (kept: RevisionHistory) => ChosenRevision,
+): Promise<void> => {
+  const { output } = flags;
   const dryRun: DryRun = flags.dryRun ?? 'none';
   const named = readName(text);
   await withCluster(flags, io, async (connection) => {
     const kept = await readHistory(connection, named);
     const { kind, name } = kept;
-    const { revision, template } = chooseRevision(kept, toRevision);
+    const { revision, template } = choose(kept);
     const change = { template, annotations: rollbackMark(kept, revision) };
     const changed =
       dryRun === 'client'
         ? asChanged(kept.daemonSet, change)
         : await put(connection, kept, change, dryRun === 'server');
-    if (output === 'name') io.stdout(`${kind.label}/${name}\n`);
-    else if (output) io.stdout(structured(withoutManagedFields(changed), output));
+    if (output === 'name') io.data(toLines(`${kind.label}/${name}`));
+    else if (output) io.data(structured(withoutManagedFields(changed), output));
     else {
-      io.stdout(`${kind.label}/${name} rolled back to revision ${describeRevision(revision)}${dryRunSuffix(dryRun)}\n`);
-      io.stdout(describeChanges(kept, change));
+      const done = `${kind.label}/${name} rolled back to revision ${describeRevision(revision)}${dryRunSuffix(dryRun)}`;
+      io.stdout(toLines(done, ...describeChanges(kept, change)));
     }
-    for (const note of undoNotes(kept, revision)) io.stderr(`Note: ${note}\n`);
+    io.stderr(toLines(...undoNotes(kept, revision).map((note) => `Note: ${note}`)));
   });
 };
+
+/** Rolls back to an earlier revision. */
+export const undo = (text: string, flags: UndoFlags, io: Io): Promise<void> =>
+  rollBack(text, flags, io, (kept) => chooseRevision(kept, flags.toRevision));
+
+/** Rolls back to the revision that was last complete. */
+export const abort = (text: string, flags: AbortFlags, io: Io): Promise<void> =>
+  rollBack(text, flags, io, chooseLastComplete);

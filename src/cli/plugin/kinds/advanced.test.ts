@@ -9,7 +9,9 @@ describe('status of both kinds', () => {
   const world = createFakeCluster();
   const output = (...args: string[]): Promise<string> => world.output('status', ...args);
   const rollouts = (): void => {
+    world.daemonSet();
     world.rollout({ summary: 'Rolling out' });
+    world.advanced();
     world.rollout({ summary: 'Complete' }, ROLLOUT);
   };
 
@@ -25,6 +27,7 @@ describe('status of both kinds', () => {
   });
 
   it('shows the kind that has a rollout for a bare name', async () => {
+    world.advanced();
     world.rollout({ summary: 'Complete' }, ROLLOUT);
     assert.match(await output('web'), /^NAME .*\nads\/web +Complete .*\n$/);
     const { stderr } = await world.run(['status', 'ds/web']);
@@ -202,7 +205,7 @@ describe('an Advanced DaemonSet', () => {
     world.advanced();
     const complete = { type: 'Complete', status: 'True', reason: 'AllOnlineNodesUpdated', message: 'All of them.' };
     const conditions = [{ ...complete, lastTransitionTime: '' }];
-    world.rollout({ ...observed, observedGeneration: 1, conditions }, ROLLOUT);
+    world.rollout({ ...observed, daemonSetGeneration: 1, conditions }, ROLLOUT);
     const early = await world.run(['wait', 'web', '--timeout', '1s']);
     assert.equal(early.code, 1);
     assert.match(early.stderr, /Waiting for the manager to observe the current template/);

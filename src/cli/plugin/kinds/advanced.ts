@@ -48,6 +48,26 @@ const overridden = (
   return { ...daemonSet, spec: { ...spec, updateStrategy: { ...spec.updateStrategy, rollingUpdate } } };
 };
 
+/** Clients that don't know IntOrString read a number as one. */
+const toField = (text: string): string | number => (/^\d+$/.test(text.trim()) ? Number(text) : text.trim());
+
+const settingsPatch = (
+  { spec }: AdvancedDaemonSet,
+  { maxUnavailable, partition }: Pick<Overrides, 'maxUnavailable' | 'partition'>,
+): { spec: object } => {
+  const { maxSurge, rollingUpdateType } = spec.updateStrategy?.rollingUpdate ?? {};
+  const mayHaveSurge = maxSurge !== undefined || rollingUpdateType === 'Surging';
+  const rollingUpdate = {
+    // As in `overridden`: only one of the two bounds is in effect.
+    ...(maxUnavailable !== undefined && {
+      maxUnavailable: toField(maxUnavailable),
+      ...(mayHaveSurge && { maxSurge: 0 }),
+    }),
+    ...(partition !== undefined && { partition: toField(partition) }),
+  };
+  return { spec: { updateStrategy: { rollingUpdate } } };
+};
+
 /** What must be removed from a pod before it is deleted. */
 const describeHandlers = ({ preDelete }: AdvancedView): string => {
   const labels = Object.entries(preDelete?.labelsHandler ?? {}).map(([key, value]) => `label ${key}=${value}`);
@@ -92,9 +112,10 @@ export const advanced: DaemonSetKind = defineKind(createAdvancedKind(), {
     'check that edgeset-manager is running with "advanced" in its --controllers, and serves this namespace',
   failureEvents: 'FailedDelete, FailedUpdatePodInPlace and FailedCreate',
   fields,
-  policyOf: ({ spec, metadata }) => parseAdvancedPolicy(spec, metadata.annotations ?? {}),
+  policyOf: ({ spec, metadata }) => parseAdvancedPolicy(spec, metadata.annotations ?? {}, metadata.name),
   pauseOf: ({ spec }) => (spec.updateStrategy?.rollingUpdate?.paused ? 'on' : 'off'),
   overridden,
+  settingsPatch,
   notes,
   outsideHold: readConflict,
   notServed: (namespace, name) =>

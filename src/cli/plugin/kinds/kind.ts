@@ -6,6 +6,8 @@ import {
   type Kind,
   type RolloutReading,
   readRollout,
+  type WatchRolloutOptions,
+  watchRollout,
 } from '../../../controller/index.ts';
 import type {
   CallOptions,
@@ -16,7 +18,7 @@ import type {
   Resource,
   WriteOptions,
 } from '../../../kube/index.ts';
-import type { OutsideHold, ParsedPolicy } from '../../../rollout/index.ts';
+import type { OutsideHold, ParsedPolicy, Preceding, Predecessor } from '../../../rollout/index.ts';
 import type { Clock } from '../../../runtime/index.ts';
 import type { CommandError } from '../errors.ts';
 
@@ -60,12 +62,22 @@ export interface Reading extends RolloutReading {
   notes: readonly string[];
 }
 
+/** A rollout that is kept up to date by watches. */
+export interface ReadingWatch {
+  /** Watches until the signal aborts. */
+  run(signal: AbortSignal): Promise<void>;
+  /** Undefined while something is still being listed. */
+  read(): Reading | 'not-managed' | undefined;
+}
+
 export interface ReadingOptions {
   client: KubeClient;
   clock: Clock;
   namespace: string;
   name: string;
   overrides: Overrides;
+  /** Reads the DaemonSets that the plan names in `after`. Default: nodes are shown as if they had no predecessors. */
+  preceding?: (predecessor: Predecessor) => Promise<Preceding | undefined>;
 }
 
 /** What differs between native and Advanced DaemonSets for the commands. */
@@ -90,12 +102,20 @@ export interface DaemonSetKind {
   list(client: KubeClient, where: ListOptions): Promise<DaemonSetState[]>;
   /** Undefined for a DaemonSet that is not managed. */
   read(options: ReadingOptions): Promise<Reading | undefined>;
+  watch(options: Omit<WatchRolloutOptions, 'outsideHold'>): ReadingWatch;
   /** The annotation or field of each override, as policy errors name it. */
   fields: Readonly<Record<keyof Overrides, string>>;
   notServed(namespace: string, name: string): Error;
   notFound(namespace: string, name: string, cause: unknown): CommandError;
   /** A merge patch that pauses or unpauses the rollout. */
   pausePatch(on: boolean): { metadata?: { annotations: Record<string, string | null> }; spec?: object };
+  /** The policy that the DaemonSet would have with the overrides. */
+  policyWith(object: DaemonSetLike, overrides: Overrides): ParsedPolicy;
+  /** A merge patch that sets the budget, the partition or both. */
+  settingsPatch(
+    object: DaemonSetLike,
+    settings: Pick<Overrides, 'maxUnavailable' | 'partition'>,
+  ): { metadata?: { annotations: Record<string, string> }; spec?: object };
   /** Writes the template in one request, if the precondition holds. Resolves with the written DaemonSet. */
   putTemplate(
     client: KubeClient,
@@ -106,11 +126,19 @@ export interface DaemonSetKind {
 }
 
 /** What a kind defines, with the type of its objects. */
-export interface KindSpec<D, V> extends Omit<DaemonSetKind, 'resource' | 'rolloutName' | 'get' | 'list' | 'read'> {
+export interface KindSpec<D, V>
+  extends Omit<
+    DaemonSetKind,
+    'resource' | 'rolloutName' | 'get' | 'list' | 'read' | 'watch' | 'policyWith' | 'settingsPatch'
+  > {
   policyOf: (daemonSet: D) => ParsedPolicy;
   pauseOf: (daemonSet: D) => DaemonSetState['pause'];
   /** The DaemonSet with the overrides applied. */
   overridden: (daemonSet: D, overrides: Overrides) => D;
+  settingsPatch: (
+    daemonSet: D,
+    settings: Pick<Overrides, 'maxUnavailable' | 'partition'>,
+  ) => ReturnType<DaemonSetKind['settingsPatch']>;
   notes: (reading: RolloutReading & { view: V }) => string[];
   /** What else would hold the rollout, besides the DaemonSet itself. */
   outsideHold?: (client: KubeClient, clock: Clock, view: V) => Promise<OutsideHold | undefined>;
@@ -119,7 +147,7 @@ export interface KindSpec<D, V> extends Omit<DaemonSetKind, 'resource' | 'rollou
 /** Combines a controller's kind with its part of the command line. */
 export const defineKind = <D extends DaemonSetLike & DaemonSetObject, V extends DaemonSetView, P>(
   kind: Kind<D, V, P>,
-  { policyOf, pauseOf, overridden, notes, outsideHold, ...ways }: KindSpec<D, V>,
+  { policyOf, pauseOf, overridden, settingsPatch, notes, outsideHold, ...ways }: KindSpec<D, V>,
 ): DaemonSetKind => {
   const toSubject = (object: D): DaemonSetState => ({ object, policy: policyOf(object), pause: pauseOf(object) });
   const self: DaemonSetKind = {
@@ -128,16 +156,34 @@ export const defineKind = <D extends DaemonSetLike & DaemonSetObject, V extends 
     rolloutName: (daemonSet) => kind.rolloutName(daemonSet),
     get: async (client, ref, call = {}) => toSubject(await client.get(kind.resource, ref, call)),
     list: async (client, where) => (await client.list(kind.resource, where)).items.map(toSubject),
-    async read({ client, clock, namespace, name, overrides }) {
+    // What `get` and `list` of this kind have returned.
+    policyWith: (object, overrides) => policyOf(overridden(object as D, overrides)),
+    settingsPatch: (object, settings) => settingsPatch(object as D, settings),
+    async read({ client, clock, namespace, name, overrides, preceding }) {
       const reading = await readRollout(kind, {
         client,
         clock,
         namespace,
         name,
         as: (daemonSet) => overridden(daemonSet, overrides),
+        ...(preceding && { preceding }),
         ...(outsideHold && { outsideHold: (view) => outsideHold(client, clock, view) }),
       });
       return reading && { ...reading, kind: self, notes: notes(reading) };
+    },
+    watch(options) {
+      const { client, env } = options;
+      const watch = watchRollout(kind, {
+        ...options,
+        ...(outsideHold && { outsideHold: (view) => outsideHold(client, env.clock, view) }),
+      });
+      return {
+        run: (signal) => watch.run(signal),
+        read() {
+          const reading = watch.read();
+          return reading && reading !== 'not-managed' ? { ...reading, kind: self, notes: notes(reading) } : reading;
+        },
+      };
     },
   };
   return self;

@@ -52,6 +52,25 @@ describe('the name of a DaemonSet', () => {
       }));
 });
 
+describe('a kind and a name as two words', () => {
+  const world = createFakeCluster();
+
+  for (const command of ['get', 'explain', 'plan', 'pause', 'resume', 'history', 'undo'])
+    it(`address the DaemonSet in ${command}`, async () => {
+      world.daemonSet();
+      const path = `${SETS}/web`;
+      const before = world.api.requests.length;
+      await world.run([command, 'daemonset', 'web']);
+      assert.ok(world.api.requests.slice(before).some((request) => request.path === path));
+    });
+
+  it('are refused where the first one is no kind', async () => {
+    const { code, stderr } = await world.run(['pause', 'web', 'cache']);
+    assert.equal(code, 2);
+    assert.match(stderr, /"web cache": does not name one DaemonSet: give NAME or ds NAME, or ads NAME for an Advanced/);
+  });
+});
+
 describe('a bare name', () => {
   const world = createFakeCluster();
   const paused = async (...args: string[]): Promise<string> => {
@@ -109,7 +128,7 @@ describe('a cluster without Advanced DaemonSets', () => {
     world.daemonSet();
     world.rollout({ summary: 'Complete' });
     for (const args of [
-      ['status'],
+      ['status', 'ds/web'],
       ['explain', 'ds/web'],
       ['plan', 'ds/web'],
       ['pause', 'ds/web'],

@@ -75,6 +75,28 @@ export const readName = (text: string): Named => {
   );
 };
 
+/** Whether names may follow this word, as in `ds web`. */
+export const isKind = (word: string): boolean => !word.includes('/') && readKind(word) !== undefined;
+
+/** As in kubectl, `ds web` is `ds/web`. */
+export const joinName = (word: string, name: string): string => {
+  if (isKind(word)) return `${word}/${name}`;
+  throw new OptionError(
+    `"${word} ${name}"`,
+    'does not name one DaemonSet: give NAME or ds NAME, or ads NAME for an Advanced DaemonSet',
+  );
+};
+
+/** As in kubectl, `ds web other` is `ds/web ds/other`. */
+export const readNames = (words: readonly string[]): Named[] => {
+  const [first = '', ...rest] = words;
+  return (rest.length > 0 && isKind(first) ? rest.map((name) => `${first}/${name}`) : words).map(readName);
+};
+
+/** Whether the user named this DaemonSet; nothing named is all of them. */
+export const isNamed = (named: readonly Named[], kind: DaemonSetKind, name: string): boolean =>
+  named.length === 0 || named.some((one) => one.name === name && (one.kind ?? kind) === kind);
+
 export const ambiguousName = (namespace: string, name: string): CommandError =>
   new CommandError(
     'ChoiceNeeded',

@@ -1,6 +1,6 @@
 import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
 import { NotOptedInError, nativeKind, restoreTemplate } from '../../../native/index.ts';
-import { annotation, parsePolicy } from '../../../rollout/index.ts';
+import { alias, annotation, parsePolicy } from '../../../rollout/index.ts';
 import { CommandError } from '../errors.ts';
 import { type DaemonSetKind, defineKind, type Overrides } from './kind.ts';
 
@@ -17,8 +17,20 @@ const overridden = (daemonSet: DaemonSet, { unpaused, ...values }: Overrides): D
     const value = values[key];
     if (value !== undefined) annotations[fields[key]] = value;
   }
+  // Two names of one setting would disagree.
+  if (values.maxUnavailable !== undefined) delete annotations[alias.maxUnavailable];
   if (unpaused) annotations[fields.unpaused] = 'false';
   return { ...daemonSet, metadata: { ...daemonSet.metadata, annotations } };
+};
+
+/** Under the name of the budget that the DaemonSet uses, so that a tool that applies it again does not add another one. */
+const settingsPatch: DaemonSetKind['settingsPatch'] = ({ metadata }, { maxUnavailable, partition }) => {
+  const present = [annotation.maxUnavailable, alias.maxUnavailable].filter((key) => metadata?.annotations?.[key]);
+  const annotations: Record<string, string> = {};
+  if (maxUnavailable !== undefined)
+    for (const key of present.length > 0 ? present : [annotation.maxUnavailable]) annotations[key] = maxUnavailable;
+  if (partition !== undefined) annotations[fields.partition] = partition;
+  return { metadata: { annotations } };
 };
 
 /** The annotation pauses the rollout unless it is `false`; an unreadable value makes the policy invalid. */
@@ -40,12 +52,14 @@ export const native: DaemonSetKind = defineKind(nativeKind, {
   fields,
   policyOf: ({ metadata, spec }) =>
     parsePolicy({
+      name: metadata?.name,
       annotations: metadata?.annotations ?? {},
       updateStrategyType: spec?.updateStrategy?.type ?? 'RollingUpdate',
       minReadySeconds: spec?.minReadySeconds ?? 0,
     }),
   pauseOf,
   overridden,
+  settingsPatch,
   notes: () => [],
   notServed: (namespace, name) => new NotOptedInError(namespace, name),
   notFound: (namespace, name, cause) =>

@@ -1,14 +1,27 @@
 import { daemonRollouts } from '../../../controller/index.ts';
-import { isKubeError, type ListOptions } from '../../../kube/index.ts';
+import { isKubeError, keyOf, type ListOptions, listAll } from '../../../kube/index.ts';
 import type { DaemonRollout } from '../../../rollout/index.ts';
-import type { StatusFlags } from '../../commands.ts';
+import { toLines } from '../../escape.ts';
 import type { Io } from '../../io.ts';
-import { type Connection, listAll, withCluster } from '../connection.ts';
+import { type Connection, type ConnectionFlags, withCluster } from '../connection.ts';
 import { CommandError } from '../errors.ts';
-import { ambiguousName, kinds, readName } from '../kinds/names.ts';
+import { ambiguousName, kinds, type Named, readNames } from '../kinds/names.ts';
 import { native } from '../kinds/native.ts';
+import { firstOf, type OutputFormat } from '../text.ts';
+import { type DaemonSets, type Doubt, readDaemonSets, watchDaemonSets } from './daemon-sets.ts';
+import { absentManager } from './manager-lease.ts';
 import { createStatusView } from './view.ts';
-import { watchStatus } from './watch.ts';
+import { type WatchOptions, watchStatus } from './watch.ts';
+
+/** Names in a note. */
+const NAMED = 5;
+
+export interface StatusFlags extends ConnectionFlags {
+  allNamespaces?: boolean;
+  selector?: string;
+  output?: OutputFormat;
+  watch?: boolean;
+}
 
 const listRollouts = async ({ client }: Connection, where: ListOptions): Promise<DaemonRollout[]> => {
   try {
@@ -24,6 +37,9 @@ const listRollouts = async ({ client }: Connection, where: ListOptions): Promise
   }
 };
 
+/** A bare name can be of either kind, and each kind names its DaemonRollouts differently. */
+const rolloutNames = ({ kind, name }: Named): string[] => (kind ? [kind] : kinds).map((one) => one.rolloutName(name));
+
 /** Throws if DaemonSets of both kinds have this name in one namespace. */
 const checkUnambiguous = (rollouts: readonly DaemonRollout[], name: string): void => {
   const seen = new Set<string | undefined>();
@@ -33,39 +49,90 @@ const checkUnambiguous = (rollouts: readonly DaemonRollout[], name: string): voi
   }
 };
 
+/** What to do about rows that are not about the present, once for each reason. */
+const remedies: Record<Doubt, (names: string) => string> = {
+  waiting: (names) =>
+    `the manager has not observed the latest change of ${names}: if this lasts, check that it is running and serves the namespace.`,
+  orphaned: (names) =>
+    `no DaemonSet owns the DaemonRollout ${names}: it was deleted with --cascade=orphan. A running manager removes what it left.`,
+  replaced: (names) => `the DaemonSet of ${names} was deleted: the garbage collector removes the DaemonRollout.`,
+  unserved: (names) =>
+    `${names} opted in, but no manager has recorded a rollout: check that edgeset-manager is running and serves the namespace.`,
+};
+
+/** Says on stderr why rows are not about the present, and that no manager is running. */
+const explainDoubts = async (
+  connection: Connection,
+  rollouts: readonly DaemonRollout[],
+  daemonSets: DaemonSets,
+  io: Io,
+): Promise<void> => {
+  const doubted = Map.groupBy(rollouts, (rollout) => daemonSets.doubt(rollout));
+  for (const [doubt, those] of doubted)
+    if (doubt) io.stderr(toLines(`Note: ${remedies[doubt](firstOf(those.map(keyOf).toSorted(), NAMED))}`));
+  const absent = rollouts.length > 0 ? await absentManager(connection) : undefined;
+  if (absent) io.stderr(toLines(`Note: ${absent} What it recorded before may be outdated.`));
+};
+
+const noRolloutOf = (missing: readonly Named[], place: string): CommandError => {
+  const [{ kind, name } = { kind: undefined, name: '' }, ...others] = missing;
+  const { title, short } = kind ?? native;
+  const article = title === native.title ? 'a' : 'an';
+  const typed = (one: Named): string => (one.kind ? `${one.kind.short}/${one.name}` : one.name);
+  return new CommandError(
+    'NotFound',
+    others.length === 0
+      ? `there is no rollout of ${article} ${title} ${name} in ${place}: "kubectl edgeset explain ${kind ? `${short}/` : ''}${name}" says why`
+      : `there are no rollouts of ${missing.map(typed).join(', ')} in ${place}: "kubectl edgeset explain NAME" says why`,
+  );
+};
+
 /** Prints rollouts once, or on every change until interrupted. */
-export const showStatus = async (text: string | undefined, flags: StatusFlags, io: Io): Promise<void> => {
+export const showStatus = async (words: readonly string[], flags: StatusFlags, io: Io): Promise<void> => {
   const { output, allNamespaces = false, selector, watch = false } = flags;
-  const wanted = text === undefined ? undefined : readName(text);
-  const view = createStatusView(output, { namespaces: allNamespaces, single: wanted !== undefined });
+  const named = readNames(words);
+  let daemonSets: DaemonSets | undefined;
+  const view = createStatusView(output, {
+    namespaces: allNamespaces,
+    single: named.length === 1,
+    stages: named.length > 0,
+    doubt: (rollout) => daemonSets?.doubt(rollout),
+  });
+  // The selector is for the labels of DaemonRollouts.
+  const unserved = (items: readonly DaemonRollout[]): DaemonRollout[] =>
+    selector === undefined ? (daemonSets?.unserved(items) ?? []) : [];
   await withCluster(flags, io, async (connection) => {
-    const scope = {
-      ...(!allNamespaces && { namespace: connection.namespace }),
-      ...(selector !== undefined && { labelSelector: selector }),
-    };
+    const inNamespace = { ...(!allNamespaces && { namespace: connection.namespace }) };
+    const scope = { ...inNamespace, ...(selector !== undefined && { labelSelector: selector }) };
     const place = allNamespaces ? 'any namespace' : `namespace ${connection.namespace}`;
-    // A bare name can be of either kind, and each kind names its DaemonRollouts differently.
-    const names = wanted && (wanted.kind ? [wanted.kind] : kinds).map((kind) => kind.rolloutName(wanted.name));
-    const queries = names?.map((name) => ({ ...scope, fieldSelector: `metadata.name=${name}` })) ?? [scope];
+    const names = named.length === 0 ? undefined : new Set(named.flatMap(rolloutNames));
+    const queries = names ? [...names].map((name) => ({ ...scope, fieldSelector: `metadata.name=${name}` })) : [scope];
+    const sets = { ...inNamespace, named };
+    // Before the rollouts: a manager that has just observed a change must not look as if it had not.
+    daemonSets = await readDaemonSets(connection, sets);
     // List before watching, too: an error ends the command here, while a watch would retry forever.
     const items = (await Promise.all(queries.map((where) => listRollouts(connection, where)))).flat();
-    if (wanted) checkUnambiguous(items, wanted.name);
-    if (wanted && items.length === 0 && !watch) {
-      const { title, short } = wanted.kind ?? native;
-      throw new CommandError(
-        'NotFound',
-        `there is no rollout of ${title === native.title ? 'a' : 'an'} ${title} ${wanted.name} in ${place}: "kubectl edgeset explain ${wanted.kind ? `${short}/` : ''}${wanted.name}" says why`,
-      );
+    const rows = [...items, ...(view.table ? unserved(items) : [])].toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+    const missing: Named[] = [];
+    for (const one of named) {
+      const its = rows.filter(({ metadata }) => rolloutNames(one).includes(metadata.name ?? ''));
+      checkUnambiguous(its, one.name);
+      if (its.length === 0) missing.push(one);
     }
-    if (items.length === 0) io.stderr(`No rollouts in ${place}.\n`);
+    if (missing.length > 0 && rows.length === 0 && !watch) throw noRolloutOf(missing, place);
+    if (rows.length === 0) io.stderr(toLines(`No rollouts in ${place}.`));
     if (watch) {
       const [only = scope, ...others] = queries;
       const where = others.length === 0 ? only : scope;
-      const table = output === undefined || output === 'wide';
-      await watchStatus({ connection, where, names: names && new Set(names), view, table, io });
+      const known = daemonSets;
+      const follow: WatchOptions['follow'] = (onChange) => watchDaemonSets(connection, sets, known, onChange);
+      await watchStatus({ connection, where, names, view, follow, unserved, io });
       return;
     }
-    if (items.length > 0 || output === 'json' || output === 'yaml')
-      io.stdout(view.all(items, connection.env.clock.now()));
+    if (rows.length > 0 || output === 'json' || output === 'yaml')
+      (view.table ? io.stdout : io.data)(view.all(rows, connection.env.clock.now()));
+    await explainDoubts(connection, rows, daemonSets, io);
+    // As kubectl does: what there is, and an error for the rest.
+    if (missing.length > 0) throw noRolloutOf(missing, place);
   });
 };

@@ -1,15 +1,32 @@
 import type { DaemonRollout, DaemonRolloutStatus } from '../../../rollout/index.ts';
-import type { StatusFlags } from '../../commands.ts';
+import { toLines } from '../../escape.ts';
 import { readRolloutName } from '../kinds/names.ts';
 import { native } from '../kinds/native.ts';
-import { createTable, formatSeconds, structured, withoutManagedFields } from '../text.ts';
+import { createTable, formatSeconds, type OutputFormat, structured, timeUntil, withoutManagedFields } from '../text.ts';
+import type { Doubt } from './daemon-sets.ts';
+import { createStageTable, openStage } from './stages.ts';
+
+/** Offline nodes that a row names. */
+const STRAGGLERS = 2;
 
 const number = (value: number | undefined): string => String(value ?? 0);
 
-/** The time until then, in its largest unit; empty if unknown or past. */
-const until = (dateTime: string | undefined, now: number): string => {
-  const seconds = Math.ceil((Date.parse(dateTime ?? '') - now) / 1000);
-  return seconds > 0 ? formatSeconds(seconds) : '';
+/** The time since the latest of these moments. */
+const sinceLast = (dateTimes: readonly (string | undefined)[], now: number): string => {
+  const last = Math.max(...dateTimes.map((dateTime) => Date.parse(dateTime ?? '') || 0));
+  return last > 0 && Number.isFinite(now) ? formatSeconds(Math.max(0, now - last) / 1000) : '';
+};
+
+/** The offline nodes that still need the target, and for how long they have been away: `shop-17 3d, shop-9 5h, 4 more`. */
+const lastSeen = ({ stragglers = [], causes = [] }: DaemonRolloutStatus, now: number): string => {
+  const all = causes.reduce(
+    (sum, { phase, cause, count }) => (phase === 'offline' && cause !== 'offline-current' ? sum + count : sum),
+    0,
+  );
+  const named = stragglers.slice(0, STRAGGLERS);
+  const more = Math.max(all, stragglers.length) - named.length;
+  const texts = named.map(({ node, lastSeen: at }) => `${node} ${formatSeconds((now - Date.parse(at)) / 1000)}`);
+  return [...texts, ...(more > 0 && named.length > 0 ? [`${more} more`] : [])].join(', ');
 };
 
 interface Column {
@@ -32,7 +49,15 @@ const columns: readonly Column[] = [
     cell: (s) =>
       s.strategy === 'ota' && !s.budget?.nodes ? '-' : `${number(s.budget?.inUse)}/${number(s.budget?.nodes)}`,
   },
-  { title: 'LEFT', cell: (s, now) => until(s.estimatedFinishAt, now) },
+  { title: 'LEFT', cell: (s, now) => timeUntil(s.estimatedFinishAt, now) },
+  { title: 'STAGE', wide: true, cell: (s) => openStage(s.stages) },
+  { title: 'STRATEGY', wide: true, cell: (s) => s.strategy ?? '' },
+  {
+    title: 'LAST-CHANGE',
+    wide: true,
+    cell: (s, now) =>
+      sinceLast([s.startedAt, s.finishedAt, ...(s.conditions ?? []).map((one) => one.lastTransitionTime)], now),
+  },
   { title: 'OUTDATED', wide: true, cell: (s) => number(s.nodes?.outdated) },
   { title: 'BROKEN', wide: true, cell: (s) => number(s.nodes?.broken) },
   { title: 'SETTLING', wide: true, cell: (s) => number(s.nodes?.settling) },
@@ -41,6 +66,7 @@ const columns: readonly Column[] = [
   { title: 'SUSPECTS', wide: true, cell: (s) => number(s.breaker?.suspects) },
   { title: 'MAX-UNAVAILABLE', wide: true, cell: (s) => s.budget?.maxUnavailable ?? '' },
   { title: 'MAX-SURGE', wide: true, cell: (s) => s.budget?.maxSurge ?? '' },
+  { title: 'LAST-SEEN', wide: true, cell: lastSeen },
 ];
 
 /** A name that commands accept: a native DaemonSet by its bare name, an Advanced one with its kind. */
@@ -50,19 +76,44 @@ const titleOf = (rolloutName: string): string => {
 };
 
 export interface StatusView {
+  /** A table for people, which can be redrawn in place; otherwise, data for programs. */
+  table: boolean;
   /** All rollouts. */
   all(rollouts: readonly DaemonRollout[], now: number): string;
-  /** A new state of one rollout, to be appended. */
+  /** A new state of one rollout, to be appended: in a table its row, and a line for each of its stages. */
   one(rollout: DaemonRollout, now: number): string;
 }
 
-/** Formats rollouts for `status`. `single`: the user asked for one by name. */
+/** What the STATUS column says of a status that is not about the present. */
+const doubtTexts: Record<Doubt, string> = {
+  waiting: 'Waiting for the manager',
+  orphaned: 'Orphaned',
+  replaced: 'DaemonSet deleted',
+  unserved: 'Not served',
+};
+
+/** The STATUS of a rollout, and why that is not about the present, if it isn't. */
+export const statusText = ({ status }: DaemonRollout, doubt: Doubt | undefined): string =>
+  doubt ? doubtTexts[doubt] : (status?.summary ?? 'Not started');
+
+export interface StatusViewOptions {
+  namespaces: boolean;
+  /** The user asked for one by name. */
+  single: boolean;
+  /** Show the stages of each rollout below the table. */
+  stages?: boolean;
+  /** Why the status of a rollout is not about the present. */
+  doubt?: (rollout: DaemonRollout) => Doubt | undefined;
+}
+
+/** Formats rollouts for `status`. */
 export const createStatusView = (
-  format: StatusFlags['output'],
-  { namespaces, single }: { namespaces: boolean; single: boolean },
+  format: OutputFormat | undefined,
+  { namespaces, single, stages = false, doubt }: StatusViewOptions,
 ): StatusView => {
   if (format === 'json' || format === 'yaml')
     return {
+      table: false,
       all: (rollouts) => {
         const [first] = rollouts;
         const list = { apiVersion: 'v1', kind: 'List', items: rollouts.map(withoutManagedFields) };
@@ -71,18 +122,39 @@ export const createStatusView = (
       one: (rollout) => `${format === 'yaml' ? '---\n' : ''}${structured(withoutManagedFields(rollout), format)}`,
     };
   if (format === 'name') {
-    const one = ({ metadata }: DaemonRollout): string => `daemonrollout.edgeset.io/${metadata.name}\n`;
-    return { all: (rollouts) => rollouts.map(one).join(''), one };
+    const one = ({ metadata }: DaemonRollout): string => toLines(`daemonrollout.edgeset.io/${metadata.name}`);
+    return { table: false, all: (rollouts) => rollouts.map(one).join(''), one };
   }
   const shown = columns.filter(({ wide }) => !wide || format === 'wide');
   const table = createTable([...(namespaces ? ['NAMESPACE'] : []), 'NAME', ...shown.map(({ title }) => title)]);
-  const cells = ({ metadata, status = {} }: DaemonRollout, now: number): string[] => [
-    ...(namespaces ? [metadata.namespace ?? ''] : []),
-    titleOf(metadata.name ?? ''),
-    ...shown.map(({ cell }) => cell(status, now)),
-  ];
+  const cells = (rollout: DaemonRollout, now: number): string[] => {
+    const { metadata, status = {} } = rollout;
+    const doubted = doubt?.(rollout);
+    return [
+      ...(namespaces ? [metadata.namespace ?? ''] : []),
+      titleOf(metadata.name ?? ''),
+      ...(doubted === undefined
+        ? shown.map(({ cell }) => cell(status, now))
+        : shown.map(({ title }) => (title === 'STATUS' ? doubtTexts[doubted] : '-'))),
+    ];
+  };
+  const stageTable = createStageTable(format === 'wide');
+  const hasStages = (rollout: DaemonRollout): boolean => stages && doubt?.(rollout) === undefined;
+  /** With several, the name of each above its stages. */
+  const sections = (rollouts: readonly DaemonRollout[], now: number): string =>
+    rollouts
+      .filter(hasStages)
+      .map((rollout) => {
+        const text = stageTable.withHeader(rollout, now);
+        const name = rollouts.length > 1 ? toLines(`${titleOf(rollout.metadata.name ?? '')}:`) : '';
+        return text === '' ? '' : `\n${name}${text}`;
+      })
+      .join('');
   return {
-    all: (rollouts, now) => table.withHeader(rollouts.map((rollout) => cells(rollout, now))),
-    one: (rollout, now) => table.row(cells(rollout, now)),
+    table: true,
+    all: (rollouts, now) =>
+      `${table.withHeader(rollouts.map((rollout) => cells(rollout, now)))}${sections(rollouts, now)}`,
+    one: (rollout, now) =>
+      `${table.row(cells(rollout, now))}${hasStages(rollout) ? stageTable.lines(rollout, now) : ''}`,
   };
 };

@@ -1,33 +1,14 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { beforeEach, describe, it } from 'node:test';
 import { eventually } from '../../../../test/support/index.ts';
-import type { Io } from '../../io.ts';
-import type { Ran } from '../../testing/index.ts';
 import { createFakeCluster, ROLLOUTS } from '../testing/fake-cluster.ts';
+import { createFollow } from '../testing/follow.ts';
 
 describe('status -w', () => {
   const world = createFakeCluster();
+  beforeEach(() => world.daemonSet());
 
-  /** Follows while `during` runs; then interrupts. */
-  const follow = async (
-    args: readonly string[],
-    io: Partial<Io>,
-    during: (output: { stdout: string; stderr: string }) => Promise<unknown>,
-  ): Promise<Ran> => {
-    const output = { stdout: '', stderr: '' };
-    const running = world.run(['status', '-w', ...args], {
-      stdout: (text) => (output.stdout += text),
-      stderr: (text) => (output.stderr += text),
-      ...io,
-    });
-    try {
-      await during(output);
-    } finally {
-      // As Ctrl-C does.
-      process.emit('SIGINT');
-    }
-    return { code: (await running).code, ...output };
-  };
+  const follow = createFollow(world.run, 'status', '-w');
   const rows = (text: string): string[] => text.split('\n').filter((line) => line.startsWith('web '));
 
   it('appends a row for each visible change, under one header', async () => {
@@ -48,14 +29,14 @@ describe('status -w', () => {
 
   it('waits for the first rollout, and reports a deleted one', async () => {
     const { stdout, stderr } = await follow([], {}, async (output) => {
-      await eventually('the watch', () => world.api.requests.some(({ query }) => query.has('watch')));
+      await eventually('the first row', () => rows(output.stdout).length === 1);
       world.rollout({ summary: 'Rolling out' });
-      await eventually('the row', () => rows(output.stdout).length === 1);
+      await eventually('the row', () => rows(output.stdout).length === 2);
       world.api.remove(ROLLOUTS, 'web');
       await eventually('the end of it', () => output.stderr.includes('deleted'));
     });
-    assert.match(stdout, /^NAME .*\nweb .*\n$/);
-    assert.equal(stderr, 'No rollouts in namespace shop.\nDaemonRollout shop/web was deleted.\n');
+    assert.match(stdout, /^NAME .*\nweb +Not served .*\nweb +Rolling out .*\n$/);
+    assert.equal(stderr, 'DaemonRollout shop/web was deleted.\n');
   });
 
   it('reports a failed watch, and continues', async () => {
@@ -63,7 +44,8 @@ describe('status -w', () => {
     const { stdout } = await follow([], {}, async (output) => {
       await eventually('the first row', () => rows(output.stdout).length === 1);
       let refusals = 1;
-      world.api.fault = () => {
+      world.api.fault = (_, path) => {
+        if (path !== ROLLOUTS) return undefined;
         refusals -= 1;
         return refusals >= 0 ? { status: 500, reason: 'InternalError' } : undefined;
       };
@@ -73,6 +55,21 @@ describe('status -w', () => {
       await eventually('the second row', () => output.stdout.includes('Complete'));
     });
     assert.equal(rows(stdout).length, 2);
+  });
+
+  it('shows at once that a status is no longer about the present', async () => {
+    world.rollout({ summary: 'Complete' });
+    const { stdout } = await follow([], {}, async (output) => {
+      await eventually('the first row', () => output.stdout.includes('Complete'));
+      world.daemonSet({}, { generation: 3 });
+      await eventually('the doubt', () => output.stdout.includes('Waiting for the manager'));
+      world.rollout({ summary: 'Rolling out', daemonSetGeneration: 3 });
+      await eventually('the manager', () => output.stdout.includes('Rolling out'));
+    });
+    assert.deepEqual(
+      rows(stdout).map((row) => row.split(/ {3,}/)[1]),
+      ['Complete', 'Waiting for the manager', 'Rolling out'],
+    );
   });
 
   it('redraws the table on a terminal', async () => {

@@ -1,10 +1,12 @@
+import { isDeepStrictEqual } from 'node:util';
 import { daemonRollouts } from '../../../controller/index.ts';
 import { createReflector, keyOf } from '../../../kube/index.ts';
 import type { DaemonRollout } from '../../../rollout/index.ts';
-import { type Logger, silentLogger } from '../../../runtime/index.ts';
+import { errorText, type Logger, silentLogger } from '../../../runtime/index.ts';
+import { toLines } from '../../escape.ts';
 import type { Io } from '../../io.ts';
+import { canRedraw, createRegion, untilInterrupted } from '../../terminal.ts';
 import type { Connection } from '../connection.ts';
-import { canRedraw, createRegion, untilInterrupted } from '../terminal.ts';
 import type { StatusView } from './view.ts';
 
 export interface WatchOptions {
@@ -13,8 +15,10 @@ export interface WatchOptions {
   /** Names of the DaemonRollouts to show, if `where` matches others, too. Undefined for all. */
   names: ReadonlySet<string> | undefined;
   view: StatusView;
-  /** The output is a table, which can be redrawn in place. */
-  table: boolean;
+  /** Watches what the rows also depend on; the callback receives the key of the DaemonRollout that is to be shown again. */
+  follow: (onChange: (key: string) => void) => (signal: AbortSignal) => Promise<void>;
+  /** Further rows of a table, for these rollouts. */
+  unserved: (rollouts: readonly DaemonRollout[]) => DaemonRollout[];
   io: Io;
 }
 
@@ -25,12 +29,22 @@ const warningsTo = (report: (error: unknown) => void): Logger => {
 };
 
 /** Shows every change until interrupted, and survives errors of the watch. Redraws on a terminal, appends elsewhere. */
-export const watchStatus = async ({ connection, where, names, view, table, io }: WatchOptions): Promise<void> => {
+export const watchStatus = async ({
+  connection,
+  where,
+  names,
+  view,
+  follow,
+  unserved,
+  io,
+}: WatchOptions): Promise<void> => {
   const { client, env } = connection;
-  const region = table && io.screen && canRedraw(io.environment) ? createRegion(io.stdout, io.screen) : undefined;
+  const { table } = view;
+  const print = table ? io.stdout : io.data;
+  const region = table && io.screen && canRedraw(io.environment) ? createRegion(io.draw.stdout, io.screen) : undefined;
   let trouble = '';
   const report = (error: unknown): void => {
-    trouble = `The watch failed (${error instanceof Error ? error.message : String(error)}); retrying.\n`;
+    trouble = toLines(`The watch failed (${errorText(error)}); retrying.`);
     if (region) redraw();
     else io.stderr(trouble);
   };
@@ -52,7 +66,7 @@ export const watchStatus = async ({ connection, where, names, view, table, io }:
         remove: (key) => {
           printed.delete(key);
           if (region) redraw();
-          else io.stderr(`DaemonRollout ${key} was deleted.\n`);
+          else io.stderr(toLines(`DaemonRollout ${key} was deleted.`));
         },
         synced: () => {
           trouble = '';
@@ -64,46 +78,60 @@ export const watchStatus = async ({ connection, where, names, view, table, io }:
       },
     ],
   });
-  /** The last row of each rollout: most changes don't change it. */
-  const printed = new Map<string, string>();
+  /** The last lines of each rollout: most changes don't change them. */
+  const printed = new Map<string, readonly string[]>();
   let started = false;
   let headed = !table;
 
-  const sorted = (): DaemonRollout[] =>
-    [...reflector.store.values()].toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+  const rows = (): DaemonRollout[] => {
+    const rollouts = [...reflector.store.values()];
+    return [...rollouts, ...(table ? unserved(rollouts) : [])].toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+  };
 
-  /** The row without what changes constantly: the time left and the widths of columns. */
-  const timeless = (rollout: DaemonRollout): string =>
-    view.one(rollout, Number.POSITIVE_INFINITY).replaceAll(/ {2,}/g, '  ');
+  /** The lines without what changes constantly: times and the widths of columns. */
+  const timeless = (rollout: DaemonRollout): string[] =>
+    view.one(rollout, Number.POSITIVE_INFINITY).replaceAll(/ {2,}/g, '  ').split('\n');
 
   function redraw(): void {
-    region?.show(`${view.all(sorted(), env.clock.now())}${trouble}`);
+    region?.show(`${view.all(rows(), env.clock.now())}${trouble}`);
   }
   function start(): void {
     started = true;
     const now = env.clock.now();
-    const rollouts = sorted();
+    const rollouts = rows();
     // All at once, so that the columns are wide enough for every row.
     const whole = headed || rollouts.length === 0 ? undefined : view.all(rollouts, now);
     headed ||= whole !== undefined;
-    if (whole !== undefined) io.stdout(whole);
+    if (whole !== undefined) print(whole);
     for (const rollout of rollouts) {
-      if (whole === undefined) io.stdout(view.one(rollout, now));
+      if (whole === undefined) print(view.one(rollout, now));
       printed.set(keyOf(rollout), timeless(rollout));
     }
   }
   function append(key: string, rollout: DaemonRollout): void {
     const now = env.clock.now();
-    const text = timeless(rollout);
-    if (printed.get(key) === text) return;
-    printed.set(key, text);
-    io.stdout(headed ? view.one(rollout, now) : view.all([rollout], now));
+    const lines = timeless(rollout);
+    const before = printed.get(key);
+    if (isDeepStrictEqual(before, lines)) return;
+    printed.set(key, lines);
+    if (!headed) print(view.all([rollout], now));
+    else if (table && before) {
+      // The row, which the lines of its stages belong to, and those of them that have changed.
+      const whole = view.one(rollout, now).split('\n');
+      print(toLines(...whole.filter((line, index) => line !== '' && (index === 0 || lines[index] !== before[index]))));
+    } else print(view.one(rollout, now));
     headed = true;
   }
 
+  const followed = follow((key) => {
+    const rollout = reflector.store.get(key);
+    if (!started) return;
+    if (region) redraw();
+    else if (rollout && table) append(key, rollout);
+  });
   const { signal, done } = untilInterrupted();
   try {
-    await reflector.run(signal);
+    await Promise.all([reflector.run(signal), followed(signal)]);
   } finally {
     done();
   }

@@ -7,7 +7,7 @@ import type { ControllerRevision, DaemonSet } from 'kubernetes-types/apps/v1.d.t
 import type { ObjectMeta } from 'kubernetes-types/meta/v1.d.ts';
 import { daemonRollouts } from '../../../controller/index.ts';
 import { controllerRevisions, customResourceDefinitions, daemonSets } from '../../../kube/index.ts';
-import { type DaemonRolloutStatus, daemonRolloutCrd } from '../../../rollout/index.ts';
+import { type DaemonRolloutStatus, daemonRolloutCrd, planCrds } from '../../../rollout/index.ts';
 import { createVirtualClock, silentLogger, systemClock } from '../../../runtime/index.ts';
 import {
   type AuditEvent,
@@ -29,7 +29,7 @@ export const createEmbeddedTestCluster = (random: () => number) => {
   const dir = mkdtempSync(path.join(tmpdir(), 'edgeset-undo-'));
   let server: HttpsServer;
   before(async () => {
-    await client.create(customResourceDefinitions, daemonRolloutCrd);
+    for (const crd of [daemonRolloutCrd, ...planCrds]) await client.create(customResourceDefinitions, crd);
     for (const name of ['node-1', 'node-2']) cluster.addNode(name);
     server = await startHttpsServer({
       apiServer: cluster.apiServer,
@@ -104,7 +104,7 @@ export const createEmbeddedTestCluster = (random: () => number) => {
       });
       const { number: _, ...complete } = find(lastComplete ?? target);
       const whole = {
-        observedGeneration: metadata?.generation ?? 0,
+        daemonSetGeneration: metadata?.generation ?? 0,
         target: find(target),
         ...(lastComplete !== undefined && { lastComplete: complete }),
         ...status,

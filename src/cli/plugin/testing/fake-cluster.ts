@@ -5,19 +5,21 @@ import path from 'node:path';
 import { after, before, beforeEach } from 'node:test';
 import { type FakeApiServer, startFakeApiServer } from '../../../../test/support/index.ts';
 import type { DaemonRolloutStatus } from '../../../rollout/index.ts';
-import type { Io } from '../../io.ts';
+import type { ProcessIo } from '../../io.ts';
+import type { ProgramName } from '../../main.ts';
 import { type Ran, run } from '../../testing/index.ts';
 
 export const SETS = '/apis/apps/v1/namespaces/shop/daemonsets';
 export const ADVANCED_SETS = '/apis/apps.kruise.io/v1beta1/namespaces/shop/daemonsets';
 export const ROLLOUTS = '/apis/edgeset.io/v1alpha1/namespaces/shop/daemonrollouts';
-const NODES = '/api/v1/nodes';
-const PODS = '/api/v1/namespaces/shop/pods';
-const REVISIONS = '/apis/apps/v1/namespaces/shop/controllerrevisions';
+export const NODES = '/api/v1/nodes';
+export const EVENTS = '/api/v1/namespaces/shop/events';
+export const PODS = '/api/v1/namespaces/shop/pods';
+export const REVISIONS = '/apis/apps/v1/namespaces/shop/controllerrevisions';
 
 /** Of a rollout whose manager has observed the current template. */
 export const observed = {
-  observedGeneration: 2,
+  daemonSetGeneration: 2,
   target: { revision: 'web-new', hash: 'new', number: 2 },
   rollout: 1,
 };
@@ -64,6 +66,8 @@ export const createFakeCluster = () => {
       'pods',
       'controllerrevisions',
       'namespaces',
+      'leases',
+      'events',
     );
     world.writeKubeconfig(api.url);
   });
@@ -89,8 +93,11 @@ export const createFakeCluster = () => {
       writeFileSync(path.join(dir, 'config'), JSON.stringify(config));
     },
     /** Runs `kubectl edgeset`; `io` overrides parts of its process. */
-    run: (args: readonly string[], io: Partial<Io> = {}): Promise<Ran> =>
+    run: (args: readonly string[], io: Partial<ProcessIo> = {}): Promise<Ran> =>
       run(args, { environment: { KUBECONFIG: world.kubeconfig }, random: () => 0.5, ...io }, 'kubectl edgeset'),
+    /** Runs the program under another name, with more of its environment. */
+    runAs: (name: ProgramName, args: readonly string[], environment: Record<string, string>): Promise<Ran> =>
+      run(args, { environment: { ...environment, KUBECONFIG: world.kubeconfig }, random: () => 0.5 }, name),
     /** Runs a command that succeeds without messages. Resolves with its stdout. */
     async output(...args: string[]): Promise<string> {
       const { code, stdout, stderr } = await world.run(args);
@@ -109,13 +116,13 @@ export const createFakeCluster = () => {
       owner = ownerOf('apps.kruise.io/v1beta1');
       api.put(ADVANCED_SETS, daemonSetOf('apps.kruise.io/v1beta1', { type, rollingUpdate }));
     },
-    /** The DaemonRollout with the status that a manager wrote. */
+    /** The DaemonRollout with the status that a manager wrote, about the DaemonSet as it is unless it says otherwise. */
     rollout(status: DaemonRolloutStatus | undefined, metadata: object = {}): void {
       api.put(ROLLOUTS, {
         apiVersion: 'edgeset.io/v1alpha1',
         kind: 'DaemonRollout',
         metadata: { name: 'web', namespace: 'shop', ownerReferences: [owner], managedFields: [{}], ...metadata },
-        ...(status && { status }),
+        ...(status && { status: { daemonSetGeneration: 2, ...status } }),
       });
     },
     node(name: string, ready = true, extra: { labels?: Record<string, string>; taints?: object[] } = {}): void {
@@ -126,6 +133,12 @@ export const createFakeCluster = () => {
         spec: { taints: extra.taints ?? [] },
         status: { conditions: [{ type: 'Ready', status: ready ? 'True' : 'Unknown', lastTransitionTime: LONG_AGO }] },
       });
+    },
+    /** When the readiness of a node changed last. */
+    nodeSince(name: string, lastTransitionTime: string): void {
+      const node = JSON.parse(api.text(`${NODES}/${name}`)) as { status: { conditions: object[] } };
+      const conditions = node.status.conditions.map((condition) => ({ ...condition, lastTransitionTime }));
+      api.put(NODES, { ...node, status: { conditions } });
     },
     pod(node: string, hash: string, ready = true, { gated = false, asks = '' } = {}): void {
       api.put(PODS, {

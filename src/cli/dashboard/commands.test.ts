@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { readCommand, runCommand } from './commands.ts';
+import type { CommandRequest } from './messages.ts';
+
+const pause: CommandRequest = { command: 'pause', namespace: 'shop', kind: 'ds', name: 'web' };
+
+describe('a command of the dashboard', () => {
+  it('is read as it was sent', () => {
+    for (const request of [
+      pause,
+      { ...pause, command: 'plan', maxUnavailable: '10%' },
+      { ...pause, command: 'set', maxUnavailable: '3', partition: '50%', dryRun: true },
+      { ...pause, command: 'undo', kind: 'ads', revision: 3, dryRun: true },
+      { ...pause, command: 'approve', stage: 'canary', dryRun: true },
+      { ...pause, command: 'promote', kind: 'ads', stage: 'canary' },
+      { ...pause, command: 'approve', stage: 'canary', comment: "it's fine, says Ada" },
+    ])
+      assert.deepEqual(readCommand(request), request);
+  });
+
+  for (const [what, body] of [
+    ['another command', { ...pause, command: 'crds' }],
+    ['a flag as a name', { ...pause, name: '--kubeconfig=/etc/shadow' }],
+    ['a flag as a namespace', { ...pause, namespace: '-A' }],
+    ['two names', { ...pause, name: 'web other' }],
+    ['another kind', { ...pause, kind: 'deploy' }],
+    ['a budget that is none', { ...pause, command: 'plan', maxUnavailable: '1 --unpaused' }],
+    ['a partition that is none', { ...pause, command: 'set', partition: '-1' }],
+    ['a revision that is none', { ...pause, command: 'undo', revision: 0 }],
+    ['a dry run that is none', { ...pause, dryRun: 'no' }],
+    ['an approval of no stage', { ...pause, command: 'approve' }],
+    ['a promotion of what is no stage', { ...pause, command: 'promote', stage: 'canary --comment=x' }],
+    ['an empty comment', { ...pause, command: 'approve', stage: 'canary', comment: '' }],
+    ['a comment of two lines', { ...pause, command: 'approve', stage: 'canary', comment: 'fine\n--as=root' }],
+    ['a comment that is too long', { ...pause, command: 'approve', stage: 'canary', comment: 'x'.repeat(1_025) }],
+    ['a comment on no stage', { ...pause, comment: 'lunch' }],
+    ['a stage where there is none', { ...pause, stage: 'canary' }],
+    ['no object', 'pause'],
+    ['nothing', null],
+  ] as const)
+    it(`is refused with ${what}`, () => assert.equal(readCommand(body), undefined));
+
+  it('sets the budget and the partition, and plans with them', async () => {
+    const io = { environment: { KUBECONFIG: '/does/not/exist' }, random: () => 0.5 };
+    const settings = { maxUnavailable: '3', partition: '50%' };
+    const typed = async (request: CommandRequest): Promise<string> => (await runCommand(request, [], io)).typed;
+    assert.equal(
+      await typed({ ...pause, command: 'set', ...settings, dryRun: true }),
+      'kubectl edgeset set ds/web --namespace=shop --dry-run=server --max-unavailable=3 --partition=50%',
+    );
+    assert.equal(
+      await typed({ ...pause, command: 'plan', ...settings }),
+      'kubectl edgeset plan ds/web --namespace=shop --max-unavailable=3 --partition=50%',
+    );
+    assert.equal(await typed({ ...pause, ...settings }), 'kubectl edgeset pause ds/web --namespace=shop');
+  });
+
+  it('decides on the stage that the user has seen', async () => {
+    const io = { environment: { KUBECONFIG: '/does/not/exist' }, random: () => 0.5 };
+    const typed = async (request: CommandRequest): Promise<string> => (await runCommand(request, [], io)).typed;
+    assert.equal(
+      await typed({ ...pause, command: 'promote', stage: 'canary', dryRun: true }),
+      'kubectl edgeset promote ds/web --namespace=shop --dry-run=server --stage=canary',
+    );
+    assert.equal(
+      await typed({ ...pause, command: 'approve', kind: 'ads', stage: 'canary' }),
+      'kubectl edgeset approve ads/web --namespace=shop --stage=canary',
+    );
+    assert.equal(
+      await typed({ ...pause, command: 'approve', stage: 'canary', comment: "it's fine; $(reboot)" }),
+      String.raw`kubectl edgeset approve ds/web --namespace=shop --stage=canary --comment='it'\''s fine; $(reboot)'`,
+    );
+  });
+
+  it('runs as the user would type it, and tells what it printed', async () => {
+    const io = { environment: { KUBECONFIG: '/does/not/exist' }, random: () => 0.5 };
+    const { typed, code, output } = await runCommand({ ...pause, dryRun: true }, ['--context=depot'], io);
+    assert.equal(typed, 'kubectl edgeset pause ds/web --namespace=shop --dry-run=server');
+    assert.equal(code, 1);
+    assert.match(output, /^kubectl edgeset: /);
+  });
+});

@@ -1,0 +1,1 @@
+export { cells, ENTRY, type FakeFleet, head, row, serveFleet } from './fleet-server.ts';

@@ -1,0 +1,101 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import type { Phase } from '../rollout/index.ts';
+import type { DryRun, OutputFormat } from './plugin/text.ts';
+
+// Flags and arguments that several commands have.
+
+/** The heading of the flags that most commands have, at the end of their help. */
+const CONNECTION = 'Cluster and user, as in kubectl:';
+
+const each = (value: string, previous: readonly string[] = []): readonly string[] => [...previous, value];
+
+export const connectionOptions = (): Option[] => [
+  new Option('--kubeconfig <file>', 'kubeconfig (default: KUBECONFIG, the service account of the pod, ~/.kube/config)'),
+  new Option('--context <name>', 'kubeconfig context (default: the current context)'),
+  new Option('-n, --namespace <name>', 'namespace (default: the namespace of the context, else default)'),
+  new Option('--cluster <name>', 'cluster of the kubeconfig, instead of that of the context'),
+  new Option('--user <name>', 'user of the kubeconfig, instead of that of the context'),
+  new Option('--as <user>', 'user to impersonate; system:serviceaccount:NAMESPACE:NAME for a service account'),
+  new Option('--as-group <group>', 'group to impersonate; repeatable').argParser(each),
+  new Option('--as-uid <uid>', 'UID to impersonate'),
+  new Option('--token <token>', 'bearer token, instead of the credentials of the user'),
+  new Option('--client-certificate <file>', 'client certificate, instead of the credentials of the user'),
+  new Option('--client-key <file>', 'key of the client certificate'),
+  new Option('-s, --server <url>', 'address of the API server'),
+  new Option('--certificate-authority <file>', 'certificate authority of the API server'),
+  new Option('--tls-server-name <name>', 'name in the certificate of the API server'),
+  new Option('--insecure-skip-tls-verify', 'do not check the certificate of the API server'),
+  new Option('--request-timeout <duration>', 'limit for each request, such as 10s; 0 for none (default: 30s)'),
+];
+
+export const addConnectionFlags = (command: Command): Command => {
+  for (const option of connectionOptions()) command.addOption(option.helpGroup(CONNECTION));
+  return command;
+};
+
+export const outputOption = (...formats: OutputFormat[]): Option =>
+  new Option('-o, --output <format>', 'output format').choices(formats);
+
+const dryRuns = ['none', 'client', 'server'] as const satisfies readonly DryRun[];
+
+/** As in kubectl, a bare --dry-run means `client`. */
+export const dryRunOption = (): Option =>
+  new Option('--dry-run [mode]', 'only print what would change; server: the API server also validates the change')
+    .choices(dryRuns)
+    .preset('client')
+    .argParser((text: string): DryRun => {
+      const mode = dryRuns.find((one) => one === text);
+      // commander takes the word after a bare --dry-run as its value, which is most likely the name of the DaemonSet.
+      if (!mode) throw new InvalidArgumentError('Give --dry-run=client or --dry-run=server, or put --dry-run last.');
+      return mode;
+    });
+
+export const revisionOption = (flag: '--revision' | '--to-revision', description: string): Option =>
+  new Option(`${flag} <number>`, description).argParser((text: string): number => {
+    if (!/^[1-9]\d{0,14}$/.test(text))
+      throw new InvalidArgumentError('Give the number of a revision, as listed by "history".');
+    return Number(text);
+  });
+
+// Not imported as a value: help and completion must not wait for the decision core to load.
+const everyPhase: Readonly<Record<Phase, true>> = {
+  failed: true,
+  broken: true,
+  missing: true,
+  updating: true,
+  settling: true,
+  offline: true,
+  held: true,
+  outdated: true,
+  updated: true,
+};
+const phases = Object.keys(everyPhase) as readonly Phase[];
+
+/** Phases, comma-separated or in several flags. */
+export const phaseOption = (): Option => {
+  const option = new Option('--phase <phase>', 'only nodes in this phase; repeatable');
+  option.argChoices = [...phases];
+  return option.argParser((text: string, previous: readonly Phase[] | undefined): readonly Phase[] => [
+    ...(previous ?? []),
+    ...text.split(',').map((word) => {
+      const phase = phases.find((one) => one === word);
+      if (!phase) throw new InvalidArgumentError(`Allowed choices are ${phases.join(', ')}.`);
+      return phase;
+    }),
+  ]);
+};
+
+export const DAEMON_SET = 'NAME, ds/NAME, or ads/NAME for an Advanced DaemonSet';
+
+/** Adds the arguments that name one DaemonSet, as one word or as two. */
+export const addDaemonSetArguments = (command: Command, description = DAEMON_SET): Command =>
+  command
+    .argument('<daemonset>', description)
+    .argument('[name]', 'the name, where the kind is a word of its own: ds NAME');
+
+/** `ds web` as `ds/web`. */
+export const oneName = async (word: string, name: string | undefined): Promise<string> => {
+  if (name === undefined) return word;
+  const { joinName } = await import('./plugin/kinds/names.ts');
+  return joinName(word, name);
+};

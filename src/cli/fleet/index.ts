@@ -1,0 +1,6 @@
+export { type Bar, barLine, drawFrame, type FrameText } from './frame.ts';
+export { type Line, padded, piece, toText, widthOf } from './line.ts';
+export { changedImages, durationMs } from './past-rollout.ts';
+export { bySeverity } from './phase-style.ts';
+export { drawPicture, type Picture } from './picture.ts';
+export { countsOf, type EventLine, emptySnapshot, type NodeState, phaseOf, type Snapshot } from './snapshot.ts';

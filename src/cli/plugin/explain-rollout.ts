@@ -1,0 +1,114 @@
+import { type Cause, type Explanation, explain, explainHold, type Phase, policyWarnings } from '../../rollout/index.ts';
+import { bySeverity } from '../fleet/index.ts';
+import type { Reading } from './kinds/kind.ts';
+import { managerNotes } from './read-rollout.ts';
+import { firstOf, joinSentences } from './text.ts';
+
+/** A node of the ledger. */
+type Subject = Parameters<typeof explain>[0];
+
+/** Without `all`: how many nodes of a cause are named, and how many of its explanations are shown. */
+const MOST = 5;
+
+export const notesOf = (reading: Reading): string[] => [
+  ...managerNotes(reading),
+  // Once all is updated, and while nobody changes the template, no node is at risk.
+  ...(reading.decision.summary.complete ? [] : policyWarnings(reading.view.policy.policy)),
+];
+
+/** How far the rollout is, what holds it, and notes. */
+export const overview = (reading: Reading): string[] => {
+  const { ledger, decision, view } = reading;
+  const { hold, complete, budget, usage } = decision.summary;
+  const { tally, state } = ledger;
+  const { strategy, byApproval } = view.policy.policy;
+  const owned = strategy === 'ota';
+  const target = state.target?.name ?? 'the target revision (not known yet)';
+  const lines = [
+    `${view.namespace}/${view.name}: ${tally.phases.updated} of ${tally.online} online nodes run ${target}; ${tally.phases.offline} offline.`,
+    complete
+      ? 'Nothing is left to do.'
+      : joinSentences(
+          owned ? `${tally.ownersAsked} ${tally.ownersAsked === 1 ? 'owner has' : 'owners have'} been asked.` : '',
+          !owned || byApproval ? `${usage.occupied} of ${budget} slots of the budget are in use.` : '',
+        ),
+  ];
+  if (hold) {
+    const { what, remedy } = explainHold(hold, reading.ledger.policy.words);
+    lines.push(joinSentences(`${what}.`, remedy));
+  }
+  return [...lines, ...notesOf(reading).map((note) => `Note: ${note}`)];
+};
+
+/** Nodes whose explanations are the same but for their names. */
+interface Group {
+  names: string[];
+  first: Explanation;
+}
+
+const grouped = (explanations: readonly Explanation[]): Group[] => {
+  const groups = new Map<string, Group>();
+  for (const one of explanations) {
+    const key = JSON.stringify([withoutName(one), one.remedy]);
+    const group = groups.get(key);
+    if (group) group.names.push(one.node);
+    else groups.set(key, { names: [one.node], first: one });
+  }
+  return [...groups.values()];
+};
+
+/** Each explanation begins with the name of its node. */
+const withoutName = ({ node, what }: Explanation): string => what.slice(node.length + 1);
+
+/** The explanations of the nodes that have one cause; equal ones as one sentence, and an equal remedy once. */
+const explainCause = (explanations: readonly Explanation[], most: number): string[] => {
+  const groups = grouped(explanations);
+  const remedies = new Set(groups.map(({ first }) => first.remedy));
+  const lines = groups.slice(0, most).map(({ names, first }) => {
+    const { what, remedy } = first;
+    const whole =
+      names.length === 1
+        ? what
+        : `${groups.length === 1 ? 'Each' : `Each of ${firstOf(names, most)}`} ${withoutName(first)}`;
+    return `  ${remedies.size === 1 && groups.length > 1 ? whole : joinSentences(whole, remedy)}`;
+  });
+  const more = groups.slice(most).reduce((sum, { names }) => sum + names.length, 0);
+  const [remedy = ''] = remedies.size === 1 && groups.length > 1 ? remedies : [];
+  const rest = joinSentences(more > 0 ? `${more} more: add --all to explain them.` : '', remedy);
+  return rest === '' ? lines : [...lines, `  ${rest}`];
+};
+
+export interface RolloutExplanationOptions {
+  now: number;
+  all: boolean;
+  /** The phases that the user asked for, if any. */
+  phases: readonly Phase[] | undefined;
+}
+
+/** What holds the rollout, then notes, then each cause with its nodes, the most urgent phase first. */
+export const explainRollout = (
+  reading: Reading,
+  records: readonly Subject[],
+  { now, all, phases }: RolloutExplanationOptions,
+): string[] => {
+  const most = all ? Number.POSITIVE_INFINITY : MOST;
+  const { policy } = reading.view.policy;
+  const { summary } = reading.decision;
+  const byCause = Map.groupBy(records, ({ status }) => status.cause);
+  const sections = bySeverity.flatMap((phase) =>
+    Array.from(byCause, ([cause, group]) => section(phase, cause, group)).flat(),
+  );
+  const none = phases && sections.length === 0 ? ['', `No node is ${phases.join(' or ')}.`] : [];
+  return [...overview(reading), ...sections, ...none];
+
+  function section(phase: Phase, cause: Cause | undefined, group: readonly Subject[]): string[] {
+    if (group[0]?.status.phase !== phase || cause === undefined) return [];
+    const sorted = group.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+    const head = `${phase} (${cause}): ${firstOf(
+      sorted.map(({ name }) => name),
+      most,
+    )}`;
+    const explanations = phase === 'updated' ? [] : sorted.map((record) => explain(record, policy, summary, now));
+    return ['', head, ...explainCause(explanations, most)];
+  }
+};

@@ -1,0 +1,45 @@
+import { nodes, pods } from '../../../kube/index.ts';
+import type { Phase } from '../../../rollout/index.ts';
+import { toLines } from '../../escape.ts';
+import type { Io } from '../../io.ts';
+import { type ConnectionFlags, withCluster } from '../connection.ts';
+import { findKind, readName } from '../kinds/names.ts';
+import { readDaemonSet, readRolloutOf, rightsNote } from '../read-rollout.ts';
+import type { OutputFormat } from '../text.ts';
+import { followRollout } from './follow.ts';
+import { createNodeRowsView, nodeRows } from './node-rows.ts';
+
+export interface GetFlags extends ConnectionFlags {
+  output?: OutputFormat;
+  /** Only the nodes in these phases. */
+  phase?: readonly Phase[];
+  watch?: boolean;
+}
+
+/** Lists the nodes of a rollout, or follows them until interrupted. */
+export const getNodes = async (
+  text: string,
+  { output, phase, watch = false, ...flags }: GetFlags,
+  io: Io,
+): Promise<void> => {
+  const named = readName(text);
+  await withCluster(flags, io, async (connection) => {
+    const { client, env, namespace } = connection;
+    if (!watch) {
+      const reading = await readRolloutOf(connection, named);
+      const view = createNodeRowsView(output);
+      const print = view.table ? io.stdout : io.data;
+      const rows = nodeRows(reading).filter((row) => phase?.includes(row.phase) ?? true);
+      print(view.all(reading, rows, env.clock.now()));
+      const rights = rightsNote(reading);
+      if (rights !== undefined) io.stderr(toLines(`Note: ${rights}`));
+      return;
+    }
+    // Read before watching: an error ends the command here, while a watch would retry forever.
+    const kind = await findKind(connection, named);
+    const { policy } = await readDaemonSet(connection, kind, named.name);
+    if (policy.kind === 'off') throw kind.notServed(namespace, named.name);
+    await Promise.all([client.list(nodes, { limit: 1 }), client.list(pods, { namespace, limit: 1 })]);
+    await followRollout(connection, kind, named.name, output, io);
+  });
+};

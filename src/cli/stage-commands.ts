@@ -1,0 +1,77 @@
+import type { Command } from 'commander';
+import { addConnectionFlags, addDaemonSetArguments, dryRunOption, oneName, outputOption } from './flags.ts';
+import type { AbortFlags } from './plugin/history/undo.ts';
+import type { ApproveFlags } from './plugin/stages/approve.ts';
+import type { AddCommand } from './program.ts';
+import { type Example, examples } from './usage.ts';
+
+// The commands for rollouts that follow a rollout plan.
+
+const addStageDecision = (
+  program: Command,
+  name: 'approve' | 'promote',
+  texts: { description: string; stage: string; help: string; examples: readonly Example[] },
+): Command =>
+  addConnectionFlags(
+    addDaemonSetArguments(program.command(name))
+      .description(texts.description)
+      .option('--stage <name>', texts.stage)
+      .option('--comment <text>', 'why, for those who read the RolloutApproval later')
+      .addOption(dryRunOption())
+      .addOption(outputOption('json', 'yaml', 'name'))
+      .addHelpText('after', `\n${texts.help}`)
+      .addHelpText('after', examples(...texts.examples)),
+  );
+
+export const addApproveCommand: AddCommand = (program, { io }) => {
+  addStageDecision(program, 'approve', {
+    description: 'approve a stage of the rollout plan, which waits for it',
+    stage: 'stage to approve (default: the open one that awaits approval)',
+    help: `Creates a RolloutApproval in your name. It counts for this revision and this stage alone.
+You need the ClusterRole edgeset-approver in the namespace.`,
+    examples: [
+      ['approve ds/web', 'The stage that awaits it'],
+      ['approve ds/web --stage canary --comment "checked in Lyon"', 'A stage by name, also in advance'],
+    ],
+  }).action(async (word: string, name: string | undefined, flags: ApproveFlags) => {
+    const { approve } = await import('./plugin/stages/approve.ts');
+    await approve(await oneName(word, name), flags, io);
+  });
+};
+
+export const addPromoteCommand: AddCommand = (program, { io }) => {
+  addStageDecision(program, 'promote', {
+    description: 'pass a stage of the rollout plan now: skip its coverage, soak and checks',
+    stage: 'stage to promote (default: the open one)',
+    help: `Creates a RolloutApproval with the decision Promote in your name. An approval that the plan requires is still
+to be given. You need the ClusterRole edgeset-approver in the namespace.`,
+    examples: [
+      ['promote ds/web', 'The open stage'],
+      ['promote ds/web --stage canary --dry-run=server', 'Only checked by the API server'],
+    ],
+  }).action(async (word: string, name: string | undefined, flags: ApproveFlags) => {
+    const { promote } = await import('./plugin/stages/approve.ts');
+    await promote(await oneName(word, name), flags, io);
+  });
+};
+
+export const addAbortCommand: AddCommand = (program, { io }) => {
+  const command = addDaemonSetArguments(program.command('abort'))
+    .description('roll back to the revision that was last complete')
+    .addOption(dryRunOption())
+    .addOption(outputOption('json', 'yaml', 'name'))
+    .addHelpText(
+      'after',
+      `
+Writes what "kubectl edgeset undo" writes. The stages of a rollout plan don't hold back this way back, and neither do
+its windows and freezes unless it sets windowsOnRollback.`,
+    )
+    .addHelpText(
+      'after',
+      examples(['abort ds/web --dry-run', 'What would change'], ['abort ds/web', 'To the last complete revision']),
+    );
+  addConnectionFlags(command).action(async (word: string, name: string | undefined, flags: AbortFlags) => {
+    const { abort } = await import('./plugin/history/undo.ts');
+    await abort(await oneName(word, name), flags, io);
+  });
+};

@@ -1,0 +1,63 @@
+import { signal } from '@preact/signals';
+import type { RolloutRef } from './api.ts';
+import type { RolloutHead } from './types.ts';
+
+type Phase = keyof RolloutHead['phases'];
+
+/** No label has such a key. */
+export const BY_STAGE = '.stage';
+export const UNGROUPED = '.none';
+
+/** What the address shows, so that it can be kept and sent to others. */
+export interface Route {
+  rollout: RolloutRef | undefined;
+  /** Label to group by, or one of the two below; empty: by stage where there are stages. */
+  group: string;
+  node: string;
+  phase: Phase | '';
+  /** Of names. */
+  search: string;
+}
+
+const parse = (hash: string): Route => {
+  const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?');
+  const [namespace, kind, name] = path.split('/').map(decodeURIComponent);
+  const values = new URLSearchParams(query);
+  return {
+    rollout: namespace && kind && name ? { namespace, kind, name } : undefined,
+    group: values.get('group') ?? '',
+    node: values.get('node') ?? '',
+    phase: (values.get('phase') ?? '') as Phase | '',
+    search: values.get('search') ?? '',
+  };
+};
+
+export const hrefOf = ({ rollout, ...rest }: Route): string => {
+  const path = rollout ? [rollout.namespace, rollout.kind, rollout.name].map(encodeURIComponent).join('/') : '';
+  const values = new URLSearchParams(Object.entries(rest).filter(([, value]) => value !== ''));
+  return `#/${path}${values.size > 0 ? `?${values.toString()}` : ''}`;
+};
+
+export const route = signal<Route>(parse(location.hash));
+addEventListener('hashchange', () => {
+  route.value = parse(location.hash);
+});
+
+/** Changes a part of the address. Only another rollout or node is a step of the browser's history. */
+export const go = (change: Partial<Route>): void => {
+  const next = { ...route.value, ...change };
+  if ('rollout' in change || 'node' in change) {
+    location.hash = hrefOf(next);
+    return;
+  }
+  route.value = next;
+  // After the frame that shows it: browsers take some milliseconds.
+  requestAnimationFrame(() =>
+    setTimeout(() => {
+      if (route.value === next) history.replaceState(null, '', hrefOf(next));
+    }),
+  );
+};
+
+export const linkTo = (rollout: RolloutRef | undefined): string =>
+  hrefOf({ rollout, group: '', node: '', phase: '', search: '' });

@@ -1,0 +1,200 @@
+import { batch, computed, signal } from '@preact/signals';
+import { followOverview, followRollout, type RolloutRef, readLabel, readLabels } from './api.ts';
+import { clusterNow, setClock } from './clock.ts';
+import { BY_STAGE, route, UNGROUPED } from './route.ts';
+import type { NodeCell, OverviewMessage, RolloutHead, RolloutMessage, RolloutRow, StreamMessage } from './types.ts';
+import { compare, type Group, groupCells } from './view/groups.ts';
+import { type Moment, pastMoments, withMoment } from './view/moments.ts';
+
+export const link = signal<'loading' | 'live' | 'silent' | 'refused'>('loading');
+/** Why what is shown may be old; empty if it isn't. */
+export const trouble = signal('');
+/** Undefined until they are known. */
+export const rows = signal<ReadonlyMap<string, RolloutRow> | undefined>(undefined);
+export const head = signal<RolloutHead | undefined>(undefined);
+/** Why there is no rollout to show. */
+export const nothing = signal('');
+export const moments = signal<readonly Moment[]>([]);
+export const labelKeys = signal<readonly string[]>([]);
+/** The value of the label that the nodes are grouped by, by node. */
+export const groupOf = signal<Readonly<Record<string, string>>>({});
+
+/** By name. A fleet is large and changes often, so it is changed in place, and `fleet` counts its changes. */
+const cells = new Map<string, NodeCell>();
+const fleet = signal(0);
+/** The names of the nodes in their order. */
+const names = signal<readonly string[]>([]);
+export const cellOf = (node: string): NodeCell | undefined => (fleet.value >= 0 ? cells.get(node) : undefined);
+export const size = computed(() => names.value.length);
+
+const keyOf = ({ namespace, kind, name }: RolloutRef): string => `${namespace}/${kind}/${name}`;
+const live = (isLive: boolean): void => {
+  link.value = isLive ? 'live' : 'silent';
+};
+
+const isOfStream = (message: { type: string }): message is StreamMessage =>
+  message.type === 'trouble' || message.type === 'clock';
+
+/** Hears what every stream tells, and passes the rest on. */
+const listener = <M extends OverviewMessage | RolloutMessage>(hear: (message: M) => void) => ({
+  live,
+  refused: (why: string): void => {
+    nothing.value = why;
+    if (why !== '') link.value = 'refused';
+  },
+  message: (message: M | StreamMessage): void =>
+    batch(() => {
+      if (!isOfStream(message)) hear(message);
+      else if (message.type === 'clock') setClock(message.now);
+      else trouble.value = message.text;
+    }),
+});
+
+const hearOverview = (message: OverviewMessage): void => {
+  nothing.value = '';
+  const next = message.type === 'rollouts' ? new Map<string, RolloutRow>() : new Map(rows.value);
+  for (const row of message.rows) next.set(keyOf(row), row);
+  if (message.type === 'change') for (const key of message.gone) next.delete(key);
+  rows.value = next;
+};
+
+const setCells = (message: Exclude<RolloutMessage, { type: 'nothing' }>): void => {
+  let isOther = message.type === 'rollout';
+  if (message.type === 'rollout') cells.clear();
+  for (const cell of message.nodes) {
+    isOther ||= !cells.has(cell[0]);
+    cells.set(cell[0], cell);
+  }
+  if (message.type === 'change') for (const name of message.gone) isOther = cells.delete(name) || isOther;
+  if (isOther) names.value = [...cells.keys()].toSorted(compare);
+  fleet.value += 1;
+};
+
+/** What happened before the page was opened, or while its stream was lost. */
+const recall = ({ startedAt, complete }: RolloutHead): void => {
+  // The first rollout of a DaemonSet changes nothing. The times of pods are whole seconds.
+  const from = startedAt === undefined ? clusterNow() : Math.floor(Date.parse(startedAt) / 1_000) * 1_000;
+  const seen = moments.value.filter(({ at }) => at >= from);
+  const last = seen.at(-1)?.at ?? Number.NEGATIVE_INFINITY;
+  const past = startedAt === undefined ? [] : pastMoments(cells.values(), from, complete ? undefined : clusterNow());
+  moments.value = [...seen, ...past.filter(({ at }) => at > last)];
+};
+
+const note = ({ phases, budget, complete }: RolloutHead): void => {
+  const next = { at: clusterNow(), updated: phases.updated, failed: phases.failed, inUse: budget.inUse };
+  const last = moments.value.at(-1);
+  const isOver = complete && last?.updated === next.updated && last.failed === next.failed && next.inUse === 0;
+  if (!isOver) moments.value = withMoment(moments.value, next);
+};
+
+const hearRollout = (message: RolloutMessage): void => {
+  if (message.type === 'nothing') {
+    head.value = undefined;
+    cells.clear();
+    names.value = [];
+    nothing.value = message.why;
+    return;
+  }
+  nothing.value = '';
+  setCells(message);
+  if (!message.head) return;
+  const isOther = head.value?.startedAt !== message.head.startedAt;
+  if (isOther) moments.value = [];
+  if (isOther || message.type === 'rollout') recall(message.head);
+  head.value = message.head;
+  note(message.head);
+};
+
+/** The names of the stages in their order, as one text, which most changes of the rollout leave the same. */
+const stageNames = computed(() => (head.value?.stages?.steps ?? []).map(({ name }) => name).join());
+/** A label, or nothing, or the stages. */
+export const groupedBy = computed(() => {
+  const { group } = route.value;
+  if (stageNames.value === '') return group === BY_STAGE || group === '' ? UNGROUPED : group;
+  return group === '' ? BY_STAGE : group;
+});
+
+/** Names the group of a node. */
+const grouping = (by: string): ((cell: NodeCell) => string) => {
+  if (by === UNGROUPED) return () => '';
+  if (by === BY_STAGE) return ([, , , , , , stage]) => stage;
+  const values = groupOf.value;
+  return ([name]) => values[name] ?? '';
+};
+
+/** The nodes that the address asks for, by group, each group by name. */
+export const groups = computed((): readonly Group[] => {
+  const { phase, search } = route.value;
+  const by = groupedBy.value;
+  const wanted: NodeCell[] = [];
+  // One look at the signal for all cells.
+  if (fleet.value < 0) return [];
+  for (const name of names.value) {
+    const cell = cells.get(name);
+    if (cell && (phase === '' || cell[1] === phase) && (search === '' || name.includes(search))) wanted.push(cell);
+  }
+  const isFiltered = phase !== '' || search !== '';
+  const first = by === BY_STAGE ? stageNames.value.split(',') : [];
+  const found = groupCells(wanted, grouping(by), first).filter(({ nodes }) => nodes.length > 0 || !isFiltered);
+  return found.length === 0 ? [{ name: '', nodes: [] }] : found;
+});
+
+let close = (): void => undefined;
+let shown = '';
+let grouped = '';
+
+/** Without the labels, nothing is grouped. */
+const readGroups = async (label: string): Promise<void> => {
+  const values = await readLabel(label).catch(() => ({}));
+  if (grouped === label) groupOf.value = values;
+};
+
+const readKeys = async (): Promise<void> => {
+  labelKeys.value = await readLabels().catch(() => []);
+};
+
+const clear = (): void =>
+  batch(() => {
+    link.value = 'loading';
+    trouble.value = '';
+    head.value = undefined;
+    nothing.value = '';
+    cells.clear();
+    names.value = [];
+    moments.value = [];
+  });
+
+/** Follows what the address shows. */
+const followRoute = (): void => {
+  const { rollout, group: named } = route.value;
+  const group = named.startsWith('.') ? '' : named;
+  const key = rollout ? keyOf(rollout) : '/';
+  if (group !== grouped) {
+    grouped = group;
+    groupOf.value = {};
+    if (group !== '') void readGroups(group);
+  }
+  if (key === shown) return;
+  shown = key;
+  close();
+  clear();
+  close = rollout ? followRollout(rollout, listener(hearRollout)) : followOverview(listener(hearOverview));
+  if (rollout && labelKeys.value.length === 0) void readKeys();
+};
+
+let end: (() => void) | undefined;
+
+export const start = (): void => {
+  end ??= route.subscribe(followRoute);
+};
+
+/** Whoever looks at the page now must not see what somebody else has seen. */
+export const forget = (): void => {
+  end?.();
+  end = undefined;
+  close();
+  shown = '';
+  rows.value = undefined;
+  labelKeys.value = [];
+  clear();
+};

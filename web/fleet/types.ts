@@ -1,0 +1,18 @@
+// The messages of the dashboard's server, and how a phase is drawn.
+
+export type {
+  CommandRequest,
+  CommandResult,
+  NodeCell,
+  NodeDetails,
+  OverviewMessage,
+  RolloutHead,
+  RolloutMessage,
+  RolloutRow,
+  SessionInfo,
+  StageStep,
+  StreamMessage,
+} from '../../src/cli/dashboard/messages.ts';
+export { changedImages, durationMs } from '../../src/cli/fleet/past-rollout.ts';
+export { bySeverity, phaseStyles } from '../../src/cli/fleet/phase-style.ts';
+export { planLimits } from '../../src/rollout/api/plan-types.ts';

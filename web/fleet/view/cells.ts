@@ -1,0 +1,132 @@
+import { type NodeCell, phaseStyles } from '../types.ts';
+
+const GAP = 2;
+const SMALLEST = 6;
+const LARGEST = 26;
+/** On a wall, people stand further away. */
+const LARGEST_ON_WALL = 44;
+const WALL_WIDTH = 1_600;
+/** Below this size a glyph is only noise. */
+const GLYPH_FROM = 12;
+/** The part of the window that a whole fleet should fit into. */
+const SHARE_OF_HEIGHT = 0.6;
+
+export interface Grid {
+  /** Of a cell, CSS px, as are the others. */
+  size: number;
+  step: number;
+  columns: number;
+  width: number;
+  height: number;
+}
+
+/** A grid for `count` of `all` nodes: every group of a fleet has cells of the same size. */
+export const gridFor = (count: number, width: number, all: number, windowHeight: number): Grid => {
+  const most = width > WALL_WIDTH ? LARGEST_ON_WALL : LARGEST;
+  const room = Math.floor(Math.sqrt((width * windowHeight * SHARE_OF_HEIGHT) / Math.max(1, all)));
+  const size = Math.max(SMALLEST, Math.min(most, room - GAP));
+  const step = size + GAP;
+  const columns = Math.max(1, Math.floor((width + GAP) / step));
+  return { size, step, columns, width, height: Math.max(1, Math.ceil(count / columns)) * step };
+};
+
+/** Of a place in the grid; -1 for none. */
+export const indexAt = ({ step, columns }: Grid, count: number, x: number, y: number): number => {
+  const column = Math.floor(x / step);
+  const index = Math.floor(y / step) * columns + column;
+  return column >= 0 && column < columns && index >= 0 && index < count ? index : -1;
+};
+
+type Phase = NodeCell[1];
+
+/** A pixel, as an image has it. */
+const BYTES = 4;
+
+/** A cell with its glyph, as pixels: drawn once for all nodes in this phase. `size` in device pixels. */
+const drawStamp = (phase: Phase, size: number, hasGlyph: boolean): Uint32Array => {
+  const stamp = document.createElement('canvas');
+  stamp.width = stamp.height = size;
+  const context = stamp.getContext('2d', { willReadFrequently: true });
+  if (!context) return new Uint32Array(size * size);
+  const { fill, ink, path } = phaseStyles[phase];
+  context.fillStyle = fill;
+  context.fillRect(0, 0, size, size);
+  if (hasGlyph) {
+    context.scale(size / 10, size / 10);
+    context.lineCap = 'round';
+    context.lineJoin = 'round';
+    context.lineWidth = 1.3;
+    context.strokeStyle = ink;
+    // A canvas draws no line of length 0, which is a dot elsewhere.
+    context.stroke(new Path2D(path.replaceAll(/h0\b/g, 'h0.01')));
+  }
+  return new Uint32Array(context.getImageData(0, 0, size, size).data.buffer);
+};
+
+/**
+ * Draws a group of nodes on a canvas: of a fleet that was drawn before, only what has changed. The pixels are put together here and
+ * given to the canvas at once: ten thousand calls of its methods take longer than a frame.
+ */
+export const createPainter = (canvas: HTMLCanvasElement) => {
+  const context = canvas.getContext('2d', { willReadFrequently: true });
+  const stamps = new Map<Phase, Uint32Array>();
+  let layout = '';
+  let image: ImageData | undefined;
+  let drawn: (Phase | undefined)[] = [];
+  let marked = -1;
+
+  return (nodes: readonly NodeCell[], { size, step, columns, width, height }: Grid, mark: number): void => {
+    if (!context) return;
+    const ratio = devicePixelRatio || 1;
+    const [wide, side] = [Math.round(width * ratio), Math.round(size * ratio)];
+    const high = Math.round(height * ratio);
+    const next = [size, columns, width, ratio].join();
+    if (next !== layout || !image || image.height < high) {
+      layout = next;
+      stamps.clear();
+      drawn = [];
+      image = context.createImageData(wide, high);
+    }
+    let [top, bottom] = [high, 0];
+    if (canvas.width !== wide || canvas.height !== high) {
+      // Which clears it.
+      canvas.width = wide;
+      canvas.height = high;
+      [top, bottom] = [0, high];
+    }
+    const pixels = new Uint32Array(image.data.buffer, 0, image.data.length / BYTES);
+    const placeOf = (index: number): [x: number, y: number] => [
+      Math.round((index % columns) * step * ratio),
+      Math.round(Math.floor(index / columns) * step * ratio),
+    ];
+    const cover = (index: number): void => {
+      const [, y] = placeOf(index);
+      top = Math.min(top, y);
+      bottom = Math.max(bottom, y + side);
+    };
+    for (let index = 0; index < Math.max(nodes.length, drawn.length); index += 1) {
+      const phase = nodes[index]?.[1];
+      if (drawn[index] === phase) continue;
+      const stamp = phase && (stamps.get(phase) ?? drawStamp(phase, side, size >= GLYPH_FROM));
+      if (phase && stamp) stamps.set(phase, stamp);
+      const [x, y] = placeOf(index);
+      for (let row = 0; row < side; row += 1) {
+        const from = (y + row) * wide + x;
+        if (stamp) for (let at = 0; at < side; at += 1) pixels[from + at] = stamp[row * side + at] ?? 0;
+        else pixels.fill(0, from, from + side);
+      }
+      cover(index);
+      drawn[index] = phase;
+    }
+    drawn.length = nodes.length;
+    if (marked !== mark && marked >= 0) cover(marked);
+    if (mark >= 0) cover(mark);
+    marked = mark;
+    if (bottom > top) context.putImageData(image, 0, 0, 0, top, wide, bottom - top);
+    if (mark < 0) return;
+    const [x, y] = placeOf(mark);
+    context.strokeStyle = getComputedStyle(canvas).color;
+    context.lineWidth = 2 * ratio;
+    context.strokeRect(x + ratio, y + ratio, side - 2 * ratio, side - 2 * ratio);
+  };
+};
