@@ -51,7 +51,8 @@ export const leakFinder = ({ paths, registries }: Machine): ((file: string, text
     },
     {
       files: /(^|\/)package-lock\.json$/,
-      pattern: /^\s*"resolved":/,
+      // A package of this repository has its folder there.
+      pattern: /^\s*"resolved": "[^"]*:/,
       message: 'carries an address: `npm install` writes none while .npmrc says omit-lockfile-registry-resolved',
     },
     {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { buildOwnerPage } from './page.ts';
+import { buildPage } from './page.ts';
 
-const files = buildOwnerPage();
+const { assets: files } = buildPage('owner');
 const at = (pattern: RegExp) => files.find((file) => pattern.test(file.path));
 
 test('the page is HTML, a script, a style and an icon, which the HTML names by their hashes', () => {
@@ -28,7 +28,7 @@ test('nothing in the page is inline or from elsewhere, so that a strict policy l
 test('every file has an etag of its own, the same at each build', () => {
   assert.equal(new Set(files.map(({ etag }) => etag)).size, files.length);
   for (const { etag } of files) assert.match(etag, /^"[\w-]{22}"$/);
-  assert.deepEqual(buildOwnerPage(), files);
+  assert.deepEqual(buildPage('owner').assets, files);
 });
 
 test('the page is small enough for a slow device', () => {

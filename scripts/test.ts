@@ -1,9 +1,11 @@
 // Runs a suite with Node's test runner:
-//   scripts/test.ts unit|cluster|embedded|browser [options of node --test] [files instead of the whole suite]
+//   scripts/test.ts unit|cluster|embedded|browser|package|nodes [options of node --test] [files instead of the whole suite]
 
 import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import path from 'node:path';
+import { buildManager } from './bundle.ts';
 
 interface Suite {
   files: readonly string[];
@@ -23,7 +25,7 @@ const SUITES: Readonly<Record<string, Suite>> = {
       'scripts/**/*.test.ts',
       'web/**/*.test.ts',
       'test/{agent,deploy}/**/*.test.ts',
-      'test/sim/{advanced,advanced-api,advanced-pods,agent,conformance,determinism,oracle,plugin}.test.ts',
+      'test/sim/{advanced,advanced-api,advanced-pods,agent,conformance,determinism,guides,oracle,plans,plugin}.test.ts',
       'test/{invariants,simulation}/**/*.test.ts',
     ],
     concurrency: cores,
@@ -34,16 +36,21 @@ const SUITES: Readonly<Record<string, Suite>> = {
       'test/chaos/**/*.test.ts',
       'test/conformance/**/*.test.ts',
       'test/containerd/**/*.test.ts',
+      'test/images/**/*.test.ts',
       'test/sim/*-parity.test.ts',
     ],
     concurrency: cores,
-    // They spend most of their time waiting.
-    cases: 9,
+    // With more of them the machine is busy all the time, which makes each slower and the whole no faster.
+    cases: 5,
   },
   // The cases of the cluster tier on the embedded cluster; the unit suite has a selection of them.
   embedded: { files: ['test/sim/full/**/*.test.ts'], concurrency: half },
+  // The package of npm, installed and run outside of the checkout.
+  package: { files: ['test/package/**/*.test.ts'], concurrency: half },
   // One Chromium a file.
   browser: { files: ['test/browser/**/*.test.ts'], concurrency: half },
+  // By test/nodes/run.ts, which gives it namespaces of its own.
+  nodes: { files: ['test/nodes/**/*.test.ts'], concurrency: 1 },
 };
 
 const [name = '', ...args] = process.argv.slice(2);
@@ -54,6 +61,9 @@ if (!suite) {
 }
 const options = args.filter((arg) => arg.startsWith('-'));
 const files = args.filter((arg) => !arg.startsWith('-'));
+const scratch = mkdtempSync(path.join(tmpdir(), 'edgeset-suite-'));
+// Dozens of files start managers, and each would build its own.
+const manager = files.length === 0 ? (await buildManager(scratch)).file : undefined;
 const { status } = spawnSync(
   process.execPath,
   [
@@ -71,8 +81,10 @@ const { status } = spawnSync(
       NODE_COMPILE_CACHE: path.join(tmpdir(), 'edgeset-compile-cache'),
       // For the programs of the control plane and kubectl: trade memory for CPU.
       GOGC: '400',
+      ...(manager !== undefined && { EDGESET_MANAGER_BUNDLE: manager }),
       ...process.env,
     },
   },
 );
+rmSync(scratch, { recursive: true });
 process.exitCode = status ?? 1;

@@ -4,24 +4,28 @@ import path from 'node:path';
 import { it } from 'node:test';
 import { parse } from 'yaml';
 import { daemonRolloutCrd } from '../src/rollout/api/crd.ts';
+import { planCrds } from '../src/rollout/api/plan-crds.ts';
 import { crdFiles } from './write-crds.ts';
 
-const folder = path.join(import.meta.dirname, '..', 'deploy', 'crds');
+const folders = ['deploy/crds', 'charts/edgeset/files/crds'].map((each) => path.join(import.meta.dirname, '..', each));
 const remedy = 'run: npm run generate';
 
-it('deploy/crds holds what the code says', () => {
+it('the files hold what the code says', () => {
   for (const [file, content] of crdFiles()) assert.equal(readFileSync(file, 'utf8'), content, remedy);
 });
 
 it('reads back as the constant that it was written from', () => {
-  const file = path.join(folder, 'edgeset.io_daemonrollouts.yaml');
-  assert.deepEqual(parse(readFileSync(file, 'utf8')), daemonRolloutCrd);
+  for (const folder of folders) {
+    for (const crd of [daemonRolloutCrd, ...planCrds]) {
+      const file = path.join(folder, `edgeset.io_${crd.spec.names.plural}.yaml`);
+      assert.deepEqual(parse(readFileSync(file, 'utf8')), crd);
+    }
+  }
 });
 
 it('writes every file whose header says so', () => {
-  const written = [...crdFiles().keys()].map((file) => path.basename(file));
-  const present = readdirSync(folder).filter((name) =>
-    readFileSync(path.join(folder, name), 'utf8').startsWith('# Written by scripts/write-crds.ts'),
-  );
-  assert.deepEqual(present.toSorted(), written.toSorted(), remedy);
+  const present = folders
+    .flatMap((folder) => readdirSync(folder).map((name) => path.join(folder, name)))
+    .filter((file) => readFileSync(file, 'utf8').startsWith('# Written by scripts/write-crds.ts'));
+  assert.deepEqual(present.toSorted(), [...crdFiles().keys()].toSorted(), remedy);
 });

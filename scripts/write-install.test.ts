@@ -15,9 +15,12 @@ it('installs every object once, definitions and namespace before what needs them
     return [kind, metadata.namespace, metadata.name].filter(Boolean).join('/');
   });
   assert.equal(new Set(objects).size, objects.length);
-  assert.deepEqual(objects.slice(0, 3), [
+  assert.deepEqual(objects.slice(0, 6), [
     'CustomResourceDefinition/daemonsets.apps.kruise.io',
     'CustomResourceDefinition/daemonrollouts.edgeset.io',
+    'CustomResourceDefinition/rolloutplans.edgeset.io',
+    'CustomResourceDefinition/clusterrolloutplans.edgeset.io',
+    'CustomResourceDefinition/rolloutapprovals.edgeset.io',
     'Namespace/edgeset-system',
   ]);
   assert.ok(objects.includes('Deployment/edgeset-system/edgeset-manager'));

@@ -1,0 +1,124 @@
+// Renders the chart into deploy/, for those who install without Helm: npm run generate. Needs Go, which builds Helm once.
+
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { findHelm } from '../test/cluster/helm/programs.ts';
+
+const root = path.join(import.meta.dirname, '..');
+
+interface Rendered {
+  /** In the chart's folder of templates. */
+  template: string;
+  values?: readonly string[];
+  /** What the file is for, where the template's own comments don't say it. */
+  comment?: string;
+  /** `kubectl apply --namespace` chooses it. */
+  anyNamespace?: boolean;
+}
+
+const agent = ['agent.enabled=true', 'agent.namespaces={default}'];
+const dashboard = ['dashboard.enabled=true', 'dashboard.tls.secretName=edgeset-dashboard-tls'];
+const secrets = 'agent.pullSecrets[0]';
+const checkSecrets = 'checks.secrets[0]';
+
+const FILES: Readonly<Record<string, Rendered>> = {
+  'manager.yaml': { template: 'manager/deployment.yaml' },
+  'rbac.yaml': { template: 'manager/rbac.yaml' },
+  'advanced/rbac.yaml': { template: 'manager/rbac-advanced.yaml' },
+  'predownload/rbac.yaml': { template: 'manager/rbac-predownload.yaml' },
+  'policy.yaml': { template: 'manager/policy.yaml' },
+  'approval-policy.yaml': { template: 'manager/approval-policy.yaml' },
+  'user-roles.yaml': { template: 'manager/user-roles.yaml' },
+  'checks/analysis.yaml': { template: 'manager/rbac-analysis.yaml', values: ['checks.analysis.enabled=true'] },
+  'checks/secrets.yaml': {
+    template: 'manager/check-secrets.yaml',
+    values: [`${checkSecrets}.namespace=default`, `${checkSecrets}.secrets={name-of-a-secret}`],
+    anyNamespace: true,
+    comment: `For checks of rollout plans that need credentials or an authority: name their Secrets, then
+  kubectl apply --namespace NAMESPACE -f deploy/checks/secrets.yaml
+with the namespace of the plan, or of the manager for a ClusterRolloutPlan.`,
+  },
+  'flow-control.yaml': {
+    template: 'manager/flow-control.yaml',
+    comment: 'Change the namespace in both objects if you install the manager elsewhere.',
+  },
+  'dashboard/dashboard.yaml': {
+    template: 'dashboard/deployment.yaml',
+    values: dashboard,
+    comment: `For everybody who has a token of the cluster. Create the Secret edgeset-dashboard-tls with its certificate, and name the host
+by which browsers reach it in --allowed-host, then
+  kubectl apply -f deploy/dashboard`,
+  },
+  'dashboard/rbac.yaml': { template: 'dashboard/rbac.yaml', values: dashboard },
+  'agent/namespace.yaml': { template: 'agent/namespace.yaml', values: agent },
+  'agent/rbac.yaml': {
+    template: 'agent/rbac.yaml',
+    values: agent,
+    comment: 'access/in-namespace.yaml and access/in-all-namespaces.yaml bind the role.',
+  },
+  'agent/policy.yaml': { template: 'agent/policy.yaml', values: agent },
+  'agent/daemonset.yaml': { template: 'agent/daemonset.yaml', values: agent },
+  'agent/access/in-namespace.yaml': {
+    template: 'agent/access.yaml',
+    values: agent,
+    anyNamespace: true,
+    comment: `Permissions of the agents in one namespace:
+  kubectl apply --namespace NAMESPACE -f deploy/agent/access/in-namespace.yaml
+Name the same namespaces in the agents' flag --namespaces.`,
+  },
+  'agent/access/in-all-namespaces.yaml': {
+    template: 'agent/access.yaml',
+    values: ['agent.enabled=true', 'agent.allNamespaces=true'],
+    comment: `Use this instead of in-namespace.yaml for agents without --namespaces. Every agent can then read the pods of every
+namespace, environment variables included. Writes are still restricted to opted-in pods of its own node.`,
+  },
+  'agent/access/pull-secrets.yaml': {
+    template: 'agent/pull-secrets.yaml',
+    values: [
+      ...agent,
+      `${secrets}.namespace=default`,
+      `${secrets}.secrets={name-of-a-pull-secret}`,
+      `${secrets}.serviceAccounts={default}`,
+    ],
+    anyNamespace: true,
+    comment: `For agents that pull images (runtime-socket.yaml) from registries that require authentication: name the pull secrets of
+the DaemonSets' templates, then
+  kubectl apply --namespace NAMESPACE -f deploy/agent/access/pull-secrets.yaml
+From then on, every agent can read these secrets.`,
+  },
+  'agent/access/revoked.yaml': {
+    template: 'agent/revoked.yaml',
+    values: ['agent.revokedNodes={name-of-a-stolen-node}'],
+    comment: `For stolen devices whose client certificates are still valid: list their nodes, then
+  kubectl apply -f deploy/agent/access/revoked.yaml
+From then on, writes of their agents are refused, whatever else permits them.`,
+  },
+};
+
+/** Labels that say how a release was installed: with Helm. */
+const OF_HELM = /^ *(helm\.sh\/chart|app\.kubernetes\.io\/(instance|version|managed-by)): .*\n/gm;
+
+const render = (helm: string, { template, values = [], comment, anyNamespace }: Rendered): string => {
+  const args = ['template', 'edgeset', path.join(root, 'charts', 'edgeset'), '--namespace=edgeset-system'];
+  const sets = values.flatMap((value) => ['--set', value]);
+  const text = execFileSync(helm, [...args, ...sets, `--show-only=templates/${template}`], { encoding: 'utf8' });
+  const objects = text.split(/^---\n/m).filter(Boolean);
+  const written = objects.map((object) => {
+    const own = object.replace(/^# Source: .*\n/, '').replaceAll(OF_HELM, '');
+    return `${(anyNamespace ? own.replace(/^ {2}namespace: default\n/m, '') : own).trim()}\n`;
+  });
+  const header = [
+    'Written by scripts/write-deploy.ts from charts/edgeset: change it there.',
+    ...(comment?.split('\n') ?? []),
+  ];
+  return `${header.map((line) => `# ${line}\n`).join('')}${written.join('---\n')}`;
+};
+
+/** The files of deploy/ that come from the chart, by their absolute path. */
+export const renderDeploy = async (): Promise<Map<string, string>> => {
+  const { helm } = await findHelm();
+  return new Map(Object.entries(FILES).map(([file, from]) => [path.join(root, 'deploy', file), render(helm, from)]));
+};
+
+if (import.meta.main) for (const [file, content] of await renderDeploy()) writeFileSync(file, content);
