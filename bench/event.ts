@@ -1,3 +1,4 @@
+import type { RolloutPlanSpec } from '../src/rollout/index.ts';
 import { createRandom } from '../src/runtime/index.ts';
 import type { Benchmark, Figure } from './measure/figure.ts';
 import { watchMachine } from './measure/machine.ts';
@@ -27,8 +28,15 @@ const flip = async (fleet: Fleet, chance: () => number, pods: number, perSecond:
 };
 
 /** Microseconds of work an event while a rollout of the whole fleet is under way. */
-const workPerEvent = async (nodes: number, maxUnavailable: string): Promise<number> => {
-  const fleet = createFleet({ nodes, maxUnavailable, downMs: () => 1e9, roundTripMs: 0, watchLagMs: 0 });
+const workPerEvent = async (nodes: number, maxUnavailable: string, plan?: RolloutPlanSpec): Promise<number> => {
+  const fleet = createFleet({
+    nodes,
+    maxUnavailable,
+    downMs: () => 1e9,
+    roundTripMs: 0,
+    watchLagMs: 0,
+    ...(plan && { plan }),
+  });
   await fleet.start();
   fleet.release();
   // The budget is used up and no node recovers: the following events meet a rollout in progress.
@@ -37,6 +45,7 @@ const workPerEvent = async (nodes: number, maxUnavailable: string): Promise<numb
   await fleet.until(() => fleet.clock.now() >= end);
   const inFlight = rollout?.ledger.tally.inFlight ?? 0;
   if (inFlight === 0) throw new Error('no rollout is under way');
+  if (plan && rollout?.ledger.stages.current?.index !== 0) throw new Error('the first stage is not under way');
   const chance = createRandom(3);
   // Each node under update brings about one event a second; the status, written once a second, is as long as they are many.
   const perSecond = inFlight;
@@ -67,11 +76,47 @@ const measure = async (sizes: readonly number[], maxUnavailable: string): Promis
   };
 };
 
-/** Work per event as the fleet grows. */
+const STAGES = 20;
+const zoneIs = (...digits: number[]) => ({
+  matchExpressions: [
+    {
+      key: 'topology.kubernetes.io/zone',
+      operator: 'In' as const,
+      values: digits.map((digit) => `north-${digit}`),
+    },
+  ],
+});
+
+/** The first stage, half of the fleet, is under way: it has room for the whole budget. */
+const staged: RolloutPlanSpec = {
+  stages: Array.from({ length: STAGES }, (_, index) => ({
+    name: `stage-${index}`,
+    nodes:
+      index === 0
+        ? { selector: zoneIs(0, 1, 2, 3, 4) }
+        : { selector: { ...zoneIs(5, 6, 7, 8, 9), matchLabels: { 'example.com/site': `site-${500 + index * 10}` } } },
+    promote: { soak: '1h' },
+  })),
+};
+
+const measureStages = async (nodes: number, maxUnavailable: string): Promise<Figure> => {
+  const machine = watchMachine();
+  const none = await workPerEvent(nodes, maxUnavailable);
+  const some = await workPerEvent(nodes, maxUnavailable, staged);
+  return {
+    name: `event with ${STAGES} stages`,
+    measured: `${nodes / 1000}k nodes: ${some.toFixed(1)} us, ${(some / none).toFixed(2)} times the ${none.toFixed(1)} us without a plan; ${machine()}`,
+    goal: `<= ${GOAL} times`,
+    met: some <= GOAL * none,
+  };
+};
+
+/** Work per event as the fleet grows, and with a rollout plan. */
 export const event: Benchmark = {
   name: 'event',
   async run({ quick }) {
     const sizes = quick ? [1_000, 10_000] : [1_000, 10_000, 100_000];
-    return [await measure(sizes, '100'), await measure(sizes, '10%')];
+    const most = sizes.at(-1) ?? 0;
+    return [await measure(sizes, '100'), await measure(sizes, '10%'), await measureStages(most, '100')];
   },
 };

@@ -2,7 +2,8 @@ import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import type { AuditRecord } from '../../test/conformance/index.ts';
 import type { OccupiedSlot } from '../measure/slots.ts';
 
-const isChange = ({ code, group, resource, response }: AuditRecord): boolean =>
+/** The write of a pod whose result is in the log. */
+export const isPodChange = ({ code, group, resource, response }: AuditRecord): boolean =>
   code >= 200 &&
   code < 300 &&
   group === '' &&
@@ -22,7 +23,7 @@ const isTrue = ({ status }: Pod, type: string): boolean =>
 const isTerminating = ({ metadata }: Pod): boolean => metadata?.deletionTimestamp !== undefined;
 
 /** Ready follows a readiness gate with a delay: a pod with a closed gate is already out of service. */
-const isUp = (pod: Pod): boolean =>
+export const isUp = (pod: Pod): boolean =>
   !isTerminating(pod) &&
   isTrue(pod, 'Ready') &&
   (pod.spec?.readinessGates ?? []).every(({ conditionType }) => isTrue(pod, conditionType));
@@ -64,7 +65,7 @@ export const slotTimes = (records: readonly AuditRecord[], question: SlotQuery):
   const nodes = new Map<string, Node>();
   const found: OccupiedSlot[] = [];
   const changes = records
-    .filter((record) => record.namespace === namespace && isChange(record))
+    .filter((record) => record.namespace === namespace && isPodChange(record))
     .toSorted((a, b) => versionOf(a) - versionOf(b));
   for (const record of changes) {
     const { answeredAt } = record;

@@ -1,5 +1,3 @@
-import { join } from 'node:path';
-import { buildManager } from '../../scripts/bundle.ts';
 import { startCluster } from '../../test/cluster/index.ts';
 import type { Manager } from '../../test/conformance/index.ts';
 import { eventually } from '../../test/support/index.ts';
@@ -22,12 +20,7 @@ export const startRealFleet = async <R extends Release>(nodes: number, workload:
   const cluster = await startCluster({ graceSeconds: 300, delays: { stopMs: STOP_MS } });
   const { api } = cluster.plane;
   try {
-    const [{ file }] = await Promise.all([
-      // As it is shipped.
-      buildManager(join(cluster.plane.dir, 'bundle')),
-      spreadDownTimes(api),
-      workload.install(cluster),
-    ]);
+    await Promise.all([spreadDownTimes(api), workload.install(cluster)]);
     const namespace = await cluster.createNamespace('bench');
     const names = Array.from({ length: nodes }, (_, index) => `edge-${String(index).padStart(4, '0')}`);
     for (let from = 0; from < nodes; from += CHUNK) await cluster.addNodes(names.slice(from, from + CHUNK));
@@ -40,6 +33,12 @@ export const startRealFleet = async <R extends Release>(nodes: number, workload:
       /** Applies a DaemonSet; resolves at once. */
       apply: async (name: string, release: R): Promise<void> =>
         void (await api.apply(path(name), workload.object(name, release))),
+      read: async (name: string): Promise<{ generation: number; status: SetStatus }> => {
+        const { metadata, status = {} } = await api.get<SetObject>(path(name));
+        return { generation: metadata.generation, status };
+      },
+      /** Deletes the DaemonSet without waiting for its pods. */
+      remove: async (name: string): Promise<void> => void (await api.delete(path(name))),
       /** Resolves when every node runs the DaemonSet's template, available. */
       whenRolledOut: (name: string, timeoutMs: number): Promise<boolean> =>
         eventually(
@@ -56,12 +55,9 @@ export const startRealFleet = async <R extends Release>(nodes: number, workload:
           { withinMs: timeoutMs, everyMs: 250 },
         ),
       /** Starts the product's manager; resolves when it is ready. Nothing else may lead. */
-      async startManager(): Promise<Manager> {
-        const manager = await cluster.startManager({
-          namespace,
-          file,
-          args: ['--leader-elect=false', ...workload.args],
-        });
+      async startManager({ leaderElect = false } = {}): Promise<Manager> {
+        const election = leaderElect ? `--leader-election-namespace=${namespace}` : '--leader-elect=false';
+        const manager = await cluster.startManager({ namespace, args: [election, ...workload.args] });
         const ended = manager.exit.then(async (how) => {
           throw new Error(`the manager ended with ${how}: ${(await manager.log()).slice(-500)}`);
         });

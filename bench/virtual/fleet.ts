@@ -3,12 +3,14 @@ import type { Node, Pod } from 'kubernetes-types/core/v1.d.ts';
 import { createController } from '../../src/controller/index.ts';
 import { createEventRecorder, type KubeObject } from '../../src/kube/index.ts';
 import { nativeKind } from '../../src/native/index.ts';
+import { planApi, type RolloutPlanObject, type RolloutPlanSpec } from '../../src/rollout/index.ts';
 import { createRandom, createVirtualClock, type Env, silentLogger } from '../../src/runtime/index.ts';
 import type { OccupiedSlot } from '../measure/slots.ts';
 import { createMemoryApi } from './api.ts';
 
 const NAMESPACE = 'edge';
 const SET_UID = 'set-uid';
+const PLAN = 'rings';
 const LABELS = { app: 'app' };
 const LONGEST_MS = 86_400_000;
 const START_MS = 1_700_000_000_000;
@@ -22,6 +24,8 @@ export interface FleetOptions {
   roundTripMs: number;
   watchLagMs: number;
   copies?: boolean;
+  /** The rollout plan that the DaemonSet names. */
+  plan?: RolloutPlanSpec;
 }
 
 const iso = (ms: number): string => new Date(ms).toISOString();
@@ -109,7 +113,11 @@ export const createFleet = (options: FleetOptions) => {
       namespace: NAMESPACE,
       uid: SET_UID,
       generation: release,
-      annotations: { 'apps.openyurt.io/update-strategy': 'auto', 'apps.openyurt.io/max-unavailable': maxUnavailable },
+      annotations: {
+        'apps.openyurt.io/update-strategy': 'auto',
+        'apps.openyurt.io/max-unavailable': maxUnavailable,
+        ...(options.plan && { 'edgeset.io/rollout-plan': PLAN }),
+      },
     },
     spec: { selector: { matchLabels: LABELS }, updateStrategy: { type: 'OnDelete' }, template: template() },
     status: {
@@ -142,6 +150,16 @@ export const createFleet = (options: FleetOptions) => {
   for (const name of names) {
     api.commit('ADDED', 'nodes', nodeObject(name));
     podOf.set(name, api.commit('ADDED', 'pods', podObject(name, true)));
+  }
+  if (options.plan) {
+    const { apiVersion, plan } = planApi;
+    const object: RolloutPlanObject = {
+      apiVersion,
+      kind: plan.kind,
+      metadata: { name: PLAN, namespace: NAMESPACE },
+      spec: options.plan,
+    };
+    api.commit('ADDED', plan.plural, object);
   }
   api.commit('ADDED', 'daemonsets', daemonSet(true));
   api.commit('ADDED', 'controllerrevisions', revision());

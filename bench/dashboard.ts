@@ -1,0 +1,196 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Page } from 'playwright-core';
+import { DASHBOARD_FLAGS } from '../bin/flags.ts';
+import { buildCli } from '../scripts/bundle.ts';
+import { sleep, steadyClock } from '../src/runtime/index.ts';
+import { launchChromium } from '../test/browser/chromium.ts';
+import { startDashboard } from '../test/browser/start-dashboard.ts';
+import type { Api } from '../test/cluster/api.ts';
+import { startEmbeddedFleet } from './embedded/fleet.ts';
+import type { Benchmark, Figure } from './measure/figure.ts';
+import { mib } from './measure/figure.ts';
+import { peakResidentOf, watchMachine } from './measure/machine.ts';
+import { startRealFleet } from './real/fleet.ts';
+import { type NativeRelease, native } from './real/native.ts';
+
+const PAINT_MS = 1_000;
+const FRAME_MS = 50;
+const HEAP_MIB = 150;
+const SERVER_MIB = 150;
+const VIEWERS = 50;
+/** Of the page: what a reader does again and again. */
+const EVERY_MS = 250;
+const CLICKS_MS = 20_000;
+/** Of the overview 3, of nodes 1, of one rollout 4; others at the API server come and go meanwhile. */
+const WATCHES = 10;
+const TIMEOUT_MS = 600_000;
+const APP = 'web';
+
+/** Milliseconds from a click on a phase of the legend until the frame that shows it. */
+const frameAfterClick = (page: Page): Promise<number> =>
+  page.evaluate<number>(`new Promise((resolve) => {
+    const began = performance.now();
+    document.querySelector('.legend button:not(:disabled)').click();
+    requestAnimationFrame(() => {
+      const channel = new MessageChannel();
+      channel.port1.onmessage = () => resolve(performance.now() - began);
+      channel.port2.postMessage(0);
+    });
+  })`);
+
+const share = (values: readonly number[], of: number): number =>
+  values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * of))] ?? 0;
+
+/** The watches that are open at the API server. */
+const watchesOf = async (api: Pick<Api, 'text'>): Promise<number> => {
+  const metrics = await api.text('/metrics');
+  const values = metrics.matchAll(/^apiserver_longrunning_requests\{.*verb="WATCH".*\} (\d+)$/gm);
+  return [...values].reduce((sum, [, count]) => sum + Number(count), 0);
+};
+
+/** Opens the stream of the rollout as often as pages would; resolves with what ends them. */
+const openViewers = async (origin: string, entry: string, stream: string): Promise<() => void> => {
+  const { headers } = await fetch(`${origin}${entry}`, { redirect: 'manual' });
+  const cookie = headers.getSetCookie()[0]?.split(';')[0] ?? '';
+  const stop = new AbortController();
+  const read = async (): Promise<void> => {
+    const { body } = await fetch(`${origin}${stream}`, { headers: { cookie }, signal: stop.signal });
+    for await (const _ of body ?? []) if (stop.signal.aborted) return;
+  };
+  for (let viewer = 0; viewer < VIEWERS; viewer += 1) read().catch(() => undefined);
+  return () => stop.abort();
+};
+
+/** A cluster with a fleet and a DaemonSet on all of its nodes. */
+interface Stage {
+  name: string;
+  kubeconfig: string;
+  namespace: string;
+  apply(name: string, release: NativeRelease): Promise<void>;
+  whenRolledOut(name: string, timeoutMs: number): Promise<boolean>;
+  startManager(): Promise<{ stop(): Promise<void> }>;
+  /** The watches that are open at the API server; undefined if it doesn't say. */
+  watches?: () => Promise<number>;
+  stop(): Promise<void>;
+}
+
+const realStage = async (nodes: number): Promise<Stage> => {
+  const fleet = await startRealFleet<NativeRelease>(nodes, native);
+  const {
+    kubeconfig,
+    plane: { api },
+  } = fleet.cluster;
+  return {
+    ...fleet,
+    name: `dashboard N=${nodes}`,
+    kubeconfig,
+    startManager: () => fleet.startManager({ leaderElect: true }),
+    watches: () => watchesOf(api),
+  };
+};
+
+const embeddedStage = async (nodes: number, folder: string): Promise<Stage> => ({
+  ...(await startEmbeddedFleet(nodes, folder)),
+  name: `dashboard N=${nodes}, embedded cluster`,
+});
+
+const measure = async (start: (folder: string) => Promise<Stage>): Promise<Figure[]> => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'edgeset-dashboard-'));
+  await buildCli(folder);
+  const stage = await start(folder);
+  const browser = await launchChromium();
+  try {
+    const release = (version: number, maxUnavailable: string): NativeRelease => ({
+      version,
+      maxUnavailable,
+      meanStartMs: 1_000,
+    });
+    const manager = await stage.startManager();
+    await stage.apply(APP, release(1, '100%'));
+    await stage.whenRolledOut(APP, TIMEOUT_MS);
+
+    const program = path.join(folder, 'kubectl-edgeset.mjs');
+    const before = await stage.watches?.();
+    const args = ['--kubeconfig', stage.kubeconfig, '-n', stage.namespace];
+    // As its image starts it.
+    const dashboard = await startDashboard(program, args, DASHBOARD_FLAGS);
+    const machine = watchMachine();
+    const shown = `${stage.namespace}/ds/${APP}`;
+    const endViewers = await openViewers(dashboard.origin, dashboard.entry, `/api/rollouts/${shown}`);
+    const page = await browser.newPage({ viewport: { width: 1_280, height: 900 } });
+    await page.goto(`${dashboard.origin}${dashboard.entry}`);
+    await page.goto(`${dashboard.origin}/#/${shown}`);
+    await page.reload();
+    await page.locator('.legend').waitFor({ timeout: TIMEOUT_MS });
+    const paint = await page.evaluate<number>(
+      "performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? Number.NaN",
+    );
+    const whole = await page.evaluate<number>('performance.now()');
+
+    // In 20 waves of a second and more: it goes on for longer than it is looked at.
+    await stage.apply(APP, release(2, '5%'));
+    const frames: number[] = [];
+    for (const end = performance.now() + CLICKS_MS; performance.now() < end; ) {
+      frames.push(await frameAfterClick(page));
+      await sleep(steadyClock, EVERY_MS);
+    }
+    const heap = await page.evaluate<number>('performance.memory.usedJSHeapSize');
+    const server = peakResidentOf(dashboard.pid);
+    const watches = before === undefined ? undefined : ((await stage.watches?.()) ?? Number.NaN) - before;
+    const busy = machine();
+    endViewers();
+    await dashboard.stop();
+    await manager.stop();
+
+    const { name } = stage;
+    const slow = share(frames, 0.95);
+    return [
+      {
+        name: `${name}: paint`,
+        measured: `first paint ${Math.round(paint)} ms, the fleet drawn ${Math.round(whole)} ms; ${busy}`,
+        goal: `<= ${PAINT_MS} ms`,
+        met: paint <= PAINT_MS,
+      },
+      {
+        name: `${name}: interaction`,
+        measured: `p95 ${Math.round(slow)} ms from a click to its frame, median ${Math.round(share(frames, 0.5))} ms, of ${frames.length} during a rollout; ${busy}`,
+        goal: `p95 <= ${FRAME_MS} ms`,
+        met: slow <= FRAME_MS,
+      },
+      {
+        name: `${name}: memory`,
+        measured: `page ${mib(heap)} of heap, server at most ${mib(server)} resident, with ${VIEWERS} more viewers`,
+        goal: `<= ${HEAP_MIB} MiB and ${SERVER_MIB} MiB`,
+        met: heap <= HEAP_MIB * 2 ** 20 && server <= SERVER_MIB * 2 ** 20,
+      },
+      ...(watches === undefined
+        ? []
+        : [
+            {
+              name: `${name}: watches`,
+              measured: `${watches} more at the API server with ${VIEWERS + 1} viewers`,
+              goal: `<= ${WATCHES}, however many viewers`,
+              met: watches <= WATCHES,
+            },
+          ]),
+    ];
+  } finally {
+    await browser.close();
+    await stage.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+};
+
+/**
+ * What a viewer of the dashboard waits for during a rollout, beside 50 other viewers: against a real control plane, and with a large
+ * fleet against the embedded cluster.
+ */
+export const dashboard: Benchmark = {
+  name: 'dashboard',
+  async *run({ quick }) {
+    yield* await measure(() => realStage(quick ? 100 : 1_000));
+    if (!quick) yield* await measure((folder) => embeddedStage(10_000, folder));
+  },
+};
