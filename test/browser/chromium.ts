@@ -31,8 +31,8 @@ const install = (): void => {
   apt('install', '--no-install-recommends', 'chromium', 'fonts-dejavu-core');
 };
 
-/** The machine's Chromium; installs it if there is none. */
-export const launchChromium = (): Promise<Browser> => {
+/** Path of the machine's Chromium; installs it if there is none. */
+export const chromiumProgram = (): string => {
   if (find() === undefined) {
     try {
       install();
@@ -40,9 +40,14 @@ export const launchChromium = (): Promise<Browser> => {
       throw new Error(`Chromium could not be installed: ${CURE}`, { cause });
     }
   }
-  const executablePath = find();
-  if (executablePath === undefined) throw new Error(`there is no Chromium on PATH: ${CURE}`);
-  return chromium.launch({
+  const program = find();
+  if (program === undefined) throw new Error(`there is no Chromium on PATH: ${CURE}`);
+  return program;
+};
+
+/** Starts Chromium, or `executablePath` that starts it in some way of its own. */
+export const launchChromium = (executablePath = chromiumProgram()): Promise<Browser> =>
+  chromium.launch({
     executablePath,
     // Only connects to the page's own server, not to its vendor for updates or lists.
     args: [
@@ -55,4 +60,3 @@ export const launchChromium = (): Promise<Browser> => {
       '--disable-sync',
     ],
   });
-};

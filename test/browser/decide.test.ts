@@ -12,9 +12,9 @@ const night = { choice: 'approve', when: { type: 'window', from: '02:00', to: '0
 test('each button shows its effect before it is pressed, and applies to the version on the page', async (t) => {
   const { page, backend, show, shows } = await visit(t, 'available');
   const cases = [
-    ['Update now', /The app stops for a moment/, { choice: 'approve', when: { type: 'now' } }, 'queuedOffline'],
+    ['Update now', /Took about 2 minutes last time/, { choice: 'approve', when: { type: 'now' } }, 'queuedOffline'],
     ['Tonight', /Between 02:00 and 05:00/, night, 'queuedWindow'],
-    ['Later', /asked again tomorrow at 18:00/, { choice: 'postpone', until: '2026-11-22T17:00:00.000Z' }, 'postponed'],
+    ['Later', /Asks again tomorrow at 18:00/, { choice: 'postpone', until: '2026-11-22T17:00:00.000Z' }, 'postponed'],
   ] as const;
   for (const [name, says, choice, then] of cases) {
     assert.match(await button(page, name).innerText(), says);
@@ -87,9 +87,10 @@ test('a double click decides once', async (t) => {
 
 const refusals = [
   [409, 'OtherRevision', /something changed in the meantime.*check again/],
-  [403, 'Halted', /not possible right now\. An update is under way/],
+  [403, 'Halted', /this version was withdrawn/],
+  [403, 'CallerGone', /not allowed to decide on this device/],
   [404, 'NoSuchDaemonSet', /no longer on this device/],
-  [422, 'BadDecision', /did not work\. An update is under way/],
+  [422, 'BadDecision', /did not work \(error 422\)/],
 ] as const;
 
 test('a refused decision is explained next to the app, and the current state is shown', async (t) => {
@@ -100,6 +101,7 @@ test('a refused decision is explained next to the app, and the current state is 
     const alert = page.getByRole('alert');
     await alert.waitFor();
     assert.match(await alert.innerText(), words);
+    assert.doesNotMatch(await alert.innerText(), /under way/, "not the agent's sentence");
     await button(page, 'Close').click();
     await alert.waitFor({ state: 'detached' });
     assert.equal(await focused(page), 'ticketing');
@@ -136,7 +138,7 @@ test('if two people decide at once, the second one is told, and both see the dec
 test('a version that appears while the confirmation is open is not the one that is declined', async (t) => {
   const { page, backend } = await visit(t, 'available');
   await button(page, 'Not this version').click();
-  const newer = update({ target: { revision: 'newer', images: null, publishedAt: null } });
+  const newer = update({ target: { revision: 'newer', images: null, publishedAt: null, notes: null } });
   backend.show({ ...scenes.available, updates: [newer] });
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   assert.equal(backend.decided.length, 0);
@@ -154,7 +156,7 @@ test('a download can be requested, and a refusal is explained', async (t) => {
   backend.answerPull({ status: 403, text: 'the disk is full' });
   await button(page, 'Download now').click();
   await page.getByRole('alert').waitFor();
-  assert.match(await page.getByRole('alert').innerText(), /could not be started\. the disk is full/);
+  assert.match(await page.getByRole('alert').innerText(), /could not be started\. Please try again later/);
   show('downloaded');
   await page.getByText('Downloaded and ready').waitFor();
   assert.equal(await page.getByRole('button', { name: 'Download now' }).count(), 0);
@@ -169,7 +171,7 @@ test('a deadline is shown in advance, and Later does not promise more than the d
     await page.locator('.deadline').innerText(),
     /Required by your administrator: installed Monday 23 November at 18:34 at the latest/,
   );
-  assert.match(await button(page, 'Later').innerText(), /asked again tomorrow at 18:00/);
+  assert.match(await button(page, 'Later').innerText(), /Asks again tomorrow at 18:00/);
   show('deadlineTonight');
   await page.getByText('today at 21:34 at the latest').waitFor();
   assert.match(await button(page, 'Later').innerText(), /deadline comes first: today at 21:34/);

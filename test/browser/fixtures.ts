@@ -26,8 +26,9 @@ export const update = (changes: Partial<Update> = {}): Update => ({
   reason: 'NewRevision',
   message: 'A new version is available.',
   running: { revision: '5d4b8c7f9', images: image('2.3.1'), ready: true },
-  target: { revision: '7c9f6d5b8', images: image('2.4.0'), publishedAt: '2026-11-20T13:05:00Z' },
+  target: { revision: '7c9f6d5b8', images: image('2.4.0'), publishedAt: '2026-11-20T13:05:00Z', notes: null },
   image: { state: 'unknown', message: '' },
+  size: { running: null, target: null },
   decision: null,
   deadline: null,
   ...changes,
@@ -54,6 +55,13 @@ const act: Decision['act'] = {
   startedAt: NOW,
 };
 
+const GERMAN_NOTES = 'Tickets drucken doppelt so schnell.\nTageskarte auf der ersten Seite.';
+const NOTES = 'Tickets print twice as fast.\nThe day pass is on the first screen.';
+
+/** What an administrator, or whoever took their place, could write. */
+export const HOSTILE =
+  '<img src=x onerror="document.title=1"><script>document.title = 1</script></p><a href="javascript:alert(1)">Update now</a> &lt;b&gt; ${1} {{1}}';
+
 /** A second app on the device. */
 const other = update({
   daemonSet: 'passenger-display',
@@ -66,7 +74,7 @@ const other = update({
     images: [{ container: 'display', image: 'registry.example/fleet/display:8.0.2' }],
     ready: true,
   },
-  target: { revision: '66f7b9c4d', images: null, publishedAt: null },
+  target: { revision: '66f7b9c4d', images: null, publishedAt: null, notes: null },
 });
 
 export const history: readonly HistoryEntry[] = [
@@ -76,6 +84,7 @@ export const history: readonly HistoryEntry[] = [
     daemonSet: 'ticketing',
     who: 'agent',
     what: 'Updated',
+    tookSeconds: 140,
     fromRevision: '5b8d7f6c4',
     toRevision: '5d4b8c7f9',
     result: 'The new version runs since 03:04.',
@@ -86,6 +95,7 @@ export const history: readonly HistoryEntry[] = [
     daemonSet: 'ticketing',
     who: 'uid:0',
     what: 'Approved',
+    choice: { choice: 'approve', when: { type: 'window', from: '02:00', to: '05:00' } },
     fromRevision: '5b8d7f6c4',
     toRevision: '5d4b8c7f9',
     result: 'Agreed to the update between 02:00 and 05:00.',
@@ -113,7 +123,14 @@ export const scenes = {
   current: { device: device(), updates: [other] },
   empty: { device: device(), updates: [] },
   available: scene({}),
-  downloaded: scene({ image: { state: 'ready', message: '' } }),
+  notes: scene({ target: { ...update().target, notes: NOTES } }),
+  germanNotes: scene({ target: { ...update().target, notes: GERMAN_NOTES } }),
+  longNotes: scene({
+    target: { ...update().target, notes: `${NOTES}\n${'A long list of small things. '.repeat(20)}` },
+  }),
+  hostileNotes: scene({ target: { ...update().target, notes: HOSTILE } }),
+  sized: scene({ size: { running: 47_900_000, target: null } }),
+  downloaded: scene({ image: { state: 'ready', message: '' }, size: { running: 47_900_000, target: 1_240_000_000 } }),
   downloading: scene({ image: { state: 'pulling', message: '' } }),
   downloadFailed: scene({
     image: { state: 'failed', message: 'The new version could not be downloaded. There is not enough space.' },
@@ -121,7 +138,7 @@ export const scenes = {
   deadline: scene({ deadline: { at: '2026-11-23T17:00:00Z', actsAt: '2026-11-23T17:34:00Z' } }),
   deadlineTonight: scene({ deadline: { at: '2026-11-21T20:00:00Z', actsAt: '2026-11-21T20:34:00Z' } }),
   availableOffline: scene({}, offline),
-  unknownTarget: scene({ target: { revision: '7c9f6d5b8', images: null, publishedAt: null } }, offline),
+  unknownTarget: scene({ target: { revision: '7c9f6d5b8', images: null, publishedAt: null, notes: null } }, offline),
   unsafe: scene({}, { safe: { configured: true, safe: false, message: 'the engine is running' } }),
   queuedOffline: scene(
     {
@@ -185,7 +202,7 @@ export const scenes = {
   failed: scene({
     pod: 'ticketing-q5w8r',
     state: 'failed',
-    reason: 'CrashLoopBackOff',
+    reason: 'CrashLoop',
     message: 'The program ends again and again right after its start.',
     running: { ...after, ready: false },
     decision: settled,
@@ -223,6 +240,7 @@ export const scenes = {
         target: {
           revision: 'b',
           publishedAt: NOW,
+          notes: null,
           images: [
             { container: 'till', image: 'shop.example:5000/till/app-with-a-rather-long-name:2026.11.2' },
             { container: 'proxy', image: 'envoy:1.36' },

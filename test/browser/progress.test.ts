@@ -54,6 +54,7 @@ test('a decision by someone else meanwhile is shown, and nothing happens twice',
   const { pod } = await world.announce();
   const { page } = await open(t, world.agent.url, { allow: /409/ });
   const { page: other } = await open(t, world.agent.url, { allow: /409/ });
+  for (const each of [page, other]) await button(each, 'Update now').waitFor();
   await Promise.all([
     button(page, 'Update now').dispatchEvent('click'),
     button(other, 'Update now').dispatchEvent('click'),

@@ -1,31 +1,15 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import axe, { type AxeResults } from 'axe-core';
+import { describe, it, type TestContext, test } from 'node:test';
+import axe from 'axe-core';
 import type { Page } from 'playwright-core';
+import { cells, ENTRY, type FakeFleet, head, row, serveFleet } from '../../src/cli/dashboard/testing/index.ts';
+import { misfits, violations } from './checks.ts';
 import { type SceneName, scenes } from './fixtures.ts';
-import { screens, visits } from './visit.ts';
+import { pages, screens, type VisitOptions, visits } from './visit.ts';
 
 const visit = visits();
 
 const names = Object.keys(scenes) as SceneName[];
-
-const violations = async (page: Page): Promise<string[]> => {
-  const { violations: found } = await page.evaluate<AxeResults>("axe.run({ resultTypes: ['violations'] })");
-  return found.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`));
-};
-
-/** Elements that are wider than the screen or too small for a thumb. */
-const misfits = (page: Page): Promise<string[]> =>
-  page.evaluate<string[]>(`(() => {
-    const found = [];
-    const root = document.documentElement;
-    if (root.scrollWidth > root.clientWidth) found.push('the page is ' + root.scrollWidth + ' px wide');
-    for (const control of document.querySelectorAll('button, summary, a')) {
-      const { width, height } = control.getBoundingClientRect();
-      if (width < 44 || height < 44) found.push(control.innerText + ': ' + width + ' by ' + height);
-    }
-    return found;
-  })()`);
 
 for (const colorScheme of ['light', 'dark'] as const) {
   for (const [screen, viewport] of Object.entries(screens)) {
@@ -89,4 +73,92 @@ test('with reduced motion, nothing moves', async (t) => {
   show('starting');
   await shows('ticketing', 'updating');
   assert.equal(await page.evaluate<number>('document.getAnimations().length'), 0);
+});
+
+describe('the dashboard is accessible, and says what is the matter,', () => {
+  const open = pages();
+  const none: FakeFleet = { rows: undefined, rollout: undefined };
+  const known: FakeFleet = { rows: [row], rollout: { type: 'rollout', head, nodes: cells } };
+
+  const visitFleet = async (t: TestContext, fleet: FakeFleet, options: VisitOptions = {}) => {
+    const server = await serveFleet(fleet);
+    const { page } = await open(t, server.origin, { path: ENTRY, close: () => server.close(), ...options });
+    await page.evaluate(axe.source);
+    return { page, server };
+  };
+  const check = async (page: Page, state: string): Promise<void> => {
+    for (const colorScheme of ['dark', 'light'] as const) {
+      await page.emulateMedia({ colorScheme });
+      assert.deepEqual(await violations(page), [], `${state}, ${colorScheme}`);
+    }
+  };
+  const goTo = (page: Page, hash: string) => page.evaluate(`location.hash = '${hash}'`);
+
+  it('while it still reads', async (t) => {
+    const { page } = await visitFleet(t, none);
+    await page.getByText('Reading the rollouts…').waitFor();
+    await check(page, 'the overview');
+    await goTo(page, '#/shop/ds/web');
+    await page.getByText('Reading the fleet…').waitFor();
+    await check(page, 'a rollout');
+  });
+
+  it('where nothing is', async (t) => {
+    const empty = { ...head, online: 0, phases: { ...head.phases, updated: 0, offline: 0 } };
+    const { page } = await visitFleet(t, { rows: [], rollout: { type: 'rollout', head: empty, nodes: [] } });
+    await page.getByText('No DaemonSet has opted in yet.').waitFor();
+    await check(page, 'no rollouts');
+    await goTo(page, '#/shop/ds/web');
+    await page.getByRole('heading', { name: 'Nodes 0' }).waitFor();
+    await check(page, 'no nodes');
+  });
+
+  it('while it does not answer, and goes on when it does', async (t) => {
+    let server = await serveFleet(known);
+    const { page } = await open(t, server.origin, {
+      path: ENTRY,
+      close: () => server.close(),
+      allow: /ERR_|Failed to load/,
+    });
+    await page.evaluate(axe.source);
+    const state = page.locator('.link');
+    await state.getByText('live').waitFor();
+    await goTo(page, '#/shop/ds/web');
+    await page.getByRole('button', { name: '1 updated' }).waitFor();
+    await server.close();
+    await state.getByText('The dashboard does not answer; retrying.').waitFor();
+    assert.equal(await page.getByRole('heading', { name: 'web' }).count(), 1, 'what was known stays');
+    await check(page, 'a rollout');
+    await page.getByRole('button', { name: 'Resume…' }).click();
+    await page.getByRole('dialog').getByText('The dashboard does not answer. Is it still running?').waitFor();
+    await check(page, 'a command');
+    await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
+    await goTo(page, '#/');
+    await page.getByRole('link', { name: 'web' }).waitFor();
+    await check(page, 'the overview');
+    server = await serveFleet(known, server.port);
+    await state.getByText('live').waitFor({ timeout: 60_000 });
+  });
+
+  it('to somebody who may not', async (t) => {
+    const { page, server } = await visitFleet(t, known, { allow: /status of (40[134]|502)/ });
+    await goTo(page, '#/shop/ads/web');
+    await page.getByText('there is no such rollout, or you may not see it').waitFor();
+    await check(page, 'a rollout that is not for them');
+    await goTo(page, '#/shop/ds/web?node=shop-1');
+    const drawer = page.getByRole('complementary', { name: 'Node shop-1' });
+    await drawer.getByText('Not shown: the node: nodes "shop-1" is forbidden').waitFor();
+    await check(page, 'a node');
+    assert.deepEqual(await page.getByLabel('Group by').locator('option').allInnerTexts(), ['nothing']);
+    await page.getByRole('button', { name: 'Undo…' }).click();
+    await page.getByRole('dialog').getByText('"web" is forbidden').waitFor();
+    assert.equal(await page.getByRole('button', { name: 'Do it' }).count(), 0);
+    await check(page, 'a command');
+    await page.context().clearCookies();
+    await page.goto(server.origin);
+    await page.getByText('open the address that was printed, with its key').waitFor();
+    assert.equal(await page.getByText('does not answer').count(), 0);
+    await page.evaluate(axe.source);
+    await check(page, 'everything');
+  });
 });

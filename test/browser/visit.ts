@@ -6,6 +6,9 @@ import { createFakeBackend, type FakeBackend } from './fake-backend.ts';
 import { type SceneName, scenes } from './fixtures.ts';
 import { type Served, serve } from './stage.ts';
 
+/** A small phone. */
+export const phone = { width: 320, height: 568 } as const;
+
 /** A 5-inch screen, upright and sideways. */
 export const screens = { upright: { width: 360, height: 640 }, lying: { width: 800, height: 480 } } as const;
 
@@ -21,6 +24,8 @@ export interface Visit {
 export interface VisitOptions extends BrowserContextOptions {
   /** Console errors that the test expects. */
   allow?: RegExp;
+  /** Of the address to open. Default: the root. */
+  path?: string;
   /** Stops the agent after the page is closed, because a page reports errors when its agent stops. */
   close?: () => Promise<void>;
 }
@@ -41,7 +46,7 @@ export const pages = (): ((t: TestContext, origin: string, options?: VisitOption
   });
   after(() => browser?.close());
 
-  return async (t, origin, { allow, close, ...options } = {}) => {
+  return async (t, origin, { allow, close, path = '/', ...options } = {}) => {
     if (!browser) throw new Error('the browser is not up: call inside of a test');
     const context = await browser.newContext({ viewport: screens.upright, ...options });
     const complaints: string[] = [];
@@ -60,7 +65,7 @@ export const pages = (): ((t: TestContext, origin: string, options?: VisitOption
     page.on('request', (request) => {
       if (new URL(request.url()).origin !== origin) complain(`request to ${request.url()}`);
     });
-    await page.goto(origin);
+    await page.goto(`${origin}${path}`);
     await page.locator('main section').first().waitFor();
     return { page, context };
   };

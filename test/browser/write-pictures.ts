@@ -4,20 +4,26 @@ import path from 'node:path';
 import { launchChromium } from './chromium.ts';
 import { createFakeBackend } from './fake-backend.ts';
 import { type SceneName, scenes } from './fixtures.ts';
+import { takeFleetPicture } from './fleet-picture.ts';
 import { serve } from './stage.ts';
-import { screens } from './visit.ts';
+import { phone, screens } from './visit.ts';
 
 const FOLDER = path.join(import.meta.dirname, '../../docs/images');
+
+const SCREENS = { ...screens, phone };
 
 interface Picture {
   file: string;
   scene: SceneName;
-  screen: keyof typeof screens;
+  screen: keyof typeof SCREENS;
   dark?: true;
+  /** Default: English. */
+  locale?: string;
 }
 
 const PICTURES: readonly Picture[] = [
-  { file: 'owner-new-version', scene: 'available', screen: 'upright' },
+  { file: 'owner-new-version', scene: 'notes', screen: 'upright' },
+  { file: 'owner-german', scene: 'germanNotes', screen: 'phone', locale: 'de' },
   { file: 'owner-deadline-wide', scene: 'deadline', screen: 'lying' },
   { file: 'owner-offline', scene: 'queuedOffline', screen: 'upright' },
   { file: 'owner-progress-dark', scene: 'stopping', screen: 'lying', dark: true },
@@ -26,10 +32,12 @@ const PICTURES: readonly Picture[] = [
 
 const browser = await launchChromium();
 try {
-  for (const { file, scene, screen, dark = false } of PICTURES) {
+  await takeFleetPicture(browser, path.join(FOLDER, 'fleet.png'));
+  for (const { file, scene, screen, dark = false, locale = 'en-GB' } of PICTURES) {
     const served = await serve(createFakeBackend(scenes[scene]));
     const page = await browser.newPage({
-      viewport: screens[screen],
+      viewport: SCREENS[screen],
+      locale,
       colorScheme: dark ? 'dark' : 'light',
       // Sharp in print, but small files, and without animations.
       deviceScaleFactor: 1.5,

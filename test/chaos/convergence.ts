@@ -38,8 +38,8 @@ const unfinished = async ({ api, daemonSets, nodes }: ChaosContext, set: SetName
     api.get<DaemonRollout>(daemonSets.rolloutPath(set)),
   ]);
   const complete = status?.conditions?.find(({ type }) => type === 'Complete');
-  const isSaid = complete?.status === 'True' && complete.observedGeneration === generation;
-  return isSaid ? [] : [`${set}: ${status?.summary}, of generation ${complete?.observedGeneration} of ${generation}`];
+  const isSaid = complete?.status === 'True' && status?.daemonSetGeneration === generation;
+  return isSaid ? [] : [`${set}: ${status?.summary}, of generation ${status?.daemonSetGeneration} of ${generation}`];
 };
 
 /** L1 and S15: once all faults are over, every node reaches the target, becomes available and stays so, and writes stop. */

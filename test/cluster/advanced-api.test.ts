@@ -7,6 +7,7 @@ import { describeAdvancedApi, describeTemplates } from '../conformance/advanced/
 import { describeReference, kruiseDefinition } from '../conformance/docs/index.ts';
 import { eventually } from '../support/index.ts';
 import { kubectl, kubectlApply, type RealCluster, startCluster } from './index.ts';
+import { describeOpenKruiseRollouts } from './openkruise-rollouts/steps.ts';
 
 /** A DaemonSet of OpenKruise with its revision and a pod on each of two nodes, stored in the version that it works in. */
 const leaveBehind = async (cluster: RealCluster) => {
@@ -81,7 +82,7 @@ const leaveBehind = async (cluster: RealCluster) => {
   };
 };
 
-describe('the API of Advanced DaemonSets, on a real API server', { timeout: 300_000 }, () => {
+describe('the API of Advanced DaemonSets, on a real API server', { timeout: 600_000 }, () => {
   let cluster: RealCluster;
   before(async () => {
     cluster = await startCluster();
@@ -206,4 +207,7 @@ describe('the API of Advanced DaemonSets, on a real API server', { timeout: 300_
     assert.equal(await manager.exit, 0);
     assert.deepEqual(await words('"level":"error"'), []);
   });
+
+  // The last one: its webhooks stay.
+  describeOpenKruiseRollouts(() => cluster);
 });

@@ -78,9 +78,13 @@ interface BoundToken {
 }
 
 /** A token as the kubelet gets it for an agent's pod on `node`: for an hour, with the node's claim. */
-export const mintAgentToken = async ({ api }: Pick<AgentPlace, 'api'>, node: string): Promise<BoundToken> => {
+export const mintAgentToken = async (
+  { api }: Pick<AgentPlace, 'api'>,
+  node: string,
+  namespace = agentNamespace,
+): Promise<BoundToken> => {
   const { metadata } = await api.post<{ metadata: { name: string; uid: string } }>(
-    `/api/v1/namespaces/${agentNamespace}/pods`,
+    `/api/v1/namespaces/${namespace}/pods`,
     {
       metadata: { generateName: 'edgeset-agent-' },
       spec: {
@@ -93,7 +97,7 @@ export const mintAgentToken = async ({ api }: Pick<AgentPlace, 'api'>, node: str
     },
   );
   const { status } = await api.post<{ status: { token: string } }>(
-    `/api/v1/namespaces/${agentNamespace}/serviceaccounts/${account}/token`,
+    `/api/v1/namespaces/${namespace}/serviceaccounts/${account}/token`,
     {
       apiVersion: 'authentication.k8s.io/v1',
       kind: 'TokenRequest',
@@ -103,7 +107,7 @@ export const mintAgentToken = async ({ api }: Pick<AgentPlace, 'api'>, node: str
       },
     },
   );
-  return { token: status.token, pod: `/api/v1/namespaces/${agentNamespace}/pods/${metadata.name}` };
+  return { token: status.token, pod: `/api/v1/namespaces/${namespace}/pods/${metadata.name}` };
 };
 
 interface LogLine {
@@ -131,12 +135,20 @@ const addressesOf = async (agent: Program): Promise<Pick<Agent, 'url' | 'port' |
   return { url: url.origin, port: Number(url.port), health: `http://${found.health}` };
 };
 
-/** Starts `bin/edgeset.ts agent` as a process of the control plane. */
-export const startAgent = async (place: AgentPlace, rights: AgentRights, options: AgentOptions): Promise<Agent> => {
+/**
+ * Starts `bin/edgeset.ts agent` as a process of the control plane. `accountNamespace`: where its service account is, if it was
+ * moved.
+ */
+export const startAgent = async (
+  place: AgentPlace,
+  rights: AgentRights,
+  options: AgentOptions,
+  accountNamespace = agentNamespace,
+): Promise<Agent> => {
   const { node, namespace, link, args = [] } = options;
   await rights.install();
   await rights.bind(namespace);
-  const { token, pod } = await mintAgentToken(place, node);
+  const { token, pod } = await mintAgentToken(place, node, accountNamespace);
   const dir = await mkdtemp(join(place.dir, `agent-${node}-`));
   const stateDir = options.stateDir ?? join(dir, 'state');
   const server = link === undefined ? place.access.server : `https://127.0.0.1:${link.port}`;
@@ -166,7 +178,7 @@ export const startAgent = async (place: AgentPlace, rights: AgentRights, options
   return {
     ...addresses,
     stateDir,
-    user: agentUser,
+    user: `system:serviceaccount:${accountNamespace}:${account}`,
     pid: child.pid,
     exit: child.exit,
     kill: (signal) => child.kill(signal),

@@ -16,6 +16,9 @@ import { createNodes } from './nodes.ts';
 /** The real control plane as a `Cluster`, and its programs for tests that need them by name. */
 export type RealCluster = Cluster & { readonly plane: ControlPlane };
 
+/** The groups and versions that have DaemonSets. */
+const DAEMONSETS = ['apps/v1', 'apps.kruise.io/v1beta1'];
+
 /** Starts a real control plane with no nodes; up in seconds once its programs are built. */
 export const startCluster = async (options: ControlPlaneOptions = {}): Promise<RealCluster> => {
   const plane = await startControlPlane(options);
@@ -37,13 +40,16 @@ export const startCluster = async (options: ControlPlaneOptions = {}): Promise<R
     pause: () => programs[name].pause(),
     resume: () => programs[name].resume(),
   });
+  let namespaces = 0;
   return {
     plane,
     kubeconfig,
     client,
     audit: followAudit(plane.auditLog),
     async createNamespace(prefix) {
-      const name = `${prefix}-${randomBytes(3).toString('hex')}`;
+      namespaces += 1;
+      // The audit log is read by this name: no other case of the cluster may have had it.
+      const name = `${prefix}-${randomBytes(2).toString('hex')}${namespaces}`;
       await api.post('/api/v1/namespaces', { metadata: { name } });
       // Without it the first pods are refused, and the DaemonSet controller backs off.
       await eventually(
@@ -53,7 +59,15 @@ export const startCluster = async (options: ControlPlaneOptions = {}): Promise<R
       );
       return name;
     },
-    dropNamespace: async (name) => void (await orMissing(api.delete(`/api/v1/namespaces/${name}`))),
+    async dropNamespace(name) {
+      // A pod whose node goes first stays until the garbage collector looks for such pods, up to a minute later. Until then the
+      // namespace controller tries anew every few seconds, and the DaemonSet controller's pods are refused: a third of all calls.
+      const remove = (path: string): Promise<unknown> =>
+        api.delete(path).catch(() => 'left to the namespace controller');
+      await Promise.all(DAEMONSETS.map((group) => remove(`/apis/${group}/namespaces/${name}/daemonsets`)));
+      await remove(`/api/v1/namespaces/${name}/pods?gracePeriodSeconds=0`);
+      await orMissing(api.delete(`/api/v1/namespaces/${name}`));
+    },
     ...createNodes(plane),
     nativeController: pausable('daemonset-controller'),
     scheduler: pausable('kube-scheduler'),

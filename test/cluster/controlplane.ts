@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createTestAuthority, HopelessError } from '../support/index.ts';
 import { type Access, type Api, createApi } from './api.ts';
-import { findPrograms } from './controlplane/build.ts';
+import { findPrograms, mutatingPolicies } from './controlplane/build.ts';
 import { type Delays, kwokConfig } from './kwok.ts';
 import { createProcesses, type Processes, type Program, untilReady } from './processes.ts';
 
@@ -13,6 +13,10 @@ export interface ControlPlaneOptions {
   /** A node whose lease is this old is not ready: long enough for a busy machine to renew it in time. Default 8. */
   graceSeconds?: number;
   delays?: Partial<Delays>;
+  /** Where the API server listens. Default 127.0.0.1. */
+  address?: string;
+  /** Names of nodes that have a kubelet of their own. Each finds its credentials in `<dir>/<name>.kubeconfig`. */
+  kubelets?: readonly string[];
 }
 
 export type ProgramName =
@@ -47,6 +51,7 @@ export interface ControlPlane {
   stop(): Promise<void>;
 }
 
+// The first is whom the tests speak as.
 const users = {
   admin: ['admin', 'system:masters'],
   kwok: ['system:kwok', 'system:masters'],
@@ -124,16 +129,22 @@ const controllers = [
   'disruption-controller',
   'clusterrole-aggregation-controller',
   'certificatesigningrequest-signing-controller',
+  'root-ca-certificate-publisher-controller',
 ];
 
 /** A real control plane on loopback, in a folder of its own. Up in seconds; ends with `stop` or with this process. */
 export const startControlPlane = async (options: ControlPlaneOptions = {}): Promise<ControlPlane> => {
-  const { graceSeconds = 8 } = options;
   const files = await findPrograms();
   const dir = await mkdtemp(join(tmpdir(), 'edgeset-cluster-'));
   const processes = createProcesses(dir);
   try {
-    return await start(dir, processes, files, graceSeconds, options.delays ?? {});
+    return await start(dir, processes, files, {
+      graceSeconds: 8,
+      delays: {},
+      address: '127.0.0.1',
+      kubelets: [],
+      ...options,
+    });
   } catch (error) {
     await processes.close();
     throw error;
@@ -144,17 +155,17 @@ const start = async (
   dir: string,
   processes: Processes,
   files: Awaited<ReturnType<typeof findPrograms>>,
-  graceSeconds: number,
-  delays: Partial<Delays>,
+  { graceSeconds, delays, address, kubelets }: Required<ControlPlaneOptions>,
 ): Promise<ControlPlane> => {
   const [etcdPort, peerPort, apiPort] = await Promise.all([freePort(), freePort(), freePort()]);
-  const server = `https://127.0.0.1:${apiPort}`;
+  const server = `https://${address}:${apiPort}`;
   const path = (name: string): string => join(dir, name);
-  const tokens = Object.fromEntries(
-    Object.keys(users).map((name) => [name, randomBytes(16).toString('hex')]),
-  ) as Record<keyof typeof users, string>;
-  const tokenFile = Object.entries(users)
-    .map(([name, [user, group]]) => `${tokens[name as keyof typeof users]},${user},${user}${group ? `,${group}` : ''}`)
+  const logins = [
+    ...Object.entries(users),
+    ...kubelets.map((node) => [node, [`system:node:${node}`, 'system:nodes']] as const),
+  ].map(([name, [user, group]]) => ({ name, user, group, token: randomBytes(16).toString('hex') }));
+  const tokenFile = logins
+    .map(({ token, user, group }) => `${token},${user},${user}${group ? `,${group}` : ''}`)
     .join('\n');
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const clientAuthority = createTestAuthority();
@@ -190,14 +201,15 @@ const start = async (
         args: [
           `--etcd-servers=http://127.0.0.1:${etcdPort}`,
           `--secure-port=${apiPort}`,
-          '--bind-address=127.0.0.1',
-          '--advertise-address=127.0.0.1',
+          `--bind-address=${address}`,
+          `--advertise-address=${address}`,
           `--cert-dir=${path('certs')}`,
           '--endpoint-reconciler-type=none',
           '--service-cluster-ip-range=10.96.0.0/16',
           `--token-auth-file=${path('tokens.csv')}`,
           `--client-ca-file=${path('client-ca.crt')}`,
           '--authorization-mode=Node,RBAC',
+          '--enable-admission-plugins=NodeRestriction',
           '--allow-privileged',
           '--service-account-issuer=https://kubernetes.default.svc',
           `--service-account-key-file=${path('sa.key')}`,
@@ -208,7 +220,7 @@ const start = async (
           // One file for ever: readers follow it by offset.
           '--audit-log-maxsize=1000000',
           '--feature-gates=MutatingAdmissionPolicy=true',
-          '--runtime-config=admissionregistration.k8s.io/v1beta1=true',
+          `--runtime-config=admissionregistration.k8s.io/${mutatingPolicies()}=true`,
           '--max-requests-inflight=1600',
           '--max-mutating-requests-inflight=800',
           '--shutdown-delay-duration=0s',
@@ -253,6 +265,7 @@ const start = async (
         '--secure-port=0',
         `--controllers=${names.join(',')}`,
         `--service-account-private-key-file=${path('sa.key')}`,
+        `--root-ca-file=${path('certs/apiserver.crt')}`,
         `--cluster-signing-cert-file=${path('client-ca.crt')}`,
         `--cluster-signing-key-file=${path('client-ca.key')}`,
         '--node-monitor-period=500ms',
@@ -269,9 +282,11 @@ const start = async (
   let access: Access | undefined;
   let api: Api | undefined;
   const ready = async (): Promise<boolean> => {
-    if (!access || !api) {
-      const ca = await readFile(path('certs/apiserver.crt'), 'utf8');
-      access = { server, ca, token: tokens.admin };
+    const ca = await readFile(path('certs/apiserver.crt'), 'utf8');
+    // What was read before may have been half of the file.
+    if (!api || access?.ca !== ca) {
+      await api?.close();
+      access = { server, ca, token: logins[0]?.token ?? '' };
       api = createApi(access);
     }
     return (await api.text('/readyz')) === 'ok';
@@ -280,10 +295,8 @@ const start = async (
   if (!access || !api) throw new Error('the API server wrote no certificate');
 
   await Promise.all(
-    (Object.keys(users) as (keyof typeof users)[]).map((user) =>
-      writeFile(path(`${user}.kubeconfig`), kubeconfigText({ ...(access as Access), token: tokens[user] }), {
-        mode: 0o600,
-      }),
+    logins.map(({ name, token }) =>
+      writeFile(path(`${name}.kubeconfig`), kubeconfigText({ ...(access as Access), token }), { mode: 0o600 }),
     ),
   );
   const [controllerManager, daemonSets, scheduler, kwok] = await Promise.all([

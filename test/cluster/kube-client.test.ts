@@ -220,7 +220,12 @@ test('of two candidates one leads at a time; a stop hands over at once, and the 
   const one = candidate('one');
   await eventually('one leads', async () => leading.has('one'), { withinMs: 20_000, everyMs: 20 });
   const two = candidate('two');
-  await sleep(systemClock, 4_000);
+  const renewals = new Set<string>();
+  const isRenewed = async (): Promise<boolean> => {
+    const { spec } = await client.get(leases, { namespace, name: 'leader' });
+    return renewals.add(spec?.renewTime ?? '').size >= 14;
+  };
+  await eventually('the lease is renewed for longer than it lasts', isRenewed, { withinMs: 20_000, everyMs: 20 });
   assert.deepEqual(order, ['one'], 'a lease that is renewed is not taken');
   one.stop.abort(new Error('bye'));
   await one.done;
@@ -259,8 +264,14 @@ test('repeated events become one with a count', async () => {
     },
     { withinMs: 20_000, everyMs: 50 },
   );
-  assert.deepEqual(new Set(seen.map(({ note }) => note?.slice(0, 5))), new Set(['first', 'other']));
+  assert.deepEqual(new Set(seen.map(({ message }) => message?.slice(0, 5))), new Set(['first', 'other']));
   assert.equal(recorder.dropped, 0);
+  // What kubectl describe sorts by, and shows.
+  for (const { firstTimestamp = '', lastTimestamp = '', eventTime, count, series } of seen) {
+    assert.ok(firstTimestamp !== '' && firstTimestamp <= lastTimestamp);
+    assert.equal(Math.floor(Date.parse(eventTime ?? '') / 1000), Date.parse(firstTimestamp) / 1000);
+    assert.equal(count, series?.count ?? 1);
+  }
   stop.abort(new Error('over'));
   await running;
 });

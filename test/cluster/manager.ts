@@ -1,8 +1,8 @@
-import { existsSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { MANAGER_FLAGS } from '../../bin/flags.ts';
+import { buildManager } from '../../scripts/bundle.ts';
 import type { Manager, ManagerOptions } from '../conformance/index.ts';
 import { eventually } from '../support/index.ts';
 import type { Api, Json } from './api.ts';
@@ -17,6 +17,14 @@ const kinds: Record<string, { path: string; namespaced: boolean }> = {
   Role: { path: '/apis/rbac.authorization.k8s.io/v1/namespaces/{namespace}/roles', namespaced: true },
   RoleBinding: { path: '/apis/rbac.authorization.k8s.io/v1/namespaces/{namespace}/rolebindings', namespaced: true },
   ServiceAccount: { path: '/api/v1/namespaces/{namespace}/serviceaccounts', namespaced: true },
+  ValidatingAdmissionPolicy: {
+    path: '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies',
+    namespaced: false,
+  },
+  ValidatingAdmissionPolicyBinding: {
+    path: '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings',
+    namespaced: false,
+  },
   CustomResourceDefinition: {
     path: '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',
     namespaced: false,
@@ -30,59 +38,87 @@ interface Manifest extends Json {
   roleRef?: unknown;
 }
 
-/** Every object of the YAML files under `folder`; those of the agents are a matter of their own (agent.ts). */
-export const readManifests = async (folder: string): Promise<Manifest[]> => {
+/**
+ * Every object of the YAML files under `folder`, once: install.yaml has those of the others, too. The agents (agent.ts) and the
+ * dashboard have rights of their own.
+ */
+const readManifests = async (folder: string): Promise<Manifest[]> => {
   const files = (await readdir(folder, { recursive: true }))
-    .filter((file) => /\.ya?ml$/.test(file) && !file.startsWith('agent/'))
+    .filter((file) => /\.ya?ml$/.test(file) && !/^(agent|dashboard)\//.test(file))
     .toSorted();
   const texts = await Promise.all(files.map((file) => readFile(join(folder, file), 'utf8')));
-  return texts
+  const objects = texts
     .flatMap((text) => parseAllDocuments(text).map((document) => document.toJS() as Manifest | null))
     .filter((object) => object !== null);
+  return [...new Map(objects.map((object) => [`${object.kind}/${object.metadata?.name}`, object])).values()];
 };
 
+/** They don't change, and reading them takes as long as starting a manager. */
+let shipped: Promise<readonly Manifest[]> | undefined;
+
+/** What was applied to a control plane for all namespaces, by path. */
+const installed = new WeakMap<Api, Map<string, Promise<unknown>>>();
+
+/** An object of a manager, as if it had been installed into `namespace`. Bindings get a name of their own, so that they add up. */
+const moveTo = (namespace: string, object: Manifest): Manifest => {
+  const metadata = { ...object.metadata };
+  if (kinds[object.kind]?.namespaced) metadata.namespace = namespace;
+  if (object.kind === 'ClusterRoleBinding') metadata.name = `${metadata.name}-${namespace}`;
+  return {
+    ...object,
+    metadata,
+    ...(object.subjects && {
+      subjects: object.subjects.map((subject) =>
+        subject.kind === 'ServiceAccount' ? { ...subject, namespace } : subject,
+      ),
+    }),
+  };
+};
+
+const pathOf = (namespace: string, { kind, metadata }: Manifest): string =>
+  `${kinds[kind]?.path.replace('{namespace}', namespace)}/${metadata.name}`;
+
+const whenServed = (api: Api, path: string): Promise<unknown> =>
+  eventually(
+    `${path} is served`,
+    async () => {
+      const { status } = await api.get<{ status?: { conditions?: { type: string; status: string }[] } }>(path);
+      return status?.conditions?.some((condition) => condition.type === 'Established' && condition.status === 'True');
+    },
+    { withinMs: 30_000, everyMs: 50 },
+  );
+
 /**
- * Gives the ServiceAccounts of `deploy/` their rights, as if it had been installed into `namespace`: cluster-wide roles
- * as they are, everything namespaced moved there, and bindings under names of their own so that installations add up.
+ * Gives the ServiceAccounts of `deploy/` their rights, as if it had been installed into `namespace`: once for each control plane
+ * what is the same for all namespaces.
  */
-export const installRights = async (api: Api, namespace: string, folder = join(root, 'deploy')): Promise<void> => {
-  const all = (await readManifests(folder)).filter(({ kind }) => kind in kinds);
+export const installRights = async (api: Api, namespace: string, folder?: string): Promise<void> => {
+  const read = folder === undefined ? (shipped ??= readManifests(join(root, 'deploy'))) : readManifests(folder);
+  const all = (await read).filter(({ kind }) => kind in kinds);
   if (!all.some(({ kind, metadata }) => kind === 'ServiceAccount' && metadata.name === 'edgeset-manager')) {
     throw new Error(`${folder} holds no ServiceAccount edgeset-manager: nothing says which rights a manager has`);
   }
-  const moved = all.map((object): Manifest => {
-    const place = kinds[object.kind];
-    const metadata = { ...object.metadata };
-    if (place?.namespaced) metadata.namespace = namespace;
-    if (object.kind === 'ClusterRoleBinding') metadata.name = `${metadata.name}-${namespace}`;
-    return {
-      ...object,
-      metadata,
-      ...(object.subjects && {
-        subjects: object.subjects.map((subject) =>
-          subject.kind === 'ServiceAccount' ? { ...subject, namespace } : subject,
-        ),
-      }),
-    };
-  });
-  const order = Object.keys(kinds);
-  for (const object of moved.toSorted((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind))) {
-    const place = kinds[object.kind];
-    if (place) await api.apply(`${place.path.replace('{namespace}', namespace)}/${object.metadata.name}`, object);
-  }
-  for (const { kind, metadata } of moved) {
-    if (kind !== 'CustomResourceDefinition') continue;
-    await eventually(
-      `${metadata.name} is served`,
-      async () => {
-        const { status } = await api.get<{ status?: { conditions?: { type: string; status: string }[] } }>(
-          `${kinds.CustomResourceDefinition?.path}/${metadata.name}`,
-        );
-        return status?.conditions?.some((condition) => condition.type === 'Established' && condition.status === 'True');
-      },
-      { withinMs: 30_000, everyMs: 50 },
-    );
-  }
+  const before = installed.get(api) ?? new Map<string, Promise<unknown>>();
+  installed.set(api, before);
+  const install = async (object: Manifest): Promise<void> => {
+    const path = pathOf(namespace, object);
+    await api.apply(path, object);
+    if (object.kind === 'CustomResourceDefinition') await whenServed(api, path);
+  };
+  const own = all.filter(({ kind }) => kinds[kind]?.namespaced || kind === 'ClusterRoleBinding');
+  const shared = all.filter((object) => !own.includes(object));
+  const installOnce = (object: Manifest): Promise<unknown> => {
+    if (folder !== undefined) return install(object);
+    const path = pathOf(namespace, object);
+    const known = before.get(path);
+    if (known) return known;
+    const first = install(object);
+    before.set(path, first);
+    first.catch(() => before.delete(path));
+    return first;
+  };
+  await Promise.all(shared.map(installOnce));
+  await Promise.all(own.map((object) => install(moveTo(namespace, object))));
 };
 
 /** A token of a ServiceAccount, good for a day. */
@@ -107,11 +143,30 @@ let started = 0;
 /** What a manager needs of the control plane that it works on. */
 export type ManagerPlace = Pick<ControlPlane, 'api' | 'access' | 'dir' | 'processes'>;
 
-/** Starts `bin/edgeset.ts manager` as a process of the control plane. */
+/** The bundle of each control plane, by its folder. */
+const bundles = new Map<string, Promise<string>>();
+
+/** As it is shipped, which also starts three times as fast as the sources. A suite builds it once (scripts/test.ts). */
+const managerFor = async ({ dir }: ManagerPlace): Promise<string> => {
+  const { EDGESET_MANAGER_BUNDLE: ofSuite } = process.env;
+  if (ofSuite) return ofSuite;
+  const known = bundles.get(dir);
+  if (known) return known;
+  const built = buildManager(join(dir, 'manager-bundle')).then(({ file }) => file);
+  bundles.set(dir, built);
+  return built;
+};
+
+/** Starts the manager as a process of the control plane, with the rights of `deploy/`. */
 export const startManager = async (plane: ManagerPlace, options: ManagerOptions): Promise<Manager> => {
-  const { namespace, link, file = join(root, 'bin', 'edgeset.ts'), args = [] } = options;
-  if (!existsSync(file)) throw new Error(`${file} is missing: there is no manager to start`);
-  await installRights(plane.api, namespace);
+  await installRights(plane.api, options.namespace);
+  return runManager(plane, options);
+};
+
+/** Starts it with the rights that its ServiceAccount in `namespace` has. */
+export const runManager = async (plane: ManagerPlace, options: ManagerOptions): Promise<Manager> => {
+  const { namespace, link, args = [] } = options;
+  const file = await managerFor(plane);
   const token = await mintToken(plane.api, namespace, 'edgeset-manager');
   const credential = credentialOf(token);
   const server = link === undefined ? plane.access.server : `https://127.0.0.1:${link.port}`;
@@ -123,7 +178,7 @@ export const startManager = async (plane: ManagerPlace, options: ManagerOptions)
     name,
     file: process.execPath,
     args: [
-      // As bin/edgeset and the image start it.
+      // As the image starts it.
       ...MANAGER_FLAGS,
       file,
       'manager',

@@ -3,16 +3,19 @@ import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { eventually } from '../support/index.ts';
 import type { Api, Json } from './api.ts';
+import { mutatingPolicies } from './controlplane/build.ts';
 
+const policies = `admissionregistration.k8s.io/${mutatingPolicies()}`;
 const addresses: Record<string, string> = {
-  MutatingAdmissionPolicy: '/apis/admissionregistration.k8s.io/v1beta1/mutatingadmissionpolicies',
-  MutatingAdmissionPolicyBinding: '/apis/admissionregistration.k8s.io/v1beta1/mutatingadmissionpolicybindings',
+  MutatingAdmissionPolicy: `/apis/${policies}/mutatingadmissionpolicies`,
+  MutatingAdmissionPolicyBinding: `/apis/${policies}/mutatingadmissionpolicybindings`,
   ConfigMap: '/api/v1/namespaces/kube-system/configmaps',
 };
 
 /** Installs the admission policies that simulated nodes need (`kwok/admission.yaml`); resolves when they are in force. */
 export const installNodeSimulation = async (api: Api): Promise<void> => {
-  const text = await readFile(join(import.meta.dirname, 'kwok', 'admission.yaml'), 'utf8');
+  const file = await readFile(join(import.meta.dirname, 'kwok', 'admission.yaml'), 'utf8');
+  const text = file.replaceAll('admissionregistration.k8s.io/v1beta1', policies);
   await Promise.all(
     parseAllDocuments(text).map((document) => {
       const object = document.toJS() as Json & { kind: string; metadata: { name: string } };

@@ -59,8 +59,6 @@ export interface ManagerOptions {
   namespace: string;
   /** It connects through this link. Default: directly to the API server. */
   link?: Link;
-  /** The program, for a shipped build. Default: the sources. */
-  file?: string;
 }
 
 export interface Manager {

@@ -11,8 +11,11 @@ export interface Link {
   cut(): void;
   /** Nothing passes in either direction; new connections are accepted and stay silent. */
   stall(): void;
-  /** Bytes arrive `latencyMs` later, and at most `bytesPerSecond` in each direction of each connection. */
-  slow(limits: { latencyMs?: number; bytesPerSecond?: number }): void;
+  /**
+   * Bytes arrive `latencyMs` later, and at most `bytesPerSecond` in each direction of each connection. Of `lostOneOf` chunks, one
+   * is lost and sent again: it and what follows it arrive three latencies later.
+   */
+  slow(limits: { latencyMs?: number; bytesPerSecond?: number; lostOneOf?: number }): void;
   /** Closes every connection with a TCP reset; new ones work. */
   reset(): void;
   /** Delivers what was held back; new connections work. */
@@ -25,7 +28,7 @@ type State =
   | { kind: 'up' }
   | { kind: 'cut' }
   | { kind: 'stalled' }
-  | { kind: 'slow'; latencyMs: number; perMs: number };
+  | { kind: 'slow'; latencyMs: number; perMs: number; lostOneOf: number };
 
 interface Sent {
   chunk: Buffer;
@@ -46,12 +49,16 @@ export const openLink = async (target: { host: string; port: number }): Promise<
     changed = Promise.withResolvers();
   };
 
+  let chunks = 0;
   // Resolves when a chunk of this size that was sent at this time has passed.
   const delay = async (bytes: number, sentAt: number): Promise<void> => {
+    chunks += 1;
+    const isLost = state.kind === 'slow' && chunks % state.lostOneOf === 0;
     for (let over = false; !over; ) {
       while (state.kind === 'stalled') await changed.promise;
       if (state.kind !== 'slow') return;
-      const holdMs = Math.max(0, sentAt + state.latencyMs - performance.now()) + bytes / state.perMs;
+      const latencyMs = state.latencyMs * (isLost ? 4 : 1);
+      const holdMs = Math.max(0, sentAt + latencyMs - performance.now()) + bytes / state.perMs;
       const held = new Promise<boolean>((resolve) => setTimeout(resolve, holdMs, true).unref());
       // Bytes in flight are held back, too, when the link is stalled.
       over = await Promise.race([held, changed.promise.then(() => false)]);
@@ -111,8 +118,8 @@ export const openLink = async (target: { host: string; port: number }): Promise<
       endAll('destroy');
     },
     stall: () => set({ kind: 'stalled' }),
-    slow: ({ latencyMs = 0, bytesPerSecond = Number.POSITIVE_INFINITY }) =>
-      set({ kind: 'slow', latencyMs, perMs: bytesPerSecond / 1000 }),
+    slow: ({ latencyMs = 0, bytesPerSecond = Number.POSITIVE_INFINITY, lostOneOf = Number.POSITIVE_INFINITY }) =>
+      set({ kind: 'slow', latencyMs, perMs: bytesPerSecond / 1000, lostOneOf }),
     reset: () => endAll('resetAndDestroy'),
     restore: () => set({ kind: 'up' }),
     async close() {

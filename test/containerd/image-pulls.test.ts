@@ -2,7 +2,12 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import type { Pod, PodSpec, Secret } from 'kubernetes-types/core/v1.d.ts';
-import { createImagePulls, type ImagePullsOptions, imageReadyOf } from '../../src/agent/images/index.ts';
+import {
+  createImagePulls,
+  createImageSizes,
+  type ImagePullsOptions,
+  imageReadyOf,
+} from '../../src/agent/images/index.ts';
 import { type KubeClient, pods, secrets } from '../../src/kube/index.ts';
 import { type Env, silentLogger, systemClock } from '../../src/runtime/index.ts';
 import { createApiServer, createInProcessClient } from '../../src/sim/index.ts';
@@ -124,6 +129,23 @@ describe('images through a real containerd', { skip: whyNoContainerd() }, () => 
     const containers = ['a', 'b'].map((name) => ({ name, image: `${registry.host}/${name}:v1` }));
     assert.equal(await pull({ containers }), '');
     assert.equal(gets(base.blob.digest).length, 1);
+  });
+
+  it('have the size that was to be downloaded, once they are there', async () => {
+    const base = layer('base', fresh());
+    const layers = [base, layer('app', fresh())];
+    registry.add('sized', 'v1', image('sized', layers));
+    const name = `${registry.host}/sized:v1`;
+    const sizes = createImageSizes({ env, criSocket: containerd.socket });
+    assert.equal(await sizes.refresh([name], end.signal), false);
+    assert.equal(sizes.of([name]), null);
+    assert.equal(await pull(name), '');
+    const later = createImageSizes({ env, criSocket: containerd.socket });
+    assert.equal(await later.refresh([name], end.signal), true);
+    const compressed = layers.reduce((sum, { blob }) => sum + blob.bytes.length, 0);
+    const reported = later.of([name]) ?? 0;
+    // Besides its layers, an image has a manifest and a configuration.
+    assert.ok(reported >= compressed && reported < compressed + 4_000, `${reported} of ${compressed}`);
   });
 
   it('come by digest, and by no digest that the registry does not have', async () => {

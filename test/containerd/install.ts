@@ -2,11 +2,14 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 
-const PROGRAMS = ['containerd', 'runc'];
+/** Programs, or files, and the Debian package that each comes from. */
+export type Packages = Readonly<Record<string, string>>;
+
+const CONTAINERD: Packages = { containerd: 'containerd', runc: 'runc' };
 
 const find = (program: string): string | undefined =>
   [...(process.env.PATH ?? '').split(':'), '/usr/sbin', '/usr/local/sbin', '/usr/local/bin']
-    .map((folder) => path.join(folder, program))
+    .map((folder) => path.resolve(folder, program))
     .find((file) => existsSync(file));
 
 const apt = (...args: string[]): string | undefined => {
@@ -17,12 +20,15 @@ const apt = (...args: string[]): string | undefined => {
   return status === 0 ? undefined : (error?.message ?? stderr.trim());
 };
 
-const whyNotInstalled = (): string | undefined => {
+/** Installs the missing packages. Says why they cannot be used. */
+export const whyNotInstalled = (packages: Packages): string | undefined => {
   if (process.platform !== 'linux') return 'containerd runs on Linux only';
   if (process.getuid?.() !== 0) return 'containerd needs root';
-  if (PROGRAMS.every(find)) return undefined;
-  const problem = apt('update') ?? apt('install', '--no-install-recommends', '--yes', ...PROGRAMS);
-  return problem && `containerd is not installed, and could not be: ${problem}`;
+  const missing = Object.entries(packages).filter(([program]) => !find(program));
+  if (missing.length === 0) return undefined;
+  const names = missing.map(([, name]) => name);
+  const problem = apt('update') ?? apt('install', '--no-install-recommends', '--yes', ...names);
+  return problem && `${names.join(', ')}: not installed, and could not be: ${problem}`;
 };
 
 /**
@@ -30,7 +36,7 @@ const whyNotInstalled = (): string | undefined => {
  * is an error instead.
  */
 export const whyNoContainerd = (): string | false => {
-  const reason = whyNotInstalled();
+  const reason = whyNotInstalled(CONTAINERD);
   if (reason !== undefined && process.env.CI) throw new Error(reason);
   return reason ?? false;
 };

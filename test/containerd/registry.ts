@@ -15,7 +15,7 @@ export interface RegistryRequest {
 export type Fault = 'unavailable' | 'silence' | 'truncate' | 'corrupt' | { bytesPerSecond: number };
 
 /** A registry that serves images over HTTP, with injectable faults. */
-export const startRegistry = async () => {
+export const startRegistry = async (listenOn = '127.0.0.1') => {
   const blobs = new Map<string, Blob>();
   const requests: RegistryRequest[] = [];
   const registry = {
@@ -76,11 +76,11 @@ export const startRegistry = async () => {
     else response.end(bytes);
   };
 
-  const server = createServer(answer).listen(0, '127.0.0.1');
+  const server = createServer(answer).listen(0, listenOn);
   await once(server, 'listening');
   const address = server.address();
   if (address === null || typeof address === 'string') throw new Error('the registry has no port');
-  registry.host = `127.0.0.1:${address.port}`;
+  registry.host = `${listenOn}:${address.port}`;
   return registry;
 };
 export type Registry = Awaited<ReturnType<typeof startRegistry>>;

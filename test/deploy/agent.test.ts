@@ -15,6 +15,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { parse, parseAllDocuments } from 'yaml';
 import manifest from '../../package.json' with { type: 'json' };
+import { components } from '../../scripts/images/components.ts';
 import { run } from '../../src/cli/testing/index.ts';
 import { loadClusterConfig } from '../../src/kube/index.ts';
 
@@ -39,7 +40,7 @@ interface Container {
 }
 interface PodSpec {
   containers: [Container];
-  initContainers: [Container & { command: string[] }];
+  initContainers: [Container];
   volumes: { name: string; hostPath?: { path: string } }[];
   serviceAccountName: string;
 }
@@ -66,12 +67,9 @@ const judgeFlags = async (args: readonly string[]): Promise<string> => {
   return stderr;
 };
 
-test('both containers of the DaemonSet run the agent image of the Containerfile', () => {
+test('both containers of the DaemonSet run the agent image', () => {
   const { containers, initContainers } = podSpec();
-  for (const { image } of [...containers, ...initContainers]) {
-    assert.equal(image, `edgeset/agent:${manifest.version}`);
-    assert.ok(read('Containerfile').includes(`--target agent -t ${image} `));
-  }
+  for (const { image } of [...containers, ...initContainers]) assert.equal(image, `edgeset/agent:${manifest.version}`);
 });
 
 test("the agent accepts the DaemonSet's flags, and gets its node from the environment", async () => {
@@ -98,8 +96,13 @@ test("the state directory is on disk and owned by the agent's user", () => {
   const { name } = agent.volumeMounts.find(({ mountPath }) => mountPath === state) ?? {};
   assert.equal(volumes.find((volume) => volume.name === name)?.hostPath?.path, '/var/lib/edgeset-agent');
   const uid = agent.securityContext.runAsUser;
-  assert.ok(initContainers[0].command.at(-1)?.includes(`chown ${uid}:${uid} /state`));
-  assert.match(read('Containerfile'), new RegExp(`^USER ${uid}:${uid}$`, 'm'));
+  assert.deepEqual(initContainers[0].args, ['prepare-state', `--state-dir=${state}`]);
+  assert.ok(initContainers[0].volumeMounts.some((mount) => mount.name === name && mount.mountPath === state));
+  const { stdout } = spawnSync(process.execPath, [path.join(root, 'bin/agent.ts'), 'prepare-state', '--help'], {
+    encoding: 'utf8',
+  });
+  assert.ok(stdout.includes(`(default: ${uid})`), stdout);
+  assert.equal(components.find((each) => each.name === 'agent')?.uid, uid);
 });
 
 test('RBAC, admission policy and DaemonSet use the same ServiceAccount', () => {
@@ -172,8 +175,8 @@ test('systemd accepts the unit, and its sandbox is tight', { skip: analyze === u
   assert.equal(security.status, 0, security.stdout);
 });
 
-test('the build stage of the agent copies every file that the build reads', (t) => {
-  const [, stage = ''] = /^FROM \S+ AS build\n(.+?)^FROM /ms.exec(read('Containerfile')) ?? [];
+test('the build stage of the images copies every file that the build reads', (t) => {
+  const [, stage = ''] = /^FROM .+ AS build\n(.+?)^FROM /ms.exec(read('Containerfile')) ?? [];
   const app = mkdtempSync(path.join(tmpdir(), 'edgeset-build-'));
   t.after(() => rmSync(app, { recursive: true }));
   for (const [, from = ''] of stage.matchAll(/^COPY (.+) \S+$/gm))
@@ -183,13 +186,15 @@ test('the build stage of the agent copies every file that the build reads', (t) 
         filter: (source) => !source.endsWith('.test.ts') && path.basename(source) !== 'testing',
       });
   symlinkSync(path.join(root, 'node_modules'), path.join(app, 'node_modules'));
-  const [, script = ''] = /^RUN node (\S+)$/m.exec(stage) ?? [];
-  const built = spawnSync(process.execPath, [script], { cwd: app, encoding: 'utf8' });
-  assert.equal(built.status, 0, built.stderr);
-  const [, bundle = ''] =
-    /^COPY --from=build \/app\/(\S+) \/app\/edgeset-agent\.mjs$/m.exec(read('Containerfile')) ?? [];
+  assert.match(stage, /npm run build:images -- /);
+  // It builds the bundles, and then refuses the folder before it downloads anything.
+  const built = spawnSync(process.execPath, ['scripts/build-images.ts', '--arch=amd64', '--rootfs=src'], {
+    cwd: app,
+    encoding: 'utf8',
+  });
+  assert.match(built.stderr, /^build:images: --rootfs: src exists: /);
   const alone = path.join(app, 'alone.mjs');
-  cpSync(path.join(app, bundle), alone);
+  cpSync(path.join(app, 'dist/agent/edgeset-agent.mjs'), alone);
   rmSync(path.join(app, 'node_modules'));
   const agent = spawnSync(process.execPath, [alone, '--log-format=none'], {
     cwd: '/',

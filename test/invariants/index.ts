@@ -18,8 +18,11 @@ export { type AnyDaemonSet, hasSameTemplate, isNative, isOta, type Policy, polic
 export {
   bringsTarget,
   type Finding,
+  followsPromotions,
   isBoundToPod,
   isFirstUpdate,
+  isInOpenStage,
+  isInWindow,
   isOnline,
   isOnlySurge,
   isOutdated,
@@ -28,5 +31,7 @@ export {
   obeysControls,
   withinBudget,
   withinDownBudget,
+  withinGroupLimit,
   withinPartition,
 } from './rules.ts';
+export { closedAt, openStages, type StagedNode, sizeOfSample, stageOfNode } from './stages.ts';

@@ -20,6 +20,14 @@ export const invariants = {
   S14: 'No node goes back from the target revision unless the user asks for another one.',
   S15: 'Writes are bounded for each pod, wave and event in the cluster, and stop when nothing happens.',
   S16: 'The status is true: complete only when it is, counts add up, and observed generations never decrease.',
+  G1: 'With a rollout plan, no update begins on a node whose stage is not open, or while its windows or freezes forbid it; a sample never changes.',
+  G2: 'A stage opens once all before it were promoted for this revision, which is written first and never taken back while the revision stays.',
+  G3: 'Offline nodes block no stage that has others, and count for none.',
+  G4: 'A check without a result holds its stage and is no failure; a stage with a check is passed by an answer that holds.',
+  G5: 'A soak lasts as long as the plan says; neither a failover nor a restart shortens or restarts it.',
+  G6: 'The revision that was last complete opens all stages at once.',
+  G7: 'No more nodes of a group or a stage have an update in flight than its limit allows, also while two managers act.',
+  G8: 'A promotion by hand, and each approval that a stage requires, is an object of the user whom the status names.',
   L1: 'Once faults are over, every online node reaches the target revision, becomes available and stays so.',
   L2: 'Offline nodes do not block the others: an update follows within a second while a slot is free.',
   L3: 'The same holds for nodes that have just come back.',
@@ -28,6 +36,7 @@ export const invariants = {
   L6: 'Unless something happens to nodes or pods, the number of updated nodes never decreases.',
   L7: 'A healthy leader executes or releases each reservation within a minute.',
   L8: 'A watch that ends is open again within 50 s, without a storm of list requests.',
+  L9: 'With people answering, every stage is reached and the rollout completes; a stage whose conditions hold is promoted within a second.',
 } as const;
 
 export type InvariantId = keyof typeof invariants;

@@ -113,3 +113,32 @@ export const keepsWorkingPod: Rule<{ works: boolean; successorWorks: boolean }> 
 /** S14: a write brings the node to the target revision. */
 export const bringsTarget: Rule<{ hash: string; target: string | undefined }> = ({ hash, target }) =>
   finding('S14', hash !== target, () => `bringing it to ${hash} while ${target} is the target`);
+
+/** G1: the node's stage is open. */
+export const isInOpenStage: Rule<{ stage: string; open: readonly string[] }> = ({ stage, open }) =>
+  finding('G1', !open.includes(stage), () => `whose stage ${stage} is closed while only ${list(open)} are open`);
+
+/** G1: updates begin only inside of windows, and outside of freezes. */
+export const isInWindow: Rule<{ closedBy: string | undefined }> = ({ closedBy }) =>
+  finding('G1', closedBy !== undefined, () => `although ${closedBy}`);
+
+/** G2: all stages before it were promoted. `before`: those that were not. */
+export const followsPromotions: Rule<{ before: readonly string[] }> = ({ before }) =>
+  finding('G2', before.length > 0, () => `although ${list(before)} had not been promoted`);
+
+export interface GroupFacts {
+  /** `site=s1`, or `stage canary`. */
+  group: string;
+  /** Other nodes of the group that are online and have an update in flight. */
+  others: readonly string[];
+  limit: number;
+  hasSlot: boolean;
+}
+
+/** G7: as S1, within a group or a stage. */
+export const withinGroupLimit: Rule<GroupFacts> = ({ group, others, limit, hasSlot }) =>
+  finding(
+    'G7',
+    others.length >= limit && !hasSlot,
+    () => `with updates in flight on ${list(others)} and a limit of ${limit} for ${group}`,
+  );

@@ -7,6 +7,7 @@ const QUICK = [
   'pods are created, and replaced node by node',
   'pods are updated in place and keep their identity',
   'a surge creates new pods beside old ones',
+  'pods are updated in place ring by ring',
   'a pod with a preDelete hook is deleted once its controller releases it',
   'a DaemonSet that is deleted is gone once each pod was released',
   'pods of nodes that cease to be eligible are removed',

@@ -1,11 +1,15 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import type { Clock } from '../../src/runtime/index.ts';
 import type { ApiServer, Change, EmbeddedCluster } from '../../src/sim/index.ts';
+import type { Neighbour } from './cluster/neighbour.ts';
 import type { Nodes } from './cluster/nodes.ts';
 import type { PlannedDaemonSet } from './cluster/planned-daemonset.ts';
 import type { FaultTracker } from './fault-tracker.ts';
 import type { CallFaults } from './network/call-faults.ts';
+import type { Credentials } from './network/credentials.ts';
 import type { Link } from './network/link.ts';
+import type { Prometheus } from './network/prometheus.ts';
+import type { ServerFaults } from './network/server-faults.ts';
 import type { WatchCache } from './network/watch-cache.ts';
 import { type Operation, type Plan, type PlannedStep, watchedResources } from './plan/plan.ts';
 import type { Agents } from './processes/agents.ts';
@@ -24,6 +28,10 @@ export interface ExecutorOptions {
   tracker: FaultTracker;
   faults: CallFaults;
   watchCache: WatchCache;
+  server: ServerFaults;
+  prometheus: Prometheus;
+  neighbour: Neighbour;
+  credentials: Credentials;
   onOperation: (operation: Operation) => void;
 }
 
@@ -35,6 +43,8 @@ export const createExecutor = (options: ExecutorOptions) => {
   const behaviours = new Map<string, PlannedStep>();
   /** Steps that delay or pause the native DaemonSet controller. */
   const nativeDelays = new Set<PlannedStep>();
+  /** The step that makes checks fail, or keeps them from being answered. */
+  let metric: PlannedStep | undefined;
 
   const links = (): readonly Link[] => [...managers.links(), ...(agents?.links() ?? [])];
   const later = (ms: number | undefined, work: () => void): void => {
@@ -76,10 +86,17 @@ export const createExecutor = (options: ExecutorOptions) => {
       });
     }
     behaviours.clear();
+    // Beside other DaemonSets, their good versions would be halted for what such a version does to a node that is back; and a
+    // stage of nodes that die would wait for them.
+    if (plan.others || plan.rolloutPlan) nodes.deletePodsOf('--kills-node');
     managers.recover();
     agents?.recover();
     for (const link of links()) for (const watch of watchedResources) link.setLag(watch, 0);
     options.watchCache.catchUp();
+    options.server.recover();
+    options.prometheus.set('good');
+    options.neighbour.leave();
+    options.credentials.recover();
     nativeDelays.clear();
     nativeController.resume();
     nativeController.lag(0);
@@ -112,6 +129,12 @@ export const createExecutor = (options: ExecutorOptions) => {
       return true;
     });
 
+  const rotate = (step: PlannedStep, { what, followMs }: Extract<Operation, { do: 'rotate' }>): void => {
+    options.credentials.rotate(what, followMs, () => fire(step));
+    // A server with another certificate is a server that started anew.
+    if (what === 'authority') for (const link of links()) link.breakAll();
+  };
+
   const delayNative = (step: PlannedStep, { how, ms = 0 }: { how: 'pause' | 'resume' | 'lag'; ms?: number }): void => {
     if (how === 'resume' || (how === 'lag' && ms === 0)) nativeDelays.clear();
     else nativeDelays.add(step);
@@ -131,6 +154,8 @@ export const createExecutor = (options: ExecutorOptions) => {
       case 'partition':
       case 'select':
       case 'manual':
+      case 'plan':
+      case 'decide':
       case 'predownload':
       case 'hook':
       case 'drainer':
@@ -152,6 +177,10 @@ export const createExecutor = (options: ExecutorOptions) => {
         });
       case 'label':
         return change(step, () => nodes.patch(operation.node, { metadata: { labels: { role: operation.role } } }));
+      case 'move':
+        return change(step, () =>
+          nodes.patch(operation.node, { metadata: { labels: { ring: operation.ring, site: operation.site ?? null } } }),
+        );
       case 'taint':
         return change(step, () =>
           nodes.patch(operation.node, {
@@ -211,6 +240,23 @@ export const createExecutor = (options: ExecutorOptions) => {
         return;
       case 'restart-api':
         return restartApi(step, operation);
+      case 'oversized':
+      case 'crowd':
+      case 'webhook':
+      case 'etcd-full':
+        return options.server.begin(operation, () => fire(step));
+      case 'metric':
+        metric = step;
+        options.prometheus.set(operation.answer);
+        later(operation.forMs, () => {
+          if (metric === step) options.prometheus.set('good');
+        });
+        return;
+      case 'neighbour':
+        if (options.neighbour.move(operation.count)) fire(step);
+        return;
+      case 'rotate':
+        return rotate(step, operation);
       case 'native':
         return delayNative(step, operation);
       case 'burst':
@@ -237,6 +283,10 @@ export const createExecutor = (options: ExecutorOptions) => {
   return {
     addNode,
     execute,
+    /** A check was answered badly, or not at all. */
+    onBadAnswer(): void {
+      if (metric) fire(metric);
+    },
     /** Special behaviours take effect once a pod, or the native controller, has something to do. */
     onCommit({ type, resource, object, previous }: Change): void {
       if (resource.plural === 'pods') {

@@ -1,26 +1,29 @@
 import type { Node } from 'kubernetes-types/core/v1.d.ts';
-import type { KubeClient } from '../../src/kube/index.ts';
 import { createRandom, createVirtualClock, silentLogger } from '../../src/runtime/index.ts';
-import { type Change, createEmbeddedCluster, createInProcessClient, type StoredObject } from '../../src/sim/index.ts';
+import { type Change, createEmbeddedCluster, createRequestHandler, type StoredObject } from '../../src/sim/index.ts';
 import { hasCondition } from '../invariants/index.ts';
 import { createChecker } from './checker/checker.ts';
 import { combineCheckers } from './checker/combine.ts';
 import { createProcessView, type ProcessView } from './checker/process-view.ts';
+import { createNeighbour } from './cluster/neighbour.ts';
 import { createNodes } from './cluster/nodes.ts';
 import { createPlannedDaemonSet } from './cluster/planned-daemonset.ts';
+import { createPlanner } from './cluster/planner.ts';
 import { createWorkload, installDefinitions, setsOf } from './cluster/workload.ts';
 import { createExecutor } from './executor.ts';
 import { createFaultTracker } from './fault-tracker.ts';
 import { createCallFaults } from './network/call-faults.ts';
-import { createConnection, type ProcessObserver } from './network/connection.ts';
+import { createConnect, type ProcessObserver, type Transport } from './network/connection.ts';
+import { createCredentials } from './network/credentials.ts';
 import type { Link } from './network/link.ts';
+import { createPrometheus } from './network/prometheus.ts';
+import { createServerFaults } from './network/server-faults.ts';
 import { createWatchCache } from './network/watch-cache.ts';
-import type { Plan, PlannedStep } from './plan/plan.ts';
+import { type Plan, type PlannedStep, START } from './plan/plan.ts';
 import { createAgents } from './processes/agents.ts';
 import type { Machine } from './processes/machine.ts';
 import { createManagers } from './processes/managers.ts';
 
-const START = Date.parse('2026-01-01T00:00:00Z');
 const LATENCY_MS = 5;
 const RESTART_MS = 2_000;
 
@@ -34,35 +37,46 @@ export const createSimulation = (plan: Plan, record: (line: string) => void, log
   const random = createRandom(plan.seed);
   const cluster = createEmbeddedCluster({ env: { clock: time, random, log: silentLogger }, events: false });
   const { apiServer, controllers } = cluster;
-  const server = createInProcessClient(apiServer);
+  const handle = createRequestHandler(apiServer);
+  const credentials = createCredentials(time);
+  const server = createServerFaults(time, random);
   const tracker = createFaultTracker(time);
   const watchCache = createWatchCache(apiServer, time);
   const say = (line: string): void => record(`${String(time.now() - START).padStart(8)} ${line}`);
   const faults = createCallFaults({ plan, fire: tracker.fire, count: tracker.count, say });
+  const prometheus = createPrometheus(
+    time,
+    { onAnswer: (process, query, answer) => checker.onAnswer(process, query, answer) },
+    () => executor.onBadAnswer(),
+  );
   const workloads = setsOf(plan).map((each) => createWorkload(apiServer, each));
 
-  const connect = ({ machine, link }: { machine: Machine; link: Link }, observer: ProcessObserver): KubeClient =>
-    createConnection({
-      server,
+  /** Below the client: the connections of a process, and its mounted files. */
+  const connect = ({ machine, link }: { machine: Machine; link: Link }, observer: ProcessObserver): Transport => ({
+    environment: {},
+    readFile: async (path) => credentials.read(path),
+    connect: createConnect({
+      handle,
       time,
       machine,
       link,
       watchCache,
+      credentials,
       faultOf: (call) => faults.of(call),
+      troubleOf: (call) => server.of(call),
       observer: {
         ...observer,
         onSend: (call) => checker.onSend(call),
         onArrival(call) {
           const executed = checker.onArrival(call);
           return (error) => {
-            say(
-              `${call.process} ${call.verb} ${call.resource?.plural ?? ''} ${call.ref?.name ?? ''} ${error ? (error as Error).message : 'ok'}`,
-            );
-            if (!error) executed?.();
+            say(`${call.process} ${call.verb} ${call.resource?.plural ?? ''} ${call.ref?.name ?? ''} ${error ?? 'ok'}`);
+            if (error === undefined) executed?.();
           };
         },
       },
-    });
+    }),
+  });
 
   const managers = createManagers({
     plan,
@@ -73,6 +87,8 @@ export const createSimulation = (plan: Plan, record: (line: string) => void, log
     restartMs: RESTART_MS,
     daemonSets: workloads.map(({ set, ref }) => ({ kind: set.kind, ref })),
     connect,
+    prometheus,
+    isServed: () => credentials.areCurrent() && !server.isCrowded(),
     observer: () => checker,
     say,
     logged,
@@ -90,7 +106,8 @@ export const createSimulation = (plan: Plan, record: (line: string) => void, log
       processes: managers.states,
       ...(plan.others && { title: `${set.kind} ${ref.name}` }),
     });
-    return createPlannedDaemonSet({ apiServer, time, workload, checker: checkerOfSet });
+    const planner = set.rolloutPlan && createPlanner({ apiServer, time, workload });
+    return createPlannedDaemonSet({ apiServer, time, workload, checker: checkerOfSet, planner });
   });
   const checker = combineCheckers(daemonSets.map((each) => each.checker));
   const [first] = daemonSets;
@@ -121,6 +138,10 @@ export const createSimulation = (plan: Plan, record: (line: string) => void, log
     tracker,
     faults,
     watchCache,
+    server,
+    prometheus,
+    neighbour: createNeighbour(apiServer, time),
+    credentials,
     onOperation: checker.onOperation,
   });
 
@@ -135,12 +156,16 @@ export const createSimulation = (plan: Plan, record: (line: string) => void, log
     if (resource.plural === 'nodes' && type !== 'DELETED')
       agents?.setOnline(object.metadata.name, object.metadata.annotations?.['edgeset.io/sim'] !== 'offline');
     executor.onCommit(change);
+    for (const { planner } of daemonSets) planner?.onCommit(change);
     tracker.onCommit(change);
   });
 
   installDefinitions(apiServer, plan);
   for (let index = 0; index < plan.nodes; index += 1) executor.addNode(`node-${index}`);
-  for (const { workload } of daemonSets) workload.create();
+  for (const { workload, planner } of daemonSets) {
+    planner?.create();
+    workload.create();
+  }
   managers.start();
 
   return {
@@ -159,6 +184,8 @@ export const createSimulation = (plan: Plan, record: (line: string) => void, log
     managersAreHealthy: managers.areHealthy,
     /** When a node or a pod last became ready, or ceased to be. */
     lastReadinessChangeAt: () => lastReadinessChangeAt,
+    /** When a check was last evaluated: a stage that awaits people keeps its checks, and their results are written. */
+    lastCheckAt: prometheus.askedAt,
   };
 };
 export type Simulation = ReturnType<typeof createSimulation>;

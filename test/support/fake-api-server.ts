@@ -11,12 +11,17 @@ import {
 interface StoredObject {
   apiVersion: string;
   kind: string;
-  metadata: Record<string, unknown> & { name: string; namespace?: string; resourceVersion?: string };
+  metadata: Record<string, unknown> & {
+    name: string;
+    generateName?: string;
+    namespace?: string;
+    resourceVersion?: string;
+  };
   [field: string]: unknown;
 }
 
 /** A response other than the true one; `hang`: none. */
-export type ApiFault = { status: number; reason: string; message?: string } | 'hang' | 'reset';
+export type ApiFault = { status: number; reason: string; message?: string; causes?: object[] } | 'hang' | 'reset';
 
 export interface ApiRequest {
   method: string;
@@ -57,8 +62,16 @@ const merge = (into: unknown, patch: unknown): unknown => {
   return result;
 };
 
-const refuse = (response: Response, { status, reason, message = reason }: Exclude<ApiFault, string>, name?: string) =>
-  sendJson(response, { kind: 'Status', status: 'Failure', code: status, reason, message, details: { name } }, status);
+const refuse = (
+  response: Response,
+  { status, reason, message = reason, causes }: Exclude<ApiFault, string>,
+  name?: string,
+) =>
+  sendJson(
+    response,
+    { kind: 'Status', status: 'Failure', code: status, reason, message, details: { name, causes } },
+    status,
+  );
 
 /**
  * A small API server over HTTP for tests of clients: lists by namespace and name, watches, merge patches, creation and
@@ -116,7 +129,9 @@ export const startFakeApiServer = async (...plurals: string[]): Promise<FakeApiS
 
   const serveCollection = ({ method, path, query, body }: ApiRequest, response: Response): void => {
     if (method === 'POST') {
-      const object = JSON.parse(body) as StoredObject;
+      const sent = JSON.parse(body) as Omit<StoredObject, 'metadata'> & { metadata?: StoredObject['metadata'] };
+      const name = sent.metadata?.name ?? `${sent.metadata?.generateName ?? ''}${version}`;
+      const object = { ...sent, metadata: { ...sent.metadata, name } } as StoredObject;
       if (objects.has(`${path}/${object.metadata.name}`)) refuse(response, { status: 409, reason: 'AlreadyExists' });
       else sendJson(response, store(path, object), 201);
     } else if (query.get('watch') === 'true') serveWatch(path, query, response);

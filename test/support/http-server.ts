@@ -7,7 +7,9 @@ import {
 } from 'node:http2';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
+import { after } from 'node:test';
 import type { Identity } from '../../src/runtime/index.ts';
+import { createTestAuthority } from './certificates.ts';
 
 export type Request = IncomingMessage | Http2ServerRequest;
 export type Response = ServerResponse | Http2ServerResponse;
@@ -31,11 +33,13 @@ export interface TestServerOptions {
   /** Requests client certificates of this authority. */
   clientCa?: string;
   maxConcurrentStreams?: number;
+  /** Default: any that is free. */
+  port?: number;
 }
 
 /** Starts a server on loopback whose handler decides over every request. `close` breaks all connections. */
 export const startTestServer = async (
-  { protocol, identity, clientCa, maxConcurrentStreams }: TestServerOptions,
+  { protocol, identity, clientCa, maxConcurrentStreams, port: wanted = 0 }: TestServerOptions,
   handle: (request: Request, response: Response) => void,
 ): Promise<TestServer> => {
   const requests: string[] = [];
@@ -71,7 +75,7 @@ export const startTestServer = async (
     socket.on('close', () => sockets.delete(socket));
   });
   server.on('tlsClientError', () => undefined);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(wanted, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {
     url: `${protocol === 'http' ? 'http' : 'https'}://127.0.0.1:${port}`,
@@ -124,4 +128,24 @@ export const readBody = async (request: Request): Promise<string> => {
 /** Calls `answer` with the complete body of the request. */
 export const onBody = (request: Request, answer: (body: string) => void): void => {
   void (async () => answer(await readBody(request)))();
+};
+
+/** An authority, and servers over HTTP, or HTTPS with its certificates, that are closed after the tests of the file. */
+export const createTestServers = () => {
+  const authority = createTestAuthority();
+  const opened: TestServer[] = [];
+  after(() => Promise.all(opened.map((server) => server.close())));
+  return {
+    authority,
+    /** `tls`: also with another certificate than one for 127.0.0.1. */
+    async serve(
+      answer: (request: Request, response: Response) => void,
+      tls: boolean | Identity = false,
+    ): Promise<TestServer> {
+      const identity = tls === true ? authority.issue('server') : tls;
+      const server = await startTestServer(identity ? { protocol: 'https', identity } : { protocol: 'http' }, answer);
+      opened.push(server);
+      return server;
+    },
+  };
 };

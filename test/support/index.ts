@@ -4,6 +4,7 @@ export { eventually, HopelessError, settledWithin, type Truthy } from './eventua
 export { type FakeApiServer, startFakeApiServer } from './fake-api-server.ts';
 export { createGenerator, type Generator } from './generator.ts';
 export {
+  createTestServers,
   onBody,
   type Request,
   type Response,

@@ -95,6 +95,7 @@ attackLog.attack('bodies and heads that are too large', async (tally) => {
     [decision, asJson('x'.repeat(5000)), 'x'.repeat(5000)],
     [decision, ['Content-Type: application/json', 'Content-Length: 999999999999'], ''],
     [upgrade(), ['Content-Length: 1000000'], 'x'.repeat(100_000)],
+    [upgrade(), ['Transfer-Encoding: chunked'], `30d40\r\n${'x'.repeat(0x30d40)}\r\n0\r\n\r\n`],
     [
       decision,
       ['Content-Type: application/json', 'Transfer-Encoding: chunked'],

@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
 import { promisify } from 'node:util';
 import { eventually } from '../../support/index.ts';
-import { agentNamespace, agentRights, agentUser, mintAgentToken } from '../agent.ts';
+import { agentNamespace, agentRights, agentUser, mintAgentToken, startAgent } from '../agent.ts';
 import { mintToken, type RealCluster, startCluster } from '../index.ts';
-import { type Attempt, attempts, condition, eventOf, eventsPath, podPath, withARoleTooMany } from './attempts.ts';
-import { type Caller, createCaller, type Identity } from './caller.ts';
+import { attempts, condition, eventOf, eventsPath, podPath, withARoleTooMany } from './attempts.ts';
+import { type Attempt, type Caller, createCaller, type Identity, tryAll } from './caller.ts';
 import { prepareRightsFixture, type RightsFixture } from './fixture.ts';
 
 const run = promisify(execFile);
@@ -54,18 +54,6 @@ const callerOf = (t: TestContext, identity: Identity): Caller => {
   const caller = createCaller(cluster.plane.access, identity);
   t.after(() => caller.close());
   return caller;
-};
-
-/** Tries everything, prints what was tried with how it was answered, and fails with the whole list of what went wrong. */
-const tryAll = async (t: TestContext, caller: Caller, list: readonly Attempt[]): Promise<void> => {
-  const wrong: string[] = [];
-  for (const { what, call, says, status = 403 } of list) {
-    const answer = await caller.call(call);
-    const line = `${what.padEnd(52)} ${answer.status}  ${answer.message.slice(0, 1000)}`;
-    t.diagnostic(line.slice(0, 320));
-    if (answer.status !== status || !says.test(answer.message)) wrong.push(`${line}\n    wanted ${status} ${says}`);
-  }
-  assert.deepEqual(wrong, []);
 };
 
 const revisions = async (): Promise<Record<string, string>> =>
@@ -121,11 +109,12 @@ for (const by of ['token', 'certificate'] as const) {
     const { name } = written.body.metadata as { name: string };
     const event = { method: 'PATCH', path: `${eventsPath(namespace)}/${name}`, patch: 'merge-patch' } as const;
     const series = { count: 2, lastObservedTime: '2026-11-21T17:00:00.000000Z' };
-    const counted = await caller.call({ ...event, body: { series } });
+    const repeated = { series, count: 2, lastTimestamp: '2026-11-21T17:00:00Z' };
+    const counted = await caller.call({ ...event, body: repeated });
     assert.equal(counted.status, 200, counted.message);
     const relabelled = await caller.call({ ...event, body: { metadata: { labels: { all: 'well' } } } });
     assert.equal(relabelled.status, 403);
-    assert.match(relabelled.message, /only the series may change/);
+    assert.match(relabelled.message, /only the series, the count and the last time may change/);
     const foreign = await cluster.plane.api.post<{ metadata: { name: string } }>(
       eventsPath(namespace),
       eventOf(namespace, 'node-2'),
@@ -214,6 +203,28 @@ test('a role too many gives an agent nothing on pods', async (t) => {
   } as const;
   await tryAll(t, caller, [older]);
   await cluster.plane.api.delete(`/apis/rbac.authorization.k8s.io/v1/clusterrolebindings/${name}`);
+});
+
+test('an agent whose service account was moved out of the policy says so at its start', async (t) => {
+  const moved = await cluster.createNamespace('moved');
+  const { api } = cluster.plane;
+  await api.post(`/api/v1/namespaces/${moved}/serviceaccounts`, { metadata: { name: 'edgeset-agent' } });
+  await api.post(`/apis/rbac.authorization.k8s.io/v1/namespaces/${trial.namespace}/rolebindings`, {
+    metadata: { name: 'moved' },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'edgeset-agent' },
+    subjects: [{ kind: 'ServiceAccount', name: 'edgeset-agent', namespace: moved }],
+  });
+  const args = ['--metrics-bind-address=127.0.0.1:0'];
+  const options = { node: 'node-1', namespace: trial.namespace, args };
+  const agent = await startAgent(cluster.plane, agentRights(cluster.kubeconfig), options, moved);
+  t.after(() => agent.stop());
+  await eventually(
+    'its log says so at its start',
+    async () => (await agent.log()).includes('no admission policy restricts this agent: it updates no pod'),
+    { withinMs: 30_000, everyMs: 100 },
+  );
+  const [, metrics] = /"serving metrics","address":"([^"]+)"/.exec(await agent.log()) ?? [];
+  assert.match(await (await fetch(`http://${metrics}/metrics`)).text(), /^edgeset_agent_unrestricted 1$/m);
 });
 
 test('the audit log marks what the policy refused', async () => {

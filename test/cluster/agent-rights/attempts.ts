@@ -1,4 +1,4 @@
-import type { Call } from './caller.ts';
+import type { Attempt, Call } from './caller.ts';
 
 /** Pods of the fixture, by why the agent of node-1 may not delete each; all but `unannounced` and `asked` are announced. */
 export interface FixturePods {
@@ -19,14 +19,6 @@ export interface FixturePods {
   unbound: string;
 }
 
-export interface Attempt {
-  what: string;
-  call: Call;
-  /** What the refusal must say; 403 unless `status` says otherwise. */
-  says: RegExp;
-  status?: number;
-}
-
 export const hash = '5d4f8c7b9';
 const announcement = `controllerrevision: ${hash}`;
 
@@ -41,21 +33,22 @@ export const condition = (type: string, status: string, reason: string, message 
 });
 
 export const eventOf = (namespace: string, node: string, change: object = {}): object => ({
-  apiVersion: 'events.k8s.io/v1',
+  apiVersion: 'v1',
   kind: 'Event',
   metadata: { generateName: 'app-', namespace },
   eventTime: new Date().toISOString().replace('Z', '000Z'),
-  reportingController: 'edgeset.io/agent',
+  reportingComponent: 'edgeset.io/agent',
   reportingInstance: node,
   type: 'Normal',
   reason: 'Approved',
   action: 'Decide',
-  note: 'The owner approved revision b.',
-  regarding: { apiVersion: 'apps/v1', kind: 'DaemonSet', namespace, name: 'app' },
+  message: 'The owner approved revision b.',
+  firstTimestamp: new Date().toISOString().replace(/\.\d+Z$/, 'Z'),
+  involvedObject: { apiVersion: 'apps/v1', kind: 'DaemonSet', namespace, name: 'app' },
   ...change,
 });
 
-export const eventsPath = (namespace: string): string => `/apis/events.k8s.io/v1/namespaces/${namespace}/events`;
+export const eventsPath = (namespace: string): string => `/api/v1/namespaces/${namespace}/events`;
 
 type Preconditions = Record<string, { uid: string; resourceVersion: string }>;
 
@@ -230,9 +223,11 @@ const events = (ns: string): Attempt[] => {
   });
   return [
     tell('in the name of another node', { reportingInstance: 'node-2' }),
-    tell('in the name of the manager', { reportingController: 'edgeset.io/manager' }),
-    tell('about a pod', { regarding: { apiVersion: 'v1', kind: 'Pod', namespace: ns, name: 'x' } }),
-    tell('about a look-alike', { regarding: { apiVersion: 'appsy/v1', kind: 'DaemonSet', namespace: ns, name: 'x' } }),
+    tell('in the name of the manager', { reportingComponent: 'edgeset.io/manager' }),
+    tell('about a pod', { involvedObject: { apiVersion: 'v1', kind: 'Pod', namespace: ns, name: 'x' } }),
+    tell('about a look-alike', {
+      involvedObject: { apiVersion: 'appsy/v1', kind: 'DaemonSet', namespace: ns, name: 'x' },
+    }),
   ];
 };
 

@@ -1,6 +1,8 @@
+import assert from 'node:assert/strict';
+import type { TestContext } from 'node:test';
 import { Agent, request } from 'undici';
 
-/** The credentials that an agent may have. */
+/** The credentials of a caller. */
 export type Identity = { token: string } | { cert: string; key: string };
 
 export interface Answer {
@@ -49,4 +51,24 @@ export const createCaller = ({ server, ca }: { server: string; ca: string }, ide
     },
     close: () => dispatcher.destroy(),
   };
+};
+
+export interface Attempt {
+  what: string;
+  call: Call;
+  /** What the refusal must say; 403 unless `status` says otherwise. */
+  says: RegExp;
+  status?: number;
+}
+
+/** Tries everything, prints what was tried with how it was answered, and fails with the whole list of what went wrong. */
+export const tryAll = async (t: TestContext, caller: Caller, list: readonly Attempt[]): Promise<void> => {
+  const wrong: string[] = [];
+  for (const { what, call, says, status = 403 } of list) {
+    const answer = await caller.call(call);
+    const line = `${what.padEnd(52)} ${answer.status}  ${answer.message.slice(0, 1000)}`;
+    t.diagnostic(line.slice(0, 320));
+    if (answer.status !== status || !says.test(answer.message)) wrong.push(`${line}\n    wanted ${status} ${says}`);
+  }
+  assert.deepEqual(wrong, []);
 };

@@ -37,6 +37,20 @@ describe('the programs of the control plane', () => {
     assert.equal(found.kwok, join(dir, 'assets', 'kwok'));
   });
 
+  it('are those of EDGESET_KUBERNETES, which names a version that can be built', async () => {
+    await fakeGo('older');
+    const environment = {
+      EDGESET_KUBERNETES: '1.33',
+      PATH: join(dir, 'older'),
+      XDG_CACHE_HOME: join(dir, 'older-cache'),
+    };
+    await findPrograms({ environment, report: () => undefined });
+    assert.match(readFileSync(join(dir, 'older', 'builds'), 'utf8'), /gitVersion=v1\.33\.\d+ .*gitMinor=33 /);
+    await assert.rejects(findPrograms({ environment: { ...environment, EDGESET_KUBERNETES: '1.29' } }), {
+      message: 'EDGESET_KUBERNETES is "1.29": set it to one of 1.34, 1.33',
+    });
+  });
+
   it('that KUBEBUILDER_ASSETS lacks are built, once, even when two ask at the same time', async () => {
     await script('some', 'etcd');
     await script('some', 'kube-apiserver');

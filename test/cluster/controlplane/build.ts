@@ -2,35 +2,70 @@ import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { access, constants, mkdir, readFile, rename, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { withFileLock } from './lock.ts';
 
 const run = promisify(execFile);
 
-const kubernetesVersion = 'v1.34.4';
-const stamp = (package_: string): string =>
-  [`-X ${package_}.gitVersion=${kubernetesVersion}`, `-X ${package_}.gitMajor=1`, `-X ${package_}.gitMinor=34`].join(
-    ' ',
-  );
-// Without the stamp the programs call themselves v0.0.0, and clients that compare versions refuse them.
-const versionFlags = `-s -w ${stamp('k8s.io/component-base/version')} ${stamp('k8s.io/client-go/pkg/version')}`;
-
-const sources = {
-  etcd: { module: 'etcd', main: 'go.etcd.io/etcd/server/v3', ldflags: '-s -w' },
-  'kube-apiserver': { module: 'kubernetes', main: 'k8s.io/kubernetes/cmd/kube-apiserver', ldflags: versionFlags },
-  'kube-controller-manager': {
-    module: 'kubernetes',
-    main: 'k8s.io/kubernetes/cmd/kube-controller-manager',
-    ldflags: versionFlags,
-  },
-  'kube-scheduler': { module: 'kubernetes', main: 'k8s.io/kubernetes/cmd/kube-scheduler', ldflags: versionFlags },
-  kwok: { module: 'kwok', main: 'sigs.k8s.io/kwok/cmd/kwok', ldflags: '-s -w' },
+/** The versions of Kubernetes whose control plane can be built, each with the folder of its Go module. */
+const KUBERNETES = {
+  '1.34': { module: 'kubernetes', version: 'v1.34.4', mutatingPolicies: 'v1beta1' },
+  '1.33': { module: 'kubernetes-1.33', version: 'v1.33.13', mutatingPolicies: 'v1alpha1' },
 } as const;
+type Minor = keyof typeof KUBERNETES;
 
-export type Program = keyof typeof sources;
-const programs = Object.keys(sources) as Program[];
-const modules = ['etcd', 'kubernetes', 'kwok'] as const;
+/** The minor version that the embedded cluster imitates, and the one that suites run against by default. */
+const DEFAULT_KUBERNETES: Minor = '1.34';
+
+const isMinor = (minor: string): minor is Minor => Object.hasOwn(KUBERNETES, minor);
+
+/** The minor version of the control plane: EDGESET_KUBERNETES, or the default. */
+const minorOf = ({ EDGESET_KUBERNETES: minor }: NodeJS.ProcessEnv): Minor => {
+  if (!minor) return DEFAULT_KUBERNETES;
+  if (isMinor(minor)) return minor;
+  throw new Error(`EDGESET_KUBERNETES is "${minor}": set it to one of ${Object.keys(KUBERNETES).join(', ')}`);
+};
+
+/** The version of the API group admissionregistration.k8s.io in which this control plane has MutatingAdmissionPolicies. */
+export const mutatingPolicies = (): string => KUBERNETES[minorOf(process.env)].mutatingPolicies;
+
+/** A program that is built from a Go module beside the tests. */
+export interface Source {
+  /** The module's folder, beside this file unless it is a path of its own. */
+  module: string;
+  main: string;
+  ldflags: string;
+}
+
+const PROGRAMS = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler', 'kwok'] as const;
+export type Program = (typeof PROGRAMS)[number];
+
+/** Without the stamp the programs call themselves v0.0.0, and clients that compare versions refuse them. */
+const versionFlags = (minor: Minor): string => {
+  const stamp = (package_: string): string =>
+    [
+      `-X ${package_}.gitVersion=${KUBERNETES[minor].version}`,
+      `-X ${package_}.gitMajor=1`,
+      `-X ${package_}.gitMinor=${minor.slice(2)}`,
+    ].join(' ');
+  return `-s -w ${stamp('k8s.io/component-base/version')} ${stamp('k8s.io/client-go/pkg/version')}`;
+};
+
+/** Linker flags of Kubernetes' programs in the default version. */
+export const defaultVersionFlags = versionFlags(DEFAULT_KUBERNETES);
+
+const sourcesOf = (minor: Minor): Record<Program, Source> => {
+  const { module } = KUBERNETES[minor];
+  const ldflags = versionFlags(minor);
+  return {
+    etcd: { module: 'etcd', main: 'go.etcd.io/etcd/server/v3', ldflags: '-s -w' },
+    'kube-apiserver': { module, main: 'k8s.io/kubernetes/cmd/kube-apiserver', ldflags },
+    'kube-controller-manager': { module, main: 'k8s.io/kubernetes/cmd/kube-controller-manager', ldflags },
+    'kube-scheduler': { module, main: 'k8s.io/kubernetes/cmd/kube-scheduler', ldflags },
+    kwok: { module: 'kwok', main: 'sigs.k8s.io/kwok/cmd/kwok', ldflags: '-s -w' },
+  };
+};
 
 export class BuildError extends Error {
   readonly code: 'GoMissing' | 'BuildFailed';
@@ -47,7 +82,7 @@ const isExecutable = async (file: string): Promise<boolean> =>
     () => false,
   );
 
-const moduleDir = (module: string): string => join(import.meta.dirname, module);
+const moduleDir = (module: string): string => resolve(import.meta.dirname, module);
 
 const go = async (module: string, args: string[], environment: NodeJS.ProcessEnv): Promise<string> => {
   const { stdout } = await run('go', args, {
@@ -59,10 +94,15 @@ const go = async (module: string, args: string[], environment: NodeJS.ProcessEnv
 };
 
 // Everything that changes what a build yields: a folder of this name is never stale.
-const digest = async (environment: NodeJS.ProcessEnv): Promise<string> => {
-  const hash = createHash('sha256').update(JSON.stringify(sources));
+const digest = async (all: Readonly<Record<string, Source>>, environment: NodeJS.ProcessEnv): Promise<string> => {
+  const hash = createHash('sha256').update(JSON.stringify(all));
+  const modules = new Set(Object.values(all).map(({ module }) => module));
   for (const module of modules) {
-    for (const file of ['go.mod', 'go.sum']) hash.update(await readFile(join(moduleDir(module), file)));
+    hash.update(await readFile(join(moduleDir(module), 'go.mod')));
+    // A module that needs no other has none.
+    hash.update(await readFile(join(moduleDir(module), 'go.sum')).catch(() => ''));
+    if (Object.values(all).some(({ main, module: of }) => main === '.' && of === module))
+      hash.update(await readFile(join(moduleDir(module), 'main.go')));
     hash.update(await go(module, ['env', 'GOVERSION', 'GOOS', 'GOARCH', 'GOFLAGS'], environment));
   }
   return hash.digest('hex').slice(0, 16);
@@ -71,8 +111,12 @@ const digest = async (environment: NodeJS.ProcessEnv): Promise<string> => {
 const stderrOf = (error: unknown): string =>
   error instanceof Error && 'stderr' in error && typeof error.stderr === 'string' ? error.stderr.trim() : String(error);
 
-const build = async (program: Program, dir: string, environment: NodeJS.ProcessEnv): Promise<void> => {
-  const { module, main, ldflags } = sources[program];
+const build = async (
+  program: string,
+  { module, main, ldflags }: Source,
+  dir: string,
+  environment: NodeJS.ProcessEnv,
+): Promise<void> => {
   const scratch = join(dir, `.build-${process.pid}-${program}`);
   try {
     await go(module, ['build', '-trimpath', '-ldflags', ldflags, '-o', scratch, main], environment);
@@ -81,7 +125,7 @@ const build = async (program: Program, dir: string, environment: NodeJS.ProcessE
     await rm(scratch, { force: true });
     const cure =
       `see the compiler's words above; without network, run it once with one or point KUBEBUILDER_ASSETS ` +
-      `at a folder that holds ${programs.join(', ')}`;
+      `at a folder that holds ${PROGRAMS.join(', ')}`;
     throw new BuildError('BuildFailed', `building ${program} failed: ${stderrOf(cause)}\n${cure}`, cause);
   }
 };
@@ -100,44 +144,61 @@ export interface BuildOptions {
  */
 export const findPrograms = async (options: BuildOptions = {}): Promise<Record<Program, string>> => {
   const { environment = process.env, report = (line) => process.stderr.write(`${line}\n`) } = options;
+  const minor = minorOf(environment);
   const found = new Map<Program, string>();
   const assets = environment.KUBEBUILDER_ASSETS;
   if (assets) {
-    for (const program of programs) {
+    for (const program of PROGRAMS) {
       const file = join(assets, program);
       if (await isExecutable(file)) found.set(program, file);
     }
   }
-  const missing = programs.filter((program) => !found.has(program));
+  const missing = PROGRAMS.filter((program) => !found.has(program));
   if (missing.length > 0) {
-    const dir = await cacheDir(environment, missing);
-    await mkdir(dir, { recursive: true });
-    const absent = async (): Promise<Program[]> => {
-      const built = await Promise.all(missing.map((program) => isExecutable(join(dir, program))));
-      return missing.filter((_, index) => !built[index]);
-    };
-    if ((await absent()).length > 0) {
-      await withFileLock(join(dir, '.lock'), report, async () => {
-        for (const program of await absent()) {
-          report(`building ${program} into ${dir} (once; all five take about six minutes on two cores)`);
-          await build(program, dir, environment);
-        }
-      });
-    }
-    for (const program of missing) found.set(program, join(dir, program));
+    const built = await buildOnce('controlplane', sourcesOf(minor), missing, { environment, report });
+    for (const program of missing) found.set(program, built[program]);
   }
   return Object.fromEntries(found) as Record<Program, string>;
 };
 
-const cacheDir = async (environment: NodeJS.ProcessEnv, missing: Program[]): Promise<string> => {
+/** Paths of those of the programs that are `wanted`, each built once into the cache. `what` names their folder there. */
+export const buildOnce = async <P extends string>(
+  what: string,
+  all: Readonly<Record<P, Source>>,
+  wanted: readonly P[],
+  { environment = process.env, report = (line) => process.stderr.write(`${line}\n`) }: BuildOptions,
+): Promise<Record<P, string>> => {
+  const dir = await cacheDir(what, all, wanted, environment);
+  await mkdir(dir, { recursive: true });
+  const absent = async (): Promise<P[]> => {
+    const built = await Promise.all(wanted.map((program) => isExecutable(join(dir, program))));
+    return wanted.filter((_, index) => !built[index]);
+  };
+  if ((await absent()).length > 0) {
+    await withFileLock(join(dir, '.lock'), report, async () => {
+      for (const program of await absent()) {
+        report(`building ${program} into ${dir} (once; the control plane takes about six minutes on two cores)`);
+        await build(program, all[program], dir, environment);
+      }
+    });
+  }
+  return Object.fromEntries(wanted.map((program) => [program, join(dir, program)])) as Record<P, string>;
+};
+
+const cacheDir = async (
+  what: string,
+  all: Readonly<Record<string, Source>>,
+  missing: readonly string[],
+  environment: NodeJS.ProcessEnv,
+): Promise<string> => {
   const root = environment.XDG_CACHE_HOME || join(environment.HOME ?? homedir(), '.cache');
   try {
-    return join(root, 'edgeset', `controlplane-${await digest(environment)}`);
+    return join(root, 'edgeset', `${what}-${await digest(all, environment)}`);
   } catch (cause) {
     throw new BuildError(
       'GoMissing',
       `${missing.join(', ')} must be built, and "go" does not run: install Go 1.24 or newer (https://go.dev/dl), ` +
-        `or set KUBEBUILDER_ASSETS to a folder that holds ${programs.join(', ')}`,
+        `or set KUBEBUILDER_ASSETS to a folder that holds ${PROGRAMS.join(', ')}`,
       cause,
     );
   }

@@ -1,6 +1,20 @@
-// Builds the programs of the real control plane where they are missing, ahead of the tests that need them:
+// Builds the programs of the real control plane, the kubelet, Helm, Argo Rollouts, OpenKruise Rollouts, and the programs that judge
+// objects as GitOps tools do, where they are missing, ahead of the tests that need them:
 //   node test/cluster/controlplane/prepare.ts
 
+import { findNodePrograms } from '../../nodes/programs.ts';
+import { findArgoRollouts } from '../argo-rollouts/argo-rollouts.ts';
+import { findHelm } from '../helm/programs.ts';
+import { findJudges } from '../judges/judges.ts';
+import { findOpenKruiseRollouts } from '../openkruise-rollouts/openkruise-rollouts.ts';
 import { findPrograms } from './build.ts';
 
-console.log(Object.values(await findPrograms()).join('\n'));
+const groups = [
+  await findPrograms(),
+  await findJudges(),
+  await findHelm(),
+  await findNodePrograms(),
+  await findArgoRollouts(),
+  await findOpenKruiseRollouts(),
+];
+console.log(groups.flatMap((programs) => Object.values(programs)).join('\n'));

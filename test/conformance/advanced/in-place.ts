@@ -79,6 +79,7 @@ const startPod = async (stage: PodTestContext, template: PodTemplateSpec): Promi
     daemonSet,
     template: await proved(stage, template),
     node: nodes[0] ?? '',
+    nodeUid: '',
     revision: 'old',
     replaces: undefined,
     gates: [gate.inPlace],

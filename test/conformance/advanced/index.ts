@@ -1,5 +1,6 @@
 import { crash } from './crash.ts';
 import { handingOver } from './handover.ts';
+import { recorded } from './history.ts';
 import { inPlaceUpdates } from './in-place-updates.ts';
 import { leaders } from './leaders.ts';
 import { lifecycle } from './lifecycle.ts';
@@ -11,6 +12,7 @@ import { placement } from './placement.ts';
 import { history } from './revisions.ts';
 import { rolling } from './rolling.ts';
 import { served } from './served.ts';
+import { stages } from './stages.ts';
 import { status } from './status.ts';
 import { surge } from './surge.ts';
 
@@ -27,12 +29,14 @@ export const advancedRules = [
   ...rolling,
   ...partition,
   ...surge,
+  ...stages,
   ...inPlaceUpdates,
   ...lifecycle,
   ...placement,
   ...ota,
   ...handingOver,
   ...history,
+  ...recorded,
   ...status,
   ...ownership,
   ...applying,

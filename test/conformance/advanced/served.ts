@@ -45,6 +45,38 @@ export const served = section(
       assert.equal(conditions?.find(({ type }) => type === 'Ready')?.status, 'True');
     });
 
+    rule('no pod has the name of an earlier one, and each says which DaemonSet it was generated for', async (c) => {
+      const [failing = '', ending = '', deleted = ''] = c.nodes;
+      /** The names of all pods that there were. */
+      const seen = new Map<string, string>();
+      const replaced = async (what: string, image: string, before: readonly PodView[]): Promise<PodView[]> => {
+        const after = await c.until(what, async () => {
+          const pods = await c.pods();
+          const running = pods.filter((pod) => pod.ready && pod.image === image && !uids(before).includes(pod.uid));
+          return running.length === c.nodes.length && pods.length === running.length && pods;
+        });
+        for (const { name, uid, object } of after) {
+          assert.equal(seen.get(name), undefined, `${uid} on ${object.spec?.nodeName} has the name of an earlier pod`);
+          seen.set(name, uid);
+          assert.equal(object.metadata?.generateName, 'app-');
+        }
+        for (const { name } of before) await assert.rejects(c.api.get(podPath(c, name)), /not found/);
+        return after;
+      };
+      const end = async (node: string, phase: 'Failed' | 'Succeeded'): Promise<unknown> =>
+        c.api.merge(`${podPath(c, (await c.podOn(node)).name)}/status`, { status: { phase } });
+      await c.rolledOut({ rollingUpdate: { maxUnavailable: '100%' } });
+      const first = await replaced('pods run', 'app:v1', []);
+      await end(failing, 'Failed');
+      await end(ending, 'Succeeded');
+      await c.api.remove(podPath(c, (await c.podOn(deleted)).name));
+      const second = await replaced('all were replaced', 'app:v1', first);
+      await c.setImage('app:v2');
+      const third = await replaced('all are updated', 'app:v2', second);
+      await c.setImage('app:v1');
+      await replaced('all are back', 'app:v1', third);
+    });
+
     rule('pods are updated in place and keep their identity', async (c) => {
       await c.rolledOut({ rollingUpdate: { rollingUpdateType: 'InPlaceIfPossible' } });
       const before = await c.pods();

@@ -1,16 +1,14 @@
 /** Specs of Advanced DaemonSets, each with the verdict that it must get: an answer, or the field and words of a refusal. */
 
+import type { Verdict } from '../kit/index.ts';
+
 export type Json = Record<string, unknown>;
 
-export interface SpecCase {
+export interface SpecCase extends Verdict {
   name: string;
   spec: Json;
   /** Default: v1alpha1, as in OpenKruise's own documents. */
   version?: 'v1alpha1' | 'v1beta1';
-  /** The field that is named and a part of the message; undefined: accepted. */
-  refused?: readonly [field: string, words: string];
-  /** Parts of the accepted spec as it is read back. */
-  stored?: Json;
 }
 
 const containers = [{ name: 'main', image: 'app:v1' }];
@@ -27,6 +25,15 @@ const selecting = (labelSelector: Json, labels: Json = { app: 'main' }): Json =>
 const expression = (operator: string, values?: readonly string[], key = 'app'): Json => ({
   matchExpressions: [{ key, operator, ...(values && { values }) }],
 });
+
+/** Clients of OpenKruise read these fields without a check that `rollingUpdate` is there. */
+const rollingUpdateDefault = {
+  rollingUpdateType: 'Standard',
+  partition: 0,
+  paused: false,
+  maxUnavailable: undefined,
+  maxSurge: undefined,
+};
 
 const UPDATE = 'spec.updateStrategy.rollingUpdate';
 const SHARE = 'or a percentage from 0% to 100%';
@@ -80,8 +87,19 @@ export const specCases: readonly SpecCase[] = [
       minReadySeconds: 0,
       revisionHistoryLimit: 10,
       burstReplicas: 250,
-      updateStrategy: { type: 'RollingUpdate' },
+      updateStrategy: { type: 'RollingUpdate', rollingUpdate: rollingUpdateDefault },
     },
+  },
+  {
+    name: 'the fixed defaults of rollingUpdate are stored in v1beta1 too, with an empty updateStrategy',
+    spec: { ...base, updateStrategy: {} },
+    version: 'v1beta1',
+    stored: { updateStrategy: { type: 'RollingUpdate', rollingUpdate: rollingUpdateDefault } },
+  },
+  {
+    name: 'and with OnDelete',
+    spec: { ...base, updateStrategy: { type: 'OnDelete' } },
+    stored: { updateStrategy: { type: 'OnDelete', rollingUpdate: rollingUpdateDefault } },
   },
   {
     name: 'defaults that depend on other fields are not stored',

@@ -1,9 +1,19 @@
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
 import { controllerRevisions } from '../../../src/kube/index.ts';
-import { type Case, section } from '../kit/index.ts';
+import { type Case, section, strategyKey } from '../kit/index.ts';
 
 type Numbers = Record<string, number | undefined>;
+
+const counted = [
+  'desiredNumberScheduled',
+  'currentNumberScheduled',
+  'numberMisscheduled',
+  'numberReady',
+  'numberAvailable',
+  'numberUnavailable',
+  'updatedNumberScheduled',
+];
 
 /** What the status counts, once it says this. */
 const untilCounted = (c: Case, wanted: Numbers): Promise<unknown> =>
@@ -45,7 +55,12 @@ export const status = section(
       const [revision] = (await c.cluster.client.list(controllerRevisions, { namespace: c.namespace })).items;
       const hash = revision?.metadata?.labels?.['controller-revision-hash'];
       assert.deepEqual([found?.updateRevision, found?.daemonSetHash, found?.collisionCount], [hash, hash, undefined]);
-      const said = { Ready: 'True Complete', Reconciling: 'False Complete', Stalled: 'False NothingInTheWay' };
+      const said = {
+        Ready: 'True Complete',
+        Reconciling: 'False Complete',
+        Stalled: 'False NothingInTheWay',
+        Paused: 'False NotPaused',
+      };
       await c.until('conditions say so too', async () => isDeepStrictEqual(await conditions(c), said));
 
       await c.breakPod(first);
@@ -75,6 +90,53 @@ export const status = section(
       assert.ok((await c.podOn(tainted)).ready, 'it stays');
       await c.api.merge(`/api/v1/nodes/${tainted}`, { spec: { taints: null } });
       await untilCounted(c, { desiredNumberScheduled: 3, numberMisscheduled: 0 });
+    });
+
+    rule("its numbers are a native DaemonSet's on the same nodes, also while some are offline", async (c) => {
+      const [away = '', tainted = ''] = c.nodes;
+      const native = { name: 'native', updateStrategy: 'RollingUpdate', annotations: { [strategyKey]: null } } as const;
+      await c.rolledOut();
+      await c.create(native, 'native');
+      const numbers = async (path: string): Promise<Numbers> => {
+        const { status: found = {} } = await c.api.get<{ status?: Numbers }>(path);
+        // Go omits those that are 0.
+        return Object.fromEntries(counted.map((name) => [name, found[name] ?? 0]));
+      };
+      const nativePath = `/apis/apps/v1/namespaces/${c.namespace}/daemonsets/native`;
+      let looks = 0;
+      const untilBoth = (wanted: Numbers): Promise<unknown> =>
+        c.until(`both count ${JSON.stringify(wanted)}`, async () => {
+          // The native controller counts again when the DaemonSet or a pod changes, not for every taint of a node.
+          await c.api.merge(nativePath, { metadata: { annotations: { looks: String(++looks) } } });
+          const both = await Promise.all([
+            numbers(nativePath),
+            numbers(`/apis/apps.kruise.io/v1beta1/namespaces/${c.namespace}/daemonsets/app`),
+          ]);
+          if (both.every((found) => isDeepStrictEqual(found, { ...found, ...wanted })) && isDeepStrictEqual(...both))
+            return true;
+          throw new Error(`they count ${JSON.stringify(both)}`);
+        });
+      const [all, two] = [3, 2].map((count) => ({
+        desiredNumberScheduled: count,
+        currentNumberScheduled: count,
+        numberReady: count,
+        numberAvailable: count,
+        updatedNumberScheduled: count,
+        numberUnavailable: 0,
+        numberMisscheduled: 3 - count,
+      }));
+      await untilBoth({ ...all });
+      await c.cluster.offline([away]);
+      await untilBoth({ ...two });
+      const pod = await c.podOn(away);
+      const { eligible, offline } = (await c.status()).nodes ?? {};
+      assert.deepEqual({ eligible, offline }, { eligible: 3, offline: 1 }, 'the rollout has the node');
+      await c.untilCondition('Complete');
+      await c.cluster.online([away]);
+      await untilBoth({ ...all });
+      assert.equal((await c.podOn(away)).uid, pod.uid, 'the pod is kept');
+      await c.api.patch(`/api/v1/nodes/${tainted}`, { spec: { taints: [{ key: 'mine', effect: 'NoSchedule' }] } });
+      await untilBoth({ ...two });
     });
 
     rule('kubectl prints it by both short names, with columns of native DaemonSets', async (c) => {

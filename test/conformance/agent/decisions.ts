@@ -92,4 +92,31 @@ export const decisionRules = section('Decisions of the owner', (rule) => {
     },
     { nodes: 1 },
   );
+
+  for (const kind of ['native', 'advanced'] as const)
+    rule(
+      `are made with the release notes of the version at hand, of ${kind} DaemonSets`,
+      async (c) => {
+        const key = 'edgeset.io/release-notes';
+        await announced(c);
+        await withOwner(c, {}, async (owner) => {
+          const untilRead = (notes: string | null) =>
+            c.until(`the owner reads ${JSON.stringify(notes)}`, async () => {
+              const { target } = await owner.update();
+              return target.images !== null && target.notes === notes;
+            });
+          await untilRead(null);
+          await c.annotate({ [key]: 'Faster.\nThe clock is right.' });
+          await c.setImage('app:v3');
+          await untilRead('Faster.\nThe clock is right.');
+          // It says something about the next version only.
+          await c.annotate({ [key]: 'Again faster.' });
+          await c.setImage('app:v2');
+          await untilRead(null);
+          await c.setImage('app:v3');
+          await untilRead('Faster.\nThe clock is right.');
+        });
+      },
+      { nodes: 1, kind },
+    );
 });

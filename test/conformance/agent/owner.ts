@@ -18,7 +18,7 @@ export interface ShownUpdate {
   message: string;
   running: { revision: string; images: { image: string }[] };
   /** The images are read a moment after the revision is announced. */
-  target: { revision: string; images: { image: string }[] | null };
+  target: { revision: string; images: { image: string }[] | null; notes: string | null };
   image: { state: string };
 }
 

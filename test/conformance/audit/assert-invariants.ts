@@ -50,14 +50,14 @@ const warnings = (log: string): string[] =>
     }
   });
 
-/** Statuses with an older observed generation than an earlier status of the same object. */
+/** Statuses about an older generation of the DaemonSet than an earlier status of the same object. */
 const regressions = (records: readonly AuditRecord[], user: string): string[] => {
   const seen = new Map<string, number>();
   return records.flatMap(({ user: by, resource, code, response }) => {
     if (by !== user || resource !== 'daemonrollouts/status' || code >= 300) return [];
     const { metadata, status } = response as DaemonRollout;
     const uid = metadata.uid ?? '';
-    const now = status?.observedGeneration ?? 0;
+    const now = status?.daemonSetGeneration ?? 0;
     const before = seen.get(uid) ?? 0;
     seen.set(uid, Math.max(now, before));
     return now < before ? [`${metadata.name}: ${now} after ${before}`] : [];
@@ -109,7 +109,7 @@ export const assertInvariants = (checkedRun: CheckedRun): void => {
       `the delete of ${name} has uid and resourceVersion preconditions`,
     );
   }
-  assert.deepEqual(regressions(ours, user), [], 'observedGeneration never decreases');
+  assert.deepEqual(regressions(ours, user), [], 'daemonSetGeneration never decreases');
   if (!checkedRun.refusals) {
     const forbidden = records.filter((record) => record.user === user && record.code === 403);
     assert.deepEqual(

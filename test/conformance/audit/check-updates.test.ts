@@ -278,6 +278,33 @@ describe('checkUpdates of Advanced DaemonSets', () => {
     matches(log().pod('old-n0', 'n0', 'old', false).remove('old-n0', 'n0', 'old'));
   });
 
+  it('S10: permits the delete of an old pod when the new one stopped being ready only just before', () => {
+    const log = (minReadySeconds: number, forMs: number) =>
+      buildHistory(2, { updateStrategy: oneMore, minReadySeconds })
+        .create('new-n0', 'n0', 'new')
+        .pod('new-n0', 'n0', 'new', true)
+        .wait(5000)
+        .pod('new-n0', 'n0', 'new', false)
+        .wait(forMs)
+        .remove('old-n0', 'n0', 'old');
+    matches(log(5, 900));
+    matches(log(5, 1100), /^S10: /);
+    matches(log(6, 900), /^S10: /);
+  });
+
+  it('S10: permits the delete of an old pod that became ready again only just before', () => {
+    const log = (forMs: number) =>
+      advanced(2, oneMore)
+        .create('new-n0', 'n0', 'new')
+        .pod('old-n0', 'n0', 'old', false)
+        .wait(5000)
+        .pod('old-n0', 'n0', 'old', true)
+        .wait(forMs)
+        .remove('old-n0', 'n0', 'old');
+    matches(log(900));
+    matches(log(1100), /^S10: /);
+  });
+
   it('S9: reports updates of pods whose owners have not approved that revision', () => {
     const annotations = { 'apps.openyurt.io/update-strategy': 'ota' };
     const log = (approved?: string) =>

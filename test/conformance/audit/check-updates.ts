@@ -28,6 +28,7 @@ import {
   livePods,
   type NodeState,
   type PodState,
+  wasAvailable,
 } from './cluster-state.ts';
 import { createPodWriteReader, isBackInService, type PodWrite } from './pod-writes.ts';
 
@@ -205,11 +206,12 @@ export const checkUpdates = (records: readonly AuditRecord[], options: CheckOpti
     const report = reporterOf(write);
     const others = livePods(state, pod.node).filter(({ uid }) => uid !== pod.uid);
     const fresh = others.filter(({ hash }) => hash === state.target);
-    const successorWorks = (fresh.length > 0 ? fresh : others).some((one) => isAvailable(state, one, at));
+    const successorWorks = (fresh.length > 0 ? fresh : others).some((one) => wasAvailable(state, one, at, lagMs));
+    const works = pod.readySince !== undefined && at - pod.readySince > lagMs;
     check('S5');
     report(isOutdated({ healthy: isAvailable(state, pod, at), hash: pod.hash, target: state.target }));
     check('S10');
-    report(keepsWorkingPod({ works: pod.readySince !== undefined, successorWorks }));
+    report(keepsWorkingPod({ works, successorWorks }));
     checkNode(write);
   };
 

@@ -24,6 +24,8 @@ export interface PodState extends PodFacts {
   approved: string | undefined;
   /** Readiness gates that are closed: the condition Ready follows them with a delay. */
   closedGates: ReadonlySet<string>;
+  /** The last period in which it was ready that has ended. */
+  lastReady: { since: number; until: number } | undefined;
 }
 
 export interface NodeState extends NodeFacts {
@@ -63,6 +65,14 @@ export const inOrder = (records: readonly AuditRecord[]): AuditRecord[] =>
 
 export const isAvailable = (state: ClusterState, pod: PodState, at: number): boolean =>
   isAvailableAt(pod, (state.daemonSet?.spec?.minReadySeconds ?? 0) * 1000, at);
+
+/** The pod is available, or was until `withinMs` ago: whoever writes may not know yet that it no longer is. */
+export const wasAvailable = (state: ClusterState, pod: PodState, at: number, withinMs: number): boolean => {
+  const { lastReady } = pod;
+  if (isAvailable(state, pod, at)) return true;
+  if (pod.terminating || !lastReady || at - lastReady.until > withinMs) return false;
+  return isAvailable(state, { ...pod, readySince: lastReady.since }, lastReady.until);
+};
 
 export const livePods = (state: ClusterState, node: string): PodState[] =>
   [...state.pods.values()].filter((pod) => pod.node === node && isLive(pod));
@@ -149,6 +159,8 @@ export const followClusterState = (
         approved: approvalOf(pod),
         closedGates: closed,
         readySince: ready ? (before?.readySince ?? receivedAt) : undefined,
+        lastReady:
+          !ready && before?.readySince !== undefined ? { since: before.readySince, until: at } : before?.lastReady,
       });
     }
     const up = state.pods

@@ -182,6 +182,22 @@ export const buildHistory = (
       });
       return self;
     },
+    label(name: string, labels: Record<string, string>) {
+      write({ resource: 'nodes', namespace: '', response: { metadata: { name, labels }, status: condition(true) } });
+      return self;
+    },
+    /** The rollout plan of the DaemonSet; undefined: it is deleted. */
+    plan(spec: object | undefined) {
+      const verb = spec ? 'update' : 'delete';
+      write({ group: 'edgeset.io', resource: 'rolloutplans', verb, response: { metadata: { name: 'app' }, spec } });
+      return self;
+    },
+    /** The manager writes the stages of a revision. */
+    stages(hash: string, stages: readonly object[], more: object = {}) {
+      const response = { metadata: { name: 'app' }, status: { target: { hash }, stages, ...more } };
+      write({ group: 'edgeset.io', resource: 'daemonrollouts/status', user: managerUser, response });
+      return self;
+    },
     judge: (budget?: number | `${number}%`, more: Partial<CheckOptions> = {}) =>
       checkUpdates(records, {
         namespace: 'edge',

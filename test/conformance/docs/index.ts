@@ -3,10 +3,14 @@ import { nodes } from '../../../src/kube/index.ts';
 import type { Cluster } from '../cluster.ts';
 import { until } from '../kit/until.ts';
 import { leaveOpenKruise } from './openkruise.ts';
+import { leaveWithoutManager } from './recovery.ts';
 import { runPage } from './run-page.ts';
 
 export { kruiseDefinition } from './openkruise.ts';
+export { blocksOf, readPage } from './page.ts';
 export { describeReference } from './reference.ts';
+export { runPage } from './run-page.ts';
+export { applyWith, openShell, type Shell } from './shell.ts';
 
 const PAGES = [
   'docs/how-to/advanced-daemonset.md',
@@ -73,6 +77,19 @@ export const describeOpenKruisePage = (start: Start): void => {
     it(page, () =>
       withCluster(start, async (cluster) => {
         await leaveOpenKruise(cluster, NODES);
+        await runPage({ page, cluster, manager: 'where it is started' });
+      }),
+    );
+  });
+};
+
+/** That of a cluster whose manager is gone, and whose CRDs were deleted. */
+export const describeRecoveryPage = (where: string, start: Start): void => {
+  describe(`the page for disasters, ${where}`, { timeout: 300_000 }, () => {
+    const page = 'docs/how-to/disaster-recovery.md';
+    it(page, () =>
+      withCluster(start, async (cluster) => {
+        await leaveWithoutManager(cluster);
         await runPage({ page, cluster, manager: 'where it is started' });
       }),
     );

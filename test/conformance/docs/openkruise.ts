@@ -1,12 +1,9 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import type { PodTemplateSpec } from 'kubernetes-types/core/v1.d.ts';
 import { isReady } from '../advanced/pod-context.ts';
 import type { Cluster } from '../cluster.ts';
 import { type Api, openApi } from '../kit/api.ts';
 import { until } from '../kit/until.ts';
-
-const run = promisify(execFile);
+import { applyWith } from './shell.ts';
 
 const NAMESPACE = 'kruise-system';
 const service = { name: 'kruise-webhook-service', namespace: NAMESPACE };
@@ -120,11 +117,7 @@ const podOn = (node: string, template: PodTemplateSpec, owner: object) => ({
 export const leaveOpenKruise = async (cluster: Cluster, nodes: readonly string[]): Promise<void> => {
   const api = await openApi(cluster.kubeconfig);
   try {
-    const apply = async (object: object): Promise<void> => {
-      const applying = run('kubectl', ['--kubeconfig', cluster.kubeconfig, 'apply', '-f', '-']);
-      applying.child.stdin?.end(JSON.stringify(object));
-      await applying;
-    };
+    const apply = (object: object): Promise<void> => applyWith(cluster.kubeconfig, object);
     await apply(kruiseDefinition);
     await apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } });
     await apply(manager);

@@ -10,6 +10,8 @@ const bin = join(import.meta.dirname, '..', '..', '..', 'bin');
 const BLOCK_MS = 150_000;
 const START = 'the manager is started here';
 const SKIPPED = 'not played: ';
+/** Followed by a command. The page is about what to do after it. */
+const HAPPENED = 'what happened: ';
 
 export interface PageRun {
   page: string;
@@ -52,7 +54,8 @@ export const runPage = async ({ page, cluster, manager: when }: PageRun): Promis
         output = undefined;
       } else if (block.language === 'sh' && block.note === START) await start();
       else if (block.language === 'sh' && !block.note.startsWith(SKIPPED)) {
-        const text = await shell.run(block.text, BLOCK_MS).catch((error: unknown) => {
+        const accident = block.note.startsWith(HAPPENED) ? `${block.note.slice(HAPPENED.length)}\n` : '';
+        const text = await shell.run(`${accident}${block.text}`, BLOCK_MS).catch((error: unknown) => {
           throw new Error(`${where}: ${String(error)}`, { cause: error });
         });
         output = { block, text };

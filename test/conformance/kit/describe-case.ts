@@ -1,3 +1,5 @@
+import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import type { AuditRecord } from '../audit/audit-record.ts';
 import type { Case } from './case.ts';
 
 /** The state of a case's pods and rollout, for people who investigate a failure. */
@@ -21,3 +23,17 @@ export const describeCase = async (c: Case): Promise<string> => {
     }),
   ].join('\n');
 };
+
+/** Every write to the pods of a namespace, by whom and with which outcome: what the audit log has of a case that failed. */
+export const describePodCalls = (records: readonly AuditRecord[], namespace: string): string =>
+  records
+    .filter((record) => record.namespace === namespace && record.group === '' && record.resource.startsWith('pods'))
+    .filter(({ verb }) => verb !== 'get' && verb !== 'list' && verb !== 'watch')
+    .map(({ receivedAt, user, verb, resource, name, code, response }) => {
+      const { uid = '', resourceVersion = '', deletionTimestamp } = (response as Pod | undefined)?.metadata ?? {};
+      const ending = deletionTimestamp === undefined ? '' : 'terminating';
+      return [new Date(receivedAt).toISOString(), user, verb, resource, name, code, uid, resourceVersion, ending].join(
+        ' ',
+      );
+    })
+    .join('\n');

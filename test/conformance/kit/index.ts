@@ -1,7 +1,8 @@
 export type { Case, CaseOptions, Status } from './case.ts';
 export type { CaseKind } from './kinds.ts';
 export { leaderElectionArgs, leaderElectionArgsFor, leaderOf, leadershipLossLogs } from './leader-election.ts';
-export { budgetKey, type PodView, type Shape, strategyKey } from './objects.ts';
+export { type Annotations, budgetKey, type PodView, type Shape, strategyKey } from './objects.ts';
 export { type PodRefusal, refusePods } from './refuse-pods.ts';
 export { quick, type Rule, runSuite, section } from './suite.ts';
 export { nginxManifest, workers } from './tutorial.ts';
+export { assertVerdict, type Verdict } from './verdict.ts';

@@ -14,7 +14,7 @@ import type { Link } from '../link.ts';
 import type { Api } from './api.ts';
 import type { Case, CaseOptions } from './case.ts';
 import { createHistory } from './case-history.ts';
-import { describeCase } from './describe-case.ts';
+import { describeCase, describePodCalls } from './describe-case.ts';
 import { kinds } from './kinds.ts';
 import { budgetKey, toPodView } from './objects.ts';
 import { until } from './until.ts';
@@ -180,9 +180,11 @@ export const openCase = async (
       until(
         `${type} is ${status}`,
         async () => {
-          const [{ metadata }, found] = await Promise.all([self.daemonSet(), self.condition(type)]);
-          const current = found?.observedGeneration === metadata?.generation;
-          return found?.status === status && current ? found : undefined;
+          const { conditions, daemonSetGeneration } = await self.status();
+          const found = conditions?.find((one) => one.type === type);
+          if (found?.status !== status) return undefined;
+          const { metadata } = await self.daemonSet();
+          return daemonSetGeneration === metadata?.generation ? found : undefined;
         },
         withinMs,
       ),
@@ -226,7 +228,13 @@ export const openCase = async (
     async diagnostics() {
       const logs = await Promise.all(managers.map((manager) => manager.log()));
       const words = logs.map((log) => log.trimEnd().split('\n').slice(-25).join('\n'));
-      return [...words, await describeCase(self), nodeOutages(await cluster.audit.read(), allNodes).join('\n')];
+      const records = await cluster.audit.read();
+      return [
+        ...words,
+        await describeCase(self),
+        describePodCalls(records, namespace),
+        nodeOutages(records, allNodes).join('\n'),
+      ];
     },
     async close() {
       for (const manager of managers) manager.kill('SIGKILL');

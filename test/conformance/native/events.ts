@@ -34,4 +34,22 @@ export const events = section('Events', (rule) => {
     },
     { nodes: 4 },
   );
+
+  rule(
+    'kubectl describe lists them in the order in which they happened, with their ages',
+    async (c) => {
+      await c.rolledOut({ podAnnotations: { 'sim.edgeset.io/start-ms': '2000' } });
+      await c.setImage('app:v2');
+      await c.untilEvent('RolloutCompleted');
+      const described = await c.kubectl(['describe', 'daemonset', 'app']);
+      const ours = [...described.matchAll(/^ +(?:Normal|Warning) +(\w+) +(\S+) .*edgeset\.io\/manager/gm)];
+      assert.deepEqual(
+        ours.map(([, reason]) => reason),
+        ['RolloutStarted', 'SuccessfulDelete', 'RolloutCompleted'],
+        described,
+      );
+      for (const [, , age] of ours) assert.match(age ?? '', /^\d+[sm]/);
+    },
+    { nodes: 1 },
+  );
 });

@@ -5,7 +5,8 @@ import { type Case, refusePods, section } from '../kit/index.ts';
 const slow = { podAnnotations: { 'sim.edgeset.io/start-ms': '700' } };
 
 /** What a manager may say while it cannot reach the API server. */
-const cutOff = /watch failed|processing failed|the response to a write was lost|dropped an Event/;
+const cutOff =
+  /watch failed|processing failed|the response to a write was lost|failed to write the status|dropped an Event/;
 
 const untilDone = async (c: Case): Promise<void> => {
   await c.untilRunning('app:v2', c.nodes, 60_000);

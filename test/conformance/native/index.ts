@@ -6,12 +6,14 @@ import { crash } from './crash.ts';
 import { eligibility } from './eligibility.ts';
 import { events } from './events.ts';
 import { faults } from './faults.ts';
+import { history } from './history.ts';
 import { offline } from './offline.ts';
 import { optingIn } from './opting-in.ts';
 import { order } from './order.ts';
 import { announcing } from './ota.ts';
 import { announcingFaults } from './ota-breaker.ts';
 import { rollback } from './rollback.ts';
+import { stages } from './stages.ts';
 import { status } from './status.ts';
 import { target } from './target.ts';
 import { updates } from './updates.ts';
@@ -25,9 +27,11 @@ export const nativeRules = [
   ...offline,
   ...budget,
   ...order,
+  ...stages,
   ...updates,
   ...breaker,
   ...rollback,
+  ...history,
   ...controls,
   ...status,
   ...events,

@@ -30,11 +30,21 @@ export const offline = section('Offline nodes', (rule) => {
     assert.equal(nodes?.offlineOutdated, 1);
     assert.equal(summary, 'Complete (1 offline)');
     assert.equal((await c.podOn(away)).uid, uid);
+    assert.equal((await c.condition('AllNodesUpdated'))?.reason, 'OfflineNodesOutdated');
+    assert.deepEqual(
+      (await c.status()).stragglers?.map(({ node }) => node),
+      [away],
+    );
 
     await c.cluster.online([away]);
     await c.untilCondition('Complete', 'False');
     await c.untilRunning('app:v2');
     await c.untilCondition('Complete');
+    await c.untilCondition('AllNodesUpdated');
+    const last = await c.untilEvent('AllNodesUpdated');
+    assert.match(last.note ?? '', /^3 of 3 nodes have app-\S+, offline nodes included\.$/);
+    assert.ok((last.deprecatedLastTimestamp ?? '') !== '', 'kubectl describe sorts by it');
+    assert.deepEqual((await c.status()).stragglers, []);
   });
 
   rule(

@@ -122,6 +122,38 @@ export const optingIn = section('Opt-in', (rule) => {
   );
 
   rule(
+    'a misspelled annotation holds the rollout, and its alias rolls it out',
+    async (c) => {
+      await c.rolledOut();
+      await c.annotate({ 'edgeset.io/partiton': '90%' });
+      await untilInvalid(c, /edgeset\.io\/partiton "90%" .*: rename it to edgeset\.io\/partition\./);
+      await c.setImage('app:v2');
+      await c.expectNoUpdatesFor(2);
+      await c.annotate({
+        'edgeset.io/partiton': null,
+        'apps.openyurt.io/max-unavailable': null,
+        [strategyKey]: null,
+        'edgeset.io/update-strategy': 'auto',
+        'edgeset.io/max-unavailable': '1',
+      });
+      await c.untilRunning('app:v2');
+      assert.equal((await c.status()).budget?.maxUnavailable, '1');
+    },
+    { nodes: 2 },
+  );
+
+  rule(
+    'a DaemonSet that is deleted with --cascade=orphan leaves no DaemonRollout behind',
+    async (c) => {
+      await c.rolledOut();
+      await c.api.remove(`/apis/apps/v1/namespaces/${c.namespace}/daemonsets/app`, { propagationPolicy: 'Orphan' });
+      await c.until('the DaemonRollout is gone', async () => (await c.rollout()) === undefined);
+      assert.equal((await c.running('app:v1')).length, 1, 'the pods stay');
+    },
+    { nodes: 1 },
+  );
+
+  rule(
     'DaemonSets without the annotation cost nothing: their pods are not listed',
     async (c) => {
       // Pods that pull images, and those of agents, are watched by their label, and are nobody's DaemonSet pods.

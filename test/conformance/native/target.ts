@@ -25,7 +25,7 @@ export const target = section('Target revision', (rule) => {
     await c.rolledOut();
     const before = await c.status();
     await c.change({ spec: { minReadySeconds: 1 }, metadata: { labels: { unrelated: 'yes' } } });
-    await c.until('the change is seen', async () => (await c.status()).observedGeneration === 2);
+    await c.until('the change is seen', async () => (await c.status()).daemonSetGeneration === 2);
     await c.expectNoUpdatesFor(2);
     const { rollout, target: revision } = await c.status();
     assert.deepEqual({ rollout, target: revision }, { rollout: before.rollout, target: before.target });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { budgetKey, section } from '../kit/index.ts';
-import { edgeset, untilSaid } from './run.ts';
+import { edgeset } from './run.ts';
 
 interface Planned {
   budget: number;
@@ -14,10 +14,13 @@ export const control = section('plan, wait, pause and resume', (rule) => {
       await c.create({ annotations: { [budgetKey]: '2' } });
       await c.untilRunning('app:v1');
       await c.setImage('app:v2');
-      await untilSaid(c, /replace the pod on/, 'plan', 'app');
-      const before = [await c.daemonSet(), await c.pods()];
       const plan = async (...args: string[]): Promise<Planned> =>
         JSON.parse((await edgeset(c, 'plan', 'app', '-o', 'json', ...args)).stdout) as Planned;
+      await c.until(
+        'no node has to settle any more',
+        async () => (await plan('--max-unavailable', '100%')).actions.length === 4,
+      );
+      const before = [await c.daemonSet(), await c.pods()];
       const { budget, actions } = await plan();
       assert.equal(budget, 2);
       assert.deepEqual(
@@ -54,6 +57,50 @@ export const control = section('plan, wait, pause and resume', (rule) => {
     assert.equal(code, 0);
     assert.match(stdout, /^3 of 3 online nodes run app-/);
     assert.deepEqual(await c.running('app:v2'), c.nodes);
+  });
+
+  rule(
+    'status says no more than is known: nobody serves the DaemonSet, and later its manager is stopped',
+    async (c) => {
+      await c.create();
+      await c.untilRunning('app:v1');
+      const unserved = await edgeset(c, 'status', 'ds/app');
+      assert.deepEqual([unserved.code, unserved.stdout.includes('Not served')], [0, true]);
+      assert.match(unserved.stderr, /app opted in, but no manager has recorded a rollout/);
+      const manager = await c.startManager();
+      await c.untilCondition('Complete');
+      assert.match((await edgeset(c, 'status', 'app')).stdout, /^app +Complete +\S+ +2\/2 /m);
+      await c.annotate({ 'edgeset.io/paused': 'true' });
+      await c.untilCondition('Paused');
+      assert.match((await edgeset(c, 'status', 'app')).stdout, /^app +Complete, paused +/m);
+      await manager.stop();
+      await c.setImage('app:v2');
+      const stopped = await edgeset(c, 'status', 'app');
+      assert.match(stopped.stdout, /^app +Waiting for the manager +- +- /m);
+      assert.match(stopped.stderr, /^Note: the manager has not observed the latest change of \S+\/app: /);
+    },
+    { nodes: 2, manager: 'none' },
+  );
+
+  rule('wait reaches a coverage, and waits for offline nodes if it is told to', async (c) => {
+    const [away = '', ...others] = c.nodes;
+    await c.rolledOut();
+    await c.cluster.offline([away]);
+    await c.setImage('app:v2');
+    const most = await edgeset(c, 'wait', 'app', '--coverage', '60%', '--include-offline', '--timeout', '60s');
+    assert.equal(most.code, 0, most.stderr);
+    assert.match(most.stdout, /^2 of 3 nodes have app-\S+ \(2 are enough\)\.\n$/);
+    assert.deepEqual(await c.running('app:v2'), others);
+    const late = await edgeset(c, 'wait', 'app', '--include-offline', '--timeout', '1s');
+    assert.deepEqual([late.code, late.stdout], [1, '']);
+    assert.match(late.stderr, new RegExp(`2 of 3 nodes have .* Offline, .*: ${away} \\(\\d+s\\)`));
+    assert.match(
+      (await edgeset(c, 'explain', 'app', '--node', away)).stdout,
+      /has been offline for \d+ s \(last seen at 20\S+Z\)/,
+    );
+    await c.cluster.online([away]);
+    const all = await edgeset(c, 'wait', 'app', '--include-offline', '--timeout', '60s');
+    assert.deepEqual([all.code, all.stdout.startsWith('3 of 3 nodes have app-')], [0, true]);
   });
 
   rule('wait ends when only nodes outside of the partition are left, and says so', async (c) => {

@@ -40,7 +40,12 @@ export const explaining = section('explain', (rule) => {
       await c.rolledOut({ annotations: { 'edgeset.io/settle-seconds': '20' }, podAnnotations: slow });
       await c.cluster.offline([away]);
       await c.setImage('app:v2');
-      await untilExplained(c, away, 'offline (offline-outdated)', /has been offline for \d+ s; it is skipped/);
+      await untilExplained(
+        c,
+        away,
+        'offline (offline-outdated)',
+        /has been offline for \d+ s \(last seen at \S+Z\); it is skipped/,
+      );
       await c.until('the other one is acted on', async () => (await c.updatedNodes()).includes(other));
       await c.cluster.offline([other]);
       await untilExplained(c, other, 'offline (suspect)', /went offline \d+ s ago, soon after its update/);
@@ -72,7 +77,7 @@ export const explaining = section('explain', (rule) => {
         const [node = ''] = await c.updatedNodes();
         await untilExplained(c, node, `failed (${cause})`, sentence);
         const other = c.nodes.find((name) => name !== node) ?? '';
-        await untilExplained(c, other, 'outdated (available)', new RegExp(`halted: .* failed on ${node}\\.`));
+        await untilExplained(c, other, 'outdated (available)', new RegExp(`halted: .* failed on 1 node: ${node}\\.`));
       },
       { nodes: 2 },
     );

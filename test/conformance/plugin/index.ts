@@ -3,12 +3,15 @@ import { advancedOnes } from './advanced.ts';
 import { advancedUndoing } from './advanced-undo.ts';
 import { control } from './control.ts';
 import { explaining } from './explain.ts';
+import { following, followingAdvanced } from './get.ts';
 import { kubectl, rights } from './kubectl.ts';
 import { undoing } from './undo.ts';
 
 /** What `kubectl edgeset` must tell and do, on any cluster. */
 export const pluginRules: readonly Rule[] = [
   ...explaining,
+  ...following,
+  ...followingAdvanced,
   ...control,
   ...undoing,
   ...kubectl,

@@ -1,10 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { isDeepStrictEqual, promisify } from 'node:util';
-import { parse, stringify } from 'yaml';
 import { type Case, section } from '../kit/index.ts';
 import { edgeset } from './run.ts';
 
@@ -29,10 +26,6 @@ const completes = async (c: Case, words: readonly string[], expected: readonly s
     })
     .catch(() => assert.deepEqual(last, wanted));
 };
-
-interface Kubeconfig {
-  users: { user: object }[];
-}
 
 export const kubectl = section('kubectl plugin', (rule) => {
   rule(
@@ -73,6 +66,29 @@ export const kubectl = section('kubectl plugin', (rule) => {
     { kind: 'advanced', nodes: 1 },
   );
 
+  rule(
+    'flags may stand before the command, and texts of the cluster fake neither rows nor output',
+    async (c) => {
+      const hostile = 'good\u001B[2J\u009B1A\r\n9  fake  0s  9  present  app:fake';
+      await c.rolledOut({ annotations: { 'kubernetes.io/change-cause': hostile } });
+      const env = environmentOf(c);
+      const said = async (...words: string[]): Promise<string> =>
+        (await run('kubectl', ['edgeset', ...words], { env })).stdout;
+      const table = await said('-n', c.namespace, 'history', 'app');
+      assert.match(table, /^1 .* app:v1 +good\\u001b\[2J\\u009b1A\\r\\n9 {2}fake/m);
+      const [revisions = ''] = table.split('\n\n');
+      assert.equal(revisions.split('\n').length, 2);
+      const data = JSON.parse(await said('-o=json', '-n', c.namespace, 'history', 'app')) as {
+        revisions: { changeCause: string }[];
+      };
+      assert.equal(data.revisions[0]?.changeCause, hostile);
+      const paused = await said('pause', `--namespace=${c.namespace}`, 'app', '-o', 'yaml', '--dry-run=server');
+      assert.match(paused, /^ {4}edgeset\.io\/paused: "true"$/m);
+      assert.equal((await c.daemonSet()).metadata?.annotations?.['edgeset.io/paused'], undefined);
+    },
+    { nodes: 1 },
+  );
+
   rule('status -w appends each change without a terminal, and ends on SIGINT', async (c) => {
     await c.rolledOut({ podAnnotations: { 'sim.edgeset.io/start-ms': '1500' } });
     const child = spawn(process.execPath, [join(bin, 'kubectl-edgeset.ts'), 'status', '-w', '-n', c.namespace], {
@@ -111,33 +127,28 @@ export const rights = section('kubectl plugin', (rule) => {
     'a missing permission is reported in one sentence',
     async (c) => {
       await c.rolledOut();
-      const dir = await mkdtemp(join(tmpdir(), 'edgeset-plugin-'));
-      try {
-        const config = parse(await readFile(c.cluster.kubeconfig, 'utf8')) as Kubeconfig;
-        for (const entry of config.users) entry.user = { ...entry.user, as: 'nobody' };
-        const file = join(dir, 'nobody.kubeconfig');
-        await writeFile(file, stringify(config));
-        for (const args of [
-          ['status'],
-          ['explain', 'app'],
-          ['plan', 'app'],
-          ['wait', 'app'],
-          ['pause', 'app'],
-          ['history', 'app'],
-          ['undo', 'app'],
-          ['explain', 'ads/app'],
-          ['pause', 'ads/app'],
-        ]) {
-          const { code, stdout, stderr } = await edgeset(c, ...args, '--kubeconfig', file);
-          assert.deepEqual([code, stdout], [1, '']);
-          assert.match(
-            stderr,
-            /^kubectl edgeset: .* is forbidden: User "nobody" cannot .*: ask your cluster administrator/,
-          );
-        }
-      } finally {
-        await rm(dir, { recursive: true });
+      for (const args of [
+        ['status'],
+        ['explain', 'app'],
+        ['plan', 'app'],
+        ['wait', 'app'],
+        ['pause', 'app'],
+        ['history', 'app'],
+        ['undo', 'app'],
+        ['explain', 'ads/app'],
+        ['pause', 'ads/app'],
+      ]) {
+        const { code, stdout, stderr } = await edgeset(c, ...args, '--as', 'nobody');
+        assert.deepEqual([code, stdout], [1, '']);
+        assert.match(
+          stderr,
+          /^kubectl edgeset: .* is forbidden: User "nobody" cannot .*: ask your cluster administrator/,
+        );
       }
+      const asAdmin = ['--as', 'nobody', '--as-group', 'others', '--as-group', 'system:masters', '--as-uid', '7'];
+      assert.equal((await edgeset(c, 'pause', 'app', ...asAdmin)).stdout, 'daemonset.apps/app paused\n');
+      const anonymous = await edgeset(c, 'status', '--token', 'wrong');
+      assert.match(anonymous.stderr, /^kubectl edgeset: the API server rejected the credentials/);
     },
     { nodes: 1 },
   );

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type Case, section } from '../kit/index.ts';
-import { edgeset, history, refuses, succeeds } from './run.ts';
+import { edgeset, history, refuses, succeeds, untilSaid } from './run.ts';
 
 const imageOf = async (c: Case): Promise<string | undefined> =>
   (await c.daemonSet()).spec?.template.spec?.containers[0]?.image;
@@ -40,6 +40,11 @@ export const undoing = section('history and undo', (rule) => {
     assert.equal((await edgeset(c, 'wait', 'app', '--timeout', '60s')).code, 0);
     assert.deepEqual(await c.running('app:v1'), c.nodes);
     assert.equal(new Set(await c.updatedNodes()).size, 1, 'only the broken node was touched');
+    const rollouts = await untilSaid(c, /^3 +\S+ +2 +3 +Complete .* edgeset-cli /m, 'history', 'app');
+    assert.match(
+      rollouts,
+      /\n\nROLLOUT .*\n1 .* Complete .*\n2 +\S+ +1 +2 +Undone +1 +1 .* app:v1 -> app:v2--crash-loop\n3 /,
+    );
 
     // A second one, in a hurry, does not bring the bad version back; nor does a tool that sets it.
     refuses(await edgeset(c, 'undo', 'app'), /failed and was rolled back: choose a revision/);
@@ -125,7 +130,7 @@ export const undoing = section('history and undo', (rule) => {
       await c.annotate({ 'edgeset.io/paused': 'true' });
       const before = (await c.updates()).length;
       const [, notes] = succeeds(await edgeset(c, 'undo', 'app'));
-      assert.match(notes, /The rollout stays paused: run "kubectl edgeset resume ds\/app"/);
+      assert.match(notes, /The rollout stays paused: run "kubectl edgeset .*resume ds\/app"/);
       assert.equal(await imageOf(c), 'app:v1');
       await c.expectNoUpdatesFor(2);
       assert.equal((await c.updates()).length, before);

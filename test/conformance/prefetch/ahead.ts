@@ -13,7 +13,8 @@ import {
   untilPulling,
 } from './kit.ts';
 
-const SLOW = { startMs: 3_000 };
+/** Long enough for a busy machine to see the pull pods. */
+const SLOW = { startMs: 6_000 };
 const PARALLELISM = 'apps.kruise.io/image-predownload-parallelism';
 const TIMEOUT = 'apps.kruise.io/image-predownload-timeout-seconds';
 const MIN_UPDATED = 'apps.kruise.io/image-predownload-min-updated-ready-pods';

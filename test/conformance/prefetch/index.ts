@@ -16,14 +16,23 @@ import {
 
 export { aheadRules } from './ahead.ts';
 
-const SLOW = { startMs: 4_000 };
+/** Long enough for a busy machine to see the pull pod. */
+const SLOW = { startMs: 8_000 };
+
+/** Conditions follow the numbers. */
+const numbersOf = ({ status }: DaemonSet) => ({ ...status, conditions: undefined });
 
 export const prefetchRules = section('Images pulled ahead', (rule) => {
   rule('are pulled where a pod requests them, and nothing is left behind', async (c) => {
     const hash = await announced(c);
     const [node] = c.nodes;
-    const counted = (await c.daemonSet()).status;
+    const counted = await c.until('the status is at rest', async () => {
+      const daemonSet = await c.daemonSet();
+      const ready = daemonSet.status?.conditions?.find(({ type }) => type === 'Ready');
+      return ready?.status === 'True' && numbersOf(daemonSet);
+    });
     const own = await c.podOn(node);
+    await c.cluster.behave(c.nodes, SLOW);
     await ask(c, node, hash);
     const pull = await untilPulling(c);
     assert.deepEqual(
@@ -33,7 +42,7 @@ export const prefetchRules = section('Images pulled ahead', (rule) => {
     await untilReady(c, node, hash);
     await untilClean(c);
     assert.equal((await c.podOn(node)).uid, own.uid);
-    assert.deepEqual((await c.daemonSet()).status, counted, 'the DaemonSet never counted it');
+    assert.deepEqual(numbersOf(await c.daemonSet()), counted, 'the DaemonSet never counted it');
     assert.deepEqual([(await madePulls(c)).length, await c.updates()], [1, []]);
     for (const other of c.nodes.slice(1)) assert.equal(await outcomeOn(c, other), undefined);
   });
@@ -48,6 +57,7 @@ export const prefetchRules = section('Images pulled ahead', (rule) => {
         tolerations: [{ key: 'edge', operator: 'Exists' }],
       };
       const hash = await announced(c, 'app:v2', { podSpec });
+      await c.cluster.behave(c.nodes, SLOW);
       await ask(c, c.nodes[0], hash);
       const { spec } = await untilPulling(c);
       const images = spec?.containers.map(({ image, imagePullPolicy }) => `${image} ${imagePullPolicy}`);
@@ -140,14 +150,14 @@ export const prefetchRules = section('Images pulled ahead', (rule) => {
   rule(
     'of a node that goes offline midway are abandoned in time, and pulled when it is back',
     async (c) => {
-      const timeout = { 'apps.kruise.io/image-predownload-timeout-seconds': '12' };
+      const timeout = { 'apps.kruise.io/image-predownload-timeout-seconds': '25' };
       const hash = await announced(c, 'app:v2', { annotations: timeout });
       const [node = ''] = c.nodes;
-      await c.cluster.behave([node], { startMs: 9_000 });
+      await c.cluster.behave([node], { startMs: 20_000 });
       await ask(c, node, hash);
       await untilPulling(c);
       await c.cluster.offline([node]);
-      assert.match(await untilFailed(c, node), /; not present after 12 s: node \S+ is not ready$/);
+      assert.match(await untilFailed(c, node), /; not present after 25 s: node \S+ is not ready$/);
       await untilClean(c);
       await c.cluster.behave([node], undefined);
       await c.cluster.online([node]);

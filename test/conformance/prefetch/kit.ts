@@ -73,7 +73,7 @@ export const untilReady = (c: Case, node: string | undefined, hash: string, with
     withinMs,
   );
 
-export const untilFailed = (c: Case, node: string | undefined, withinMs = 30_000): Promise<string> =>
+export const untilFailed = (c: Case, node: string | undefined, withinMs = 45_000): Promise<string> =>
   c.until(
     `the pull on ${node} has failed`,
     async () => {

@@ -1,35 +1,18 @@
 import { customCalls } from './custom.ts';
 import { podCalls } from './pods.ts';
+import { DS, daemonSet, get, MERGE, PODS, patch, post, put, remove, STRATEGIC } from './requests.ts';
 import type { ApiCall } from './servers.ts';
 import { templateCalls } from './templates.ts';
+import { validationCalls } from './validation.ts';
 
-const DS = '/apis/apps/v1/namespaces/default/daemonsets';
-const PODS = '/api/v1/namespaces/default/pods';
 const CM = '/api/v1/namespaces/default/configmaps';
-const MERGE = 'application/merge-patch+json';
-const STRATEGIC = 'application/strategic-merge-patch+json';
 const JSON_PATCH = 'application/json-patch+json';
 const APPLY = 'application/apply-patch+yaml';
 const TABLE = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json';
 const PARTIAL = 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io';
 const PARTIAL_LIST = 'application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io';
 
-const get = (path: string, accept?: string): ApiCall => ({ method: 'GET', path, ...(accept ? { accept } : {}) });
-const post = (path: string, body: unknown): ApiCall => ({ method: 'POST', path, body });
-const put = (path: string, body: unknown): ApiCall => ({ method: 'PUT', path, body });
-const patch = (type: string, path: string, body: unknown): ApiCall => ({ method: 'PATCH', path, body, type });
-const remove = (path: string, body?: unknown): ApiCall => ({ method: 'DELETE', path, ...(body ? { body } : {}) });
 const watch = (path: string, lines: number): ApiCall => ({ method: 'GET', path, lines });
-
-const daemonSet = (name: string) => ({
-  apiVersion: 'apps/v1',
-  kind: 'DaemonSet',
-  metadata: { name },
-  spec: {
-    selector: { matchLabels: { app: name } },
-    template: { metadata: { labels: { app: name } }, spec: { containers: [{ name: 'c', image: 'nginx:1' }] } },
-  },
-});
 
 const pod = (name: string, more: Record<string, unknown> = {}, meta: Record<string, unknown> = {}) => ({
   apiVersion: 'v1',
@@ -316,9 +299,13 @@ export const calls: readonly ApiCall[] = [
     2,
   ),
   watch(`${CM}?watch=1&timeoutSeconds=1&resourceVersion=0&fieldSelector=metadata.name%3Dnone`, 1),
+  ...['timeoutSeconds=1', 'timeoutSeconds=1&allowWatchBookmarks=true', 'timeoutSeconds=4&allowWatchBookmarks=true'].map(
+    (query) => get(`${CM}?watch=1&resourceVersion=0&fieldSelector=metadata.name%3Dnone&${query}`),
+  ),
   get(`${CM}/w3?watch=1&resourceVersion=0`),
   watch('/api/v1/namespaces?watch=1&resourceVersion=0&fieldSelector=metadata.name%3Ddefault', 1),
 
+  ...validationCalls,
   ...templateCalls,
   ...podCalls,
   ...customCalls,

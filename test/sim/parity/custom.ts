@@ -1,19 +1,15 @@
+import { get, MERGE, post, put, remove } from './requests.ts';
 import type { ApiCall } from './servers.ts';
 
 const of = (version: string): string => `/apis/apps.kruise.io/${version}/namespaces/default/daemonsets`;
 const NEW = of('v1beta1');
 const OLD = of('v1alpha1');
-const MERGE = 'application/merge-patch+json';
 const JSON_PATCH = 'application/json-patch+json';
 const TABLE = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json';
 const PARTIAL = 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io';
 const NOWHERE = '00000000-0000-0000-0000-000000000000';
 
-const get = (path: string, accept?: string): ApiCall => ({ method: 'GET', path, ...(accept ? { accept } : {}) });
-const post = (path: string, body: unknown): ApiCall => ({ method: 'POST', path, body });
-const put = (path: string, body: unknown): ApiCall => ({ method: 'PUT', path, body });
 const merge = (path: string, body: unknown): ApiCall => ({ method: 'PATCH', path, body, type: MERGE });
-const remove = (path: string, body?: unknown): ApiCall => ({ method: 'DELETE', path, ...(body ? { body } : {}) });
 const watch = (path: string, lines: number): ApiCall => ({ method: 'GET', path, lines });
 
 const labels = { app: 'x' };

@@ -170,7 +170,7 @@ spec:
             - {rule: "!has(oldSelf.color) || self.color == oldSelf.color", message: "color is fixed", fieldPath: .color}
             - {rule: "self.size != 4", messageExpression: "'unlucky'", reason: FieldValueForbidden}
             properties:
-              size: {type: integer, minimum: 0, maximum: 10}
+              size: {type: integer, minimum: 0, maximum: 10, description: How large it is.}
               color: {type: string, enum: [red, green, blue], default: green}
               name: {type: string, minLength: 2, maxLength: 5, pattern: '^[a-z]+$'}
               list:

@@ -1,8 +1,6 @@
+import { MERGE, PODS, STRATEGIC } from './requests.ts';
 import type { ApiCall } from './servers.ts';
 
-const PODS = '/api/v1/namespaces/default/pods';
-const MERGE = 'application/merge-patch+json';
-const STRATEGIC = 'application/strategic-merge-patch+json';
 const JSON_PATCH = 'application/json-patch+json';
 const NOWHERE = '00000000-0000-0000-0000-000000000000';
 
@@ -29,8 +27,8 @@ const pod = (name: string, spec: object = {}) => ({
   },
 });
 
-const post = (body: object): ApiCall => ({ method: 'POST', path: PODS, body });
 const get = (path: string): ApiCall => ({ method: 'GET', path: `${PODS}/${path}` });
+const post = (body: object): ApiCall => ({ method: 'POST', path: PODS, body });
 const patch = (type: string, path: string, body: unknown): ApiCall => ({
   method: 'PATCH',
   path: `${PODS}/${path}`,

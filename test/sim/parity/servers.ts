@@ -55,6 +55,10 @@ const run = (args: readonly string[], env: NodeJS.ProcessEnv, stdin: string): Pr
 const wordsOf = (command: string): string[] =>
   [...command.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
 
+/** Runs a command line of kubectl. */
+export const runKubectl = (command: string, env: NodeJS.ProcessEnv, stdin = ''): Promise<Outcome> =>
+  run(wordsOf(command), env, stdin);
+
 interface Access {
   readonly server: string;
   readonly ca: string;
@@ -116,7 +120,7 @@ const createParityServer = async (
   const env = { PATH: process.env.PATH, HOME: dir, KUBECONFIG: file };
   return {
     name,
-    kubectl: (command, stdin = '') => run(wordsOf(command), env, stdin),
+    kubectl: (command, stdin) => runKubectl(command, env, stdin),
     call: (spec) => callOf(access, agent, spec),
     async stop() {
       agent.destroy();

@@ -1,7 +1,7 @@
 import type { WatchEvent } from '../../../src/kube/index.ts';
 import type { Change } from '../../../src/sim/index.ts';
 import type { Call } from '../network/call.ts';
-import type { Operation } from '../plan/plan.ts';
+import type { MetricAnswer, Operation } from '../plan/plan.ts';
 import type { ClusterState, PodState } from './cluster-state.ts';
 import type { ProcessView } from './process-view.ts';
 import type { Report } from './report.ts';
@@ -11,7 +11,7 @@ export interface ProcessState {
   readonly name: string;
   /** False while the process is stopped. */
   readonly running: boolean;
-  /** Its link to the API server works. */
+  /** Its link to the API server works, and its calls are accepted. */
   readonly up: boolean;
 }
 
@@ -63,6 +63,8 @@ export interface Check {
   onWatchOpened?: (process: string, watch: string, plural: string, withSnapshot: boolean) => void;
   onWatchEvent?: (process: string, watch: string, plural: string, event: WatchEvent<object>) => void;
   onWatchClosed?: (process: string, watch: string, plural: string) => void;
+  /** A process receives the answer to the query of a check. */
+  onAnswer?: (process: string, query: string, answer: MetricAnswer) => void;
   /** A step of the plan is executed. */
   onOperation?: (operation: Operation) => void;
   /** The rollout is complete. */
@@ -88,6 +90,7 @@ export const combineChecks = (checks: readonly Check[]): Required<Check> => {
     onWatchOpened: all('onWatchOpened'),
     onWatchEvent: all('onWatchEvent'),
     onWatchClosed: all('onWatchClosed'),
+    onAnswer: all('onAnswer'),
     onOperation: all('onOperation'),
     onConverged: all('onConverged'),
   };

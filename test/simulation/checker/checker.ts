@@ -7,13 +7,17 @@ import { type CheckContext, combineChecks, type NodeUpdate, type ProcessState } 
 import { createWriteClassifier, podReplacedBySurge } from './classify-write.ts';
 import { isPodOf, type PodState } from './cluster-state.ts';
 import { createConsentCheck } from './consent.ts';
+import { createGroupsCheck } from './groups.ts';
 import { createLeadersCheck } from './leaders.ts';
+import { followPlan } from './plan-state.ts';
 import { createPrerequisitesCheck } from './prerequisites.ts';
 import type { ProcessView } from './process-view.ts';
 import { createProgressCheck } from './progress.ts';
 import { createProgressLossCheck, createReversalCheck } from './regressions.ts';
 import { createReport } from './report.ts';
 import { createSenderCheck } from './sender.ts';
+import { createStageProgressCheck } from './stage-progress.ts';
+import { createStagesCheck } from './stages.ts';
 import { createStalenessCheck } from './staleness.ts';
 import { createStatusCheck } from './status.ts';
 import { createTargetingCheck } from './targeting.ts';
@@ -76,6 +80,9 @@ export const createChecker = ({ daemonSet, now, viewOf, clockOf, settleMs, proce
     rolloutName,
     processes,
   };
+  const plan = followPlan(context);
+  const groups = createGroupsCheck(context, { plan, inFlight: () => updates.presentlyInFlight() });
+  const stageProgress = createStageProgressCheck(context, plan);
   const leaders = createLeadersCheck(context);
   const breaker = createBreakerCheck(context);
   const { believers } = leaders;
@@ -93,7 +100,8 @@ export const createChecker = ({ daemonSet, now, viewOf, clockOf, settleMs, proce
     createStatusCheck(context),
     createWatchesCheck(context),
     createWriteRateCheck(context),
-    createProgressCheck(context, { believers, failuresOf, isInFlight }),
+    createStagesCheck(context, { plan, works }),
+    createProgressCheck(context, { believers, failuresOf, isInFlight, stages: stageProgress }),
   ]);
   const activity: Activity = { updates: 0, lastWriteAt: 0 };
 
@@ -117,6 +125,7 @@ export const createChecker = ({ daemonSet, now, viewOf, clockOf, settleMs, proce
       consent.onManagerUpdate(call, pod, what) ?? (() => undefined),
       targeting.begin(call, pod, what),
       prerequisites.begin(call, pod, what),
+      groups.begin(call, pod, what),
     ];
     const executed = updates.begin(call, pod, kind, what);
     return [
@@ -212,6 +221,7 @@ export const createChecker = ({ daemonSet, now, viewOf, clockOf, settleMs, proce
     onWatchOpened: checks.onWatchOpened,
     onWatchEvent: checks.onWatchEvent,
     onWatchClosed: checks.onWatchClosed,
+    onAnswer: checks.onAnswer,
     onOperation: checks.onOperation,
     onConverged: checks.onConverged,
     onCommit(change: Change): void {
@@ -222,6 +232,7 @@ export const createChecker = ({ daemonSet, now, viewOf, clockOf, settleMs, proce
       consent.onCommit(change);
       prerequisites.onCommit(change);
       targeting.onCommit(change);
+      plan.onCommit(change);
       checks.onCommit(change);
       const { resource, object } = change;
       if (resource.plural === 'daemonrollouts' && object.metadata.name === rolloutName) sender.onRolloutWritten(object);
@@ -274,7 +285,11 @@ export const createChecker = ({ daemonSet, now, viewOf, clockOf, settleMs, proce
       };
     },
     /** L1, asked after every event. */
-    isFinished: (): boolean => !isDeleted() && nodesBehind().next().done === true && !prerequisites.isPulling(),
+    isFinished: (): boolean =>
+      !isDeleted() &&
+      nodesBehind().next().done === true &&
+      !prerequisites.isPulling() &&
+      plan.stagesLeft().length === 0,
     /** L1, once no fault is left: what still keeps the rollout from completing. */
     unfinished(): string[] {
       const left = [...nodesBehind()].map((name) => {
@@ -286,8 +301,9 @@ export const createChecker = ({ daemonSet, now, viewOf, clockOf, settleMs, proce
           );
         return `${name}: ${pods.join(', ') || 'no pod'}`;
       });
-      return [...(isDeleted() ? ['it is being deleted'] : []), ...left, ...prerequisites.left()].map((text) =>
-        title === undefined ? text : `${title}: ${text}`,
+      const stages = plan.stagesLeft().map((name) => `stage ${name} is not passed`);
+      return [...(isDeleted() ? ['it is being deleted'] : []), ...left, ...prerequisites.left(), ...stages].map(
+        (text) => (title === undefined ? text : `${title}: ${text}`),
       );
     },
   };

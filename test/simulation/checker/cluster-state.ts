@@ -27,6 +27,7 @@ export interface NodeState {
   /** Since when `ready` has been what it is. */
   since: number;
   eligible: boolean;
+  labels: Readonly<Record<string, string>>;
 }
 
 /** The actual state of the cluster, as far as the rollout of one DaemonSet is concerned. */
@@ -114,6 +115,7 @@ export const followClusterState = (
       ready,
       since: before?.ready === ready ? before.since : now(),
       eligible: isEligible(node, daemonSet),
+      labels: node.metadata?.labels ?? {},
     });
   };
 
@@ -152,7 +154,8 @@ export const followClusterState = (
       case 'pods': {
         const before = pods.get(uid);
         if (before) removePod(before);
-        if (gone || !isControlledBy(object, owner)) pods.delete(uid);
+        // A pod of another namespace is not the DaemonSet's, whatever it claims.
+        if (gone || !isControlledBy(object, owner) || object.metadata.namespace !== 'default') pods.delete(uid);
         else addPod(toPodState(object as unknown as Pod, before, now()));
         const node = pods.get(uid)?.node ?? before?.node;
         if (node !== undefined) onNodeChange(node);

@@ -9,6 +9,7 @@ type Hook =
   | 'onWatchOpened'
   | 'onWatchEvent'
   | 'onWatchClosed'
+  | 'onAnswer'
   | 'onOperation'
   | 'onConverged';
 
@@ -42,6 +43,7 @@ export const combineCheckers = (checkers: readonly Checker[]) => {
     onWatchOpened: all('onWatchOpened'),
     onWatchEvent: all('onWatchEvent'),
     onWatchClosed: all('onWatchClosed'),
+    onAnswer: all('onAnswer'),
     onOperation: all('onOperation'),
     onConverged: all('onConverged'),
     /** A call reaches the server. Returns what to run once it was executed. */

@@ -1,5 +1,6 @@
 import type { Node, Pod } from 'kubernetes-types/core/v1.d.ts';
 import type { WatchEvent } from '../../../src/kube/index.ts';
+import type { RolloutPlanObject, RolloutPlanSpec } from '../../../src/rollout/index.ts';
 import type { AnyDaemonSet } from '../../invariants/index.ts';
 import { isPodOf, isReadyNode, type PodState, toPodState } from './cluster-state.ts';
 
@@ -16,6 +17,8 @@ export interface ProcessView {
   podsOn(node: string): readonly PodState[];
   podNamed(name: string): PodState | undefined;
   readonly daemonSet: AnyDaemonSet | undefined;
+  /** Its rollout plan; undefined: there is none of this name. */
+  readonly plan: RolloutPlanSpec | undefined;
   /** A response to the process's own call: newer than a watch that is behind. */
   applyResponse(pod: Pod): void;
   /** A watch that begins with a snapshot was opened. `watch` names what it selects. */
@@ -28,6 +31,7 @@ export interface ProcessView {
 export const createProcessView = ({ group, name }: { group: string; name: string }, now: () => number): ProcessView => {
   const nodes = new Map<string, ObservedNode>();
   const pods = new Map<string, Map<string, PodState>>();
+  const plans = new Map<string, RolloutPlanSpec>();
   /** By watch: keys in its snapshot so far. */
   const snapshots = new Map<string, Set<string>>();
   let daemonSet: AnyDaemonSet | undefined;
@@ -38,6 +42,7 @@ export const createProcessView = ({ group, name }: { group: string; name: string
 
   const tableOf = (watch: string, plural: string): Map<string, unknown> | undefined => {
     if (plural === 'nodes') return nodes;
+    if (plural === 'rolloutplans') return plans;
     if (plural !== 'pods') return undefined;
     const known = pods.get(watch) ?? new Map<string, PodState>();
     pods.set(watch, known);
@@ -72,6 +77,9 @@ export const createProcessView = ({ group, name }: { group: string; name: string
     get daemonSet() {
       return daemonSet;
     },
+    get plan() {
+      return plans.get(daemonSet?.metadata?.annotations?.['edgeset.io/rollout-plan'] ?? '');
+    },
     applyResponse(pod) {
       byNode = undefined;
       const { uid = '', resourceVersion } = pod.metadata ?? {};
@@ -99,13 +107,14 @@ export const createProcessView = ({ group, name }: { group: string; name: string
         return;
       }
       const { metadata } = event.object as Pod;
-      const key = (plural === 'nodes' ? metadata?.name : metadata?.uid) ?? '';
+      const key = (plural === 'pods' ? metadata?.uid : metadata?.name) ?? '';
       if (event.type === 'DELETED' || (plural === 'pods' && !isPodOf(event.object, { group, name }))) {
         table.delete(key);
         return;
       }
       snapshots.get(watch)?.add(key);
-      if (plural === 'nodes') {
+      if (plural === 'rolloutplans') plans.set(key, (event.object as RolloutPlanObject).spec);
+      else if (plural === 'nodes') {
         const ready = isReadyNode(event.object);
         const before = nodes.get(key);
         const since = before ? (before.ready === ready ? before.since : now()) : undefined;

@@ -13,6 +13,7 @@ import type { Check, CheckContext } from './check.ts';
 import { isEligible } from './cluster-state.ts';
 import type { ObservedNode } from './process-view.ts';
 import { reservationsIn } from './sender.ts';
+import type { StageProgress, WaitingStage } from './stage-progress.ts';
 
 export interface ProgressOptions {
   /** Processes that believe that they lead. */
@@ -20,6 +21,7 @@ export interface ProgressOptions {
   failuresOf: FailuresOf;
   /** By the actual state. */
   isInFlight: (node: string) => boolean;
+  stages: StageProgress;
 }
 
 /** An update begins within this time when nothing prevents it. */
@@ -28,6 +30,8 @@ const PROMPT_MS = 1_000;
 const RECOVERY_MS = 40_000;
 /** The longest back-off after a template was refused: what refuses it seldom changes. */
 const REFUSED_MS = 310_000;
+/** For a while all writes of a kind are refused, and then nodes wait for as long as after a template was refused. */
+const SERVER_TROUBLE_MS = REFUSED_MS + 60_000;
 /** A new leader, or a new watch, has synced within this time. */
 const SYNCED_WITHIN_MS = 8_000;
 /** A delayed event has arrived within this time, and a watch that ended is open again. */
@@ -43,6 +47,9 @@ const TROUBLE: ReadonlyMap<Operation['do'], number> = new Map([
   ['disturb', WATCH_RECOVERY_MS],
   ['restart-api', WATCH_RECOVERY_MS],
   ['cut', WATCH_RECOVERY_MS],
+  ['oversized', SERVER_TROUBLE_MS],
+  ['webhook', SERVER_TROUBLE_MS],
+  ['etcd-full', SERVER_TROUBLE_MS],
   ['native', RECOVERY_MS],
   ['recreate-set', RECOVERY_MS],
   ['strategy', RECOVERY_MS],
@@ -73,12 +80,12 @@ interface Waiting {
 }
 
 /**
- * L2, L3, L4, L5, L7: while the leader is healthy, a slot is free, a node is waiting and nothing holds the rollout, an update
+ * L2, L3, L4, L5, L7, L9, G3, G6: while the leader is healthy, a slot is free, a node is waiting and nothing holds the rollout, an update
  * begins within a second. Checked against what the leader has observed.
  */
 export const createProgressCheck = (
   context: CheckContext,
-  { believers, failuresOf, isInFlight }: ProgressOptions,
+  { believers, failuresOf, isInFlight, stages }: ProgressOptions,
 ): Check => {
   const { report, actual, now, viewOf, clockOf, settleMs, processes, rolloutName } = context;
   const { check, violation, figure } = report;
@@ -88,6 +95,7 @@ export const createProgressCheck = (
   let wasHealthy = false;
   let waiting: Waiting | undefined;
   let since = 0;
+  let waitingStage: (WaitingStage & { since: number }) | undefined;
   let lost = false;
   let leader: string | undefined;
   let halted = false;
@@ -99,6 +107,7 @@ export const createProgressCheck = (
   const expectNothingFor = (ms: number): void => {
     expectNothingUntil = Math.max(expectNothingUntil, now() + ms);
     waiting = undefined;
+    waitingStage = undefined;
   };
 
   /** The leader, unless something keeps it from working. */
@@ -117,19 +126,27 @@ export const createProgressCheck = (
     return now() >= expectNothingUntil ? leader : undefined;
   };
 
+  /** Neither the user nor the breaker holds the rollout, by the leader's view. */
+  const holdsNothing = (process: string): boolean => {
+    const { daemonSet } = viewOf(process);
+    const { target } = actual;
+    if (!daemonSet || target === undefined || halted) return false;
+    if (daemonSet.metadata?.uid !== actual.daemonSet?.metadata?.uid) return false;
+    if (daemonSet.metadata?.generation !== actual.daemonSet?.metadata?.generation) return false;
+    const policy = policyOf(daemonSet);
+    if (policy.paused || !policy.observed || !hasNoOtherHold(daemonSet)) return false;
+    const { failed, lost: lostNodes } = failuresOf(process, actual.rolloutOf(daemonSet), target);
+    return failed.length + lostNodes.length === 0;
+  };
+
   /** What waits for the leader, by its view. */
   const findWaiting = (process: string): Waiting | undefined => {
     const view = viewOf(process);
     const { daemonSet } = view;
     const { target } = actual;
-    if (!daemonSet || target === undefined || halted) return undefined;
-    if (daemonSet.metadata?.uid !== actual.daemonSet?.metadata?.uid) return undefined;
-    if (daemonSet.metadata?.generation !== actual.daemonSet?.metadata?.generation) return undefined;
+    if (!daemonSet || !stages.isPlain(process)) return undefined;
     const policy = policyOf(daemonSet);
-    if (policy.paused || !policy.observed || !hasNoOtherHold(daemonSet)) return undefined;
     const at = clockOf(process);
-    const { failed, lost: lostNodes } = failuresOf(process, actual.rolloutOf(daemonSet), target);
-    if (failed.length + lostNodes.length > 0) return undefined;
     let settled = 0;
     let eligible = 0;
     let offline = false;
@@ -147,8 +164,8 @@ export const createProgressCheck = (
       const healthy = pod !== undefined && others.length === 0 && isAvailable(pod, policy.minReadyMs, at);
       if (isInFlight(name) || open.has(name) || !healthy) used += 1;
       const isPlain = pod && others.length === 0 && !pod.terminating && !pod.ended && pod.hash !== target;
-      if (isPlain && isSettled && healthy && !isInFlight(name) && !open.has(name))
-        candidates.push({ name, healthy, returned: from !== undefined });
+      const isFree = !isInFlight(name) && !open.has(name) && stages.permits(name, node.metadata?.labels ?? {});
+      if (isPlain && isSettled && healthy && isFree) candidates.push({ name, healthy, returned: from !== undefined });
     }
     const share = isNative(daemonSet) ? settled : eligible;
     const free = nodesOf(policy.limit, share) - used;
@@ -174,6 +191,21 @@ export const createProgressCheck = (
     }
   };
 
+  const checkStage = (next: WaitingStage | undefined): void => {
+    const from = next?.key === waitingStage?.key ? waitingStage?.since : undefined;
+    waitingStage = next && { ...next, since: from ?? now() };
+    if (!waitingStage) return;
+    const { text, offline } = waitingStage;
+    const invariants: readonly InvariantId[] = offline ? ['L9', 'G3'] : ['L9'];
+    for (const invariant of invariants) check(invariant);
+    const idle = now() - waitingStage.since;
+    figure('longest wait for a stage, ms', idle, 'most');
+    if (idle <= PROMPT_MS) return;
+    for (const invariant of invariants)
+      violation(invariant, `nothing happens for ${Math.round(idle)} ms until ${text}`);
+    expectNothingFor(RECOVERY_MS);
+  };
+
   const checkIdle = (): void => {
     const passed = now() - lastCheckAt;
     if (passed < CHECK_EVERY_MS) return;
@@ -183,8 +215,10 @@ export const createProgressCheck = (
     if (wasHealthy && process !== undefined) countReservations(passed);
     wasHealthy = process !== undefined;
     if (process === undefined) return;
+    const isFree = holdsNothing(process);
+    checkStage(isFree ? stages.waiting(process) : undefined);
     const before = waiting;
-    waiting = findWaiting(process);
+    waiting = isFree ? findWaiting(process) : undefined;
     if (!waiting) return;
     if (!before) since = now();
     else figure('idle slot seconds', (before.free * passed) / 1000);
@@ -197,7 +231,12 @@ export const createProgressCheck = (
     if (idle <= PROMPT_MS) return;
     const text = `${waiting.free} slots have been free for ${Math.round(idle)} ms while ${waiting.candidates.join(', ')} wait`;
     // Idle slots violate L5 in any case.
-    for (const invariant of new Set<InvariantId>([invariantOf(waiting), 'L5'])) violation(invariant, text);
+    const violated = new Set<InvariantId>([
+      invariantOf(waiting),
+      'L5',
+      ...(stages.isLifted() ? (['G6'] as const) : []),
+    ]);
+    for (const invariant of violated) violation(invariant, text);
     expectNothingFor(RECOVERY_MS);
   };
 
@@ -226,6 +265,8 @@ export const createProgressCheck = (
     },
     onFailure(call) {
       pendingCalls.get(call.process)?.delete(call);
+      // No update waits for the conditions of a native DaemonSet.
+      if (call.resource?.group === 'apps' && (call.body as { status?: unknown } | undefined)?.status) return;
       // A call that failed, or whose outcome is unknown, is repeated later.
       expectNothingFor(call.resource?.plural === 'podtemplates' ? REFUSED_MS : RECOVERY_MS);
     },

@@ -7,11 +7,15 @@ import type { ProcessView } from './process-view.ts';
 
 interface ReportedStatus {
   observedGeneration?: number;
+  /** Only in a DaemonRollout: the generation of its DaemonSet. */
+  daemonSetGeneration?: number;
   target?: { hash: string };
   nodes?: Record<string, number>;
   causes?: readonly { phase: string; count: number }[];
   conditions?: readonly Condition[];
   updatedNumberScheduled?: number;
+  rollout?: number;
+  history?: readonly { rollout: number; result: string }[];
 }
 
 const statusIn = (body: unknown): ReportedStatus | undefined =>
@@ -19,8 +23,23 @@ const statusIn = (body: unknown): ReportedStatus | undefined =>
 
 const NOT_PHASES = new Set(['eligible', 'online', 'offlineOutdated']);
 
+/** How many rollouts are kept. */
+const HISTORY = 20;
+
 /** The longest time between a decision and its write. */
 const FRESH_MS = 1_000;
+
+/** What is wrong with the history of a status, after the one before; undefined for nothing. */
+const historyFault = (before: ReportedStatus | undefined, after: ReportedStatus): string | undefined => {
+  const entries = after.history ?? [];
+  const numbers = entries.map(({ rollout }) => rollout);
+  if (after.target && numbers[0] !== after.rollout) return `begins with ${numbers[0]} during ${after.rollout}`;
+  if (numbers.some((number, index) => index > 0 && number >= (numbers[index - 1] ?? 0)))
+    return `is not in order: ${numbers.join(', ')}`;
+  if (entries.slice(1).some(({ result }) => result === 'InProgress')) return 'has an old rollout that still runs';
+  const lost = (before?.history ?? []).find(({ rollout }) => !numbers.includes(rollout));
+  return lost && entries.length < HISTORY ? `has lost ${lost.rollout}` : undefined;
+};
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);
 
@@ -35,6 +54,8 @@ export const createStatusCheck = ({
   clockOf,
 }: CheckContext): Check => {
   const { check, violation } = report;
+  /** By UID of the object. */
+  const statuses = new Map<string, ReportedStatus>();
   /** By UID of the object. */
   const generations = new Map<string, number>();
 
@@ -58,7 +79,7 @@ export const createStatusCheck = ({
 
   const checkRollout = (call: Call, status: ReportedStatus, view: ProcessView): void => {
     const { target, nodes, causes, conditions } = status;
-    const isCurrent = status.observedGeneration === view.daemonSet?.metadata?.generation;
+    const isCurrent = status.daemonSetGeneration === view.daemonSet?.metadata?.generation;
     if (!nodes || !isCurrent) return;
     check('S16');
     const isTrue = (type: string): boolean =>
@@ -127,11 +148,16 @@ export const createStatusCheck = ({
       const isOurs = daemonSet.group !== 'apps' && resource.group === daemonSet.group;
       const isDaemonSet = isOurs && resource.plural === 'daemonsets' && name === daemonSet.name;
       if (!isDaemonSet && !(resource.plural === 'daemonrollouts' && name === rolloutName)) return;
-      const generation = statusIn(object)?.observedGeneration;
+      const status = statusIn(object) ?? {};
+      const { observedGeneration, daemonSetGeneration } = status;
+      const fault = isDaemonSet ? undefined : historyFault(statuses.get(uid), status);
+      if (fault !== undefined) violation('S16', `the history of ${name} ${fault}`);
+      statuses.set(uid, status);
+      const generation = isDaemonSet ? observedGeneration : daemonSetGeneration;
       const before = generations.get(uid) ?? 0;
       if (generation === undefined) return;
       if (generation < before)
-        violation('S16', `the observed generation of ${name} went from ${before} to ${generation}`);
+        violation('S16', `the generation that the status of ${name} is about went from ${before} to ${generation}`);
       generations.set(uid, generation);
     },
   };

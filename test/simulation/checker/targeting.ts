@@ -29,6 +29,8 @@ interface Targets {
   manual: boolean;
   /** At most so many nodes may be at the target, including those with an update in flight. */
   permitted: number;
+  /** Nodes that were to have a pod when the call was sent: one that joined since takes no place of its. */
+  eligible: ReadonlySet<string>;
   /** Nodes that the node selector includes. */
   selected: ReadonlySet<string>;
   progressive: boolean;
@@ -54,6 +56,7 @@ const targetsOf = (daemonSet: AnyDaemonSet, view: ProcessView): Targets => {
   const labels = selectorOf(daemonSet);
   return {
     manual,
+    eligible: new Set(eligible.map(([name]) => name)),
     permitted: eligible.length - nodesOf(partition, eligible.length, 'down'),
     selected: new Set(
       eligible.flatMap(([name, { node }]) =>
@@ -121,8 +124,9 @@ export const createTargetingCheck = ({ report, actual, now, viewOf, inFlight }: 
       const updated = nodesAt(view, actual.target);
       for (const name of [...inFlight(), ...vacantNodes(view)]) updated.add(name);
       if (!updated.delete(pod.node)) {
+        const counted = updated.intersection(permitted.eligible).size;
         const before = [...permitted.selected].filter((name) => name > pod.node && !updated.has(name)).length;
-        const beyond = withinPartition({ updated: updated.size + before, permitted: permitted.permitted });
+        const beyond = withinPartition({ updated: counted + before, permitted: permitted.permitted });
         if (beyond) found.push(beyond);
       }
       return () => {

@@ -39,12 +39,16 @@ interface StartedUpdate {
 /** An update, with the pod as it was before. */
 export type ExecutedUpdate = Pick<StartedUpdate, 'kind' | 'uid' | 'hash'>;
 
-/** The pod is unchanged, or is again what it was: only a gate was closed, or its hook had its turn. */
+/**
+ * The pod is unchanged, or is again what it was: only a gate was closed, or its hook had its turn. After a hook's turn the gate opens
+ * with a second write; until then the node is down, but not updated.
+ */
 export const isReverted = (actual: ClusterState, node: string, { kind, uid, hash }: ExecutedUpdate): boolean =>
   kind !== 'surge' &&
-  actual
-    .podsOn(node)
-    .some((pod) => pod.uid === uid && pod.hash === hash && !pod.terminating && !pod.preparing && !pod.gateClosed);
+  actual.podsOn(node).some((pod) => {
+    const isBack = pod.uid === uid && pod.hash === hash && !pod.terminating && !pod.preparing;
+    return isBack && (kind === 'prepare' || !pod.gateClosed);
+  });
 
 /** How long a change by the user may take to reach a process over a healthy link, ms. */
 const LAG_MS = 1_000;
@@ -59,6 +63,8 @@ export const createUpdatesCheck = ({ report, daemonSet, now, viewOf, clockOf, se
   const completed = new Map<string, StartedUpdate>();
   /** The rollout that a call belongs to: what its sender knew when it sent it. */
   const rolloutOfCall = new WeakMap<Call, number>();
+  /** The target when a call was sent: its sender cannot know of a change since. */
+  const targetOfCall = new WeakMap<Call, string | undefined>();
   /** By node and rollout. */
   const executed = new Map<string, Map<number, ExecutedUpdate>>();
   /** UIDs of pods that managers delete. */
@@ -143,17 +149,19 @@ export const createUpdatesCheck = ({ report, daemonSet, now, viewOf, clockOf, se
     },
     onSend(call: Call): void {
       rolloutOfCall.set(call, actual.rolloutOf(viewOf(call.process).daemonSet));
+      targetOfCall.set(call, actual.target);
     },
     /** An update reaches the server. Returns what to run once it was executed. */
     begin(call: Call, pod: PodState, kind: StartedUpdate['kind'], what: string): () => void {
       const { node: name, hash } = pod;
       const healthy = works(pod);
       const view = viewOf(call.process);
-      const theirNow = clockOf(call.process);
+      // What its sender has observed since it sent the call could not change it.
+      const sentAt = clockOf(call.process) - (now() - call.at);
       const others = [...inFlight.keys()].filter((other) => {
         if (other === name || actual.nodes.get(other)?.ready !== true) return false;
         const known = view.nodes.get(other);
-        return known?.ready === true && (known.since === undefined || theirNow - known.since > settleMs);
+        return known?.ready === true && (known.since === undefined || sentAt - known.since > settleMs);
       });
       const rollout = rolloutOfCall.get(call) ?? 0;
       const before = executed.get(name)?.get(rollout);
@@ -164,7 +172,7 @@ export const createUpdatesCheck = ({ report, daemonSet, now, viewOf, clockOf, se
       check('S1');
       check('S6');
       const found: (Finding | undefined)[] = [
-        isOutdated({ healthy, hash, target: actual.target }),
+        targetOfCall.get(call) === actual.target ? isOutdated({ healthy, hash, target: actual.target }) : undefined,
         // A node that is in flight already takes no further slot.
         withinBudget({ others, limit: limitSince(call.at - LAG_MS), hasSlot: inFlight.has(name) }),
         isFirstUpdate({ healthy, alreadyUpdated: before !== undefined && !continues }),

@@ -44,8 +44,15 @@ export const createWatchesCheck = ({ report, actual, now, processes }: CheckCont
   };
   return {
     beforeCommit: excludeOutages,
+    // While nothing is committed, processes that are refused still call.
+    onSend: excludeOutages,
     onOperation(operation) {
-      if (operation.do === 'disturb' || operation.do === 'restart-api' || operation.do === 'cut')
+      if (
+        operation.do === 'disturb' ||
+        operation.do === 'restart-api' ||
+        operation.do === 'cut' ||
+        operation.do === 'rotate'
+      )
         disturbances.push(now());
     },
     onWatchOpened(process, watch, _plural, withSnapshot) {

@@ -45,7 +45,7 @@ export const createWriteRateCheck = ({ report, now, actual, daemonSet, rolloutNa
     }
   };
   const isAbout = (body: unknown): boolean => {
-    const { regarding } = (body ?? {}) as { regarding?: { name?: string; apiVersion?: string } };
+    const { involvedObject: regarding } = (body ?? {}) as { involvedObject?: { name?: string; apiVersion?: string } };
     return regarding?.name === daemonSet.name && regarding.apiVersion?.startsWith(`${daemonSet.group}/`) === true;
   };
   const keyOf = ({ resource, ref }: Call): string => `${resource?.plural} ${ref?.name}`;

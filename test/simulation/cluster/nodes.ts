@@ -7,6 +7,13 @@ const core = <T extends KubeObject>(plural: string, kind: string, namespaced: bo
 const nodes = core<Node>('nodes', 'Node', false);
 const pods = core<Pod>('pods', 'Pod', true);
 
+/** Rings and sites for the stages and groups of rollout plans; every fourth node is at no site. */
+const labelsOf = (index: number): Record<string, string> => ({
+  wave: String(index % 2),
+  ring: `r${index % 3}`,
+  ...(index % 4 !== 3 && { site: `s${index % 2}` }),
+});
+
 /** The nodes of a plan, and operations on them. A node that does not exist is ignored. */
 export const createNodes = ({ apiServer, addNode }: Pick<EmbeddedCluster, 'apiServer' | 'addNode'>) => {
   const patch = (name: string, body: object): void => {
@@ -17,11 +24,17 @@ export const createNodes = ({ apiServer, addNode }: Pick<EmbeddedCluster, 'apiSe
     annotate: (name: string, annotations: Record<string, string | null>): void =>
       patch(name, { metadata: { annotations } }),
     add(name: string): void {
-      const wave = String(Number(name.slice('node-'.length)) % 2);
-      if (apiServer.find(nodes, { name }) === undefined) addNode(name, { labels: { role: 'edge', wave } });
+      if (apiServer.find(nodes, { name }) === undefined)
+        addNode(name, { labels: { role: 'edge', ...labelsOf(Number(name.slice('node-'.length))) } });
     },
     remove(name: string): void {
       if (apiServer.find(nodes, { name }) !== undefined) apiServer.delete(nodes, { name });
+    },
+    /** Removes all pods with such an image at once, as from nodes that are reinstalled. */
+    deletePodsOf(image: string): void {
+      for (const { metadata, spec } of apiServer.list<Pod>(pods))
+        if (spec?.containers[0]?.image?.endsWith(image))
+          apiServer.delete(pods, { namespace: 'default', name: metadata?.name ?? '' }, { gracePeriodSeconds: 0 });
     },
     /** As a user does by hand; `app` is the pod's label. False: there is no such pod. */
     deletePodOn(node: string, app: string): boolean {

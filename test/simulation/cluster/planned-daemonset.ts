@@ -3,6 +3,7 @@ import type { ApiServer } from '../../../src/sim/index.ts';
 import type { Checker } from '../checker/checker.ts';
 import type { UserOperation } from '../plan/plan.ts';
 import { createDrainController } from './drain-controller.ts';
+import type { Planner } from './planner.ts';
 import type { Workload } from './workload.ts';
 
 export interface PlannedDaemonSetOptions {
@@ -10,13 +11,15 @@ export interface PlannedDaemonSetOptions {
   time: Clock;
   workload: Workload;
   checker: Checker;
+  /** Undefined: it names no rollout plan. */
+  planner: Planner | undefined;
 }
 
 /** How often to check whether a deleted DaemonSet is gone, ms. */
 const POLL_MS = 500;
 
 /** One DaemonSet of a plan: executes what its user does to it. */
-export const createPlannedDaemonSet = ({ apiServer, time, workload, checker }: PlannedDaemonSetOptions) => {
+export const createPlannedDaemonSet = ({ apiServer, time, workload, checker, planner }: PlannedDaemonSetOptions) => {
   const drainController = workload.set.hook && createDrainController(apiServer, time, workload);
   const recreate = (): void =>
     void time.timer(POLL_MS, () => {
@@ -27,6 +30,7 @@ export const createPlannedDaemonSet = ({ apiServer, time, workload, checker }: P
   return {
     workload,
     checker,
+    planner,
     /** Resets the user's controls, so that the rollout reaches every node. */
     recover(): void {
       const { set } = workload;
@@ -35,6 +39,7 @@ export const createPlannedDaemonSet = ({ apiServer, time, workload, checker }: P
       workload.select(undefined);
       workload.setManual(false);
       workload.setLimit(set.limit);
+      planner?.recover();
       if (set.model === 'ota') workload.setDeadline(undefined);
       drainController?.setDrainTime(set.hook?.drainMs);
     },
@@ -60,6 +65,10 @@ export const createPlannedDaemonSet = ({ apiServer, time, workload, checker }: P
           return workload.setHook(operation.on);
         case 'drainer':
           return drainController?.setDrainTime(operation.ms);
+        case 'plan':
+          return planner?.edit(operation.spec);
+        case 'decide':
+          return planner?.decide(operation);
         case 'resume':
           return checker.actual.target === undefined ? undefined : workload.resume(checker.actual.target);
         case 'recreate-set':

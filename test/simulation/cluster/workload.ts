@@ -1,6 +1,6 @@
 import { type AdvancedDaemonSet, advancedDaemonSetCrd } from '../../../src/advanced/index.ts';
 import { defineResource } from '../../../src/kube/index.ts';
-import { daemonRolloutCrd } from '../../../src/rollout/index.ts';
+import { daemonRolloutCrd, planCrds } from '../../../src/rollout/index.ts';
 import type { ApiServer } from '../../../src/sim/index.ts';
 import type { DaemonSetPlan, Hook, Plan, Predownload, Strategy } from '../plan/plan.ts';
 
@@ -64,6 +64,7 @@ export const setsOf = (plan: Plan): { set: DaemonSetPlan; name: string; label: s
 
 export const installDefinitions = (apiServer: ApiServer, plan: Plan): void => {
   apiServer.create(crds, daemonRolloutCrd);
+  if (setsOf(plan).some(({ set }) => set.rolloutPlan)) for (const crd of planCrds) apiServer.create(crds, crd);
   if (setsOf(plan).some(({ set }) => set.kind === 'advanced')) apiServer.create(crds, advancedDaemonSetCrd);
 };
 
@@ -77,6 +78,7 @@ export const createWorkload = (apiServer: ApiServer, { set, name, label }: Retur
   const ownImage = (next: string): string => next.replace(/^app:/, `${label}:`);
   let image = ownImage('app:v0');
   let { strategy, limit } = set;
+  let resumes = 0;
 
   const patch = (body: object): void => {
     if (apiServer.find(resource, key) === undefined) return;
@@ -99,6 +101,7 @@ export const createWorkload = (apiServer: ApiServer, { set, name, label }: Retur
     ...(isNative && { 'apps.openyurt.io/max-unavailable': limit }),
     ...((isNative || set.model === 'ota') && { 'apps.openyurt.io/update-strategy': set.model ?? 'auto' }),
     ...(isNative && partition !== undefined && { 'edgeset.io/partition': String(partition) }),
+    ...(set.rolloutPlan && { 'edgeset.io/rollout-plan': label }),
     ...(set.predownload && { 'edgeset.io/predownload': set.predownload }),
     ...(set.parallelism !== undefined && { 'apps.kruise.io/image-predownload-parallelism': set.parallelism }),
     ...(set.pullSeconds !== undefined && {
@@ -176,7 +179,11 @@ export const createWorkload = (apiServer: ApiServer, { set, name, label }: Retur
         'edgeset.io/ota-deadline': deadline?.at ?? null,
         'edgeset.io/ota-deadline-spread': deadline ? `${deadline.spreadSeconds}s` : null,
       }),
-    resume: (hash: string): void => annotate({ 'edgeset.io/resume': hash }),
+    /** Each time with another value, as the command line does. */
+    resume(hash: string): void {
+      resumes += 1;
+      annotate({ 'edgeset.io/resume': `${hash}/${resumes}` });
+    },
   };
 };
 export type Workload = ReturnType<typeof createWorkload>;

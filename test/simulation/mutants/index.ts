@@ -2,9 +2,20 @@ import { kruise } from './kruise.ts';
 import { kubernetes } from './kubernetes.ts';
 import { liveness } from './liveness.ts';
 import type { Mutant } from './mutant.ts';
+import { neighbours } from './neighbours.ts';
 import { openyurt } from './openyurt.ts';
 import { own } from './own.ts';
 import { safety } from './safety.ts';
+import { stages } from './stages.ts';
 
 /** Defects of controllers, those of others and our own. */
-export const mutants: readonly Mutant[] = [...kubernetes, ...kruise, ...openyurt, ...safety, ...liveness, ...own];
+export const mutants: readonly Mutant[] = [
+  ...kubernetes,
+  ...kruise,
+  ...openyurt,
+  ...safety,
+  ...liveness,
+  ...own,
+  ...neighbours,
+  ...stages,
+];

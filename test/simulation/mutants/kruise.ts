@@ -9,8 +9,8 @@ export const kruise: readonly Mutant[] = [
     story: 'pods that are down already are replaced all at once',
     breaks: ['S1', 'S2', 'S3'],
     file: 'src/rollout/decision/budget.ts',
-    find: '(ownSlot ? usage.trying : usage.inFlight) < budget;',
-    replace: 'budget > 0 && usage.trying >= 0 && (ownSlot || !ownSlot);',
+    find: '(ownSlot ? usage.trying : usage.inFlight) < limit;',
+    replace: 'limit > 0 && usage.trying >= 0 && (ownSlot || !ownSlot);',
     hunt: history(
       { ...recreate, nodes: 4, limit: '4' },
       release(10, 'app:v1--dies-after-ready'),
@@ -31,7 +31,7 @@ export const kruise: readonly Mutant[] = [
   {
     name: 'surge-waits-for-the-old-one',
     whose: 'OpenKruise #1012',
-    story: 'a surge waits for ever if the old pod does not work',
+    story: 'a surge waits forever if the old pod does not work',
     breaks: ['L1', 'L5'],
     file: 'src/rollout/record/surge.ts',
     find: 'if (newPod) return isAvailable(newPod) ? old[0] : old.find(({ facts }) => !facts.ready);',
@@ -71,7 +71,7 @@ export const kruise: readonly Mutant[] = [
   {
     name: 'negative-burst',
     whose: 'OpenKruise #2512',
-    story: 'a negative number of pods to create is taken for nearly all',
+    story: 'a negative number of pods to create is mistaken for nearly all',
     breaks: [],
     file: 'src/advanced/placement/place.ts',
     find: '.slice(0, Math.max(0, Math.min(input.maxCreated, input.maxUpdated - updated.size)))',

@@ -86,11 +86,11 @@ export const openyurt: readonly Mutant[] = [
   {
     name: 'zero-is-a-budget',
     whose: 'OpenYurt',
-    story: 'a budget of zero is taken for the default',
+    story: 'a budget of zero is mistaken for the default',
     breaks: ['S9'],
-    file: 'src/rollout/decision/budget.ts',
-    find: 'if (share.value === 0) return 0;',
-    replace: 'if (share.value === 0) return 1;',
+    file: 'src/rollout/policy/int-or-percent.ts',
+    find: 'share.value === 0 ? 0 : Math.max',
+    replace: 'share.value === 0 ? 1 : Math.max',
     hunt: history({}, at(8, { do: 'budget', limit: '0' }), release(10), at(30, { do: 'budget', limit: '1' })),
   },
 ];

@@ -122,9 +122,9 @@ const row = ({ whose, story, breaks }: Mutant, fate: Fate): string => {
       fate.kind !== 'killed'
         ? ''
         : fate.invariant === 'test'
-          ? `\`${fate.by}\` | |`
+          ? `a test | \`${fate.by}\` |`
           : `${fate.invariant} | ${fate.by} |`,
-    'by hand': () => (fate.kind === 'by hand' ? `\`${fate.file}\`, by hand | |` : ''),
+    'by hand': () => (fate.kind === 'by hand' ? `a test | \`${fate.file}\`, by hand |` : ''),
     survived: () => `**survives** (${breaks.join(', ')}) | |`,
   };
   return `| ${whose} | ${story} | ${cells[fate.kind]()}`;

@@ -17,7 +17,11 @@ interface Armed {
 }
 
 const isCounted = ({ verb, resource }: Call): boolean =>
-  verb !== 'get' && verb !== 'list' && resource?.plural !== 'leases' && resource?.plural !== 'events';
+  verb !== 'get' &&
+  verb !== 'list' &&
+  verb !== 'watch' &&
+  resource?.plural !== 'leases' &&
+  resource?.plural !== 'events';
 
 /** Counts the writes of processes, and decides which of them fail. */
 export const createCallFaults = ({ plan, fire, count, say }: CallFaultsOptions) => {

@@ -1,20 +1,25 @@
-import type { ObjectRef, Resource } from '../../../src/kube/index.ts';
-import type { RefusalStatus } from './connection.ts';
+import { defineResource, type ObjectRef, type Resource } from '../../../src/kube/index.ts';
+import type { HttpRequest } from '../../../src/kube/testing/index.ts';
 
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete';
 
-/** One call of a process. */
+/** One request of a process. A call that its client tries again is several. */
 export interface Call {
   process: string;
   /** When it was sent, actual time, epoch ms. */
   at: number;
   verb: Verb;
-  /** Undefined: a raw path. */
+  /** Undefined: a path outside the resource API. */
   resource: Resource | undefined;
   ref: ObjectRef | undefined;
+  /** Parsed; undefined without one, and for a delete. */
   body: unknown;
+  /** The options of a delete. */
   options: object | undefined;
+  query: URLSearchParams;
 }
+
+export type RefusalStatus = 409 | 410 | 422 | 429 | 500 | 503;
 
 /** How one call fails. */
 export type CallFault =
@@ -31,3 +36,38 @@ export type CallFault =
   | { kind: 'stop'; when: 'before' | 'after'; ms: number }
   /** The process dies before the call is sent, or after it was executed. */
   | { kind: 'crash'; when: 'before' | 'after' };
+
+const PATH =
+  /^\/(?:api\/(v1)|apis\/([^/]+)\/([^/]+))(?:\/namespaces\/([^/]+)(?=\/))?\/([^/]+)(?:\/([^/]+))?(?:\/[^/]+)?$/;
+const WRITES: Partial<Record<string, Verb>> = { POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete' };
+
+const resources = new Map<string, Resource>();
+const resourceOf = (group: string, version: string, plural: string, namespaced: boolean): Resource => {
+  const key = `${group}/${version}/${plural}/${namespaced}`;
+  const resource = resources.get(key) ?? defineResource({ group, version, plural, kind: '', namespaced });
+  resources.set(key, resource);
+  return resource;
+};
+
+const parse = (text: string | undefined): unknown => (text === undefined ? undefined : JSON.parse(text));
+
+/** What a request asks for. */
+export const toCall = ({ method, path, body: text }: HttpRequest, process: string, at: number): Call => {
+  const { pathname, searchParams: query } = new URL(path, 'https://embedded.invalid');
+  const [matches, core, group = '', version = core ?? '', namespace, plural = '', name] = PATH.exec(pathname) ?? [];
+  const body = parse(text);
+  const read: Verb = name !== undefined || !matches ? 'get' : query.get('watch') === 'true' ? 'watch' : 'list';
+  const verb = WRITES[method] ?? read;
+  const named = name ?? (body as { metadata?: { name?: string } } | undefined)?.metadata?.name ?? '';
+  const isObject = verb !== 'list' && verb !== 'watch' && matches !== undefined;
+  return {
+    process,
+    at,
+    verb,
+    resource: matches ? resourceOf(group, version, plural, namespace !== undefined) : undefined,
+    ref: isObject ? { name: decodeURIComponent(named), ...(namespace !== undefined && { namespace }) } : undefined,
+    body: verb === 'delete' ? undefined : body,
+    options: verb === 'delete' ? (body ?? {}) : undefined,
+    query,
+  };
+};

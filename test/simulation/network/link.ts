@@ -1,19 +1,25 @@
-import { KubeError } from '../../../src/kube/index.ts';
+import { RoundTripError } from '../../../src/kube/testing/index.ts';
 import type { Clock, Timer } from '../../../src/runtime/index.ts';
+import { statusText } from './response.ts';
+import { endsInitialEvents, isBookmark } from './watch-body.ts';
 
-/** Receives the events of a watch. */
+/** Receives the lines of a watch. */
 export interface Sink {
-  push(event: unknown): void;
-  fail(error: KubeError): void;
+  /** `broken`: it is no event. */
+  push(line: string, broken?: boolean): void;
+  /** The connection breaks. */
+  fail(error: Error): void;
+  /** The server ends the response. */
   close(): void;
 }
 
 /** One watch, from the server to a process. */
 export interface Stream {
-  /** An event that the server sends. */
-  take(event: unknown): void;
-  /** The server ends it: with an error, or because its time is up. */
-  end(error: unknown): void;
+  /** A line that the server sends. */
+  take(line: string): void;
+  /** The server ends it with this Status; without one, because its time is up. */
+  refuse(status: string): void;
+  end(): void;
   /** The process has closed it. */
   drop(): void;
 }
@@ -30,6 +36,8 @@ export interface Link {
   /** One way, ms. */
   travelMs(): number;
   readonly up: boolean;
+  /** A watch is open that receives nothing, and whose client has not noticed yet. */
+  readonly silent: boolean;
   /** Now, or once the link is restored. */
   whenUp(work: () => void): void;
   /** `onEffect` is called once the cut holds something back. */
@@ -53,16 +61,16 @@ export interface LinkOptions {
   latencyMs: number;
 }
 
-/** As in the transport: a silent connection is closed after this time, and a watch without a bookmark. */
+/** As in the transport below the client: a silent connection is closed after this time. */
 const DEAD_AFTER_MS = 30_000;
-const IDLE_MS = 300_000;
 
-const broken = (what: string): KubeError => new KubeError('Transport', what, { happened: 'no' });
+const broken = (what: string): RoundTripError => new RoundTripError(true, new Error(what));
+const errorLine = (status: string): string => `{"type":"ERROR","object":${status}}\n`;
 
 interface Held {
   at: number;
-  /** Undefined: the end of the stream. */
-  event: unknown;
+  line: string;
+  /** Called instead: the end of the stream. */
   end: (() => void) | undefined;
 }
 
@@ -71,9 +79,6 @@ interface Open {
   sink: Sink;
   queue: Held[];
   timer: Timer | undefined;
-  idle: Timer | undefined;
-  /** When it last delivered an event, or was opened. */
-  lastEventAt: number;
   lastAt: number;
   live: boolean;
   silent: boolean;
@@ -92,19 +97,12 @@ export const createLink = ({ time, random, latencyMs }: LinkOptions): Link => {
   const close = (stream: Open): void => {
     open.delete(stream);
     stream.timer?.cancel();
-    stream.idle?.cancel();
     stream.queue = [];
   };
-  const fail = (stream: Open, error: KubeError): void => {
+  const fail = (stream: Open, error: Error): void => {
     if (!open.has(stream)) return;
     close(stream);
     stream.sink.fail(error);
-  };
-  /** One timer for all events. */
-  const checkIdle = (stream: Open): void => {
-    const leftMs = stream.lastEventAt + IDLE_MS - time.now();
-    if (leftMs <= 0) fail(stream, broken('the watch is silent'));
-    else stream.idle = time.timer(leftMs, () => checkIdle(stream));
   };
   const flush = (stream: Open): void => {
     stream.timer = undefined;
@@ -121,25 +119,29 @@ export const createLink = ({ time, random, latencyMs }: LinkOptions): Link => {
         head.end();
         return;
       }
-      stream.lastEventAt = time.now();
-      stream.sink.push(head.event);
+      stream.sink.push(head.line);
     }
   };
   const noteHeldBack = (): void => {
     onFirstHeldBack?.();
     onFirstHeldBack = undefined;
   };
-  const hold = (stream: Open, event: unknown, end?: () => void): void => {
+  const hold = (stream: Open, line: string, end?: () => void): void => {
     if (!up) noteHeldBack();
     const at = Math.max(stream.lastAt, time.now() + travelMs() + (lags.get(stream.plural) ?? 0));
     stream.lastAt = at;
-    stream.queue.push({ at, event, end });
+    stream.queue.push({ at, line, end });
     if (!stream.timer) flush(stream);
   };
 
   const setLag = (plural: string, ms: number): void => void lags.set(plural, ms);
   /** Delivers an event of a healthy stream through a fault; undefined: none. */
-  const deliverThrough = (stream: Open, event: unknown, fault: StreamFault | undefined): void => {
+  const deliverThrough = (stream: Open, line: string, fault: StreamFault | undefined): void => {
+    const endWith = (text: string): void => {
+      close(stream);
+      stream.sink.push(text, true);
+      stream.sink.close();
+    };
     switch (fault?.how) {
       case 'drop':
         return;
@@ -147,20 +149,20 @@ export const createLink = ({ time, random, latencyMs }: LinkOptions): Link => {
         stream.silent = true;
         return;
       case 'gone':
-        return fail(stream, new KubeError('Gone', 'injected: too old resource version', { status: 410 }));
+        return endWith(errorLine(statusText(410)));
       case 'truncate':
-        return fail(stream, new KubeError('Malformed', 'injected: a line is not JSON'));
+        return endWith(line.slice(0, line.length / 2));
       case 'reset':
         return fail(stream, broken('injected: reset'));
       case 'duplicate':
-        hold(stream, event);
-        return hold(stream, event);
+        hold(stream, line);
+        return hold(stream, line);
       case 'lag':
         setLag(stream.plural, fault.ms);
         time.timer(fault.forMs, () => setLag(stream.plural, 0));
-        return hold(stream, event);
+        return hold(stream, line);
       case undefined:
-        return hold(stream, event);
+        return hold(stream, line);
     }
   };
 
@@ -168,6 +170,9 @@ export const createLink = ({ time, random, latencyMs }: LinkOptions): Link => {
     travelMs,
     get up() {
       return up;
+    },
+    get silent() {
+      return open.values().some((stream) => stream.silent);
     },
     whenUp(work) {
       if (up) {
@@ -200,31 +205,31 @@ export const createLink = ({ time, random, latencyMs }: LinkOptions): Link => {
         sink,
         queue: [],
         timer: undefined,
-        idle: undefined,
-        lastEventAt: time.now(),
         lastAt: 0,
         live,
         silent: false,
       };
       open.add(stream);
-      checkIdle(stream);
       return {
-        take(event) {
+        take(line) {
           if (!open.has(stream) || stream.silent) return;
-          const { type, initialEventsEnd } = event as { type?: string; initialEventsEnd?: boolean };
           // A lost bookmark would go unnoticed.
-          const isNewEvent = stream.live && type !== 'BOOKMARK';
-          if (initialEventsEnd) stream.live = true;
+          const isNewEvent = stream.live && !isBookmark(line);
+          stream.live ||= endsInitialEvents(line);
           const next = isNewEvent ? waitingFaults.get(plural)?.shift() : undefined;
           next?.onEffect();
-          deliverThrough(stream, event, next?.fault);
+          deliverThrough(stream, line, next?.fault);
         },
-        end(error) {
+        refuse(status) {
           if (!open.has(stream) || stream.silent) return;
-          hold(stream, undefined, () => {
-            if (error instanceof KubeError) stream.sink.fail(error);
-            else stream.sink.close();
+          hold(stream, '', () => {
+            stream.sink.push(errorLine(status), true);
+            stream.sink.close();
           });
+        },
+        end() {
+          if (!open.has(stream) || stream.silent) return;
+          hold(stream, '', () => stream.sink.close());
         },
         drop: () => close(stream),
       };

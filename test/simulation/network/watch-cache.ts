@@ -15,6 +15,7 @@ export interface StaleWatchCache {
 
 /** Changes are dropped after this time. */
 const KEPT_MS = 120_000;
+/** Old changes are dropped when there are this many, and then when there are twice as many as were kept. */
 const COMPACT_AT = 5_000;
 
 const keyOf = ({ metadata }: StoredObject): string => `${metadata.namespace ?? ''}/${metadata.name}`;
@@ -35,9 +36,12 @@ const hasFields = (object: StoredObject, selector: string | undefined): boolean 
 /** Keeps the API server's recent changes, to serve watches from an older state. */
 export const createWatchCache = (apiServer: ApiServer, time: Clock) => {
   let changes: { at: number; version: number; change: Change }[] = [];
+  let compactAt = COMPACT_AT;
   apiServer.subscribe((change) => {
     changes.push({ at: time.now(), version: apiServer.resourceVersion, change });
-    if (changes.length > COMPACT_AT) changes = changes.filter(({ at }) => at > time.now() - KEPT_MS);
+    if (changes.length <= compactAt) return;
+    changes = changes.filter(({ at }) => at > time.now() - KEPT_MS);
+    compactAt = Math.max(COMPACT_AT, 2 * changes.length);
   });
   let stale: StaleWatchCache | undefined;
   return {

@@ -3,6 +3,7 @@ import { createGenerator } from '../../support/index.ts';
 import type { CallFault } from '../network/call.ts';
 import { createLifecycleGenerator } from './generate-lifecycle.ts';
 import { addOwnerSteps } from './generate-owners.ts';
+import { withRolloutPlan } from './generate-rollout-plan.ts';
 import { withoutNoOps } from './no-ops.ts';
 import type { CallMatch, FaultKind, Operation, Plan, PlannedStep, Watched } from './plan.ts';
 
@@ -187,6 +188,36 @@ export const generatePlan = (seed: number, kinds: readonly FaultKind[]): Plan =>
           });
       }
     },
+    F18: () =>
+      put(soon(6_000), {
+        do: 'oversized',
+        plural: one([
+          'pods',
+          'daemonrollouts',
+          'daemonrollouts',
+          ...(kind === 'advanced' ? ['controllerrevisions'] : []),
+        ]),
+        forMs: chance.between(2_000, 60_000),
+      }),
+    F19: () =>
+      chance.happens(0.5)
+        ? put(soon(6_000), { do: 'crowd', forMs: chance.between(2_000, 40_000) })
+        : put(soon(6_000), { do: 'neighbour', count: chance.between(1, 5) }),
+    F20: () =>
+      put(soon(6_000), {
+        do: 'webhook',
+        plural: one(['pods', 'pods', 'daemonrollouts']),
+        ms: chance.between(200, 29_000),
+        refuses: chance.happens(0.3),
+        forMs: chance.between(2_000, 60_000),
+      }),
+    F21: () => put(soon(6_000), { do: 'etcd-full', forMs: chance.between(1_000, 60_000) }),
+    F22: () =>
+      put(soon(6_000), {
+        do: 'rotate',
+        what: one(['token', 'authority'] as const),
+        followMs: chance.happens(0.3) ? 0 : chance.between(1, 60_000),
+      }),
   };
 
   const releases = chance.between(1, 3);
@@ -227,9 +258,8 @@ export const generatePlan = (seed: number, kinds: readonly FaultKind[]): Plan =>
   const first = { ...terms, model, ...lifecycles.traits({ kind, model }) } as const;
   lifecycles.walk(first, 0);
   const others = lifecycles.others(model);
-  return withoutNoOps({
-    ...first,
-    ...(others.length > 0 && { others }),
-    steps: steps.toSorted((a, b) => a.at - b.at),
-  });
+  // Nodes come back reinstalled (see the executor): with a good version, or it would go on halting those beside it.
+  if (others.length > 0) end(over - 1, { do: 'release', image: 'app:final' });
+  const plan = { ...first, ...(others.length > 0 && { others }), steps: steps.toSorted((a, b) => a.at - b.at) };
+  return withoutNoOps(withRolloutPlan(plan, over));
 };

@@ -1,3 +1,4 @@
+import type { RolloutPlanSpec } from '../../../src/rollout/index.ts';
 import type { Behaviour } from '../../../src/sim/index.ts';
 import type { CallFault, Verb } from '../network/call.ts';
 import type { StreamFault } from '../network/link.ts';
@@ -22,6 +23,11 @@ export const faults = {
   F15: 'The native DaemonSet controller is stopped or slow.',
   F16: 'A burst of changes to nodes.',
   F17: 'An owner sends requests repeatedly, concurrently, for an older revision, or while offline.',
+  F18: 'Objects are too large for the store.',
+  F19: 'Other tenants fill the API server, and forge pods.',
+  F20: 'An admission webhook is slow, or times out.',
+  F21: 'The store is full: reads work, and writes fail.',
+  F22: 'Tokens and the certificate authority are rotated.',
 } as const;
 export type FaultKind = keyof typeof faults;
 export const faultKinds = Object.keys(faults) as readonly FaultKind[];
@@ -49,9 +55,16 @@ export type UserOperation =
   | { do: 'hook'; on: boolean }
   /** From now on the drain controller needs this long for each pod; undefined: it is down. */
   | { do: 'drainer'; ms: number | undefined }
+  /** Edits the rollout plan; undefined: deletes it. */
+  | { do: 'plan'; spec: RolloutPlanSpec | undefined }
+  /** Somebody decides about a stage of the present target; `older`: of the revision before. */
+  | { do: 'decide'; stage: string; decision: 'Approve' | 'Promote'; older?: boolean }
   /** Resumes a halted revision. */
   | { do: 'resume' }
   | { do: 'recreate-set' };
+
+/** What a Prometheus answers; `down` and `hangs`: nothing. */
+export type MetricAnswer = 'good' | 'bad' | 'nan' | 'empty' | 'down' | 'hangs';
 
 /** One operation on the cluster, on a process or on the link between them. */
 export type Operation =
@@ -59,6 +72,8 @@ export type Operation =
   | (UserOperation & { set?: number })
   | { do: 'offline' | 'online' | 'delete-node' | 'create-node' | 'recreate-node'; node: string }
   | { do: 'label'; node: string; role: 'edge' | 'other' }
+  /** Moves a node to other stages and groups. */
+  | { do: 'move'; node: string; ring: string; site: string | undefined }
   | { do: 'taint'; node: string; effect: 'NoSchedule' | 'NoExecute' | undefined }
   /** How all pods on the node behave from now on. */
   | { do: 'behave'; node: string; behaviour: Behaviour | undefined }
@@ -79,6 +94,19 @@ export type Operation =
   | { do: 'disturb'; watch: Watched; how: Exclude<StreamFault['how'], 'lag'> }
   /** All watches end, and for `forMs` new watches are served a state that is `behindMs` old. */
   | { do: 'restart-api'; behindMs?: number; forMs?: number }
+  /** Writes to objects of this resource are refused because they would be too large. */
+  | { do: 'oversized'; plural: string; forMs: number }
+  /** Others keep the API server busy: it refuses most calls with 429. */
+  | { do: 'crowd'; forMs: number }
+  /** Another tenant creates so many large DaemonSets, and as many forged pods. */
+  | { do: 'neighbour'; count: number }
+  /** Writes to this resource wait for an admission webhook, and are then executed, or refused because it timed out. */
+  | { do: 'webhook'; plural: string; ms: number; refuses: boolean; forMs: number }
+  | { do: 'etcd-full'; forMs: number }
+  /** What the Prometheus of the checks answers, for `forMs`. */
+  | { do: 'metric'; answer: MetricAnswer; forMs: number }
+  /** The server changes at once, and the mounted files later. */
+  | { do: 'rotate'; what: 'token' | 'authority'; followMs: number }
   | { do: 'native'; how: 'pause' | 'resume' | 'lag'; ms?: number }
   | { do: 'burst'; changes: number }
   /** A request of a node's owner; `times`: sent so many times at once. */
@@ -145,7 +173,14 @@ export interface DaemonSetPlan {
   /** The partition limits the creation of pods, too. */
   progressive?: boolean;
   partition?: number | string;
+  /** The rollout plan that it names. */
+  rolloutPlan?: RolloutPlanSpec;
+  /** People approve each stage that awaits them so long afterwards, ms. */
+  approvedAfterMs?: number;
 }
+
+/** When each run begins: plans name times. */
+export const START = Date.parse('2026-01-01T00:00:00Z');
 
 /** A run as data: the same plan gives the same history, byte by byte. */
 export interface Plan extends DaemonSetPlan {

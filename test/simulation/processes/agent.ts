@@ -1,11 +1,12 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { openDecisionStore } from '../../../src/agent/decisions/index.ts';
-import { type Connection, createApi, defaultLimits, type Handler, tcpSite } from '../../../src/agent/http/index.ts';
+import { type Connection, createApi, defaultLimits, type Handler } from '../../../src/agent/http/index.ts';
 import { createImagePulls } from '../../../src/agent/images/index.ts';
-import { type ClockSkew, createAgent } from '../../../src/agent/index.ts';
+import { createAgent } from '../../../src/agent/index.ts';
 import { createSafeCheck } from '../../../src/agent/safe-check/index.ts';
-import { createEventRecorder, type KubeClient } from '../../../src/kube/index.ts';
+import { tcpSite } from '../../../src/http/index.ts';
+import { type ClockSkew, createEventRecorder, type KubeClient } from '../../../src/kube/index.ts';
 import type { Env } from '../../../src/runtime/index.ts';
 import type { Mount } from './disk.ts';
 

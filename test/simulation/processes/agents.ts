@@ -1,11 +1,19 @@
 import type { Handler } from '../../../src/agent/http/index.ts';
-import { type ClockSkew, createClockSkew } from '../../../src/agent/index.ts';
-import type { KubeClient } from '../../../src/kube/index.ts';
-import { type Clock, createLogger, createRandom, type Logger, silentLogger } from '../../../src/runtime/index.ts';
+import { clientLimits } from '../../../src/agent/index.ts';
+import { type ClockSkew, createClient, createClockSkew } from '../../../src/kube/index.ts';
+import {
+  type Clock,
+  createLogger,
+  createRandom,
+  type Env,
+  type Logger,
+  silentLogger,
+} from '../../../src/runtime/index.ts';
 import type { AnyDaemonSet } from '../../invariants/index.ts';
 import type { ConsentCheck } from '../checker/consent.ts';
 import type { CallFault } from '../network/call.ts';
-import type { ProcessObserver } from '../network/connection.ts';
+import type { ProcessObserver, Transport } from '../network/connection.ts';
+import { inCluster } from '../network/credentials.ts';
 import { createLink, type Link } from '../network/link.ts';
 import type { Operation } from '../plan/plan.ts';
 import { type Answer, type Request, request, runAgent } from './agent.ts';
@@ -29,7 +37,7 @@ export interface AgentsOptions {
   latencyMs: number;
   restartMs: number;
   /** The process's client. */
-  connect: (process: AgentProcess, told: ProcessObserver) => KubeClient;
+  connect: (process: AgentProcess, told: ProcessObserver) => Transport;
   /** Called once for each record that an agent syncs to its disk. */
   diskFault: (process: string) => CallFault | undefined;
   consent: ConsentCheck;
@@ -59,15 +67,14 @@ export const createAgents = (options: AgentsOptions) => {
   const { time, seed, connect, consent, say } = options;
   const devices = new Map<string, Device>();
 
-  const observerOf = ({ identity, serverTime }: AgentProcess): ProcessObserver => ({
+  const observerOf = ({ identity }: AgentProcess): ProcessObserver => ({
     onResponse(call, object) {
-      // A response carries the server's time in whole seconds.
-      serverTime.observe({ serverTime: Math.floor(time.now() / 1000) * 1000 });
       // Opening a watch delivers nothing yet.
       const isRead = call.verb === 'get' && call.ref !== undefined;
       if (isRead && call.resource?.plural === 'daemonsets') consent.onDaemonSetRead(identity, object as AnyDaemonSet);
     },
     onFailure: () => undefined,
+    onListed: () => undefined,
     onWatchOpened: () => undefined,
     onWatchClosed: () => undefined,
     onWatchEvent: () => undefined,
@@ -102,10 +109,18 @@ export const createAgents = (options: AgentsOptions) => {
       : silentLogger;
     const disk = device.disk.mount({ time, machine, faultOf: () => options.diskFault(identity) });
     say(`${identity} starts`);
+    const env: Env = { clock: machine.clock, random, log };
+    const client = createClient(inCluster, {
+      env,
+      userAgent: 'edgeset-agent/simulation',
+      ...clientLimits,
+      onRequest: (report) => process.serverTime.observe(report),
+      ...connect(process, observerOf(process)),
+    });
     runAgent(
       {
-        client: connect(process, observerOf(process)),
-        env: { clock: machine.clock, random, log },
+        client,
+        env,
         node,
         disk,
         serverTime: process.serverTime,

@@ -1,9 +1,12 @@
-import { createEventRecorder, type KubeClient } from '../../../src/kube/index.ts';
+import { createCheckRunner } from '../../../src/checks/index.ts';
+import type { Outgoing } from '../../../src/http/index.ts';
+import { createEventRecorder } from '../../../src/kube/index.ts';
 import {
   type Controller,
   controllerDefinitions,
   createImageService,
   electByLease,
+  type ManagerClients,
   runControllers,
 } from '../../../src/manager/index.ts';
 import type { Env } from '../../../src/runtime/index.ts';
@@ -12,11 +15,14 @@ import type { Env } from '../../../src/runtime/index.ts';
 export type Part = 'native' | 'advanced' | 'images' | 'process';
 
 export interface ManagerParts {
-  clientOf: (part: Part) => KubeClient;
+  clientsOf: (part: Part) => ManagerClients;
   env: Env;
   /** Unique to this process. */
   identity: string;
   controllers: readonly ('native' | 'advanced')[];
+  aheadMs: () => number;
+  /** Sends the queries of checks. */
+  askPrometheus: Outgoing;
 }
 
 /** The defaults of the flags. */
@@ -30,11 +36,11 @@ const LEASE = {
 
 /** The manager as it ships, from the leader election on: controllers, caches, queues and Events. Resolves when stopped. */
 export const runManager = async (
-  { clientOf, env, identity, controllers: wanted }: ManagerParts,
+  { clientsOf, env, identity, controllers: wanted, aheadMs, askPrometheus }: ManagerParts,
   signal: AbortSignal,
 ): Promise<void> => {
   const namespaces = undefined;
-  const client = clientOf('process');
+  const { client, leaseClient } = clientsOf('process');
   const events = createEventRecorder({
     client,
     env,
@@ -42,16 +48,26 @@ export const runManager = async (
     reportingInstance: identity,
   });
   const recording = events.run(signal);
+  const runner = createCheckRunner({
+    client,
+    clock: { ...env.clock, now: () => env.clock.now() - aheadMs() },
+    log: env.log,
+    prometheusAddress: 'http://prometheus.example.org:9090',
+    send: askPrometheus,
+  });
+  const checks = { runner, ownNamespace: 'edgeset-system' };
   const controllers = new Map<string, Controller>();
   const images = createImageService({
-    client: clientOf('images'),
+    client: clientsOf('images').client,
     env,
     namespaces,
+    imageAgents: { namespace: 'edgeset-agent', name: 'edgeset-agent' },
     pullsByDefault: false,
     complete: () => [...controllers.values()].every((controller) => controller.synced()),
   });
   for (const name of wanted) {
-    const parts = { client: clientOf(name), env, events, namespaces, identity, metrics: {}, images };
+    const { client: own } = clientsOf(name);
+    const parts = { client: own, env, events, namespaces, identity, metrics: {}, images, aheadMs, checks };
     for (const definition of controllerDefinitions.filter((each) => each.name === name))
       controllers.set(name, definition.create(parts));
   }
@@ -60,7 +76,7 @@ export const runManager = async (
     {
       env,
       controllers,
-      elect: electByLease({ client, env, identity, onChange: () => undefined }, LEASE),
+      elect: electByLease({ client: leaseClient, env, identity, onChange: () => undefined }, LEASE),
       settleWithinMs: LEASE.leaseDurationMs - LEASE.renewDeadlineMs,
     },
     signal,

@@ -1,12 +1,15 @@
 import type { Lease } from 'kubernetes-types/coordination/v1.d.ts';
-import { type KubeClient, leases } from '../../../src/kube/index.ts';
-import { type Clock, createLogger, createRandom, silentLogger } from '../../../src/runtime/index.ts';
+import { type ClockSkew, createClockSkew, leases } from '../../../src/kube/index.ts';
+import { createManagerClients, type ManagerClients } from '../../../src/manager/index.ts';
+import { type Clock, createLogger, createRandom, type Env, silentLogger } from '../../../src/runtime/index.ts';
 import type { ApiServer } from '../../../src/sim/index.ts';
 import type { ProcessState } from '../checker/check.ts';
 import type { Checker } from '../checker/checker.ts';
 import { createProcessView, type ProcessView } from '../checker/process-view.ts';
-import type { ProcessObserver } from '../network/connection.ts';
+import type { ProcessObserver, Transport } from '../network/connection.ts';
+import { inCluster } from '../network/credentials.ts';
 import { createLink, type Link } from '../network/link.ts';
+import type { Prometheus } from '../network/prometheus.ts';
 import type { DaemonSetPlan, Plan } from '../plan/plan.ts';
 import { createMachine, type Machine } from './machine.ts';
 import { type Part, runManager } from './manager.ts';
@@ -15,6 +18,7 @@ export interface ManagerProcess {
   identity: string;
   machine: Machine;
   link: Link;
+  serverTime: ClockSkew;
   /** One for each DaemonSet of the plan. */
   views: readonly ProcessView[];
 }
@@ -27,7 +31,10 @@ export interface ManagersOptions {
   latencyMs: number;
   restartMs: number;
   daemonSets: readonly { kind: DaemonSetPlan['kind']; ref: { group: string; name: string } }[];
-  connect: (process: ManagerProcess, observer: ProcessObserver) => KubeClient;
+  connect: (process: ManagerProcess, observer: ProcessObserver) => Transport;
+  prometheus: Prometheus;
+  /** The API server accepts the calls of processes. */
+  isServed: () => boolean;
   observer: () => Pick<Checker, 'onResponse' | 'onFailure' | 'onWatchOpened' | 'onWatchEvent' | 'onWatchClosed'>;
   say: (line: string) => void;
   /** Record what managers log, too. */
@@ -36,13 +43,13 @@ export interface ManagersOptions {
 
 const LEASE = { namespace: 'default', name: 'edgeset-manager' };
 
-const stateOf = ({ identity, machine, link }: ManagerProcess): ProcessState => ({
+const stateOf = ({ identity, machine, link }: ManagerProcess, isServed: () => boolean): ProcessState => ({
   name: identity,
   get running() {
     return machine.state === 'running';
   },
   get up() {
-    return link.up;
+    return link.up && isServed();
   },
 });
 
@@ -70,28 +77,47 @@ export const createManagers = (options: ManagersOptions) => {
   };
 
   /** Each controller has its own caches: what one has observed another may not know. */
-  const clientOf = (process: ManagerProcess, part: Part): KubeClient => {
+  const clientsOf = (process: ManagerProcess, part: Part, env: Env): ManagerClients => {
     const { identity } = process;
     const checker = options.observer();
     const views = process.views.filter((_, index) => daemonSets[index]?.kind === part);
+    /** Lists that no watch has followed yet. */
+    const listed = new Map<string, readonly object[]>();
     const named = (watch: string): string => (kinds.length > 1 ? `${watch} ${part}` : watch);
-    return options.connect(process, {
+    const transport = options.connect(process, {
       onResponse(call, object) {
         checker.onResponse(call, object);
         if (call.resource?.plural !== 'pods' || call.verb === 'list' || !object) return;
         for (const view of views) view.applyResponse(object);
       },
       onFailure: (call) => checker.onFailure(call),
+      onListed: (watch, items) => void listed.set(watch, items),
       onWatchOpened(watch, plural, withSnapshot) {
         checker.onWatchOpened(identity, named(watch), plural, withSnapshot);
-        if (!withSnapshot) return;
-        for (const view of views) view.beginSnapshot(watch);
+        const items = listed.get(watch);
+        listed.delete(watch);
+        if (!withSnapshot && !items) return;
+        for (const view of views) {
+          view.beginSnapshot(watch);
+          if (withSnapshot || !items) continue;
+          for (const object of items) view.applyEvent(watch, plural, { type: 'ADDED', object });
+          view.applyEvent(watch, plural, { type: 'BOOKMARK', resourceVersion: '', initialEventsEnd: true });
+        }
       },
       onWatchEvent(watch, plural, event) {
         for (const view of views) view.applyEvent(watch, plural, event);
         checker.onWatchEvent(identity, named(watch), plural, event);
       },
-      onWatchClosed: (watch, plural) => checker.onWatchClosed(identity, named(watch), plural),
+      onWatchClosed(watch, plural) {
+        listed.delete(watch);
+        checker.onWatchClosed(identity, named(watch), plural);
+      },
+    });
+    return createManagerClients(inCluster, {
+      env,
+      version: 'simulation',
+      onRequest: (report) => process.serverTime.observe(report),
+      ...transport,
     });
   };
 
@@ -110,17 +136,21 @@ export const createManagers = (options: ManagersOptions) => {
     });
     const link = createLink({ time, random, latencyMs: options.latencyMs });
     const views = daemonSets.map(({ ref }) => createProcessView(ref, () => machine.clock.now()));
-    const process: ManagerProcess = { identity, machine, link, views };
+    const serverTime = createClockSkew(machine.clock);
+    const process: ManagerProcess = { identity, machine, link, serverTime, views };
     processes.set(identity, process);
-    states = [...states, stateOf(process)];
+    states = [...states, stateOf(process, options.isServed)];
     const write = (line: string): void => say(`${identity} says ${line}`);
     const log = options.logged ? createLogger({ write, now: () => machine.clock.now(), format: 'text' }) : silentLogger;
+    const env: Env = { clock: machine.clock, random: createRandom(plan.seed + number), log };
     runManager(
       {
-        clientOf: (part) => clientOf(process, part),
-        env: { clock: machine.clock, random: createRandom(plan.seed + number), log },
+        clientsOf: (part) => clientsOf(process, part, env),
+        env,
         identity,
         controllers: kinds,
+        aheadMs: () => serverTime.aheadMs(),
+        askPrometheus: options.prometheus.senderOf(machine),
       },
       new AbortController().signal,
     ).catch((error: unknown) => {
@@ -169,8 +199,9 @@ export const createManagers = (options: ManagersOptions) => {
         machine.resume();
       }
     },
-    /** No manager is stopped or cut off. */
-    areHealthy: (): boolean => present.every(({ machine, link }) => machine.state === 'running' && link.up),
+    /** No manager is stopped or cut off, or has a watch that has fallen silent. */
+    areHealthy: (): boolean =>
+      present.every(({ machine, link }) => machine.state === 'running' && link.up && !link.silent),
   };
 };
 export type Managers = ReturnType<typeof createManagers>;

@@ -1,0 +1,245 @@
+// The dashboard of `kubectl edgeset dashboard`, on the embedded cluster with a manager.
+
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import axe from 'axe-core';
+import { advancedDaemonSetCrd } from '../../src/advanced/index.ts';
+import { customResourceDefinitions, daemonSets } from '../../src/kube/index.ts';
+import { daemonRolloutCrd } from '../../src/rollout/index.ts';
+import { kubectlApply } from '../cluster/index.ts';
+import type { Cluster, Link, Manager } from '../conformance/index.ts';
+import { until } from '../conformance/kit/until.ts';
+import { startEmbeddedCluster } from '../sim/cluster.ts';
+import { violations } from './checks.ts';
+import { type StartedDashboard, startDashboard } from './start-dashboard.ts';
+import { pages } from './visit.ts';
+
+const SHOPS = Array.from({ length: 44 }, (_, index) => `shop-${index + 1}`);
+const VANS = Array.from({ length: 16 }, (_, index) => `van-${index + 1}`);
+const ALL = SHOPS.length + VANS.length;
+/** The budget of 10%: the breaker halts the version then. */
+const FAILED = 6;
+/** Written with EDGESET_WRITE_PICTURES=1. */
+const PICTURE = path.join(import.meta.dirname, '../../docs/images/fleet-halted.png');
+const program = path.join(import.meta.dirname, '../../bin/kubectl-edgeset.ts');
+
+const daemonSet = (namespace: string, image: string) => ({
+  apiVersion: 'apps/v1',
+  kind: 'DaemonSet',
+  metadata: {
+    name: 'web',
+    namespace,
+    annotations: { 'apps.openyurt.io/update-strategy': 'auto', 'edgeset.io/settle-seconds': '1' },
+  },
+  spec: {
+    selector: { matchLabels: { app: 'web' } },
+    updateStrategy: { type: 'OnDelete' },
+    template: { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'c', image }] } },
+  },
+});
+
+/** The API server checks its settings by itself. */
+const advancedDaemonSet = (namespace: string) => ({
+  apiVersion: 'apps.kruise.io/v1beta1',
+  kind: 'DaemonSet',
+  metadata: { name: 'cache', namespace },
+  spec: {
+    selector: { matchLabels: { app: 'cache' } },
+    template: { metadata: { labels: { app: 'cache' } }, spec: { containers: [{ name: 'c', image: 'cache:v1' }] } },
+  },
+});
+
+describe('the dashboard', { timeout: 240_000 }, () => {
+  const open = pages();
+  let cluster: Cluster;
+  let manager: Manager;
+  let dashboard: StartedDashboard;
+  let origin: string;
+  let entry: string;
+  let namespace: string;
+  let link: Link;
+
+  before(async () => {
+    cluster = await startEmbeddedCluster();
+    for (const crd of [daemonRolloutCrd, advancedDaemonSetCrd])
+      await cluster.client.create(customResourceDefinitions, crd);
+    await cluster.addNodes(SHOPS, { labels: { site: 'shop' } });
+    await cluster.addNodes(VANS, { labels: { site: 'van' } });
+    namespace = await cluster.createNamespace('fleet');
+    manager = await cluster.startManager({ namespace, args: ['--leader-elect=false'] });
+    await kubectlApply(cluster.kubeconfig, daemonSet(namespace, 'web:v1'));
+    await kubectlApply(cluster.kubeconfig, advancedDaemonSet(namespace));
+    link = await cluster.link();
+    const server = `https://127.0.0.1:${link.port}`;
+    const args = ['--kubeconfig', cluster.kubeconfig, '--server', server, '-n', namespace];
+    dashboard = await startDashboard(program, args);
+    ({ origin, entry } = dashboard);
+  });
+  after(async () => {
+    const code = await dashboard.stop();
+    await manager.stop();
+    await link.close();
+    await cluster.stop();
+    assert.equal(code, 0, 'Ctrl-C ends it');
+  });
+
+  it('refuses who does not know the key, other sites, and what is no command', async () => {
+    const get = (to: string, headers: Record<string, string> = {}) =>
+      fetch(`${origin}${to}`, { headers, redirect: 'manual' });
+    assert.equal((await get('/api/labels')).status, 401);
+    assert.equal((await get('/?key=wrong')).status, 403);
+    const entered = await get(entry);
+    const [cookie = ''] = entered.headers.getSetCookie();
+    assert.match(cookie, /; HttpOnly; SameSite=Strict/);
+    const key = { cookie: cookie.split(';')[0] ?? '' };
+    assert.equal((await get('/api/labels', key)).status, 200);
+    assert.equal((await get('/api/labels', { ...key, origin: 'http://evil.test' })).status, 403);
+    const post = (type: string, body: unknown) =>
+      fetch(`${origin}/api/commands`, {
+        method: 'POST',
+        headers: { ...key, 'content-type': type },
+        body: JSON.stringify(body),
+      });
+    const command = { command: 'pause', namespace, kind: 'ds', name: 'web' };
+    assert.equal((await post('text/plain', command)).status, 415);
+    assert.equal((await post('application/json', { ...command, command: 'crds' })).status, 400);
+    assert.equal((await post('application/json', { ...command, name: '--kubeconfig=/etc/passwd' })).status, 400);
+  });
+
+  it('shows the fleet, why a version was halted, and takes it back', async (t) => {
+    const { page } = await open(t, origin, { path: entry, viewport: { width: 1280, height: 800 } });
+    await page.evaluate(axe.source);
+    await page.getByRole('row', { name: /^web .* Complete / }).waitFor();
+    assert.deepEqual(await violations(page), []);
+
+    await page.getByRole('link', { name: 'web' }).click();
+    await page.getByRole('button', { name: `${ALL} updated` }).waitFor();
+    await kubectlApply(cluster.kubeconfig, daemonSet(namespace, 'web:v2--crash-loop'));
+    await page.locator('.said.bad').waitFor({ timeout: 60_000 });
+    await page.getByLabel('Group by').selectOption('site');
+    await page.getByRole('heading', { name: `van ${VANS.length}` }).waitFor();
+    if (process.env.EDGESET_WRITE_PICTURES) await page.screenshot({ path: PICTURE });
+    assert.deepEqual(await violations(page), []);
+
+    await page.getByRole('button', { name: `${FAILED} failed` }).click();
+    await page.getByRole('application').first().focus();
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('Enter');
+    const drawer = page.getByRole('complementary');
+    await drawer
+      .getByText(/CrashLoopBackOff|crash/i)
+      .first()
+      .waitFor();
+    assert.deepEqual(await violations(page), []);
+    await page.keyboard.press('Escape');
+    await drawer.waitFor({ state: 'detached' });
+
+    await page.getByRole('button', { name: 'Undo' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText(/dry run/).waitFor();
+    assert.deepEqual(await violations(page), []);
+    await dialog.getByRole('button', { name: 'Do it' }).click();
+    await dialog.getByText(/rolled back/).waitFor();
+    await dialog.getByRole('button', { name: 'Close' }).click();
+    await page.getByRole('button', { name: `${ALL} updated` }).waitFor({ timeout: 60_000 });
+
+    await page.getByText('Last rollouts').click();
+    await page.getByRole('row', { name: /^2 .* Undone .* web:v1 -> web:v2--crash-loop$/ }).waitFor();
+    await page.getByRole('row', { name: /^3 .* 2 to 3 .* edgeset-cli / }).waitFor();
+    assert.deepEqual(await violations(page), []);
+  });
+
+  it('draws a rollout since it began for who comes later', async (t) => {
+    const { page } = await open(t, origin, { path: entry });
+    await page.getByRole('link', { name: 'web' }).click();
+    await page.getByRole('img', { name: new RegExp(`at the target from ${ALL - FAILED} to ${ALL}, `) }).waitFor();
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await page.locator('.time-line canvas').waitFor();
+  });
+
+  it('sets the budget and the partition after it has said what changes', async (t) => {
+    const { page } = await open(t, origin, { path: entry });
+    await page.getByRole('link', { name: 'web' }).click();
+    const dialog = page.getByRole('dialog');
+    const set = page.getByRole('button', { name: 'Set…' });
+    await set.waitFor();
+    assert.equal(await set.isDisabled(), true, 'there is nothing to set yet');
+    await page.getByLabel('Budget').fill('5');
+    await page.getByLabel('Partition').fill('50%');
+    await set.click();
+    await dialog.getByText('max-unavailable 10% -> 5; edgeset.io/partition 0 -> 50% (server dry run)').waitFor();
+    await dialog.getByText('Budget 5: 0 in use').waitFor();
+    await page.evaluate(axe.source);
+    assert.deepEqual(await violations(page), []);
+    const { items } = await cluster.client.list(daemonSets, { namespace });
+    assert.deepEqual(
+      Object.keys(items[0]?.metadata?.annotations ?? {}).filter((key) => key.endsWith('partition')),
+      [],
+    );
+    await dialog.getByRole('button', { name: 'Do it' }).click();
+    await dialog.getByText(/partition 0 -> 50%$/m).waitFor();
+    await dialog.getByRole('button', { name: 'Close' }).click();
+    await page.getByText('budget 0 of 5').waitFor();
+
+    await page.getByLabel('Budget').fill('500%');
+    await page.getByLabel('Partition').fill('');
+    await set.click();
+    await dialog.getByText('"500%" is more than all nodes').waitFor();
+    assert.equal(await dialog.getByRole('button', { name: 'Do it' }).count(), 0);
+  });
+
+  it('shows why the API server refuses a change', async (t) => {
+    const { page } = await open(t, origin, { path: entry });
+    await page.goto(`${origin}/#/${namespace}/ads/cache`);
+    await page.getByLabel('Budget').fill('0');
+    await page.getByRole('button', { name: 'Set…' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText(/no node could ever be updated/).waitFor();
+    assert.equal(await dialog.getByRole('button', { name: 'Do it' }).count(), 0);
+  });
+
+  it('says that the API server does not answer, and shows what happened once it does', async (t) => {
+    const { page } = await open(t, origin, { path: entry });
+    const state = page.locator('.link');
+    await state.getByText('live').waitFor();
+    link.cut();
+    await state.getByText(/The watch failed .* retrying/).waitFor();
+    assert.equal(await page.getByRole('link', { name: 'web' }).count(), 1, 'what was known stays');
+    link.restore();
+    await state.getByText('live').waitFor({ timeout: 60_000 });
+  });
+
+  it('is accessible in each state in the dark, and fits a phone and a wall', async (t) => {
+    const { page } = await open(t, origin, { path: entry, colorScheme: 'dark' });
+    await page.evaluate(axe.source);
+    const check = async (state: string): Promise<void> => {
+      for (const width of [2_560, 320]) {
+        await page.setViewportSize({ width, height: width === 320 ? 568 : 1_440 });
+        const needed = (): Promise<number> => page.evaluate<number>('document.documentElement.scrollWidth');
+        await until(`${state} fits a screen of ${width} px`, async () => (await needed()) <= width);
+      }
+      assert.deepEqual(await violations(page), [], state);
+    };
+    const row = page.getByRole('link', { name: 'web' });
+    await row.waitFor();
+    await check('the overview');
+    await page.getByLabel('Search').fill('nothing of this name');
+    await page.getByText('No rollout matches').waitFor();
+    await check('an empty overview');
+    await page.getByLabel('Search').fill('');
+    await row.click();
+    await page.getByRole('button', { name: `${ALL} updated` }).waitFor();
+    await check('a rollout');
+    await page.getByLabel('Node', { exact: true }).fill('van-16');
+    await page.getByRole('heading', { name: 'Nodes 1', exact: true }).waitFor();
+    await page.getByRole('application').focus();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.getByRole('complementary', { name: 'Node van-16' }).getByText('Ready').first().waitFor();
+    await check('a node');
+    await page.goto(`${origin}/#/${namespace}/ds/absent`);
+    await page.getByText('does not exist, or is not managed').waitFor();
+    await check('no rollout');
+  });
+});

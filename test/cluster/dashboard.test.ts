@@ -1,0 +1,243 @@
+// The dashboard in the cluster: it has the rights of its own ServiceAccount, and callers have those of theirs.
+
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { request } from 'node:https';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { after, before, test } from 'node:test';
+import { createTestAuthority, eventually } from '../support/index.ts';
+import { kubeconfigText } from './controlplane.ts';
+import { kubectl, kubectlApply, mintToken, type RealCluster, startCluster } from './index.ts';
+import type { Program } from './processes.ts';
+
+const root = join(import.meta.dirname, '..', '..');
+const DASHBOARD = 'system:serviceaccount:edgeset-system:edgeset-dashboard';
+
+interface Answer {
+  status: number;
+  cookie: string;
+  body: string;
+}
+
+let cluster: RealCluster;
+let dashboard: Program;
+let port: number;
+let shop: string;
+let depot: string;
+const authority = createTestAuthority();
+
+const call = (
+  method: string,
+  path: string,
+  { cookie, body, headers = {} }: { cookie?: string; body?: unknown; headers?: Record<string, string> } = {},
+): Promise<Answer> => {
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+  const origin = `https://127.0.0.1:${port}`;
+  const sent = request(
+    `${origin}${path}`,
+    {
+      method,
+      ca: authority.cert,
+      headers: { origin, 'content-type': 'application/json', ...(cookie && { cookie }), ...headers },
+    },
+    (response) => {
+      text(response).then(
+        (said) =>
+          resolve({
+            status: response.statusCode ?? 0,
+            cookie: response.headers['set-cookie']?.[0]?.split(';')[0] ?? '',
+            body: said,
+          }),
+        reject,
+      );
+    },
+  );
+  sent.on('error', reject);
+  sent.end(body === undefined ? undefined : JSON.stringify(body));
+  return promise;
+};
+
+/** There is no such plan; the dashboard looks for it. */
+const daemonSet = (namespace: string) => ({
+  apiVersion: 'apps/v1',
+  kind: 'DaemonSet',
+  metadata: {
+    name: 'web',
+    namespace,
+    annotations: { 'apps.openyurt.io/update-strategy': 'auto', 'edgeset.io/rollout-plan': 'cluster/rings' },
+  },
+  spec: {
+    selector: { matchLabels: { app: 'web' } },
+    updateStrategy: { type: 'OnDelete' },
+    template: { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'c', image: 'web:v1' }] } },
+  },
+});
+
+/** A user who may read the rollouts of a namespace, and write its DaemonSets if `writes`. Resolves with a token. */
+const createUser = async (name: string, namespace: string, writes: boolean): Promise<string> => {
+  const run = (...args: string[]): Promise<string> => kubectl(cluster.kubeconfig, ['-n', namespace, ...args]);
+  await run('create', 'serviceaccount', name);
+  const metadata = { name, namespace };
+  const verbs = ['get', 'list', 'watch'];
+  await kubectlApply(cluster.kubeconfig, {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'Role',
+    metadata,
+    rules: [
+      { apiGroups: ['edgeset.io'], resources: ['daemonrollouts'], verbs },
+      { apiGroups: ['apps'], resources: ['daemonsets'], verbs: writes ? [...verbs, 'patch'] : verbs },
+      { apiGroups: ['apps'], resources: ['controllerrevisions'], verbs },
+      { apiGroups: [''], resources: ['pods'], verbs },
+    ],
+  });
+  await run('create', 'rolebinding', name, `--role=${name}`, `--serviceaccount=${namespace}:${name}`);
+  return mintToken(cluster.plane.api, namespace, name);
+};
+
+const logIn = async (token: string): Promise<string> => {
+  const { status, cookie, body } = await call('POST', '/api/session', { body: { token } });
+  assert.equal(status, 200, body);
+  assert.ok(!body.includes(token), 'the token is never sent back');
+  return cookie;
+};
+
+/** Reads a stream until it has said this much. */
+const firstOf = (path: string, cookie: string, wanted: RegExp): Promise<string> => {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const sent = request(`https://127.0.0.1:${port}${path}`, { ca: authority.cert, headers: { cookie } }, (response) => {
+    let said = '';
+    response.setEncoding('utf8').on('data', (chunk: string) => {
+      said += chunk;
+      if (!wanted.test(said)) return;
+      resolve(said);
+      sent.destroy();
+    });
+    response.on('end', () => reject(new Error(`${path} ended: ${response.statusCode} ${said}`)));
+  });
+  // A stream that says nothing of what is wanted still says that it lives.
+  const deadline = setTimeout(() => {
+    reject(new Error(`${path} did not say ${wanted}`));
+    sent.destroy();
+  }, 60_000);
+  sent.on('error', reject);
+  sent.end();
+  return promise.finally(() => clearTimeout(deadline));
+};
+
+const start = async (): Promise<Program> => {
+  const { plane } = cluster;
+  const token = await mintToken(plane.api, 'edgeset-system', 'edgeset-dashboard');
+  const file = (name: string, content: string): string => {
+    const path = join(plane.dir, name);
+    writeFileSync(path, content, { mode: 0o600 });
+    return path;
+  };
+  const { cert, key } = authority.issue('dashboard');
+  return plane.processes.start({
+    name: 'dashboard',
+    file: process.execPath,
+    args: [
+      join(root, 'bin', 'edgeset.ts'),
+      'dashboard',
+      `--kubeconfig=${file('dashboard.kubeconfig', kubeconfigText({ ...plane.access, token }))}`,
+      '--listen=127.0.0.1:0',
+      `--tls-cert-file=${file('dashboard.crt', cert)}`,
+      `--tls-private-key-file=${file('dashboard.key', key)}`,
+      '--log-format=json',
+    ],
+  });
+};
+
+before(async () => {
+  cluster = await startCluster();
+  const crds = ['apply', '--server-side', '-f', join(root, 'deploy', 'crds')];
+  await kubectl(cluster.kubeconfig, crds);
+  await kubectl(cluster.kubeconfig, ['wait', '--for=condition=Established', 'crd', '--all', '--timeout=30s']);
+  await kubectl(cluster.kubeconfig, ['create', 'namespace', 'edgeset-system']);
+  await kubectl(cluster.kubeconfig, ['apply', '-f', join(root, 'deploy', 'dashboard', 'rbac.yaml')]);
+  [shop, depot] = [await cluster.createNamespace('shop'), await cluster.createNamespace('depot')];
+  for (const namespace of [shop, depot]) await kubectlApply(cluster.kubeconfig, daemonSet(namespace));
+  dashboard = await start();
+  port = await eventually(
+    'the dashboard watches the rollouts',
+    async () => {
+      const log = await dashboard.log();
+      const [, found] = /"serving the dashboard","port":(\d+)/.exec(log) ?? [];
+      return log.includes('watching the rollouts') && Number(found);
+    },
+    { withinMs: 30_000, everyMs: 50 },
+  );
+});
+after(() => cluster.stop());
+
+test('two users see their own namespaces, and act with their own rights', async () => {
+  const [reader, writer] = [await createUser('reader', shop, false), await createUser('writer', depot, true)];
+  const [ofReader, ofWriter] = [await logIn(reader), await logIn(writer)];
+
+  for (const [cookie, own, foreign] of [
+    [ofReader, shop, depot],
+    [ofWriter, depot, shop],
+  ] as const) {
+    const overview = await firstOf('/api/rollouts', cookie, /"rows"/);
+    assert.match(overview, new RegExp(`"namespace":"${own}"`));
+    assert.doesNotMatch(overview, new RegExp(foreign));
+    await firstOf(`/api/rollouts/${own}/ds/web`, cookie, /"type":"rollout"/);
+    const [forbidden, missing] = await Promise.all([
+      call('GET', `/api/rollouts/${foreign}/ds/web`, { cookie }),
+      call('GET', `/api/rollouts/${own}/ds/none`, { cookie }),
+    ]);
+    assert.equal(forbidden.status, 404);
+    assert.equal(forbidden.body, missing.body, 'nobody learns what there is elsewhere');
+    assert.equal(
+      (await call('GET', '/api/labels', { cookie })).body,
+      '[]',
+      'labels of nodes need the right to list them',
+    );
+  }
+
+  const pause = (cookie: string, namespace: string): Promise<Answer> =>
+    call('POST', '/api/commands', { cookie, body: { command: 'pause', namespace, kind: 'ds', name: 'web' } });
+  const refused = await pause(ofReader, shop);
+  assert.match(refused.body, /cannot patch resource \\"daemonsets\\" in API group \\"apps\\"/);
+  assert.match(refused.body, /"code":1/);
+  assert.match((await pause(ofReader, depot)).body, /cannot .* in the namespace/);
+  assert.match((await pause(ofWriter, depot)).body, /"code":0/);
+
+  const paused = await cluster.plane.api.get<{ metadata: { annotations: object } }>(
+    `/apis/apps/v1/namespaces/${depot}/daemonsets/web`,
+  );
+  assert.deepEqual(
+    Object.entries(paused.metadata.annotations).find(([key]) => key === 'edgeset.io/paused'),
+    ['edgeset.io/paused', 'true'],
+  );
+  const records = await cluster.audit.read();
+  const acts = records.filter(({ verb, resource }) => verb === 'patch' && resource === 'daemonsets');
+  assert.deepEqual(
+    acts.map(({ user, namespace, code }) => [user, namespace, code]),
+    [
+      [`system:serviceaccount:${shop}:reader`, shop, 403],
+      [`system:serviceaccount:${depot}:writer`, depot, 200],
+    ],
+  );
+  const own = records.filter(({ user }) => user === DASHBOARD);
+  const READS: readonly string[] = ['get', 'list', 'watch'];
+  assert.ok(own.length > 0);
+  assert.deepEqual(
+    [...new Set(own.filter(({ verb }) => !READS.includes(verb)).map((one) => one.resource))].toSorted(),
+    ['subjectaccessreviews', 'tokenreviews'],
+  );
+  assert.deepEqual(
+    own.filter(({ code }) => code === 403).map(({ verb, resource }) => `${verb} ${resource}`),
+    [],
+  );
+
+  assert.equal((await call('DELETE', '/api/session', { cookie: ofReader })).status, 204);
+  assert.equal((await call('GET', '/api/labels', { cookie: ofReader })).status, 401);
+  assert.match((await call('GET', '/api/session', { cookie: ofReader })).body, /"mustLogIn"/);
+  assert.equal((await call('GET', '/api/session', { headers: { authorization: `Bearer ${reader}` } })).status, 200);
+  assert.equal((await call('POST', '/api/session', { body: { token: `${reader}x` } })).status, 401);
+  assert.doesNotMatch(await dashboard.log(), new RegExp(reader.slice(-40)), 'no token in the log');
+  await dashboard.stop();
+  assert.equal(await dashboard.exit, 0);
+});

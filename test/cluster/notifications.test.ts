@@ -1,0 +1,165 @@
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { Webhook } from 'standardwebhooks';
+import type { Manager } from '../conformance/index.ts';
+import {
+  createTestAuthority,
+  eventually,
+  onBody,
+  sendJson,
+  startTestServer,
+  type TestServer,
+} from '../support/index.ts';
+import { type RealCluster, startCluster } from './index.ts';
+
+const KEY = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+const authority = createTestAuthority();
+
+interface Received {
+  id: string;
+  /** The end of the event's type, such as `halted`. */
+  kind: string;
+  revision: string;
+}
+
+let cluster: RealCluster;
+let server: TestServer;
+/** What the receiver has accepted. */
+const received: Received[] = [];
+/** It answers 503 while it is down, from the first notification until the next leader. */
+let down = false;
+before(async () => {
+  server = await startTestServer({ protocol: 'https', identity: authority.issue('receiver') }, (request, response) => {
+    const { headers } = request;
+    onBody(request, (body) => {
+      if (down) {
+        sendJson(response, {}, 503);
+        return;
+      }
+      const event = new Webhook(KEY).verify(body, headers as Record<string, string>) as {
+        id: string;
+        type: string;
+        data: { revision: string };
+      };
+      // Before the halt can come.
+      if (received.length === 0) down = true;
+      received.push({
+        id: event.id,
+        kind: event.type.replace('io.edgeset.rollout.', ''),
+        revision: event.data.revision,
+      });
+      sendJson(response, {}, 202);
+    });
+  });
+  cluster = await startCluster();
+});
+after(async () => {
+  await server.close();
+  await cluster.stop();
+});
+
+test('each notification of a rollout arrives once, also when leaders are killed', async () => {
+  const { api, dir } = cluster.plane;
+  await cluster.addNodes(['n1', 'n2']);
+  const namespace = await cluster.createNamespace('notify');
+  const path = `/apis/apps/v1/namespaces/${namespace}/daemonsets/app`;
+  const setImage = (image: string): Promise<unknown> =>
+    api.apply(path, {
+      apiVersion: 'apps/v1',
+      kind: 'DaemonSet',
+      metadata: { name: 'app', annotations: { 'apps.openyurt.io/update-strategy': 'auto' } },
+      spec: {
+        selector: { matchLabels: { app: 'app' } },
+        updateStrategy: { type: 'OnDelete' },
+        template: { metadata: { labels: { app: 'app' } }, spec: { containers: [{ name: 'app', image }] } },
+      },
+    });
+  const file = join(dir, 'notifications.yaml');
+  const configure = (targets: unknown[]): Promise<void> => writeFile(file, JSON.stringify({ targets }));
+  await configure([
+    {
+      name: 'bus',
+      type: 'webhook',
+      url: `${server.url}/in`,
+      keys: [KEY],
+      ca: authority.cert,
+      namespaces: ['notify-*'],
+    },
+  ]);
+
+  const managers: Manager[] = [];
+  const start = async (): Promise<Manager> => {
+    const manager = await cluster.startManager({
+      namespace,
+      args: [
+        '--leader-elect=true',
+        `--leader-election-namespace=${namespace}`,
+        '--leader-election-lease-duration=4s',
+        '--leader-election-renew-deadline=3s',
+        '--leader-election-retry-period=500ms',
+        `--notifications-config=${file}`,
+      ],
+    });
+    managers.push(manager);
+    return manager;
+  };
+  const statusOf = async () =>
+    (
+      await api.get<{
+        status?: {
+          conditions?: { type: string; status: string }[];
+          notifications?: { pending: { kind: string }[] };
+        };
+      }>(`/apis/edgeset.io/v1alpha1/namespaces/${namespace}/daemonrollouts/app`)
+    ).status ?? {};
+  const pending = async (): Promise<string> =>
+    ((await statusOf()).notifications?.pending ?? []).map(({ kind }) => kind).join(' ');
+  const until = (what: string, probe: () => Promise<unknown> | boolean): Promise<unknown> =>
+    eventually(what, probe, { withinMs: 60_000, everyMs: 100 }).catch(async (cause) => {
+      throw new Error((await Promise.all(managers.map((each) => each.log()))).join('\n'), { cause });
+    });
+  const isTrue = (type: string) => async (): Promise<boolean> =>
+    (await statusOf()).conditions?.some((each) => each.type === type && each.status === 'True') ?? false;
+  const kinds = (): string => received.map(({ kind }) => kind).join(' ');
+
+  await setImage('app:v1');
+  let leader = await start();
+  await until('the first template is everywhere', isTrue('AllNodesUpdated'));
+  assert.equal(kinds(), '', 'the first target is no rollout');
+
+  await setImage('app:v2--crash-loop');
+  await until('it has started', () => kinds() === 'started');
+  await until('it is halted', isTrue('Halted'));
+  await until('the receiver is asked in vain', async () => (await pending()).includes('halted'));
+  leader.kill('SIGKILL');
+  await leader.exit;
+  down = false;
+  leader = await start();
+  await until(
+    'the next leader delivers the halt',
+    async () => kinds() === 'started halted' && (await pending()) === '',
+  );
+
+  leader.kill('SIGKILL');
+  await leader.exit;
+  leader = await start();
+  await setImage('app:v3');
+  await until('the new rollout is complete', () => received.length >= 5);
+  await until('all is on record', async () => (await pending()) === '');
+  assert.equal(kinds(), 'started halted started completed all-nodes-updated');
+  assert.equal(new Set(received.map(({ id }) => id)).size, 5);
+
+  const metrics = await (await fetch(`${leader.metrics}/metrics`)).text();
+  assert.match(metrics, /^edgeset_notifications_total\{target="bus",result="delivered"\} 3$/m);
+
+  await writeFile(file, 'targets: 7');
+  await until('the log says why the new configuration is not used', async () =>
+    (await leader.log()).includes('targets: must be a list of targets'),
+  );
+  assert.equal((await fetch(`${leader.probes}/readyz`)).status, 200);
+  await setImage('app:v4');
+  await until('the last good one is still used', () => received.length >= 8);
+  await leader.stop();
+});

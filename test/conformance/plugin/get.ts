@@ -1,0 +1,101 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import path from 'node:path';
+import { type Case, section } from '../kit/index.ts';
+import { edgeset, succeeds } from './run.ts';
+
+const plugin = path.join(import.meta.dirname, '..', '..', '..', 'bin', 'kubectl-edgeset.ts');
+
+/** Runs `get -w` as a process of its own: Ctrl-C in this one would interrupt the cases beside it, too. */
+const follow = (c: Case, name: string) => {
+  const args = [plugin, 'get', name, '-w', '--kubeconfig', c.cluster.kubeconfig, '-n', c.namespace];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  let text = '';
+  child.stdout.setEncoding('utf8').on('data', (more: string) => (text += more));
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+  return {
+    /** The last line of each node, in words. */
+    rows: (): Map<string, string> =>
+      new Map(
+        text
+          .split('\n')
+          .slice(1, -1)
+          .map((line) => [line.split(' ')[0] ?? '', line.split(/ +/).join(' ')]),
+      ),
+    text: () => text,
+    interrupt(): Promise<number | null> {
+      child.kill('SIGINT');
+      return ended;
+    },
+  };
+};
+
+const listed = async (c: Case, name: string): Promise<string[]> =>
+  succeeds(await edgeset(c, 'get', name))[0]
+    .split('\n')
+    .slice(1, -1)
+    .map((line) => line.split(/ +/).join(' '));
+
+/** Resolves once the lines that were followed end with what is listed now. */
+const untilSame = (c: Case, name: string, followed: ReturnType<typeof follow>): Promise<unknown> =>
+  c.until('get -w shows what get lists', async () => {
+    const now = await listed(c, name);
+    return now.join('\n') === [...followed.rows().values()].toSorted().join('\n');
+  });
+
+export const following = section('get', (rule) => {
+  rule(
+    '-w shows each change of a rollout, and at any time what a fresh list shows',
+    async (c) => {
+      const [away = ''] = c.nodes;
+      await c.rolledOut();
+      const followed = follow(c, 'ds/app');
+      try {
+        await untilSame(c, 'app', followed);
+        await c.cluster.offline([away]);
+        await c.setImage('app:v2');
+        await c.untilCondition('Complete');
+        await untilSame(c, 'app', followed);
+        assert.match(followed.text(), / updating +/);
+        assert.match(followed.rows().get(away) ?? '', / offline offline-outdated /);
+        await c.setImage('app:v3--crash-loop');
+        await c.untilCondition('Halted');
+        await untilSame(c, 'app', followed);
+        assert.match([...followed.rows().values()].join('\n'), / failed crash-loop /);
+        await c.cluster.online([away]);
+        await c.setImage('app:v4');
+        await c.untilRunning('app:v4', c.nodes);
+        await untilSame(c, 'app', followed);
+        assert.equal(await followed.interrupt(), 0);
+      } finally {
+        await followed.interrupt();
+      }
+    },
+    { nodes: 3 },
+  );
+});
+
+export const followingAdvanced = section(
+  'get, of Advanced DaemonSets',
+  (rule) => {
+    rule(
+      '-w follows updates in place and a partition',
+      async (c) => {
+        await c.rolledOut({ rollingUpdate: { rollingUpdateType: 'InPlaceIfPossible', partition: 1 } });
+        const followed = follow(c, 'ads/app');
+        try {
+          await untilSame(c, 'ads/app', followed);
+          await c.setImage('app:v2');
+          await c.untilRunning('app:v2', c.nodes.slice(1));
+          await untilSame(c, 'ads/app', followed);
+          assert.match([...followed.rows().values()].join('\n'), / held partition /);
+          assert.equal(await followed.interrupt(), 0);
+        } finally {
+          await followed.interrupt();
+        }
+      },
+      { nodes: 3 },
+    );
+  },
+  { kind: 'advanced' },
+);

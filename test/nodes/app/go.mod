@@ -1,0 +1,3 @@
+module edgeset.io/nodes/app
+
+go 1.24.0

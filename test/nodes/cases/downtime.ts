@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { after, before, it } from 'node:test';
+import { watchMachine } from '../../../bench/measure/machine.ts';
+import { steadyClock } from '../../../src/runtime/index.ts';
+import { type AppOptions, deployApp } from '../app.ts';
+import type { Site } from '../product.ts';
+
+/** Of the registry, towards each node. */
+const BYTES_PER_SECOND = 200_000;
+const IMAGE_BYTES = 2_500_000;
+const PULL_MS = (IMAGE_BYTES / BYTES_PER_SECOND) * 1000;
+const required = { 'edgeset.io/predownload': 'required', 'apps.openyurt.io/max-unavailable': '1' };
+const advanced = (rollingUpdate: object) => ({ updateStrategy: { rollingUpdate } });
+
+interface Row {
+  what: string;
+  options: Pick<AppOptions, 'kind' | 'annotations' | 'spec'>;
+  nodes: readonly string[];
+  /** How long every node may be without a ready pod. */
+  worstMs: readonly [least: number, most: number];
+}
+
+interface Figures {
+  rolloutMs: number;
+  downtimesMs: readonly number[];
+}
+
+const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
+
+/** Two-node rollouts of an image of 2.5 MB behind a slow registry: how long is a node without a ready pod? */
+export const downtime = (site: Site, plain: readonly string[], withAgents: readonly string[]): void => {
+  // Termination and start take a second or two; a busy machine makes that more.
+  const withoutPull = [0, PULL_MS * 0.8] as const;
+  const rows: readonly Row[] = [
+    { what: 'native, RollingUpdate', options: { kind: 'native' }, nodes: plain, worstMs: [PULL_MS, Infinity] },
+    {
+      what: 'edgeset, pulled ahead by pods',
+      options: { annotations: required },
+      nodes: plain,
+      worstMs: withoutPull,
+    },
+    {
+      what: 'edgeset, pulled ahead by agents',
+      options: { annotations: required },
+      nodes: withAgents,
+      worstMs: withoutPull,
+    },
+    {
+      what: 'edgeset, pulled ahead, in place',
+      options: {
+        kind: 'advanced',
+        annotations: required,
+        spec: advanced({ rollingUpdateType: 'InPlaceIfPossible', maxUnavailable: 1 }),
+      },
+      nodes: plain,
+      worstMs: withoutPull,
+    },
+    {
+      what: 'edgeset, surge',
+      options: { kind: 'advanced', spec: advanced({ rollingUpdateType: 'Surging' }) },
+      nodes: plain,
+      worstMs: [0, 0],
+    },
+  ];
+  const figures = new Map<string, Figures>();
+  let howBusy = (): string => '';
+  before(() => {
+    howBusy = watchMachine();
+  });
+
+  rows.forEach(({ what, options, nodes, worstMs: [least, most] }, index) => {
+    it(what, async () => {
+      const app = await deployApp({
+        cluster: site.cluster,
+        name: `downtime-${index}`,
+        nodes,
+        image: site.cluster.images.add(`quick-${index}:v1`),
+        ...options,
+      });
+      const image = site.cluster.images.add(`slow-${index}:v2`, IMAGE_BYTES);
+      site.cluster.slow(`slow-${index}`, BYTES_PER_SECOND);
+      const from = steadyClock.now();
+      await app.change({ image });
+      await app.untilRunning(image, nodes, 120_000);
+      const rolloutMs = steadyClock.now() - from;
+      const downtimesMs = nodes.map((node) => app.timeline.downtimes().get(node) ?? 0);
+      figures.set(what, { rolloutMs, downtimesMs });
+      await app.remove();
+      const worst = Math.max(...downtimesMs);
+      assert.ok(least <= worst && worst <= most, `${seconds(worst)} without a ready pod`);
+    });
+  });
+
+  after(() => {
+    const line = (...cells: string[]): string =>
+      cells.map((cell, index) => cell.padEnd(index === 0 ? 34 : 16)).join('');
+    const lines = rows.flatMap(({ what }) => {
+      const found = figures.get(what);
+      return found ? [line(what, seconds(found.rolloutMs), found.downtimesMs.map(seconds).join(', '))] : [];
+    });
+    console.log([line('two nodes, 200 kB/s', 'rollout', 'without a ready pod'), ...lines, `(${howBusy()})`].join('\n'));
+  });
+};

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { type Background, startBackground } from './background.ts';
+import type { Machine } from './installation.ts';
+
+interface Block {
+  kind: string;
+  text: string;
+}
+
+/** The blocks of code of one section. */
+const blocksOf = (page: string, heading: string): readonly Block[] => {
+  const text = readFileSync(path.join(import.meta.dirname, '..', '..', page), 'utf8');
+  const [, section = ''] = text.split(`\n## ${heading}\n`);
+  const [own = ''] = section.split('\n## ');
+  return [...own.matchAll(/^```(\w+)\n(.*?)^```$/gms)].map(([, kind = '', block = '']) => ({ kind, text: block }));
+};
+
+/** Commands that run until they are interrupted: each has a terminal of its own. */
+const STAYS = /^npx edgeset (cluster|manager)\b/;
+
+/** Two managers on one machine would want the same ports. */
+const withoutPorts = (line: string): string =>
+  line.replace(/^npx edgeset manager/, '$& --metrics-bind-address=0 --health-probe-bind-address=0');
+
+/** Plays the walk of the README as it is written, with the package that the machine has. */
+export const playReadme = async (machine: Machine): Promise<void> => {
+  const terminals: Background[] = [];
+  const blocks = blocksOf('README.md', 'Try it');
+  assert.ok(blocks.length >= 8, `the README has ${blocks.length} blocks`);
+  const { folder, environment } = machine;
+  let printed = '';
+  try {
+    for (const { kind, text } of blocks) {
+      if (kind === 'text') {
+        assert.ok(printed.endsWith(text), `the README promises\n${text}but its commands print\n${printed}`);
+        continue;
+      }
+      const lines = text.replaceAll('/tmp/', `${folder}/`).split('\n');
+      const script = lines.filter((line) => !STAYS.test(line)).join('\n');
+      if (script.trim() !== '') ({ stdout: printed } = await machine.run(script, { timeout: 120_000 }));
+      for (const line of lines.filter((each) => STAYS.test(each))) {
+        const terminal = startBackground(machine, withoutPorts(line));
+        terminals.push(terminal);
+        const [, kubeconfig] = await terminal.until(/^export KUBECONFIG=(.*)$|"starting"/m);
+        if (kubeconfig !== undefined) environment.KUBECONFIG = kubeconfig;
+      }
+    }
+  } catch (error) {
+    throw new Error(`${String(error)}\n${terminals.map((each) => each.output()).join('\n')}`, { cause: error });
+  } finally {
+    for (const terminal of terminals.toReversed()) await terminal.stop();
+  }
+};

@@ -1,0 +1,115 @@
+import { isDeepStrictEqual } from 'node:util';
+import type {
+  DaemonRolloutStage,
+  DaemonRolloutStatus,
+  RolloutApprovalSpec,
+  RolloutPlanSpec,
+} from '../../../src/rollout/index.ts';
+import type { Change } from '../../../src/sim/index.ts';
+import { type AnyDaemonSet, openStages, type StagedNode, stageOfNode } from '../../invariants/index.ts';
+import type { CheckContext } from './check.ts';
+import { generationKey } from './cluster-state.ts';
+
+const PLAN_KEY = 'edgeset.io/rollout-plan';
+/** A change of the plan may take this long to reach a process over a healthy link, ms. */
+const LAG_MS = 2_000;
+/** A clock that differs from the API server's by less is not corrected, ms; and how exactly its Dates tell the difference. */
+const TOLERANCE_MS = 60_000;
+const RESOLUTION_MS = 1_000;
+
+/** Follows the rollout plan of a DaemonSet, what people decided, and the status that was written last. */
+export const followPlan = ({
+  actual,
+  now,
+  clockOf,
+  daemonSet,
+  rolloutName,
+}: Pick<CheckContext, 'actual' | 'now' | 'clockOf' | 'daemonSet' | 'rolloutName'>) => {
+  /** By plan: its specs, each with when it was replaced; the last one is present. Undefined: deleted. */
+  const plans = new Map<string, { spec: RolloutPlanSpec | undefined; until: number }[]>();
+  let status: DaemonRolloutStatus | undefined;
+  let movedAt = Number.NEGATIVE_INFINITY;
+  const approvals: { spec: RolloutApprovalSpec; at: number }[] = [];
+
+  const planName = (): string | undefined => actual.daemonSet?.metadata?.annotations?.[PLAN_KEY];
+  const specs = () => plans.get(planName() ?? '') ?? [];
+
+  return {
+    onCommit({ type, resource, object, previous }: Change): void {
+      const { name, labels } = object.metadata;
+      if (resource.plural === 'nodes' && !isDeepStrictEqual(labels, previous?.metadata.labels)) movedAt = now();
+      if (resource.plural === 'rolloutplans') {
+        const before = plans.get(name) ?? [];
+        const last = before.at(-1);
+        if (last) last.until = now();
+        const spec = type === 'DELETED' ? undefined : (object as unknown as { spec: RolloutPlanSpec }).spec;
+        plans.set(name, [...before.slice(-3), { spec, until: Number.POSITIVE_INFINITY }]);
+      }
+      if (resource.plural === 'daemonrollouts' && name === rolloutName)
+        status = type === 'DELETED' ? undefined : (object.status as DaemonRolloutStatus | undefined);
+      if (resource.plural !== 'rolloutapprovals' || type !== 'ADDED') return;
+      const { spec } = object as unknown as { spec: RolloutApprovalSpec };
+      const isOurs = spec.daemonSet.name === daemonSet.name && spec.daemonSet.apiGroup === daemonSet.group;
+      if (isOurs) approvals.push({ spec, at: now() });
+    },
+    /** The times that a process may go by where the plan is concerned: its clock, corrected by the API server's Date. */
+    timesOf(process: string): readonly number[] {
+      const own = clockOf(process);
+      const apart = Math.abs(own - now());
+      const isOwn = apart < TOLERANCE_MS + 2 * RESOLUTION_MS;
+      const isCorrected = apart > TOLERANCE_MS - 2 * RESOLUTION_MS;
+      return [...(isOwn ? [own] : []), ...(isCorrected ? [now(), now() - 2 * RESOLUTION_MS] : [])];
+    },
+    /** The DaemonSet names a plan. */
+    isStaged: (): boolean => planName() !== undefined,
+    get status(): DaemonRolloutStatus | undefined {
+      return status;
+    },
+    get plan(): RolloutPlanSpec | undefined {
+      return specs().at(-1)?.spec;
+    },
+    /** The present plan, and those that a process may still go by. */
+    recentPlans: (): readonly RolloutPlanSpec[] =>
+      specs().flatMap(({ spec, until }) => (spec && now() - until < LAG_MS ? [spec] : [])),
+    /** Nobody has edited the plan lately, or moved nodes to other stages and groups. */
+    isSettled: (): boolean => now() - Math.max(movedAt, specs().at(-2)?.until ?? 0) >= LAG_MS,
+    /** People's decisions about a stage of the target. `beforeMs`: at least so long ago. */
+    decisions: (stage: string, decision: 'Approve' | 'Promote', beforeMs = 0): readonly RolloutApprovalSpec[] =>
+      approvals.flatMap(({ spec, at }) =>
+        spec.stage === stage &&
+        (spec.decision ?? 'Approve') === decision &&
+        spec.revision === status?.target?.hash &&
+        now() - at >= beforeMs
+          ? [spec]
+          : [],
+      ),
+    /** The status is about the target of this version of the DaemonSet, which is the present one. */
+    isAbout: (version: AnyDaemonSet | undefined): boolean =>
+      version !== undefined &&
+      actual.daemonSet !== undefined &&
+      generationKey(version) === generationKey(actual.daemonSet) &&
+      actual.target !== undefined &&
+      status?.target?.hash === actual.target,
+    /** Stages, windows and freezes hold nothing back. */
+    isLifted: (): boolean => status?.rollback === true || (status?.target?.number ?? 1) <= 1,
+    stageOf: (spec: RolloutPlanSpec, node: StagedNode): string =>
+      stageOfNode(spec, status?.stages ?? [], status?.target?.hash ?? '', node),
+    openIn: (spec: RolloutPlanSpec): readonly string[] => openStages(spec, status?.stages ?? []),
+    /** Once all nodes are at the target: stages that are still to be passed. */
+    stagesLeft: (): readonly string[] => {
+      const spec = specs().at(-1)?.spec;
+      if (planName() === undefined || status?.rollback === true || (status?.target?.number ?? 1) <= 1) return [];
+      if (spec === undefined || status?.target?.hash !== actual.target) return ['all'];
+      const left: string[] = [];
+      for (const { name, promote } of spec.stages ?? []) {
+        if (status?.stages?.some((each) => each.name === name && each.promotedAt !== undefined)) continue;
+        // Nobody is asked about what no node needs.
+        if (promote?.approval?.required) break;
+        left.push(name);
+      }
+      return left;
+    },
+    stageNamed: (name: string): DaemonRolloutStage | undefined => status?.stages?.find((each) => each.name === name),
+  };
+};
+export type PlanState = ReturnType<typeof followPlan>;

@@ -1,0 +1,216 @@
+import type { RolloutPlanSpec } from '../../../src/rollout/index.ts';
+import type { Shape } from '../scenarios/scenario.ts';
+import type { Mutant } from './mutant.ts';
+import { at, history, release, test } from './plans.ts';
+
+type Promote = NonNullable<NonNullable<RolloutPlanSpec['stages']>[number]['promote']>;
+
+/** Nodes 0 and 3 are in the first stage, and all others in `rest`. */
+const ring = (promote: Promote = {}): Shape => ({
+  nodes: 4,
+  limit: '100%',
+  rolloutPlan: { stages: [{ name: 'ring', nodes: { selector: { matchLabels: { ring: 'r0' } } }, promote }] },
+});
+
+const STAGES = 'src/rollout/decision/stages.ts';
+const STATE = 'src/rollout/plan/stage-state.ts';
+
+/** Defects of rollout plans. */
+export const stages: readonly Mutant[] = [
+  {
+    name: 'every-stage-is-open',
+    whose: 'G1',
+    story: 'nodes of closed stages are updated',
+    breaks: ['G1'],
+    file: 'src/rollout/ledger/records.ts',
+    find: 'context = { ...context, isStageOpen: stages.isOpen };',
+    replace: 'context = { ...context, isStageOpen: () => true };',
+    hunt: history(ring({ soak: '20s' }), release(10)),
+  },
+  {
+    name: 'updates-in-a-freeze',
+    whose: 'G1',
+    story: 'updates begin during a freeze',
+    breaks: ['G1'],
+    file: 'src/rollout/decision/hold.ts',
+    find: 'if (!state || state.open) return undefined;',
+    replace: 'return undefined;',
+    also: [
+      {
+        file: 'src/rollout/ledger/records.ts',
+        find: 'context = { ...context, isCalendarOpen: calendar.isOpen };',
+        replace: 'context = { ...context, isCalendarOpen: () => true };',
+      },
+    ],
+    hunt: history(
+      { rolloutPlan: { freezes: [{ from: '2026-01-01T00:00:05Z', to: '2026-01-01T00:01:00Z' }] } },
+      release(10),
+    ),
+  },
+  {
+    name: 'plan-by-its-own-clock',
+    whose: 'G5',
+    story: 'a manager whose clock is five minutes ahead takes a freeze for over',
+    breaks: ['G1'],
+    file: 'src/rollout/ledger/ledger.ts',
+    find: 'const planTime = (now: number): number => now - aheadMs();',
+    replace: 'const planTime = (now: number): number => now;',
+    hunt: history(
+      { rolloutPlan: { freezes: [{ from: '2026-01-01T00:00:30Z', to: '2026-01-01T00:02:00Z' }] } },
+      at(1, { do: 'skew', ms: 300_000 }),
+      at(2, { do: 'crash', who: 'leader' }),
+      release(60),
+    ),
+  },
+  {
+    name: 'sample-is-not-written',
+    whose: 'G1',
+    story: 'the sample of a stage is not written, so that the next leader draws another one',
+    breaks: ['G1'],
+    file: STATE,
+    find: '    ...(sample !== undefined && { sample }),\n',
+    replace: '',
+    hunt: history(
+      { nodes: 5, rolloutPlan: { stages: [{ name: 'canary', nodes: { count: 2 }, promote: { soak: '20s' } }] } },
+      release(10),
+    ),
+  },
+  {
+    name: 'promotion-is-not-written',
+    whose: 'G2',
+    story: 'nodes of a stage are updated before the promotion of the one before it is written',
+    breaks: ['G1', 'G2'],
+    file: STATE,
+    find: '    ...(promoted && { promotedAt: time(promoted.at), promotion: promoted.how }),\n',
+    replace: '',
+    hunt: history(ring(), release(10)),
+  },
+  {
+    name: 'promotion-forgotten-without-its-plan',
+    whose: 'G2',
+    story: 'while the plan is missing, a status is written that has lost what was passed',
+    breaks: ['G2'],
+    file: 'src/rollout/report/stages.ts',
+    find: 'return [...planned, ...removed].slice(0, limits.stages);',
+    replace: 'return planned;',
+    hunt: history(
+      {
+        ...ring(),
+        rolloutPlan: {
+          stages: [
+            { name: 'ring', nodes: { selector: { matchLabels: { ring: 'r0' } } } },
+            { name: 'soaks', nodes: { selector: { matchLabels: { ring: 'r1' } } }, promote: { soak: '60s' } },
+          ],
+        },
+      },
+      release(10),
+      at(30, { do: 'plan', spec: undefined }),
+    ),
+  },
+  {
+    name: 'coverage-counts-offline-nodes',
+    whose: 'G3',
+    story: 'a stage waits for its offline nodes',
+    breaks: ['G3', 'L9'],
+    file: STAGES,
+    find: "const needed = Math.min(counted, scaledValue(coverage, counted, 'up'));",
+    replace: "const needed = scaledValue(coverage, eligible, 'up');",
+    hunt: history(
+      ring(),
+      at(5, { do: 'offline', node: 'node-3' }),
+      release(70),
+      at(200, { do: 'online', node: 'node-3' }),
+    ),
+  },
+  {
+    name: 'soak-begins-anew-with-the-leader',
+    whose: 'G5',
+    story: 'a new leader starts the soak again',
+    breaks: ['G5'],
+    file: STATE,
+    find: '        soakUntil: parse(soakUntil),\n',
+    replace: '        soakUntil: undefined,\n',
+    hunt: history(ring({ soak: '60s' }), release(10), at(30, { do: 'crash', who: 'leader' })),
+  },
+  {
+    name: 'soak-ends-early',
+    whose: 'G5',
+    story: 'a soak lasts half as long as the plan says',
+    breaks: ['G5'],
+    file: STAGES,
+    find: 'until: now + stage.soakMs,',
+    replace: 'until: now + stage.soakMs / 2,',
+    hunt: history(ring({ soak: '60s' }), release(10)),
+  },
+  {
+    name: 'rollback-is-staged',
+    whose: 'G6',
+    story: 'going back to the revision that was last complete waits for stages',
+    breaks: ['G6'],
+    file: 'src/rollout/ledger/state.ts',
+    find: 'rollback: state.lastComplete?.hash === target.hash,',
+    replace: 'rollback: false,',
+    hunt: history(ring({ soak: '60s' }), release(10), release(30, 'app:v0')),
+  },
+  {
+    name: 'groups-forget-what-is-in-flight',
+    whose: 'G7',
+    story: 'the limit of a group does not count updates of earlier decisions',
+    breaks: ['G7'],
+    file: 'src/rollout/decision/budget.ts',
+    find: 'changed.get(scope) ?? scope, own',
+    replace: 'changed.get(scope) ?? nothing, own',
+    hunt: history(
+      { nodes: 4, limit: '100%', rolloutPlan: { maxUnavailablePer: [{ topologyKey: 'site', value: 1 }] } },
+      release(10),
+    ),
+  },
+  {
+    name: 'limits-of-an-older-plan',
+    whose: 'G7',
+    story: 'after an edit, nodes are chosen by the counts and limits of the plan before it',
+    breaks: [],
+    file: 'src/rollout/ledger/scopes.ts',
+    find: 'const key = `${plans}\\n',
+    replace: 'const key = `\\n',
+    hunt: test('src/rollout/ledger/scopes.test.ts', 'holds after the policy and the plan have changed'),
+  },
+  {
+    name: 'approval-of-another-revision',
+    whose: 'G8',
+    story: 'an approval of the revision before counts',
+    breaks: ['G8'],
+    file: STAGES,
+    find: 'each.revision === state.target?.hash && each.stage === name',
+    replace: 'each.stage === name',
+    hunt: history(
+      { ...ring({ approval: { required: true } }), approvedAfterMs: 20_000 },
+      release(10),
+      release(20, 'app:v2'),
+      at(22, { do: 'decide', stage: 'ring', decision: 'Approve', older: true }),
+    ),
+  },
+  {
+    name: 'check-passes-on-nan',
+    whose: 'G4',
+    story: 'a check whose query answers NaN is evaluated, although it has no result',
+    breaks: [],
+    file: 'src/checks/answer.ts',
+    find: 'if (values.some(Number.isNaN)) return',
+    replace: 'if (values.length === 0) return',
+    hunt: test('src/checks/answer.test.ts'),
+  },
+  {
+    name: 'empty-stage-is-awaited',
+    whose: 'L9',
+    story: 'a stage that no node is in is never passed',
+    breaks: ['L9'],
+    file: STAGES,
+    find: "  if (counts.eligible === 0) return stay(dark, NEVER, promote('Empty', undefined));\n",
+    replace: '',
+    hunt: history(
+      { rolloutPlan: { stages: [{ name: 'none', nodes: { selector: { matchLabels: { ring: 'none' } } } }] } },
+      release(10),
+    ),
+  },
+];

@@ -1,0 +1,120 @@
+import type { WatchEvent } from '../../../src/kube/index.ts';
+import type { HttpRequest } from '../../../src/kube/testing/index.ts';
+import { sleep } from '../../../src/runtime/index.ts';
+import type { Call } from './call.ts';
+import type { ConnectionOptions } from './connection.ts';
+import { bookmarkLine, createWatchBody } from './watch-body.ts';
+import type { StaleWatchCache } from './watch-cache.ts';
+
+type WatchesOptions = Pick<ConnectionOptions, 'handle' | 'time' | 'machine' | 'link' | 'watchCache' | 'observer'>;
+
+/** What lines say, for observers: several processes receive the same line, and the server often says what it says. */
+const parsed = new Map<string, WatchEvent<object>>();
+const MAX_PARSED = 2_000;
+
+const remember = (line: string, event: WatchEvent<object>): void => {
+  if (parsed.size >= MAX_PARSED) parsed.clear();
+  parsed.set(line, event);
+};
+
+const parseLine = (line: string): WatchEvent<object> => {
+  const known = parsed.get(line);
+  if (known) return known;
+  const { type, object } = JSON.parse(line) as { type: 'ADDED' | 'BOOKMARK'; object: { metadata: Metadata } };
+  const { resourceVersion, annotations } = object.metadata;
+  const initialEventsEnd = annotations?.['k8s.io/initial-events-end'] === 'true';
+  const event = type === 'BOOKMARK' ? { type, resourceVersion, initialEventsEnd } : { type, object };
+  remember(line, event);
+  return event;
+};
+interface Metadata {
+  resourceVersion: string;
+  annotations?: Record<string, string>;
+}
+
+/** Names what a watch, or the list before it, selects. */
+export const watchNameOf = ({ resource, query }: Pick<Call, 'resource' | 'query'>, { path }: HttpRequest): string => {
+  const namespace = /\/namespaces\/([^/]+)\//.exec(path)?.[1];
+  return `${resource?.plural}?${query.get('labelSelector') ?? ''}&${namespace ?? ''}`;
+};
+
+/** Opens watches: their lines travel over the link, and wake the process only while its machine runs. */
+export const createWatchOpener = ({ handle, time, machine, link, watchCache, observer }: WatchesOptions) => {
+  /** The process has received the head of the response: the lines follow. */
+  return (
+    call: Call,
+    request: HttpRequest,
+    headers: ReadonlyMap<string, string>,
+    signal: AbortSignal,
+  ): AsyncGenerator<Uint8Array, void, undefined> => {
+    const { resource, query } = call;
+    if (!resource) throw new Error('a watch is of a resource');
+    const { plural } = resource;
+    const namespace = /\/namespaces\/([^/]+)\//.exec(request.path)?.[1];
+    const labelSelector = query.get('labelSelector') ?? undefined;
+    const name = watchNameOf(call, request);
+    const withSnapshot = query.get('sendInitialEvents') === 'true';
+    const over = new AbortController();
+    observer.onWatchOpened(name, plural, withSnapshot);
+    const watch = createWatchBody(() => {
+      signal.removeEventListener('abort', onAbort);
+      observer.onWatchClosed(name, plural);
+      over.abort(new Error('the watch is closed'));
+      stream.drop();
+    });
+    const onAbort = (): void => watch.finish(signal.reason as Error);
+    signal.addEventListener('abort', onAbort, { once: true });
+    const stream = link.stream(plural, !withSnapshot, {
+      push: (line, broken) =>
+        machine.deliver(() => {
+          if (!broken) observer.onWatchEvent(name, plural, parseLine(line));
+          watch.push(line);
+        }),
+      fail: (error) => machine.deliver(() => watch.finish(error)),
+      close: () => machine.deliver(() => watch.finish()),
+    });
+
+    // The server's stream is read immediately: the link holds back what is slow.
+    const follow = async (path: string): Promise<void> => {
+      const response = await handle({ method: 'GET', path, headers, signal: over.signal });
+      if (response.is !== 'stream') return stream.refuse(response.body);
+      await response.run((line, event) => {
+        if (event) remember(line, event as WatchEvent<object>);
+        if (machine.state === 'dead') over.abort(new Error('the process is dead'));
+        else if (line.startsWith('{"type":"ERROR"')) stream.refuse(line.slice('{"type":"ERROR","object":'.length, -2));
+        else stream.take(line);
+      });
+    };
+    /** A server that is behind serves an older state, and continues from there once it has caught up. */
+    const followStale = async (stale: StaleWatchCache): Promise<void> => {
+      const later = new URLSearchParams(query);
+      if (withSnapshot) {
+        if (watchCache.isOutdated(resource, stale.version)) stale.onEffect();
+        const fieldSelector = query.get('fieldSelector') ?? undefined;
+        const selected = {
+          ...(namespace !== undefined && { namespace }),
+          ...(labelSelector !== undefined && { labelSelector }),
+          ...(fieldSelector !== undefined && { fieldSelector }),
+        };
+        for (const object of watchCache.list(resource, selected, stale.version))
+          stream.take(`{"type":"ADDED","object":${JSON.stringify(object)}}\n`);
+        stream.take(bookmarkLine(String(stale.version)));
+        for (const key of ['sendInitialEvents', 'resourceVersionMatch']) later.delete(key);
+        later.set('resourceVersion', String(stale.version));
+      } else stale.onEffect();
+      await sleep(time, Math.max(0, stale.until - time.now()), over.signal);
+      await follow(`${request.path.split('?')[0]}?${later.toString()}`);
+    };
+    const pump = async (): Promise<void> => {
+      const stale = watchCache.stale();
+      try {
+        await (stale ? followStale(stale) : follow(request.path));
+        stream.end();
+      } catch (error) {
+        if (!over.signal.aborted) throw error;
+      }
+    };
+    void pump();
+    return watch.body;
+  };
+};

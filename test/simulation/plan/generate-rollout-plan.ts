@@ -1,0 +1,130 @@
+import type { RolloutPlanSpec } from '../../../src/rollout/index.ts';
+import { createGenerator } from '../../support/index.ts';
+import { CHECK_CONDITION, CHECK_QUERY } from '../network/prometheus.ts';
+import { type Operation, type Plan, type PlannedStep, START } from './plan.ts';
+
+/** How many of the plans of one DaemonSet have a rollout plan. */
+const SHARE = 0.3;
+
+type Stage = NonNullable<RolloutPlanSpec['stages']>[number];
+
+/**
+ * Gives some rollout plans a check that a stage needs, and a Prometheus that answers badly, or not at all, for a while. It draws
+ * from its own sequence, too.
+ */
+const withChecks = (
+  spec: RolloutPlanSpec,
+  seed: number,
+  over: number,
+  put: (at: number, operation: Operation) => void,
+): RolloutPlanSpec => {
+  const chance = createGenerator(seed + 0xc4ec5);
+  const stages = spec.stages ?? [];
+  if (stages.length === 0 || !chance.happens(0.4)) return spec;
+  const checked = chance.between(0, stages.length - 1);
+  const interval = `${chance.oneOf([2, 5, 15])}s`;
+  for (let count = chance.between(0, 3); count > 0; count -= 1)
+    put(chance.between(5_000, over), {
+      do: 'metric',
+      answer: chance.oneOf(['bad', 'bad', 'nan', 'empty', 'down', 'hangs'] as const),
+      forMs: chance.between(5_000, 120_000),
+    });
+  return {
+    ...spec,
+    stages: stages.map((stage, index) =>
+      index === checked ? { ...stage, promote: { ...stage.promote, checks: ['errors'] } } : stage,
+    ),
+    checks: [
+      {
+        name: 'errors',
+        prometheus: { query: CHECK_QUERY, condition: CHECK_CONDITION, interval, failureLimit: chance.between(0, 2) },
+      },
+    ],
+  };
+};
+
+/**
+ * Gives some plans a rollout plan, with people who edit it and decide about stages. It draws from its own sequence, so that
+ * all else in the plan is as it would be without.
+ */
+export const withRolloutPlan = (plan: Plan, over: number): Plan => {
+  const chance = createGenerator(plan.seed + 0x51a9e5);
+  const { oneOf: one } = chance;
+  if (plan.model === 'ota' || !chance.happens(SHARE)) return plan;
+  const steps: PlannedStep[] = [];
+  const put = (at: number, operation: Operation): void => {
+    if (at < over) steps.push({ at, operation });
+  };
+  const soon = (): number => chance.between(6_000, Math.max(7_000, over - 1));
+  const time = (ms: number): string => new Date(START + ms).toISOString();
+
+  const whose: readonly NonNullable<Stage['nodes']>[] = [
+    { count: one([0, 1, 1, 2, '20%']) },
+    { selector: { matchLabels: { ring: 'r0' } } },
+    { selector: { matchExpressions: [{ key: 'ring', operator: 'In', values: ['r0', 'r1'] }] }, count: '50%' },
+    { selector: { matchExpressions: [{ key: 'site', operator: 'Exists' }] } },
+  ];
+  const promote = (): NonNullable<Stage['promote']> => ({
+    ...(chance.happens(0.4) && { coverage: one(['50%', '100%', 1]) }),
+    ...(chance.happens(0.3) && { minNodes: chance.between(1, 3) }),
+    ...(chance.happens(0.7) && { soak: `${one([1, 5, 20, 40])}s` }),
+    ...(chance.happens(0.3) && { approval: { required: true } }),
+    ...(chance.happens(0.3) && {
+      timeout: `${chance.between(20, 120)}s`,
+      onTimeout: one(['promote', 'hold'] as const),
+    }),
+  });
+  const specOf = (): RolloutPlanSpec => ({
+    stages: whose
+      .filter(() => chance.happens(0.6))
+      .map((nodes, index) => ({
+        name: `s${index}`,
+        nodes,
+        ...(chance.happens(0.3) && { maxUnavailable: one([1, '50%']) }),
+        promote: promote(),
+      })),
+    ...(chance.happens(0.25) && {
+      freezes: [chance.between(5_000, over)].map((from) => ({
+        from: time(from),
+        to: time(from + chance.between(2_000, 60_000)),
+      })),
+    }),
+    ...(chance.happens(0.15) && {
+      windows: [
+        { from: '00:00', to: '00:01' },
+        { from: '00:02', to: '23:55' },
+      ],
+    }),
+    ...(chance.happens(0.2) && { windowsOnRollback: true }),
+    ...(chance.happens(0.5) && { maxUnavailablePer: [{ topologyKey: 'site', value: one([1, 1, '50%']) }] }),
+  });
+
+  const rolloutPlan = withChecks(specOf(), plan.seed, over, put);
+  const stage = (): string => `s${chance.between(0, 3)}`;
+  const node = (): string => `node-${chance.between(0, plan.nodes - 1)}`;
+  const acts: readonly (() => void)[] = [
+    () => put(soon(), { do: 'plan', spec: specOf() }),
+    () => {
+      const at = soon();
+      put(at, { do: 'plan', spec: undefined });
+      put(at + chance.between(500, 20_000), { do: 'plan', spec: rolloutPlan });
+    },
+    () => put(soon(), { do: 'decide', stage: stage(), decision: one(['Approve', 'Promote'] as const) }),
+    () => put(soon(), { do: 'decide', stage: stage(), decision: one(['Approve', 'Promote'] as const), older: true }),
+    () =>
+      put(soon(), { do: 'move', node: node(), ring: `r${chance.between(0, 2)}`, site: one(['s0', 's1', undefined]) }),
+    // In the middle of a soak, as often as not.
+    () => put(soon(), { do: 'crash', who: 'leader' }),
+    // Back to what was last complete, or to a version that was under way.
+    () => put(soon(), { do: 'release', image: `app:v${chance.between(0, 2)}` }),
+  ];
+  for (let count = chance.between(0, 4); count > 0; count -= 1) one(acts)();
+  // Nodes come back reinstalled (see the executor): with a good version.
+  steps.push({ at: over - 1, operation: { do: 'release', image: 'app:final' } });
+  return {
+    ...plan,
+    rolloutPlan,
+    approvedAfterMs: chance.between(0, 30_000),
+    steps: [...plan.steps, ...steps].toSorted((a, b) => a.at - b.at),
+  };
+};
