@@ -9,17 +9,32 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   runtime: [],
   rollout: [],
   process: ['runtime'],
+  http: ['runtime'],
   kube: ['runtime'],
-  controller: ['runtime', 'rollout', 'kube'],
+  checks: ['runtime', 'http', 'rollout', 'kube'],
+  controller: ['runtime', 'rollout', 'kube', 'checks'],
   native: ['runtime', 'rollout', 'kube', 'controller'],
   advanced: ['runtime', 'rollout', 'kube', 'controller'],
   prefetch: ['runtime', 'rollout', 'kube'],
-  agent: ['runtime', 'process', 'rollout', 'kube'],
-  manager: ['runtime', 'process', 'rollout', 'kube', 'controller', 'native', 'advanced', 'prefetch'],
+  notify: ['runtime', 'http', 'rollout', 'kube', 'controller'],
+  agent: ['runtime', 'process', 'http', 'rollout', 'kube'],
+  manager: [
+    'runtime',
+    'process',
+    'rollout',
+    'kube',
+    'checks',
+    'controller',
+    'native',
+    'advanced',
+    'prefetch',
+    'notify',
+  ],
   sim: ['runtime', 'rollout', 'kube'],
   cli: [
     'runtime',
     'process',
+    'http',
     'rollout',
     'kube',
     'controller',
@@ -72,7 +87,7 @@ const impure = [
   ...builtinModules
     .map((name) => (name.startsWith('node:') ? name : `node:${name}`))
     .filter((name) => !/^node:(crypto|assert|assert\/strict|util)$/.test(name)),
-  ...Object.keys(manifest.dependencies).filter((name) => name !== 'sorted-btree'),
+  ...Object.keys(manifest.devDependencies).filter((name) => name !== 'sorted-btree'),
 ].map((name) => ({ name, message: 'src/rollout is pure: no I/O, no clock, no randomness.' }));
 
 const fromClock = 'Take the time from Env.clock, and wait with Env.clock.timer() or sleep().';
