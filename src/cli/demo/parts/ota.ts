@@ -133,8 +133,9 @@ export const otaPart = (): Part => ({
       text: 'The decision is carried out automatically, once, and for the version that the owner accepted.',
       unchanged: others,
       async run(step) {
-        await (await step.agent(own)).restoreLink();
+        // The node first: the agent acts as soon as it has a link, and a deletion on an offline node breaks a rule of the demo.
         await step.bringBack([own]);
+        await (await step.agent(own)).restoreLink();
         await step.expectImage(image.third, [own]);
         await step.hold(UNCHANGED_MS);
         await expectResponse(
