@@ -10,7 +10,7 @@ import { agentNamespace, agentRights, agentUser, mintAgentToken, startAgent } fr
 import { mintToken, type RealCluster, startCluster } from '../index.ts';
 import { attempts, condition, eventOf, eventsPath, podPath, withARoleTooMany } from './attempts.ts';
 import { type Attempt, type Caller, createCaller, type Identity, tryAll } from './caller.ts';
-import { prepareRightsFixture, type RightsFixture } from './fixture.ts';
+import { isReady, type Pod, prepareRightsFixture, type RightsFixture } from './fixture.ts';
 
 const run = promisify(execFile);
 
@@ -81,7 +81,7 @@ for (const by of ['token', 'certificate'] as const) {
       path: `/api/v1/namespaces/${namespace}/pods?fieldSelector=spec.nodeName%3Dnode-1`,
     });
     assert.equal(read.status, 200, read.message);
-    const items = read.body.items as { metadata: { name: string; labels?: { app?: string } } }[];
+    const items = read.body.items as Pod[];
     const mine = items.find(({ metadata }) => metadata.labels?.app === 'app')?.metadata.name ?? '';
     await trial.announce(mine, 'True', 'NewRevision');
     const work = `controllerrevision: 5d4f8c7b9; no space left on the device`;
@@ -132,15 +132,15 @@ for (const by of ['token', 'certificate'] as const) {
     const preconditions = { uid: fresh.uid, resourceVersion: fresh.resourceVersion };
     const deleted = await caller.call({ method: 'DELETE', path, body: { preconditions } });
     assert.equal(deleted.status, 200, deleted.message);
-    // The next identity finds the one that takes its place.
+    // The next identity finds the one that takes its place. Once it is ready, nobody else writes to it.
     trial.pods.mine = await eventually(
       'the pod is replaced',
       async () => {
-        const { items: now } = await cluster.plane.api.get<{ items: typeof items }>(
-          `/api/v1/namespaces/${namespace}/pods?labelSelector=app%3Dapp&fieldSelector=spec.nodeName%3Dnode-1,status.phase%3DRunning`,
+        const { items: now } = await cluster.plane.api.get<{ items: Pod[] }>(
+          `/api/v1/namespaces/${namespace}/pods?labelSelector=app%3Dapp&fieldSelector=spec.nodeName%3Dnode-1`,
         );
         const next = now.find(({ metadata }) => metadata.name !== mine);
-        return now.length === 1 && next?.metadata.name;
+        return now.length === 1 && next && isReady(next) && next.metadata.name;
       },
       { withinMs: 30_000, everyMs: 50 },
     );

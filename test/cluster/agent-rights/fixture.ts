@@ -2,11 +2,14 @@ import { eventually } from '../../support/index.ts';
 import type { RealCluster } from '../cluster.ts';
 import { type FixturePods, hash, podPath } from './attempts.ts';
 
-interface Pod {
+export interface Pod {
   metadata: { name: string; uid: string; resourceVersion: string; labels?: Record<string, string> };
   spec: { nodeName?: string };
   status: { conditions?: { type: string; status: string }[] };
 }
+
+export const isReady = ({ status }: Pod): boolean =>
+  status.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') ?? false;
 
 export interface RightsFixture {
   namespace: string;
@@ -78,10 +81,7 @@ export const prepareRightsFixture = async (cluster: RealCluster): Promise<Rights
     'ten pods are ready',
     async () => {
       const pods = await list();
-      const ready = pods.filter(({ status }) =>
-        status.conditions?.some((c) => c.type === 'Ready' && c.status === 'True'),
-      );
-      return ready.length === 10 && pods;
+      return pods.filter(isReady).length === 10 && pods;
     },
     { withinMs: 60_000, everyMs: 100 },
   );

@@ -52,11 +52,25 @@ export const describeOpenKruiseRollouts = (open: () => RealCluster): void => {
         const { currentStepIndex, currentStepState } = status?.canaryStatus ?? {};
         return currentStepIndex === step && currentStepState === 'StepPaused';
       });
-    /** As its plugin of kubectl does. */
-    const approve = () =>
-      api.patch(`${rollout}/status`, { status: { canaryStatus: { currentStepState: 'StepReady' } } }, 'merge-patch');
+    /**
+     * As its plugin of kubectl does. Their controller writes the status that it has computed also over a newer one, which
+     * takes an approval back: then it is given again, as a user would.
+     */
+    const approve = (step: number) =>
+      until(`step ${step} is approved`, async () => {
+        const { status } = await api.get<Rollout>(rollout);
+        const { currentStepIndex, currentStepState } = status?.canaryStatus ?? {};
+        if (currentStepIndex !== step || currentStepState === 'Completed') return true;
+        const state = { canaryStatus: { currentStepState: 'StepReady' } };
+        if (currentStepState === 'StepPaused') await api.patch(`${rollout}/status`, { status: state }, 'merge-patch');
+        return false;
+      });
+    /** Their controller says so in two writes: the phase, and then that all steps are done. */
     const healthy = () =>
-      until('the rollout is healthy', async () => (await api.get<Rollout>(rollout)).status?.phase === 'Healthy');
+      until('the rollout is healthy', async () => {
+        const { status } = await api.get<Rollout>(rollout);
+        return status?.phase === 'Healthy' && status.canaryStatus?.currentStepState === 'Completed';
+      });
 
     await api.apply(app, {
       apiVersion: 'apps.kruise.io/v1beta1',
@@ -97,11 +111,11 @@ export const describeOpenKruiseRollouts = (open: () => RealCluster): void => {
     assert.ok(edited.metadata.annotations?.[IN_PROGRESS], 'their webhook holds the edit back');
     await pausedAt(1);
     assert.equal((await nodesWith('app:v2')).length, 1);
-    await approve();
+    await approve(1);
     await pausedAt(2);
     assert.equal((await nodesWith('app:v2')).length, 3);
 
-    await approve();
+    await approve(2);
     await healthy();
     assert.deepEqual(await nodesWith('app:v2'), nodes);
     const { metadata, spec } = await api.get<DaemonSet>(app);
