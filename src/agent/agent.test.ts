@@ -16,7 +16,6 @@ import { type DecisionStore, openDecisionStore } from './decisions/index.ts';
 import { authorized, owner } from './testing/testbed.ts';
 
 /** The link is slow: calls through it time out and are retried. */
-const WITHIN = { withinMs: 60_000 };
 
 const template = (image: string): object => ({
   metadata: { labels: { app: 'app' } },
@@ -112,7 +111,7 @@ const open = async (t: TestContext) => {
   };
   apiServer.create<object>(daemonSets, daemonSet);
   const pod = (): Pod | undefined => apiServer.list<Pod>(pods, { fieldSelector: 'spec.nodeName=node-1' })[0];
-  await eventually('the pod runs', () => pod()?.status?.phase === 'Running', WITHIN);
+  await eventually('the pod runs', () => pod()?.status?.phase === 'Running');
   apiServer.patch(
     daemonSets,
     { namespace: 'default', name: 'app' },
@@ -121,7 +120,7 @@ const open = async (t: TestContext) => {
   );
   const newest = (): ControllerRevision | undefined =>
     apiServer.list<ControllerRevision>(controllerRevisions).toSorted((a, b) => b.revision - a.revision)[0];
-  await eventually('the revision', () => newest()?.revision === 2, WITHIN);
+  await eventually('the revision', () => newest()?.revision === 2);
   const revision = newest()?.metadata?.labels?.['controller-revision-hash'] ?? '';
   const ref = { namespace: 'default', name: pod()?.metadata?.name ?? '' };
   const body = announcementPatch(
@@ -130,11 +129,7 @@ const open = async (t: TestContext) => {
     Date.now(),
   );
   apiServer.patch(pods, ref, body, { type: 'strategic', subresource: 'status' });
-  await eventually(
-    'the update is there',
-    () => agent.updates()[0]?.state === 'available' && agent.device().connected,
-    WITHIN,
-  );
+  await eventually('the update is there', () => agent.updates()[0]?.state === 'available' && agent.device().connected);
   return {
     agent,
     link,
@@ -160,11 +155,11 @@ describe('the agent on a failing link', () => {
       const { agent, link, hooks, deletes, approve, image } = await open(t);
       hooks.afterBegin = () => link[how]();
       await approve();
-      await eventually('begun', () => hooks.afterBegin === undefined, WITHIN);
-      if (how === 'cut') await eventually('noticed', () => !agent.device().connected, WITHIN);
+      await eventually('begun', () => hooks.afterBegin === undefined);
+      if (how === 'cut') await eventually('noticed', () => !agent.device().connected);
       link.restore();
       await eventually('the new version runs', () => image() === 'app:v2', { withinMs: 90_000 });
-      await eventually('it is told', () => agent.history().some(({ what }) => what === 'Deleted'), WITHIN);
+      await eventually('it is told', () => agent.history().some(({ what }) => what === 'Deleted'));
       assert.equal(deletes.filter((status) => status === 200).length, 1);
     });
 
@@ -173,10 +168,10 @@ describe('the agent on a failing link', () => {
       const { agent, link, hooks, deletes, approve, image, told } = await open(t);
       hooks.onDelete = () => link[how]();
       await approve();
-      await eventually('deleted', () => deletes.length === 1, WITHIN);
+      await eventually('deleted', () => deletes.length === 1);
       link.restore();
       await eventually('it is told', () => told().includes('Deleted'), { withinMs: 90_000 });
-      await eventually('the new version runs', () => image() === 'app:v2', WITHIN);
+      await eventually('the new version runs', () => image() === 'app:v2');
       assert.deepEqual(deletes, [200]);
       assert.ok(agent.updates().length > 0);
     });
@@ -188,9 +183,9 @@ describe('the agent on a failing link', () => {
     const answer = await agent.upgrade(ref, owner, { queue: false, reauthorize: authorized });
     assert.equal(answer.status, 503);
     assert.ok(Date.now() - began < 5_000, `${Date.now() - began} ms`);
-    await eventually('the loss is noticed', () => !agent.device().connected, { withinMs: 45_000 });
+    await eventually('the loss is noticed', () => !agent.device().connected);
     link.restore();
-    await eventually('connected', () => agent.device().connected, { withinMs: 45_000 });
+    await eventually('connected', () => agent.device().connected);
     assert.deepEqual(deletes, []);
     assert.equal((await agent.upgrade(ref, owner, { queue: false, reauthorize: authorized })).status, 200);
   });
@@ -219,7 +214,7 @@ describe('the agent on a failing link', () => {
     assert.ok(told().includes('OutcomeUnknown'));
     link.restore();
     await eventually('it is told', () => told().includes('Deleted'), { withinMs: 90_000 });
-    await eventually('the new version runs', () => image() === 'app:v2', WITHIN);
+    await eventually('the new version runs', () => image() === 'app:v2');
     assert.deepEqual(deletes, [200]);
   });
 });

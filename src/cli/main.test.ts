@@ -101,7 +101,7 @@ test('crds prints the CRDs of all or of the given controllers', async () => {
   assert.deepEqual(await names('--controllers=native'), native);
 });
 
-test('crds of native DaemonSets load neither the manager nor the client', { timeout: 20_000 }, async () => {
+test('crds of native DaemonSets load neither the manager nor the client', { timeout: 60_000 }, async () => {
   const edgeset = startEdgeset(['crds', '--controllers=native'], { NODE_DEBUG: 'esm' });
   assert.equal(await edgeset.ended, 0);
   assert.match(edgeset.stdout(), /^kind: CustomResourceDefinition$/m);
@@ -110,7 +110,7 @@ test('crds of native DaemonSets load neither the manager nor the client', { time
 });
 
 const bin = (name: string): string => path.join(root, 'bin', name);
-const spawn = (file: string, ...args: string[]) => spawnSync(file, args, { encoding: 'utf8', timeout: 30_000 });
+const spawn = (file: string, ...args: string[]) => spawnSync(file, args, { encoding: 'utf8', timeout: 60_000 });
 
 describe('executables', () => {
   it('are all installed by the package', () => {

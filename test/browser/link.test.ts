@@ -45,7 +45,7 @@ test('when the agent stops, the page shows it, accepts no decisions, and recover
   backend.show(scenes.queuedWindow);
   const again = await serve(backend, served.port);
   t.after(() => again.close());
-  await banner.waitFor({ state: 'detached', timeout: 20_000 });
+  await banner.waitFor({ state: 'detached', timeout: 60_000 });
   await page.locator('.decided').waitFor();
 });
 
@@ -57,7 +57,7 @@ test('a hanging agent is detected, although its connections stay open', async (t
   await page.route('**/device', () => undefined);
   await page.clock.fastForward(16_000);
   await page.clock.fastForward(9_000);
-  await page.locator('.banner', { hasText: 'does not answer' }).waitFor({ timeout: 20_000 });
+  await page.locator('.banner', { hasText: 'does not answer' }).waitFor({ timeout: 60_000 });
   assert.ok(served.port > 0);
 });
 

@@ -25,7 +25,7 @@ test('with a real agent, a press replaces the pod, and the page shows each step 
     if (step) seen(step.innerText.split('\\n')[0].replace(/,.*/, ''));
   }).observe(document.querySelector('main'), { subtree: true, childList: true, attributes: true })`);
   await button(page, 'Update now').click();
-  await page.locator('article[data-state=current]').waitFor({ timeout: 30_000 });
+  await page.locator('article[data-state=current]').waitFor({ timeout: 60_000 });
   const next = await world.podAfter(pod);
   assert.notEqual(next.name, pod);
   await page.getByText('New version is running').waitFor();
@@ -59,7 +59,7 @@ test('a decision by someone else meanwhile is shown, and nothing happens twice',
     button(page, 'Update now').dispatchEvent('click'),
     button(other, 'Update now').dispatchEvent('click'),
   ]);
-  for (const each of [page, other]) await each.locator('article[data-state=current]').waitFor({ timeout: 30_000 });
+  for (const each of [page, other]) await each.locator('article[data-state=current]').waitFor({ timeout: 60_000 });
   assert.notEqual((await world.podAfter(pod)).name, pod);
   const deletes = (await world.writes()).filter(
     ({ verb, resource, name }) => verb === 'delete' && resource === 'pods' && name === pod,

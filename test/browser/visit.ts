@@ -56,7 +56,7 @@ export const pages = (): ((t: TestContext, origin: string, options?: VisitOption
       assert.deepEqual(complaints, []);
     });
     const page = await context.newPage();
-    page.setDefaultTimeout(10_000);
+    page.setDefaultTimeout(60_000);
     const complain = (what: string): void => {
       if (!allow?.test(what)) complaints.push(what);
     };

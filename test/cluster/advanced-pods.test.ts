@@ -24,7 +24,7 @@ describe('Advanced DaemonSets played by hand, on a real API server', { timeout: 
       namespace,
       nodes,
       now: Date.now,
-      until: (what, probe) => eventually(what, probe, { withinMs: 60_000, everyMs: 50 }),
+      until: (what, probe) => eventually(what, probe, { everyMs: 50 }),
     };
   };
 

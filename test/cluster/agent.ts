@@ -42,7 +42,7 @@ export const agentRights = (kubeconfig: string): AgentRights => {
           () => false,
           (error: Error) => /edgeset agent: these credentials name no node/.test(error.message),
         ),
-      { withinMs: 30_000, everyMs: 100 },
+      { everyMs: 100 },
     );
   };
   return {

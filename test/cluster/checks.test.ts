@@ -81,7 +81,7 @@ const until = async (
   const changed = (result: CheckResult): void => void results.push(result);
   const ended = runner.run(check, subject, systemClock.now(), 0, changed, stopping.signal);
   const isThere = (): boolean => results.some(wanted);
-  await eventually(`the check of ${query}`, isThere, { withinMs: 60_000, everyMs: 20 }).finally(() => stopping.abort());
+  await eventually(`the check of ${query}`, isThere, { everyMs: 20 }).finally(() => stopping.abort());
   await ended;
   return results;
 };

@@ -55,7 +55,7 @@ export const startCluster = async (options: ControlPlaneOptions = {}): Promise<R
       await eventually(
         `namespace ${name} has its default ServiceAccount`,
         () => orMissing(api.get(`/api/v1/namespaces/${name}/serviceaccounts/default`)),
-        { withinMs: 30_000, everyMs: 25 },
+        { everyMs: 25 },
       );
       return name;
     },

@@ -118,7 +118,7 @@ test("deploy/flow-control.yaml gives the Lease a queue of its own, and the rest 
       assert.equal(await flowSchemaOf('/api/v1/nodes'), rest);
       return true;
     },
-    { withinMs: 20_000, everyMs: 200 },
+    { everyMs: 200 },
   );
 });
 
@@ -161,7 +161,6 @@ test('1,100 watches that end and reconnect together do not cost the Lease', asyn
   };
   const over = Promise.all(opened.map((_, index) => follow(index)));
   await eventually('every watch was opened three times', () => opened.every((times) => times >= 3), {
-    withinMs: 60_000,
     everyMs: 100,
   });
   const since = Date.now();

@@ -85,7 +85,7 @@ const whenServed = (api: Api, path: string): Promise<unknown> =>
       const { status } = await api.get<{ status?: { conditions?: { type: string; status: string }[] } }>(path);
       return status?.conditions?.some((condition) => condition.type === 'Established' && condition.status === 'True');
     },
-    { withinMs: 30_000, everyMs: 50 },
+    { everyMs: 50 },
   );
 
 /**

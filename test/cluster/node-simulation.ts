@@ -31,13 +31,13 @@ export const installNodeSimulation = async (api: Api): Promise<void> => {
         });
         return node.metadata.labels?.['sim.edgeset.io/power'] === 'on';
       },
-      { withinMs: 30_000, everyMs: 50 },
+      { everyMs: 50 },
     ),
     // Before that, pods of the namespace are refused.
     eventually(
       'the default ServiceAccount exists',
       () => api.get('/api/v1/namespaces/default/serviceaccounts/default'),
-      { withinMs: 30_000, everyMs: 50 },
+      { everyMs: 50 },
     ),
   ]);
 };

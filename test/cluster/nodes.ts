@@ -79,7 +79,7 @@ export const createNodes = ({ api, mustRun }: Pick<ControlPlane, 'api' | 'mustRu
           return node !== undefined && test(node);
         });
       },
-      { withinMs: 60_000, everyMs: 100 },
+      { everyMs: 100 },
     );
 
   const setPower = async (names: readonly string[], power: 'offline' | null): Promise<void> => {
@@ -130,7 +130,7 @@ export const createNodes = ({ api, mustRun }: Pick<ControlPlane, 'api' | 'mustRu
           const got = pod.metadata.annotations ?? {};
           return settings.every(([word, key]) => got[`sim.edgeset.io/${word}`] === (value(key) ?? undefined));
         },
-        { withinMs: 10_000, everyMs: 50 },
+        { everyMs: 50 },
       );
       const annotations = Object.fromEntries(settings.map(([word, key]) => [`sim.edgeset.io/${word}`, value(key)]));
       await Promise.all(

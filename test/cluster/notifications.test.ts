@@ -117,7 +117,7 @@ test('each notification of a rollout arrives once, also when leaders are killed'
   const pending = async (): Promise<string> =>
     ((await statusOf()).notifications?.pending ?? []).map(({ kind }) => kind).join(' ');
   const until = (what: string, probe: () => Promise<unknown> | boolean): Promise<unknown> =>
-    eventually(what, probe, { withinMs: 60_000, everyMs: 100 }).catch(async (cause) => {
+    eventually(what, probe, { everyMs: 100 }).catch(async (cause) => {
       throw new Error((await Promise.all(managers.map((each) => each.log()))).join('\n'), { cause });
     });
   const isTrue = (type: string) => async (): Promise<boolean> =>

@@ -15,7 +15,7 @@ import { type Prometheus, startPrometheus } from './prometheus.ts';
 
 const promtool = findPromtool();
 const skip = 'missing' in promtool && promtool.missing;
-const patience = { withinMs: 40_000, everyMs: 100 };
+const patience = { everyMs: 100 };
 
 let cluster: RealCluster;
 let prometheus: Prometheus;

@@ -75,7 +75,7 @@ export const startPrometheus = async (
     return answer.data;
   };
   const isReady = async (): Promise<boolean> => (await fetch(`http://${address}/-/ready`)).ok;
-  await eventually('Prometheus is ready', isReady, { withinMs: 20_000, everyMs: 50 }).catch(async (cause) => {
+  await eventually('Prometheus is ready', isReady, { everyMs: 50 }).catch(async (cause) => {
     throw new Error(await program.log(), { cause });
   });
   return {

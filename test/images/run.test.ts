@@ -16,7 +16,7 @@ import { architecture, buildImages } from './images.ts';
 
 const edgeset = path.join(import.meta.dirname, '../../bin/edgeset.ts');
 /** Starting a program from an image of a cold disk, on a busy machine. */
-const PATIENCE = { withinMs: 60_000, everyMs: 100 };
+const PATIENCE = { everyMs: 100 };
 
 const responds = async (url: string): Promise<boolean> => {
   try {

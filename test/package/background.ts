@@ -37,7 +37,7 @@ export const startBackground = ({ folder, environment }: Machine, command: strin
           if (!found && child.exitCode !== null) throw new HopelessError(`${command} ended:\n${output}`);
           return found;
         },
-        { withinMs: 60_000, everyMs: 20 },
+        { everyMs: 20 },
       ),
     async stop() {
       if (child.exitCode === null && child.signalCode === null && child.pid !== undefined) process.kill(-child.pid);

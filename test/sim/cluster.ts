@@ -60,7 +60,7 @@ export const startEmbeddedCluster = async (): Promise<Cluster> => {
           return node !== undefined && test(node);
         });
       },
-      { withinMs: 60_000, everyMs: 50 },
+      { everyMs: 50 },
     );
   const annotate = async (names: readonly string[], annotations: Record<string, string | null>): Promise<void> => {
     await Promise.all(names.map((name) => api.patch(`/api/v1/nodes/${name}`, { metadata: { annotations } })));

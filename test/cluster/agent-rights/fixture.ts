@@ -83,7 +83,7 @@ export const prepareRightsFixture = async (cluster: RealCluster): Promise<Rights
       const pods = await list();
       return pods.filter(isReady).length === 10 && pods;
     },
-    { withinMs: 60_000, everyMs: 100 },
+    { everyMs: 100 },
   );
   const nameOf = (app: string, on = 'node-1'): string => {
     const pod = items.find(({ metadata, spec }) => metadata.labels?.app === app && spec.nodeName === on);

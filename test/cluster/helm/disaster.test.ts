@@ -14,7 +14,7 @@ import { chart, createHelm, type Helm, release, root } from './helm.ts';
 import { runInstalled, type Web, webIn } from './installation.ts';
 import { findHelm } from './programs.ts';
 
-const within = { withinMs: 60_000, everyMs: 200 };
+const within = { everyMs: 200 };
 const inRelease = ['--namespace', release.namespace, '--wait', '--timeout=120s'];
 
 let cluster: RealCluster;

@@ -57,7 +57,7 @@ export interface Web {
   complete(): Promise<unknown>;
 }
 
-const within = { withinMs: 60_000, everyMs: 200 };
+const within = { everyMs: 200 };
 
 /** DaemonSet `web` in a namespace; a native one unless `apiVersion` says otherwise. */
 export const webIn = ({ kubeconfig }: RealCluster, namespace: string, apiVersion = 'apps/v1'): Web => {

@@ -99,7 +99,7 @@ test('uninstall keeps the CRDs and their objects, and the same release can be in
   const ours = ['-l', 'app.kubernetes.io/managed-by=Helm', '--ignore-not-found'];
   // The namespace of the agents, which the rollback removed, may take a while.
   const isGone = async (): Promise<boolean> => (await run('get', kinds, ...inRelease, ...ours)) === '';
-  await eventually('everything else is gone', isGone, { withinMs: 60_000, everyMs: 200 });
+  await eventually('everything else is gone', isGone, { everyMs: 200 });
   await helm('install', release.name, chart, ...inRelease, ...waiting);
   assert.match(await columns(), new RegExp(NEW_COLUMN));
 });

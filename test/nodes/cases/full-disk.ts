@@ -37,7 +37,7 @@ export const fullDisk = (site: Site, node: string): void => {
         const { spec } = await site.cluster.plane.api.get<{ spec: { taints?: unknown[] } }>(`/api/v1/nodes/${node}`);
         return spec.taints === undefined;
       },
-      { withinMs: 60_000, everyMs: 200 },
+      { everyMs: 200 },
     );
     await site.product.plugin('undo', app.reference, '-n', app.namespace);
     await app.untilRunning(image, [node], 90_000);

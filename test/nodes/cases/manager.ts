@@ -37,7 +37,7 @@ export const manager = (site: Site, nodes: readonly string[]): void => {
   const interrupted = async (interrupt: () => Promise<unknown>): Promise<void> => {
     const image = site.cluster.images.add(`hold:v${(version += 1)}`);
     await app.change({ image });
-    await eventually('the first node is down', () => app.timeline.mostDown() > 0, { withinMs: 30_000 });
+    await eventually('the first node is down', () => app.timeline.mostDown() > 0);
     await interrupt();
     await app.untilRunning(image, nodes, 90_000);
     await app.untilCondition('Complete');

@@ -25,7 +25,7 @@ export const replacements = (site: Site, nodes: readonly [string, string]): void
     });
     await app.change({ image: site.cluster.images.add('port:v2') });
     const events = ['get', 'events', '-n', app.namespace, '--field-selector', 'reason=FailedPlacement', '-o', 'name'];
-    await eventually('an Event reports it', () => site.cluster.kubectl(...events), { withinMs: 60_000, everyMs: 500 });
+    await eventually('an Event reports it', () => site.cluster.kubectl(...events), { everyMs: 500 });
     await site.product.plugin('undo', app.reference, '-n', app.namespace);
     await app.untilRunning(image);
     assert.equal(app.timeline.mostDown(), 0);

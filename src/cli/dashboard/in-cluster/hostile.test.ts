@@ -6,7 +6,7 @@ import { eventually } from '../../../../test/support/index.ts';
 import { SESSION_MS } from './sessions.ts';
 import { HOST, openStage, rowOf } from './testing/stage.ts';
 
-const soon = { withinMs: 10_000, everyMs: 10 };
+const soon = { everyMs: 10 };
 const pause = JSON.stringify({ command: 'pause', namespace: 'shop', kind: 'ds', name: 'web' });
 
 describe('requests from elsewhere', () => {

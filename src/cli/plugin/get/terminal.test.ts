@@ -26,7 +26,7 @@ describe('get -w on a pseudo terminal', { skip: hasScript ? false : 'needs scrip
     const tty = terminal(100, 30);
     child.stdout.setEncoding('utf8').on('data', (text: string) => tty.write(text));
     const shown = (): string => tty.lines().join('\n');
-    const until = (what: string, text: RegExp) => eventually(what, () => text.test(shown()), { withinMs: 30_000 });
+    const until = (what: string, text: RegExp) => eventually(what, () => text.test(shown()));
     try {
       await until('the picture', /outdated +60[^]*0 of 60 online nodes/);
       assert.equal(tty.isRestored(), false);
