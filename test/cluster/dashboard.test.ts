@@ -92,6 +92,8 @@ const createUser = async (name: string, namespace: string, writes: boolean): Pro
     ],
   });
   await run('create', 'rolebinding', name, `--role=${name}`, `--serviceaccount=${namespace}:${name}`);
+  const user = `system:serviceaccount:${namespace}:${name}`;
+  await eventually(`${user} has its rights`, () => run('auth', 'can-i', 'watch', 'pods', `--as=${user}`));
   return mintToken(cluster.plane.api, namespace, name);
 };
 
@@ -156,6 +158,9 @@ before(async () => {
   await kubectl(cluster.kubeconfig, ['wait', '--for=condition=Established', 'crd', '--all', '--timeout=30s']);
   await kubectl(cluster.kubeconfig, ['create', 'namespace', 'edgeset-system']);
   await kubectl(cluster.kubeconfig, ['apply', '-f', join(root, 'deploy', 'dashboard', 'rbac.yaml')]);
+  await eventually('the dashboard has its rights', () =>
+    kubectl(cluster.kubeconfig, ['auth', 'can-i', 'create', 'tokenreviews.authentication.k8s.io', `--as=${DASHBOARD}`]),
+  );
   [shop, depot] = [await cluster.createNamespace('shop'), await cluster.createNamespace('depot')];
   for (const namespace of [shop, depot]) await kubectlApply(cluster.kubeconfig, daemonSet(namespace));
   dashboard = await start();

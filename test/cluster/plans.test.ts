@@ -213,6 +213,8 @@ describe('rollout plans and approvals, on a real API server', { timeout: 300_000
         '--clusterrole=edgeset-approver',
         '--serviceaccount=default:release',
       );
+      const user = 'system:serviceaccount:default:release';
+      await eventually('it has the role', () => can(user, 'create', 'rolloutapprovals.edgeset.io'));
       const token = await mintToken(plane.api, 'default', 'release');
       const own = join(plane.dir, 'release.kubeconfig');
       await writeFile(own, (await readFile(kubeconfig, 'utf8')).replace(/"token":"[^"]*"/, `"token":"${token}"`));
@@ -224,7 +226,7 @@ describe('rollout plans and approvals, on a real API server', { timeout: 300_000
       assert.match(await decide('approve'), /stage canary approved/);
       assert.match(await decide('promote'), /stage canary promoted/);
       const { items } = await cluster.client.list(rolloutApprovals, { namespace: 'default' });
-      const made = items.filter(({ spec }) => spec.approvedBy === 'system:serviceaccount:default:release');
+      const made = items.filter(({ spec }) => spec.approvedBy === user);
       assert.deepEqual(new Set(made.map(({ spec }) => spec.decision)), new Set(['Approve', 'Promote']));
     });
 
