@@ -217,7 +217,7 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
       nodes: nodeReflector.store,
       sharedSynced,
       isConnected,
-      plansSynced: plans.synced,
+      plansKnown: () => plans.synced() && isFresh(plans.lastActivityAt()),
       revisionsOf,
       enqueue: () => enqueue(key),
       images: options.images,
@@ -283,10 +283,12 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
 
   /** Watches of pods don't matter here: an update completes only when its watch says so, so a dead one starts no more. */
   function isConnected(): boolean {
+    return [nodeReflector.lastActivityAt, ...informers.map(({ lastActivityAt }) => lastActivityAt())].every(isFresh);
+  }
+
+  function isFresh(at: number): boolean {
     const now = clock.now();
-    return [nodeReflector.lastActivityAt, ...informers.map(({ lastActivityAt }) => lastActivityAt())].every(
-      (at) => now - at <= CONNECTION_TIMEOUT_MS && at - now <= CLOCK_SLACK_MS,
-    );
+    return now - at <= CONNECTION_TIMEOUT_MS && at - now <= CLOCK_SLACK_MS;
   }
 
   function revisionsOf(ownerUid: string): readonly RevisionView[] {

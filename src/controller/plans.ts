@@ -88,7 +88,11 @@ export const createPlans = (options: PlansOptions) => {
   const { client, env, namespaces, plansChanged, approvalsChanged, mayMiss = false } = options;
   /** By the plural of the resource. */
   const missing = new Map<string, 'Forbidden' | 'NotFound'>();
-  const caches: { run: (signal: AbortSignal) => Promise<void>; isReady: () => boolean }[] = [];
+  const caches: {
+    run: (signal: AbortSignal) => Promise<void>;
+    isReady: () => boolean;
+    lastActivityAt: () => number;
+  }[] = [];
   const inNamespaces = <T>(create: (where: { namespace?: string }) => T): T[] =>
     (namespaces ?? [undefined]).map((namespace) => create(namespace === undefined ? {} : { namespace }));
   const cache = <T extends KubeObject, P>(
@@ -116,6 +120,7 @@ export const createPlans = (options: PlansOptions) => {
     };
     caches.push({
       isReady: () => reflector.synced || missing.has(plural),
+      lastActivityAt: () => reflector.lastActivityAt,
       async run(signal) {
         while (mayMiss && !signal.aborted) {
           const why = await tryList(signal);
@@ -143,6 +148,8 @@ export const createPlans = (options: PlansOptions) => {
     /** A DaemonSet names a plan. */
     need: (): void => needed.resolve(),
     synced: (): boolean => caches.every(({ isReady }) => isReady()),
+    /** Of the watch that has heard from the API server least recently, epoch ms. */
+    lastActivityAt: (): number => Math.min(...caches.map(({ lastActivityAt }) => lastActivityAt())),
     isUnreadable: (plan: PlanName): boolean => missing.get(resourceOf(plan).plural) === 'Forbidden',
     /** What belongs to this plan, and may not be read. */
     unreadable: (plan: PlanName): readonly string[] =>

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { nodes } from '../kube/index.ts';
+import { rolloutPlans } from './plans.ts';
 import { type Scenario, scenario } from './testing/scenario.ts';
 
 const updated = (count: number): Record<string, string> =>
@@ -100,6 +101,31 @@ describe('a stale watch', () => {
         await clock.advance(90_000);
         assert.equal(cluster.tags().n1, 'v2');
         assert.equal(cluster.tags().n2, 'v2');
+      }),
+    );
+
+  for (const plural of ['rolloutplans', 'clusterrolloutplans', 'rolloutapprovals'])
+    it(
+      `of ${plural} starts no update of a DaemonSet that names a plan, says so, and recovers by itself`,
+      scenario(async ({ settled, clock, cluster, api, deletes, condition }) => {
+        const plan = { apiVersion: 'edgeset.io/v1alpha1', kind: 'RolloutPlan' };
+        api.objects.create(rolloutPlans, {
+          ...plan,
+          metadata: { namespace: 'edge', name: 'rings' },
+          spec: { stages: [{ name: 'lab', nodes: { percent: 100 } }] },
+        } as Parameters<typeof api.objects.create>[1]);
+        await settled(2, '1', { 'edgeset.io/rollout-plan': 'rings' });
+        api.silence(plural);
+        await clock.advance(150_000);
+        cluster.setImage('v2');
+        await clock.advance(5_000);
+        assert.equal(condition('Ready')?.reason, 'NotSynced');
+        await clock.advance(30_000);
+        assert.equal(deletes().length, 0);
+        assert.match(condition('Ready')?.message ?? '', /rollout plans of the cluster cannot be read/);
+        api.silence(plural, false);
+        await clock.advance(90_000);
+        assert.deepEqual(cluster.tags(), updated(2));
       }),
     );
 

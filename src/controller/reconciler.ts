@@ -52,8 +52,8 @@ export interface ReconcilerOptions<D extends DaemonSetObject, V extends DaemonSe
   sharedSynced: () => boolean;
   /** Every shared watch has recently received something from the API server. */
   isConnected: () => boolean;
-  /** The plans and approvals of the cluster are known. */
-  plansSynced: () => boolean;
+  /** The plans and approvals of the cluster are known, and their watches have recently received something. */
+  plansKnown: () => boolean;
   /** The revisions that a DaemonSet owns, as watched. */
   revisionsOf: (ownerUid: string) => readonly RevisionView[];
   /** Requests a reconcile. */
@@ -174,14 +174,15 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
   const outsideHold = (target: Target): OutsideHold | undefined => {
     if (!connected) return { kind: 'unsynced' };
     if (plansMissing()) return plansUnknown();
+    plansMissedSince = undefined;
     if (current.policy.kind === 'invalid') return { kind: 'invalid', errors: current.policy.errors };
     if (target.kind === 'held') return target.hold;
     return executor.awaitsWatch() ? { kind: 'unobserved' } : undefined;
   };
 
-  const plansMissing = (): boolean => current.policy.policy.rolloutPlan !== undefined && !options.plansSynced();
+  const plansMissing = (): boolean => current.policy.policy.rolloutPlan !== undefined && !options.plansKnown();
 
-  /** Before the first list; if it lasts, there is something to mend. */
+  /** Before the first list, or once a watch is stale; if it lasts, there is something to mend. */
   const plansUnknown = (): OutsideHold => {
     const now = clock.now();
     plansMissedSince = Math.min(plansMissedSince ?? now, now);
