@@ -4,6 +4,7 @@ const scraped = 'namespace="edgeset-system",job="edgeset-manager",pod="m-1"';
 const daemonSet = 'controller="native",namespace="shop",daemonset="web"';
 const nodes = (phase: string): string => `edgeset_nodes{${daemonSet},phase="${phase}",pod="m-1"}`;
 const hold = (kind: string): string => `edgeset_rollout_hold{${daemonSet},hold="${kind}",pod="m-1"}`;
+const budget = (what: string): string => `edgeset_budget_${what}{${daemonSet},pod="m-1"}`;
 const cause = (name: string): string => `edgeset_node_causes{${daemonSet},phase="offline",cause="${name}",pod="m-1"}`;
 const finished = `edgeset_rollout_finished_timestamp_seconds{${daemonSet},pod="m-1"}`;
 const requests = (code: string): string => `rest_client_requests_total{${scraped},method="GET",code="${code}"}`;
@@ -32,6 +33,8 @@ export const alertCases: readonly AlertCase[] = [
       [nodes('outdated')]: '200-1x200',
       [nodes('broken')]: '1x200',
       [nodes('failed')]: '0x200',
+      [budget('nodes')]: '3x200',
+      [budget('used_nodes')]: '3x200',
       'edgeset_rollouts_halted{controller="native"}': '0x200',
       [`edgeset_clock_ahead_seconds{${scraped}}`]: '0x200',
       [`controller_runtime_reconcile_total{${scraped},controller="native",result="success"}`]: '0+9x200',
@@ -75,6 +78,32 @@ export const alertCases: readonly AlertCase[] = [
   {
     what: 'broken nodes of a complete rollout',
     series: { ...calm, [nodes('broken')]: '1x200', [nodes('outdated')]: '0x200', [nodes('updated')]: '3x200' },
+    at: '61m',
+    fires: {},
+  },
+  {
+    what: 'a budget that is used by nodes of closed stages',
+    series: {
+      ...calm,
+      [nodes('held')]: '2x200',
+      [nodes('outdated')]: '5x200',
+      [nodes('updated')]: '3x200',
+      [budget('nodes')]: '2x200',
+      [budget('used_nodes')]: '2x200',
+    },
+    at: '61m',
+    fires: { EdgesetBudgetUsedByBrokenNodes: daemonSet },
+  },
+  {
+    what: 'a budget that has room while nodes wait',
+    series: {
+      ...calm,
+      [nodes('held')]: '2x200',
+      [nodes('outdated')]: '5x200',
+      [nodes('updated')]: '3x200',
+      [budget('nodes')]: '2x200',
+      [budget('used_nodes')]: '1x200',
+    },
     at: '61m',
     fires: {},
   },
