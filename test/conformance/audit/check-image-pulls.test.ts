@@ -22,16 +22,17 @@ const record = (verb: AuditRecord['verb'], resource: string, response: object, r
 });
 const meta = (uid: string, more: object = {}) => ({ uid, resourceVersion: String(++version), ...more });
 
-const pullPod = (uid: string, imageID = '', controller = true) => ({
+const pullPod = (uid: string, imageID = '', controller = true, name = uid) => ({
   metadata: meta(uid, {
+    name,
     labels: { 'edgeset.io/prefetch': 'd1' },
     annotations: { 'edgeset.io/prefetch-revision': 'b' },
     ownerReferences: [{ kind: 'Pod', uid: 'p1', controller }],
   }),
   status: { containerStatuses: [{ imageID }] },
 });
-const created = (uid: string, controller?: boolean): AuditRecord =>
-  record('create', 'pods', pullPod(uid, '', controller));
+const created = (uid: string, controller?: boolean, name?: string): AuditRecord =>
+  record('create', 'pods', pullPod(uid, '', controller, name));
 const pulled = (uid: string): AuditRecord => ({
   ...record('patch', 'pods/status', pullPod(uid, 'sha256:1')),
   user: 'system:node:n1',
@@ -73,6 +74,13 @@ describe('checkImagePulls', () => {
         removed('u1'),
         created('u2'),
       ]),
+      [],
+    );
+  });
+
+  it('knows that a pod is gone when another one has its name', () => {
+    assert.deepEqual(
+      verdict(() => [created('u1', true, 'pull'), created('u2', true, 'pull')]),
       [],
     );
   });

@@ -45,7 +45,8 @@ const flawsOfReport = ({ request, response }: AuditRecord): string[] => {
  */
 export const checkImagePulls = (records: readonly AuditRecord[], product: (user: string) => boolean): string[] => {
   const violations: string[] = [];
-  const alive = new Map<string, string>();
+  /** By name. The delete of one may be missing from the log, and a new pod of its name proves that it is gone. */
+  const alive = new Map<string, { uid: string; purpose: string }>();
   /** Pods and revisions whose images were pulled, by the kubelet's status. */
   const pulled = new Set<string>();
   const purposeOf = ({ metadata }: Pod): string =>
@@ -54,21 +55,23 @@ export const checkImagePulls = (records: readonly AuditRecord[], product: (user:
   for (const record of inOrder(records.filter((each) => each.group === '' && /^pods\b/.test(each.resource)))) {
     const { verb, user, name, request } = record;
     const pod = record.response as Pod;
-    const uid = pod.metadata?.uid ?? '';
-    const report = (what: string): void =>
-      void violations.push(`${user} ${verb} ${name || pod.metadata?.name} ${what}`);
+    const { uid = '', name: podName = name } = pod.metadata ?? {};
+    const report = (what: string): void => void violations.push(`${user} ${verb} ${podName} ${what}`);
     if (isPullPod(record)) {
       if (verb === 'create' && product(user)) {
-        if ([...alive.values()].includes(purposeOf(pod))) report('although one for the same pod and revision exists');
+        alive.delete(podName);
+        const purpose = purposeOf(pod);
+        if (alive.values().some((other) => other.purpose === purpose))
+          report('although one for the same pod and revision exists');
         const owner = pod.metadata?.ownerReferences?.find(({ controller }) => controller === true);
         if (owner?.kind !== 'Pod') report('which another controller can adopt');
-        alive.set(uid, purposeOf(pod));
+        alive.set(podName, { uid, purpose });
       }
       const statuses = pod.status?.containerStatuses ?? [];
       if (statuses.length > 0 && statuses.every(({ imageID }) => imageID !== '')) pulled.add(purposeOf(pod));
       if (verb === 'delete') {
         if (product(user) && (request as Body | undefined)?.preconditions?.uid === undefined) report('without a uid');
-        alive.delete(uid);
+        if (alive.get(podName)?.uid === uid) alive.delete(podName);
       }
     } else if (isReport(record) && product(user)) {
       for (const flaw of flawsOfReport(record)) report(flaw);
