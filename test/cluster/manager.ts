@@ -4,8 +4,8 @@ import { parseAllDocuments } from 'yaml';
 import { MANAGER_FLAGS } from '../../bin/flags.ts';
 import { buildManager } from '../../scripts/bundle.ts';
 import type { Manager, ManagerOptions } from '../conformance/index.ts';
-import { eventually } from '../support/index.ts';
 import type { Api, Json } from './api.ts';
+import { installCrd } from './controlplane/crd.ts';
 import { type ControlPlane, freePort, kubeconfigText } from './controlplane.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -78,16 +78,6 @@ const moveTo = (namespace: string, object: Manifest): Manifest => {
 const pathOf = (namespace: string, { kind, metadata }: Manifest): string =>
   `${kinds[kind]?.path.replace('{namespace}', namespace)}/${metadata.name}`;
 
-const whenServed = (api: Api, path: string): Promise<unknown> =>
-  eventually(
-    `${path} is served`,
-    async () => {
-      const { status } = await api.get<{ status?: { conditions?: { type: string; status: string }[] } }>(path);
-      return status?.conditions?.some((condition) => condition.type === 'Established' && condition.status === 'True');
-    },
-    { everyMs: 50 },
-  );
-
 /**
  * Gives the ServiceAccounts of `deploy/` their rights, as if it had been installed into `namespace`: once for each control plane
  * what is the same for all namespaces.
@@ -101,9 +91,8 @@ export const installRights = async (api: Api, namespace: string, folder?: string
   const before = installed.get(api) ?? new Map<string, Promise<unknown>>();
   installed.set(api, before);
   const install = async (object: Manifest): Promise<void> => {
-    const path = pathOf(namespace, object);
-    await api.apply(path, object);
-    if (object.kind === 'CustomResourceDefinition') await whenServed(api, path);
+    if (object.kind === 'CustomResourceDefinition') await installCrd(api, object);
+    else await api.apply(pathOf(namespace, object), object);
   };
   const own = all.filter(({ kind }) => kinds[kind]?.namespaced || kind === 'ClusterRoleBinding');
   const shared = all.filter((object) => !own.includes(object));

@@ -1,20 +1,20 @@
 // A real controller of Argo Rollouts, as far as AnalysisRuns go.
 
-import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { parse } from 'yaml';
 import { eventually } from '../../support/index.ts';
-import { type BuildOptions, buildOnce } from '../controlplane/build.ts';
+import { type BuildOptions, buildOnce, dependencyDir } from '../controlplane/build.ts';
+import { type Crd, installCrd } from '../controlplane/crd.ts';
 import { type ControlPlane, freePort } from '../controlplane.ts';
 
+// In the name of the cache's folder, which must not depend on where the repository is.
+const FOLDER = '../argo-rollouts';
 const MODULE = 'github.com/argoproj/argo-rollouts';
 
 const sources = {
-  // `module` is in the name of the cache's folder, which must not depend on where the repository is.
   'rollouts-controller': {
-    module: '../argo-rollouts',
+    module: FOLDER,
     main: `${MODULE}/cmd/rollouts-controller`,
     ldflags: '-s -w',
   },
@@ -26,35 +26,16 @@ export const findArgoRollouts = (options: BuildOptions = {}): Promise<Record<key
 
 const crds = ['analysis-run', 'analysis-template', 'cluster-analysis-template'] as const;
 
-interface Crd {
-  metadata: { name: string };
-}
-
 /** Its CRDs come with its Go module. */
 const readCrds = async (): Promise<Crd[]> => {
-  const { stdout } = await promisify(execFile)('go', ['mod', 'download', '-json', MODULE], {
-    cwd: import.meta.dirname,
-  });
-  const { Dir: module } = JSON.parse(stdout) as { Dir: string };
-  const dir = join(module, 'manifests', 'crds');
+  const dir = join(await dependencyDir(FOLDER, MODULE), 'manifests', 'crds');
   return Promise.all(crds.map(async (name) => parse(await readFile(join(dir, `${name}-crd.yaml`), 'utf8')) as Crd));
 };
 
 /** Installs the CRDs and starts the controller as a process of the control plane; resolves when it runs. */
 export const startArgoRollouts = async ({ api, dir, processes }: ControlPlane): Promise<void> => {
   const { 'rollouts-controller': file } = await findArgoRollouts();
-  for (const crd of await readCrds()) {
-    const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${crd.metadata.name}`;
-    await api.apply(path, crd);
-    await eventually(
-      `${crd.metadata.name} is served`,
-      async () => {
-        const { status } = await api.get<{ status?: { conditions?: { type: string; status: string }[] } }>(path);
-        return status?.conditions?.some((each) => each.type === 'Established' && each.status === 'True');
-      },
-      { withinMs: 30_000, everyMs: 50 },
-    );
-  }
+  for (const crd of await readCrds()) await installCrd(api, crd);
   const [metrics, health] = [await freePort(), await freePort()];
   const program = await processes.start({
     name: 'rollouts-controller',

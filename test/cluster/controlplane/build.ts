@@ -93,6 +93,14 @@ const go = async (module: string, args: string[], environment: NodeJS.ProcessEnv
   return stdout;
 };
 
+/**
+ * The folder of a Go module that the module in the folder `module` needs. It also has files that aren't compiled, such as manifests.
+ */
+export const dependencyDir = async (module: string, dependency: string): Promise<string> => {
+  const downloaded = await go(module, ['mod', 'download', '-json', dependency], process.env);
+  return (JSON.parse(downloaded) as { Dir: string }).Dir;
+};
+
 // Everything that changes what a build yields: a folder of this name is never stale.
 const digest = async (all: Readonly<Record<string, Source>>, environment: NodeJS.ProcessEnv): Promise<string> => {
   const hash = createHash('sha256').update(JSON.stringify(all));

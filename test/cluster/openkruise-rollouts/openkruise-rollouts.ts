@@ -1,21 +1,21 @@
 // A real manager of OpenKruise Rollouts, with its webhooks. It steers Advanced DaemonSets by their partition.
 
-import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { parse, parseAllDocuments } from 'yaml';
 import { eventually } from '../../support/index.ts';
 import type { Json } from '../api.ts';
-import { type BuildOptions, buildOnce } from '../controlplane/build.ts';
+import { type BuildOptions, buildOnce, dependencyDir } from '../controlplane/build.ts';
+import { type Crd, installCrd } from '../controlplane/crd.ts';
 import { type ControlPlane, freePort } from '../controlplane.ts';
 import type { Program } from '../processes.ts';
 
+// In the name of the cache's folder, which must not depend on where the repository is.
+const FOLDER = '../openkruise-rollouts';
 const MODULE = 'github.com/openkruise/rollouts';
 
 const sources = {
-  // `module` is in the name of the cache's folder, which must not depend on where the repository is.
-  'kruise-rollout': { module: '../openkruise-rollouts', main: MODULE, ldflags: '-s -w' },
+  'kruise-rollout': { module: FOLDER, main: MODULE, ldflags: '-s -w' },
 } as const;
 
 /** The manager, built once from its Go module. */
@@ -27,29 +27,13 @@ interface Manifest extends Json {
   metadata: { name: string };
 }
 
-/** The folder of its manifests, which come with its Go module. */
-const manifestsDir = async (): Promise<string> => {
-  const { stdout } = await promisify(execFile)('go', ['mod', 'download', '-json', MODULE], {
-    cwd: import.meta.dirname,
-  });
-  return join((JSON.parse(stdout) as { Dir: string }).Dir, 'config');
-};
-
 const crds = ['rollouts', 'batchreleases', 'rollouthistories', 'trafficroutings'] as const;
 
-const installCrd = async ({ api }: ControlPlane, config: string, plural: (typeof crds)[number]): Promise<void> => {
-  const file = join(config, 'crd', 'bases', `rollouts.kruise.io_${plural}.yaml`);
-  const crd = parse(await readFile(file, 'utf8')) as Manifest;
-  const path = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${crd.metadata.name}`;
-  await api.apply(path, crd);
-  await eventually(
-    `${crd.metadata.name} is served`,
-    async () => {
-      const { status } = await api.get<{ status?: { conditions?: { type: string; status: string }[] } }>(path);
-      return status?.conditions?.some(({ type, status: is }) => type === 'Established' && is === 'True');
-    },
-    { withinMs: 60_000, everyMs: 50 },
-  );
+const installCrds = async ({ api }: ControlPlane, config: string): Promise<void> => {
+  for (const plural of crds) {
+    const file = join(config, 'crd', 'bases', `rollouts.kruise.io_${plural}.yaml`);
+    await installCrd(api, parse(await readFile(file, 'utf8')) as Crd);
+  }
 };
 
 interface WebhookConfiguration extends Manifest {
@@ -81,8 +65,9 @@ const installWebhooks = async ({ api }: ControlPlane, config: string): Promise<v
  */
 export const startOpenKruiseRollouts = async (plane: ControlPlane): Promise<Program> => {
   const { 'kruise-rollout': file } = await findOpenKruiseRollouts();
-  const config = await manifestsDir();
-  for (const plural of crds) await installCrd(plane, config, plural);
+  // Its manifests come with its Go module.
+  const config = join(await dependencyDir(FOLDER, MODULE), 'config');
+  await installCrds(plane, config);
   await installWebhooks(plane, config);
   const [health, webhook] = [await freePort(), await freePort()];
   const program = await plane.processes.start({
