@@ -2,7 +2,7 @@ import { type Finding, nodesOf, withinGroupLimit } from '../../invariants/index.
 import type { Call } from '../network/call.ts';
 import type { CheckContext } from './check.ts';
 import type { NodeState, PodState } from './cluster-state.ts';
-import type { PlanState } from './plan-state.ts';
+import { type PlanState, stageIn } from './plan-state.ts';
 
 /** Updates that only count when they were seen to be in flight for so long. */
 const SLACK_MS = 1_000;
@@ -39,7 +39,7 @@ export const createGroupsCheck = (
         add(`${topologyKey}=${site ?? ''}`, (other) => other.labels[topologyKey] === site, value);
       }
       const stage = plan.stageOf(spec, node);
-      const limit = spec.stages?.find(({ name }) => name === stage)?.maxUnavailable;
+      const limit = stageIn(spec, stage)?.maxUnavailable;
       if (limit !== undefined) add(`stage ${stage}`, (other) => plan.stageOf(spec, other) === stage, limit);
     }
     // A limit that only one of the plans has may be unknown to the sender.

@@ -17,6 +17,14 @@ const LAG_MS = 2_000;
 const TOLERANCE_MS = 60_000;
 const RESOLUTION_MS = 1_000;
 
+type PlannedStage = NonNullable<RolloutPlanSpec['stages']>[number];
+
+export const stageIn = ({ stages = [] }: RolloutPlanSpec, name: string): PlannedStage | undefined =>
+  stages.find((each) => each.name === name);
+
+/** What the plan demands for the stage's promotion. */
+export const promoteOf = (spec: RolloutPlanSpec, name: string): PlannedStage['promote'] => stageIn(spec, name)?.promote;
+
 /** Follows the rollout plan of a DaemonSet, what people decided, and the status that was written last. */
 export const followPlan = ({
   actual,

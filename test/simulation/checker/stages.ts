@@ -9,10 +9,10 @@ import {
   sizeOfSample,
 } from '../../invariants/index.ts';
 import type { Call } from '../network/call.ts';
-import type { MetricAnswer } from '../plan/plan.ts';
 import type { Check, CheckContext, NodeUpdate } from './check.ts';
 import { isEligible, type PodState } from './cluster-state.ts';
-import type { PlanState } from './plan-state.ts';
+import { type PlanState, promoteOf, stageIn } from './plan-state.ts';
+import { createStageAnswersCheck } from './stage-answers.ts';
 
 /** What a process observed within this time before may not be part of its decision. */
 const SLACK_MS = 1_000;
@@ -30,13 +30,6 @@ const durationOf = (text: string): number =>
 const statusIn = (body: unknown): DaemonRolloutStatus | undefined =>
   (body as { status?: DaemonRolloutStatus } | undefined)?.status;
 
-/** What a process was told about a check. */
-interface Told {
-  process: string;
-  answer: MetricAnswer;
-  at: number;
-}
-
 /** What leads from one status to the next of the same rollout. */
 interface Step {
   call: Call;
@@ -45,23 +38,21 @@ interface Step {
 }
 
 /**
- * G1 to G6, G8: stages of a rollout plan. Which stage a node is in, and which are open, is computed here from the
+ * G1 to G6, G8: stages of a rollout plan; G4 is in stage-answers.ts. Which stage a node is in, and which are open, is computed here from the
  * plan, the labels of nodes, and the promotions and samples that were written.
  */
 export const createStagesCheck = (
-  { report, actual, now, viewOf, clockOf, rolloutName }: CheckContext,
+  context: CheckContext,
   { plan, works }: { plan: PlanState; works: (pod: PodState) => boolean },
 ): Check => {
+  const { report, actual, now, viewOf, clockOf, rolloutName } = context;
   const { check, violation } = report;
+  const answers = createStageAnswersCheck(context, plan);
   let last: DaemonRolloutStatus | undefined;
   /** Of the soak that lasts. */
   let soak: { stage: string; until: string; askedAt: number; writtenAt: number; offsetMs: number } | undefined;
   /** By stage and end: when a process first asked to write that soak, which the API server may have refused for a while. */
   const askedAt = new Map<string, number>();
-  /** By revision and stage, the latest first. */
-  const told = new Map<string, Told[]>();
-  /** Promotions that were judged when a process first asked to write them. */
-  const seenPromotions = new Set<string>();
   /** When a node of the soaking stage was last not at the target and well. */
   let unwellAt = 0;
 
@@ -134,11 +125,9 @@ export const createStagesCheck = (
       if (!plan.decisions(name, 'Promote').some((each) => each.approvedBy === promotedBy))
         violation('G8', `${what} as by ${promotedBy}, who has not promoted it`);
     }
-    const isRequired = plan.recentPlans().every((spec) => {
-      const found = spec.stages?.find((each) => each.name === name);
-      return found?.promote?.approval?.required === true;
-    });
-    if (promotion === 'Empty' || !isRequired || plan.recentPlans().length === 0) return;
+    const specs = plan.recentPlans();
+    const isRequired = specs.length > 0 && specs.every((spec) => promoteOf(spec, name)?.approval?.required === true);
+    if (promotion === 'Empty' || !isRequired) return;
     check('G8');
     const approved = plan.decisions(name, 'Approve');
     if (approved.length === 0) violation('G8', `${what}, which nobody has approved`);
@@ -168,7 +157,7 @@ export const createStagesCheck = (
     }
     const known = viewOf(call.process).plan;
     const lengths = [...plan.recentPlans(), ...(known ? [known] : [])].map((spec) =>
-      durationOf(spec.stages?.find((each) => each.name === name)?.promote?.soak ?? '0s'),
+      durationOf(promoteOf(spec, name)?.soak ?? '0s'),
     );
     const length = Date.parse(soakUntil) - Date.parse(coveredAt);
     check('G5');
@@ -186,7 +175,7 @@ export const createStagesCheck = (
     if (before?.sample !== undefined && before.sample !== sample)
       violation('G1', `the sample of stage ${name} changed`);
     const counts = plan.recentPlans().flatMap((spec) => {
-      const count = spec.stages?.find((each) => each.name === name)?.nodes?.count;
+      const count = stageIn(spec, name)?.nodes?.count;
       return count === undefined ? [] : [nodesOf(count, actual.nodes.size)];
     });
     if (before === undefined && counts.length > 0 && sizeOfSample(sample) > Math.max(...counts))
@@ -237,49 +226,8 @@ export const createStagesCheck = (
     if (online === 0) violation('G3', `${call.process} passes stage ${name}, of which no node is online`);
   };
 
-  /** G4: a stage with a check is passed by an answer of this soak that holds, whoever received it. */
-  const checkAnswers = (
-    call: Call,
-    hash: string,
-    { name, promotedAt, promotion, soakUntil }: DaemonRolloutStage,
-  ): void => {
-    const key = `${hash} ${name} ${promotedAt}`;
-    const isByChecks = promotion === 'Gates' || promotion === 'Timeout';
-    if (!isByChecks || seenPromotions.has(key)) return;
-    seenPromotions.add(key);
-    const specs = plan.recentPlans();
-    const hasCheck = (spec: RolloutPlanSpec): boolean =>
-      (spec.stages?.find((each) => each.name === name)?.promote?.checks ?? []).length > 0;
-    if (specs.length === 0 || !specs.every(hasCheck)) return;
-    check('G4');
-    const since = soak !== undefined && soak.until === soakUntil ? soak.askedAt - SLACK_MS : 0;
-    const all = told.get(`${hash} ${name}`) ?? [];
-    const own = all.filter(({ process }) => process === call.process);
-    // What was answered a moment ago may not be part of the decision.
-    const [latest, ...older] = own.length > 0 ? own : all;
-    const counted = latest && now() - latest.at < SLACK_MS ? [latest, ...older.slice(0, 1)] : [latest];
-    if (!counted.some((each) => each?.answer === 'good' && each.at >= since))
-      violation(
-        'G4',
-        `${call.process} passes stage ${name}, whose check was last answered ${latest?.answer ?? 'never'}`,
-      );
-  };
-
-  /** G4: what has no result is no failure. */
-  const checkHalt = (call: Call, before: DaemonRolloutStatus | undefined, after: DaemonRolloutStatus): void => {
-    if (after.halted?.reason !== 'CheckFailed' || before?.halted?.reason === 'CheckFailed') return;
-    check('G4');
-    const all = [...told].filter(([key]) => key.startsWith(`${after.target?.hash} `)).flatMap(([, each]) => each);
-    if (!all.some(({ answer }) => answer === 'bad'))
-      violation('G4', `${call.process} halts the rollout for a check, of which none has failed`);
-  };
-
   return {
-    onAnswer(process, query, answer) {
-      const [, hash, stage] = /revision="(.*)",stage="(.*)"/.exec(query) ?? [];
-      const key = `${hash} ${stage}`;
-      told.set(key, [{ process, answer, at: now() }, ...(told.get(key) ?? [])].slice(0, 50));
-    },
+    onAnswer: (process, query, answer) => answers.onAnswer(process, query, answer),
     onCommit({ type, resource, object }) {
       if (!plan.isStaged()) return;
       if (type === 'DELETED' && resource.plural === 'daemonrollouts' && object.metadata.name === rolloutName)
@@ -289,13 +237,15 @@ export const createStagesCheck = (
     onSend(call) {
       if (call.verb !== 'update' || call.resource?.plural !== 'daemonrollouts' || call.ref?.name !== rolloutName)
         return;
-      for (const stage of statusIn(call.body)?.stages ?? []) {
+      const { stages = [], target } = statusIn(call.body) ?? {};
+      for (const stage of stages) {
         const { name, soakUntil, promotion } = stage;
         const asked = `${name} ${soakUntil}`;
         if (soakUntil !== undefined && !askedAt.has(asked)) askedAt.set(asked, now());
         if (plan.stageNamed(name)?.promotedAt !== undefined) continue;
         if (promotion === 'Gates') checkOnline(call, stage);
-        if (promotion !== undefined) checkAnswers(call, statusIn(call.body)?.target?.hash ?? '', stage);
+        const soakedSince = soak !== undefined && soak.until === soakUntil ? soak.askedAt : 0;
+        if (promotion !== undefined) answers.onPromotion(call, target?.hash ?? '', stage, soakedSince);
       }
     },
     /** Every stage was reached. */
@@ -313,7 +263,7 @@ export const createStagesCheck = (
       if (!after || !plan.isStaged()) return;
       const before = last;
       last = after;
-      checkHalt(call, before, after);
+      answers.onStatus(call, before, after);
       if (before && after.target && before.target?.hash !== after.target.hash) {
         soak = undefined;
         const isRollback = before.lastComplete?.hash === after.target.hash;
