@@ -202,7 +202,7 @@ describe('the audit log of these rollouts', { skip }, () => {
       const rules = new Set<string>();
       const checked = (rule: string): void => void rules.add(rule);
       assert.deepEqual(checkStages(records, { namespace: shop, daemonSet, checked }), []);
-      assert.deepEqual([...rules].toSorted(), ['G1', 'G2'], daemonSet);
+      for (const rule of ['G1', 'G2', 'G5']) assert.ok(rules.has(rule), `${rule} was checked for ${daemonSet}`);
     }
   });
 });

@@ -18,7 +18,16 @@ const nameIn = (object: unknown): string =>
   (object as { metadata?: { name?: string } } | undefined)?.metadata?.name ?? '';
 
 /** The resources that the checks need, as in the real cluster's audit policy. */
-const kept = new Set(['pods', 'nodes', 'daemonsets', 'controllerrevisions', 'daemonrollouts']);
+const kept = new Set([
+  'pods',
+  'nodes',
+  'daemonsets',
+  'controllerrevisions',
+  'daemonrollouts',
+  'rolloutplans',
+  'clusterrolloutplans',
+  'rolloutapprovals',
+]);
 
 const changed: Record<'ADDED' | 'MODIFIED' | 'DELETED', Verb> = {
   ADDED: 'create',

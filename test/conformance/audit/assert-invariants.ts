@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import type { DaemonRollout } from '../../../src/rollout/index.ts';
-import type { CaseKind } from '../kit/kinds.ts';
+import { type CaseKind, kinds } from '../kit/kinds.ts';
 import type { AuditRecord } from './audit-record.ts';
 import { checkAnnouncements } from './check-announcements.ts';
 import { checkImagePulls, isPullCall } from './check-image-pulls.ts';
+import { checkStages } from './check-stages.ts';
 import { type CheckOptions, checkUpdates } from './check-updates.ts';
 
 interface CheckedDaemonSet {
@@ -83,6 +84,18 @@ export const assertInvariants = (checkedRun: CheckedRun): void => {
   const { lagMs, heldBackMs, checked, settleMs } = checkedRun;
   const violations = checkedRun.daemonSets.flatMap(({ name: daemonSet, kind, budget }) => [
     ...checkAnnouncements(ours, { namespace, daemonSet, product }),
+    ...checkStages(
+      ours.filter((record) => isOf(daemonSet, record)),
+      {
+        namespace,
+        daemonSet,
+        kind,
+        rollout: kinds[kind].rolloutName(daemonSet),
+        product,
+        ...(lagMs !== undefined && { lagMs }),
+        ...(checked && { checked }),
+      },
+    ),
     ...checkUpdates(
       ours.filter((record) => isOf(daemonSet, record)),
       {

@@ -17,11 +17,12 @@ const labPassed: DaemonRolloutStage = { ...lab, state: 'Passed', promotedAt: at 
 const closed: DaemonRolloutStage = { name: 'shop', state: 'Closed', nodes };
 const shop: DaemonRolloutStage = { name: 'shop', state: 'Open', nodes, openedAt: at };
 
-const history = () =>
-  buildHistory(2)
+const planned = (name = 'app') => buildHistory(2, { annotations: { 'edgeset.io/rollout-plan': name } });
+const history = (spec: object = plan) =>
+  planned()
     .label('n0', { ring: 'lab' })
     .label('n1', { ring: 'shop' })
-    .plan(plan)
+    .plan(spec)
     .stages('new', [lab, closed])
     .wait(5_000);
 const judge = ({ records }: { records: Parameters<typeof checkStages>[0] }): string[] =>
@@ -72,5 +73,180 @@ describe('the stages of a plan, judged by the audit log', () => {
   it('does not stage the way back', () => {
     const back = history().stages('old', [lab, closed], { rollback: true });
     assert.deepEqual(judge(back.remove('old-n1', 'n1', 'new')), []);
+  });
+});
+
+/** The plan, whose first stage has these gates. */
+const gated = (promote: object) => ({ stages: [{ ...plan.stages[0], promote }, plan.stages[1]] });
+const seconds = (count: number): string => new Date(Date.parse(at) + count * 1000).toISOString();
+const passedBy = (promotion: NonNullable<DaemonRolloutStage['promotion']>, more: object = {}): DaemonRolloutStage => ({
+  ...labPassed,
+  coveredAt: at,
+  soakUntil: at,
+  promotedAt: seconds(60),
+  promotion,
+  ...more,
+});
+
+describe('windows and groups of a plan, judged by the audit log', () => {
+  // Updates are made a minute and some seconds after midnight.
+  const tokyo = { annotations: { 'edgeset.io/time-zone': 'Asia/Tokyo' } };
+  const updateLab = (spec: object): string[] =>
+    judge(
+      history({ ...plan, ...spec })
+        .label('n0', { ring: 'lab' }, tokyo)
+        .wait(2000)
+        .remove('old-n0', 'n0', 'old'),
+    );
+
+  for (const [what, spec, why] of [
+    ['a closed window', { windows: [{ from: '03:00', to: '04:00' }] }, 'no window is open'],
+    [
+      'a closed window in the time zone of the node',
+      { windows: [{ from: '00:00', to: '01:00', timeZone: 'node' }] },
+      'no window is open',
+    ],
+    ['a freeze', { freezes: [{ from: '2025-12-24', to: '2026-01-02' }] }, 'a freeze lasts until 2026-01-02'],
+  ] as const)
+    it(`finds an update that ${what} forbids`, () =>
+      assert.deepEqual(updateLab(spec), [`G1: updated app on n0, although ${why}`]));
+
+  it('accepts updates in windows of any time zone', () => {
+    assert.deepEqual(updateLab({ windows: [{ from: '09:00', to: '10:00', timeZone: 'node' }] }), []);
+    assert.deepEqual(updateLab({ windows: [{ from: '01:00', to: '02:00', timeZone: 'Europe/Berlin' }] }), []);
+  });
+
+  it('finds a sample that changes, and one that is too large', () => {
+    const sampled = () => history({ stages: [{ name: 'lab', nodes: { count: 1 } }] });
+    const first = sampled().stages('new', [{ ...lab, sample: 'aaaaaaaa' }]);
+    assert.deepEqual(judge(first.stages('new', [{ ...lab, sample: 'bbbbbbbb' }])), [
+      'G1: changed the sample of stage lab, which must stay the same',
+    ]);
+    assert.deepEqual(judge(sampled().stages('new', [{ ...lab, sample: 'aaaaaaaabbbbbbbb' }])), [
+      'G1: drew the sample of stage lab, which has 2 nodes instead of 1',
+    ]);
+  });
+
+  it('goes by the plan that the DaemonSet names, and asks nothing without one', () => {
+    const other = planned('cluster/app').plan(plan).stages('new', [lab, closed]).wait(5000);
+    assert.deepEqual(judge(other.remove('old-n0', 'n0', 'old')), [
+      'G1: updated app on n0, although its rollout plan does not exist',
+    ]);
+    assert.deepEqual(judge(buildHistory(2).plan(plan).stages('new', [lab, shop]).remove('old-n1', 'n1', 'old')), []);
+  });
+
+  it('finds more updates in a group, or in a stage, than its limit', () => {
+    const both = (spec: object): string[] => {
+      const sites = planned().label('n0', { site: 'a' }).label('n1', { site: 'a' }).plan(spec);
+      return judge(sites.stages('new', []).wait(5000).remove('old-n0', 'n0', 'old').remove('old-n1', 'n1', 'old'));
+    };
+    assert.deepEqual(both({ maxUnavailablePer: [{ topologyKey: 'site', value: 1 }] }), [
+      'G7: updated app on n1, with updates in flight on n0 and a limit of 1 for site=a',
+    ]);
+    assert.deepEqual(both({ maxUnavailablePer: [{ topologyKey: 'site', value: 2 }] }), []);
+    assert.deepEqual(both({ stages: [{ name: 'lab', maxUnavailable: '50%' }] }), [
+      'G7: updated app on n1, with updates in flight on n0 and a limit of 1 for stage lab',
+    ]);
+  });
+});
+
+describe('promotions, judged by the audit log', () => {
+  it('finds a stage that is passed while all of its nodes are offline', () => {
+    const after = (ready: boolean): string[] =>
+      judge(
+        history()
+          .label('n0', { ring: 'lab' }, { ready })
+          .wait(5000)
+          .stages('new', [passedBy('Gates'), closed]),
+      );
+    assert.deepEqual(after(true), []);
+    assert.deepEqual(after(false), ['G3: promoted stage lab, of which no node was online']);
+  });
+
+  it('finds a stage that is passed without its check, and a halt for a check that has not failed', () => {
+    const checked = () => history(gated({ checks: ['errors'] }));
+    const result = (state: string) => ({ checks: [{ name: 'errors', state, failures: 0 }] });
+    assert.deepEqual(judge(checked().stages('new', [passedBy('Gates', result('Passing')), closed])), []);
+    assert.deepEqual(judge(checked().stages('new', [passedBy('Gates', result('NoResult')), closed])), [
+      'G4: promoted stage lab, whose check errors was NoResult',
+    ]);
+    const halted = { halted: { reason: 'CheckFailed' } };
+    assert.deepEqual(judge(checked().stages('new', [{ ...lab, ...result('NoResult') }], halted)), [
+      'G4: halted the rollout for a check, of which none had failed',
+    ]);
+  });
+
+  const inSoak = (from: number, until: number): DaemonRolloutStage => ({
+    ...lab,
+    coveredAt: seconds(from),
+    soakUntil: seconds(until),
+  });
+  /** A soak of a minute has just begun, and the stage's node is well. */
+  const begun = (length = 60) =>
+    history(gated({ soak: '1m' }))
+      .pod('old-n0', 'n0', 'new', true)
+      .stages('new', [inSoak(70, 70 + length), closed]);
+
+  it('finds a soak that is too short', () => {
+    const over = { coveredAt: seconds(70), soakUntil: seconds(130), promotedAt: seconds(130) };
+    const promotedAfter = (ms: number, more: object = {}): string[] =>
+      judge(
+        begun()
+          .wait(ms)
+          .stages('new', [passedBy('Gates', { ...over, ...more }), closed]),
+      );
+    assert.deepEqual(promotedAfter(60_000), []);
+    assert.deepEqual(promotedAfter(10_000), [
+      'G5: promoted stage lab, 10000 ms after its soak of 60000 ms was written',
+    ]);
+    assert.deepEqual(promotedAfter(60_000, { promotedAt: seconds(129) }), [
+      `G5: promoted stage lab, at ${seconds(129)}, before its soak was over at ${seconds(130)}`,
+    ]);
+    assert.deepEqual(judge(begun(30)), ['G5: let stage lab soak, for 30000 ms instead of 60000 ms']);
+  });
+
+  it('finds a soak that begins again although nothing happened to the nodes of its stage', () => {
+    const again = [inSoak(80, 140), closed];
+    assert.deepEqual(judge(begun().wait(5000).stages('new', again)), [
+      `G5: changed the end of the soak of lab from ${seconds(130)} to ${seconds(140)}, although all of its nodes had been well`,
+    ]);
+    const unwell = begun().pod('old-n0', 'n0', 'new', false).wait(5000).pod('old-n0', 'n0', 'new', true);
+    assert.deepEqual(judge(unwell.stages('new', again)), []);
+  });
+
+  it('finds a way back that is staged', () => {
+    const lastComplete = { lastComplete: { hash: 'old' } };
+    const back = (more: object): string[] =>
+      judge(
+        history()
+          .stages('new', [lab, closed], lastComplete)
+          .stages('old', [lab, closed], { ...lastComplete, ...more }),
+      );
+    assert.deepEqual(back({ rollback: true }), []);
+    assert.deepEqual(back({}), ['G6: staged the way back to old, the revision that was last complete']);
+  });
+
+  it('finds a promotion, and an approval, that nobody made', () => {
+    const decision = { revision: 'new', stage: 'lab' };
+    const byHand = [passedBy('ByHand', { promotedBy: 'ada' }), closed];
+    const promote = { ...decision, decision: 'Promote' };
+    assert.deepEqual(judge(history().decide('ada', promote).stages('new', byHand)), []);
+    assert.deepEqual(judge(history().decide('bob', promote).stages('new', byHand)), [
+      'G8: promoted stage lab, as by ada, who had not promoted it',
+    ]);
+    const required = () => history(gated({ approval: { required: true } }));
+    const approved = [passedBy('Gates', { promotedBy: 'ada' }), closed];
+    assert.deepEqual(judge(required().decide('ada', decision).stages('new', approved)), []);
+    assert.deepEqual(judge(required().decide('bob', decision).stages('new', approved)), [
+      'G8: promoted stage lab, as by ada, who had not approved it',
+    ]);
+    assert.deepEqual(
+      judge(
+        required()
+          .decide('ada', { ...decision, revision: 'old' })
+          .stages('new', approved),
+      ),
+      ['G8: promoted stage lab, which nobody had approved'],
+    );
   });
 });

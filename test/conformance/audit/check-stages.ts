@@ -1,9 +1,20 @@
-import type { DaemonRollout, DaemonRolloutStage, RolloutPlanSpec } from '../../../src/rollout/index.ts';
-import { type Finding, followsPromotions, isInOpenStage, openStages, stageOfNode } from '../../invariants/index.ts';
+import type { DaemonRollout, RolloutPlanSpec } from '../../../src/rollout/index.ts';
+import {
+  type Finding,
+  isInOpenStage,
+  isInWindow,
+  nodesOf,
+  openStages,
+  stageOfNode,
+  withinGroupLimit,
+} from '../../invariants/index.ts';
 import type { AuditRecord } from './audit-record.ts';
+import { createStatusCheck, type Status, stagesOf } from './check-stage-status.ts';
 import type { CheckOptions } from './check-updates.ts';
-import { followClusterState, inOrder } from './cluster-state.ts';
-import { createPodWriteReader, isUpdate } from './pod-writes.ts';
+import { availablePod, eligibleNodes, followClusterState, inOrder, livePods, type NodeState } from './cluster-state.ts';
+import { followPlan, isSpec } from './plan-history.ts';
+import { closedOn } from './plan-windows.ts';
+import { createPodWriteReader, isUpdate, type PodWrite } from './pod-writes.ts';
 
 export interface StagesOptions
   extends Pick<CheckOptions, 'namespace' | 'daemonSet' | 'kind' | 'product' | 'checked' | 'lagMs'> {
@@ -13,103 +24,153 @@ export interface StagesOptions
 
 const isProduct = (user: string): boolean => /^system:serviceaccount:[^:]+:edgeset-/.test(user);
 
-type Status = NonNullable<DaemonRollout['status']>;
+const NODE_ZONE_KEY = 'edgeset.io/time-zone';
 
-const stagesOf = ({ stages = [] }: Status): readonly DaemonRolloutStage[] => stages;
-
-/** The statuses are of one rollout: A, B, A are three. */
-const isSameRollout = (a: Status | undefined, b: Status): boolean =>
-  a?.target?.hash === b.target?.hash && a?.rollout === b.rollout;
+/** Other nodes of a node's group or stage, and how many of them may have an update in flight. */
+interface Group {
+  group: string;
+  limit: number;
+  has: (node: NodeState) => boolean;
+}
 
 /**
- * Checks the stages of one DaemonSet, whose RolloutPlan has its name, from the audit log: G1 and G2. Which stage a node is in, and
- * which are open, is computed anew. Returns the violations, one sentence each.
+ * Checks the rollout plan of one DaemonSet, from the audit log. Which stage a node is in, and which are open, is computed anew.
+ * Returns the violations, one sentence each; none without a plan. What the log cannot show:
+ *
+ * - G3, that offline nodes block nobody, and L9: whether a manager led, had seen everything and could write at that moment
+ *   is not in the log, so what did not happen breaks nothing. The simulation knows; the cases wait for what must happen.
+ * - G4: what Prometheus and Argo Rollouts answered. The states of checks in the statuses are judged.
+ * - G5: the manager's clock. How long a soak lasted is measured by the API server's.
+ * - G6, that all stages open: as L9. That a way back is written down as one is judged.
+ * - G7, nodes that are down for another reason: when the manager learnt of them. Updates in flight are judged.
  */
 export const checkStages = (records: readonly AuditRecord[], options: StagesOptions): string[] => {
   const { namespace, daemonSet, kind = 'native', product = isProduct, rollout = daemonSet } = options;
   const { checked: check = () => undefined, lagMs: lag = 1000 } = options;
-  const { state, apply } = followClusterState(namespace, daemonSet, kind === 'native' ? 'apps' : 'apps.kruise.io');
+  const group = kind === 'native' ? 'apps' : 'apps.kruise.io';
+  const { state, apply } = followClusterState(namespace, daemonSet, group);
+  const plan = followPlan(records, { namespace, daemonSet, group }, state);
   const reader = createPodWriteReader(state);
   const violations: string[] = [];
-  /** With the time until which each was the present one. */
-  const plans: { spec: RolloutPlanSpec | undefined; until: number }[] = [];
   /** As it was last written. */
   let status: Status | undefined;
+  /** Nodes whose update has not completed, and its kind. */
+  const inFlight = new Map<string, PodWrite['kind']>();
+  /** When the labels of a node last changed. */
+  const labelledAt = new Map<string, { labels: string; at: number }>();
+  let current: AuditRecord | undefined;
 
-  const reporterOf =
-    ({ receivedAt, user }: AuditRecord, what: string) =>
-    (found: Finding | undefined): void => {
-      if (!found) return;
-      const time = new Date(receivedAt).toISOString().slice(11, 23);
-      violations.push(`${found.invariant}: at ${time} ${user} ${what}, ${found.why}`);
+  const report = (what: string, found: Finding | undefined): void => {
+    if (!found || !current) return;
+    const time = new Date(current.receivedAt).toISOString().slice(11, 23);
+    violations.push(`${found.invariant}: at ${time} ${current.user} ${what}, ${found.why}`);
+  };
+  const lagOf = (record: AuditRecord): number => (typeof lag === 'number' ? lag : lag(record));
+  const stageOf = (spec: RolloutPlanSpec, of: Status, node: NodeState): string =>
+    stageOfNode(spec, stagesOf(of), of.target?.hash ?? '', node);
+  const statusCheck = createStatusCheck({ state, plan, stageOf, check, report });
+
+  const completeUpdates = (at: number): void => {
+    for (const [node, update] of inFlight) {
+      const completed = availablePod(state, node, at) && (update !== 'surge' || livePods(state, node).length === 1);
+      if (completed || !state.nodes.has(node)) inFlight.delete(node);
+    }
+  };
+
+  const groupsOf = (spec: RolloutPlanSpec, of: Status, node: NodeState): Group[] => {
+    const groups: Group[] = [];
+    const add = (name: string, share: number | string, has: Group['has']): void => {
+      const size = eligibleNodes(state).filter(has).length;
+      groups.push({ group: name, has, limit: nodesOf(share, size) });
     };
-
-  const checkStatus = (record: AuditRecord, after: Status): void => {
-    const same = isSameRollout(status, after) ? status : undefined;
-    const earlier = new Map((same ? stagesOf(same) : []).map((stage) => [stage.name, stage]));
-    const stages = stagesOf(after);
-    for (const [name, { promotedAt }] of earlier) {
-      if (promotedAt === undefined) continue;
-      check('G2');
-      if (stages.find((each) => each.name === name)?.promotedAt !== promotedAt)
-        reporterOf(
-          record,
-          `took the promotion of stage ${name} back`,
-        )({ invariant: 'G2', why: 'which it had written' });
+    for (const { topologyKey, value } of spec.maxUnavailablePer ?? []) {
+      const site = node.labels[topologyKey];
+      add(`${topologyKey}=${site ?? ''}`, value, (other) => other.labels[topologyKey] === site);
     }
-    for (const [index, { name, openedAt }] of stages.entries()) {
-      if (openedAt === undefined || earlier.get(name)?.openedAt !== undefined) continue;
-      check('G2');
-      const before = stages.slice(0, index).filter(({ promotedAt }) => promotedAt === undefined);
-      reporterOf(record, `opened stage ${name}`)(followsPromotions({ before: before.map((each) => each.name) }));
+    const stage = stageOf(spec, of, node);
+    const limit = spec.stages?.find(({ name }) => name === stage)?.maxUnavailable;
+    if (limit !== undefined) add(`stage ${stage}`, limit, (other) => stageOf(spec, of, other) === stage);
+    return groups;
+  };
+
+  const checkGroups = (what: string, { receivedAt: at }: AuditRecord, node: NodeState, lagMs: number): void => {
+    const [spec, ...others] = plan.knownAt(at, lagMs);
+    // Of an edit only one version may be known.
+    if (!status || spec === undefined || others.length > 0 || !isSpec(spec)) return;
+    for (const { group: name, limit, has } of groupsOf(spec, status, node)) {
+      check('G7');
+      const flying = [...inFlight.keys()].filter((each) => {
+        const other = state.nodes.get(each);
+        return each !== node.name && other !== undefined && other.ready && at - other.since > lagMs && has(other);
+      });
+      report(what, withinGroupLimit({ group: name, others: flying, limit, hasSlot: inFlight.has(node.name) }));
     }
   };
 
-  const checkUpdate = (record: AuditRecord, node: string): void => {
-    const { labels } = state.nodes.get(node) ?? {};
-    const { target, rollback } = status ?? {};
-    // The way back isn't staged.
-    if (!labels || !status || !target || rollback) return;
-    const lagMs = typeof lag === 'number' ? lag : lag(record);
-    const known = plans.filter(({ until }) => record.receivedAt - until <= lagMs);
-    if (known.length === 0) return;
-    check('G1');
+  const checkGates = (what: string, { receivedAt: at }: AuditRecord, node: NodeState, lagMs: number): void => {
+    const { target, rollback, lastComplete } = status ?? {};
+    // The first revision of a DaemonSet isn't staged.
+    if (!status || !target || (target.number === 1 && !lastComplete)) return;
     const stages = stagesOf(status);
-    const findings = known.map(({ spec }) =>
-      spec
-        ? isInOpenStage({
-            stage: stageOfNode(spec, stages, target.hash, { name: node, labels }),
-            open: openStages(spec, stages),
-          })
-        : ({ invariant: 'G1', why: 'although its rollout plan does not exist' } as const),
-    );
-    if (findings.every((found) => found !== undefined))
-      reporterOf(record, `updated ${daemonSet} on ${node}`)(findings.at(-1));
+    check('G1');
+    const judge = (spec: RolloutPlanSpec): Finding | undefined => {
+      const closings = [at, at - lagMs].map((time) => closedOn(spec, time, node.annotations[NODE_ZONE_KEY]));
+      const closedBy = closings.includes(undefined) ? undefined : closings[0];
+      const inWindow = rollback && spec.windowsOnRollback !== true ? undefined : isInWindow({ closedBy });
+      if (rollback) return inWindow;
+      const stage = stageOfNode(spec, stages, target.hash, node);
+      return isInOpenStage({ stage, open: openStages(spec, stages) }) ?? inWindow;
+    };
+    const findings = plan.knownAt(at, lagMs).map((version): Finding | undefined => {
+      if (version === 'none') return undefined;
+      return isSpec(version) ? judge(version) : { invariant: 'G1', why: 'although its rollout plan does not exist' };
+    });
+    if (findings.every((found) => found !== undefined)) report(what, findings.at(-1));
   };
 
-  const follow = (record: AuditRecord): void => {
-    const { group, resource, name, verb, response } = record;
-    if (record.namespace !== namespace || group !== 'edgeset.io') return;
-    if (resource === 'rolloutplans' && name === daemonSet) {
-      const present = plans.at(-1);
-      if (present) present.until = record.answeredAt;
-      const spec = verb === 'delete' ? undefined : (response as { spec?: RolloutPlanSpec }).spec;
-      plans.push({ spec, until: Number.POSITIVE_INFINITY });
+  const checkUpdate = (record: AuditRecord, { node: name, kind: update }: PodWrite): void => {
+    const lagMs = lagOf(record);
+    const node = state.nodes.get(name);
+    // A node that was moved to another stage a moment ago may still count in the one before.
+    const isMoved = record.receivedAt - (labelledAt.get(name)?.at ?? 0) <= lagMs;
+    const isPlanned = plan.knownAt(record.receivedAt, lagMs).every((version) => version !== 'none');
+    if (node && !isMoved && isPlanned) {
+      const what = `updated ${daemonSet} on ${name}`;
+      checkGates(what, record, node, lagMs);
+      checkGroups(what, record, node, lagMs);
     }
-    if (!resource.startsWith('daemonrollouts') || name !== rollout) return;
+    inFlight.set(name, update);
+  };
+
+  const followNode = ({ name, answeredAt }: AuditRecord): void => {
+    const labels = JSON.stringify(state.nodes.get(name)?.labels);
+    const before = labelledAt.get(name);
+    if (before?.labels !== labels) labelledAt.set(name, { labels, at: before ? answeredAt : 0 });
+  };
+
+  const followStatus = (record: AuditRecord): void => {
+    const { group: of, resource, name, verb, response, receivedAt: at } = record;
+    if (record.namespace !== namespace || of !== 'edgeset.io' || name !== rollout) return;
+    if (!resource.startsWith('daemonrollouts')) return;
     const after = verb === 'delete' ? undefined : (response as DaemonRollout).status;
-    if (after && product(record.user)) checkStatus(record, after);
+    const lagMs = lagOf(record);
+    const isPlanned = plan.knownAt(at, lagMs).every((version) => version !== 'none');
+    if (after && isPlanned && product(record.user)) statusCheck.onWrite({ before: status, after, at, lagMs });
     status = after;
   };
 
   for (const record of inOrder(records)) {
+    current = record;
+    completeUpdates(record.receivedAt);
     if (record.namespace === namespace && product(record.user)) {
       const write = reader.read(record);
-      if (write && (isUpdate(write) || (kind === 'native' && record.verb === 'delete')))
-        checkUpdate(record, write.node);
+      if (write && (isUpdate(write) || (kind === 'native' && record.verb === 'delete'))) checkUpdate(record, write);
     }
-    follow(record);
+    followStatus(record);
     apply(record);
+    plan.apply(record);
+    if (record.resource.startsWith('nodes')) followNode(record);
+    statusCheck.onChange(status, record.receivedAt);
   }
   return violations;
 };

@@ -34,6 +34,7 @@ export interface NodeState extends NodeFacts {
   since: number;
   /** It was ready before, and has not always been since. */
   returned: boolean;
+  annotations: Readonly<Record<string, string>>;
 }
 
 /** The state of the cluster after a record, rebuilt from the records alone. */
@@ -133,7 +134,8 @@ export const followClusterState = (
     const since = before?.ready === ready ? before.since : at;
     const { taints = [] } = node.spec ?? {};
     const returned = before !== undefined && (before.returned || (before.ready && !ready));
-    state.nodes.set(key, { name: key, labels: node.metadata?.labels ?? {}, taints, ready, since, returned });
+    const { labels = {}, annotations = {} } = node.metadata ?? {};
+    state.nodes.set(key, { name: key, labels, annotations, taints, ready, since, returned });
     if (!before) state.downSince.set(key, at);
   };
 

@@ -182,14 +182,25 @@ export const buildHistory = (
       });
       return self;
     },
-    label(name: string, labels: Record<string, string>) {
-      write({ resource: 'nodes', namespace: '', response: { metadata: { name, labels }, status: condition(true) } });
+    label(
+      name: string,
+      labels: Record<string, string>,
+      { ready = true, annotations: notes = {} }: { ready?: boolean; annotations?: Record<string, string> } = {},
+    ) {
+      const response = { metadata: { name, labels, annotations: notes }, status: condition(ready) };
+      write({ resource: 'nodes', namespace: '', response });
       return self;
     },
     /** The rollout plan of the DaemonSet; undefined: it is deleted. */
     plan(spec: object | undefined) {
       const verb = spec ? 'update' : 'delete';
       write({ group: 'edgeset.io', resource: 'rolloutplans', verb, response: { metadata: { name: 'app' }, spec } });
+      return self;
+    },
+    /** Somebody decides about a stage. */
+    decide(by: string, spec: object) {
+      const response = { metadata: { name: 'd' }, spec: { daemonSet: { apiGroup: 'apps', name: 'app' }, ...spec } };
+      write({ group: 'edgeset.io', resource: 'rolloutapprovals', verb: 'create', user: by, response });
       return self;
     },
     /** The manager writes the stages of a revision. */

@@ -1,0 +1,24 @@
+import type { RolloutPlanSpec } from '../../../src/rollout/index.ts';
+import { closedAt } from '../../invariants/index.ts';
+
+type Window = NonNullable<RolloutPlanSpec['windows']>[number];
+
+/** The wall clock of a time zone at a time, as if it were UTC. */
+const wallClock = (at: number, timeZone: string): number => {
+  const format = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' });
+  return Date.parse(`${format.format(at).replace(' ', 'T')}Z`);
+};
+
+/** Why nothing may begin on a node at this time. `nodeZone`: the zone of windows in the time of the node. */
+export const closedOn = (
+  { windows = [], freezes = [] }: RolloutPlanSpec,
+  at: number,
+  nodeZone = 'UTC',
+): string | undefined => {
+  const frozen = closedAt({ freezes }, at);
+  if (frozen || windows.length === 0) return frozen;
+  const closedBy = ({ timeZone = 'UTC', ...window }: Window): string | undefined =>
+    closedAt({ windows: [window] }, wallClock(at, timeZone === 'node' ? nodeZone : timeZone));
+  const closings = windows.map(closedBy);
+  return closings.includes(undefined) ? undefined : closings[0];
+};
