@@ -199,6 +199,17 @@ describe('the dashboard', { timeout: 240_000 }, () => {
     assert.equal(await dialog.getByRole('button', { name: 'Do it' }).count(), 0);
   });
 
+  it('goes where somebody wants to go while a filter is not in the address yet', async (t) => {
+    const { page } = await open(t, origin, { path: entry });
+    await page.getByRole('link', { name: 'web' }).click();
+    await page.getByRole('button', { name: `${ALL} updated` }).waitFor();
+    await page.evaluate(`new Promise((resolve) => {
+      document.querySelector('.legend button:not(:disabled)').click();
+      requestAnimationFrame(() => resolve(location.hash += '?node=van-16'));
+    })`);
+    await page.getByRole('complementary', { name: 'Node van-16' }).getByText('Ready').first().waitFor();
+  });
+
   it('says that the API server does not answer, and shows what happened once it does', async (t) => {
     const { page } = await open(t, origin, { path: entry });
     const state = page.locator('.link');

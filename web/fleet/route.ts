@@ -51,10 +51,11 @@ export const go = (change: Partial<Route>): void => {
     return;
   }
   route.value = next;
-  // After the frame that shows it: browsers take some milliseconds.
+  const from = location.href;
+  // After the frame that shows it: browsers take some milliseconds. Meanwhile somebody may have gone elsewhere.
   requestAnimationFrame(() =>
     setTimeout(() => {
-      if (route.value === next) history.replaceState(null, '', hrefOf(next));
+      if (route.value === next && location.href === from) history.replaceState(null, '', hrefOf(next));
     }),
   );
 };
