@@ -14,12 +14,14 @@ const world = () => {
   const changes: string[] = [];
   const add = (name: string, policy = policyWithPlan()) => {
     let complete = false;
+    let current = true;
     const ledger: Ledger = createLedger(policy, { onOrderChanged: (node) => order.nodeChanged(member, node) });
     const member: OrderMember = {
       apiGroup: 'apps',
       namespace: 'ns',
       name,
       ledger,
+      isCurrent: () => current,
       isComplete: () => complete,
       changed: () => void changes.push(name),
     };
@@ -43,7 +45,11 @@ const world = () => {
       },
       complete(is: boolean) {
         complete = is;
-        order.completeChanged(member);
+        order.rolloutChanged(member);
+      },
+      current(is: boolean) {
+        current = is;
+        order.rolloutChanged(member);
       },
       run(node: string, revision: string) {
         ledger.setPod(
@@ -103,6 +109,21 @@ describe('the order of DaemonSets', () => {
     assert.match(app.waits()[0] ?? '', /^driver \(its whole rollout\)$/);
     driver.complete(true);
     assert.deepEqual(app.waits(), [undefined, undefined]);
+  });
+
+  it('does not take a node for updated while the revision of a new template is not known yet', () => {
+    const { add } = world();
+    const driver = add('driver');
+    const node = add('app', policyAfter({ name: 'driver' }));
+    const whole = add('web', policyAfter({ name: 'driver', scope: 'Rollout' }));
+    for (const name of ['a', 'b']) driver.run(name, 'b');
+    driver.complete(true);
+    assert.deepEqual([node.waits(), whole.waits()].flat(), [undefined, undefined, undefined, undefined]);
+    driver.current(false);
+    assert.deepEqual(node.waits(), ['driver', 'driver']);
+    assert.match(whole.waits()[0] ?? '', /^driver \(its whole rollout\)$/);
+    driver.current(true);
+    assert.deepEqual([node.waits(), whole.waits()].flat(), [undefined, undefined, undefined, undefined]);
   });
 
   it('holds for one that is not managed, until it is, and follows edits of the plan', () => {

@@ -7,6 +7,8 @@ export interface OrderMember {
   namespace: string;
   name: string;
   ledger: Ledger;
+  /** The ledger has the target of the DaemonSet's present template. */
+  isCurrent: () => boolean;
   isComplete: () => boolean;
   /** What its nodes wait for has changed. */
   changed: () => void;
@@ -30,8 +32,9 @@ export const createOrder = (clock: Pick<Clock, 'now'>) => {
   const keyOfMember = ({ apiGroup, namespace, name }: OrderMember): string => keyOf(apiGroup, namespace, name);
   const predecessorsOf = ({ ledger }: OrderMember): readonly Predecessor[] => ledger.policy.plan?.after ?? [];
 
-  const toPreceding = ({ ledger, isComplete }: OrderMember): Preceding => ({
+  const toPreceding = ({ ledger, isCurrent, isComplete }: OrderMember): Preceding => ({
     statusOf: (node) => ledger.get(node)?.status,
+    isCurrent,
     isComplete,
   });
 
@@ -99,10 +102,9 @@ export const createOrder = (clock: Pick<Clock, 'now'>) => {
         follower.changed();
       }
     },
-    /** Its rollout became complete, or no longer is. */
-    completeChanged(member: OrderMember): void {
-      for (const follower of followersOf(keyOfMember(member)))
-        if (predecessorsOf(follower).some(({ scope }) => scope === 'Rollout')) checkAll(follower);
+    /** Its template has changed, the target of that is known, or its rollout became complete or no longer is. */
+    rolloutChanged(member: OrderMember): void {
+      for (const follower of followersOf(keyOfMember(member))) checkAll(follower);
     },
     /** The names of DaemonSets that wait for each other, beginning and ending with this one; undefined: none does. */
     circleOf(apiGroup: string, namespace: string, name: string, after: readonly Predecessor[]): string[] | undefined {

@@ -144,6 +144,7 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
     namespace,
     name,
     ledger,
+    isCurrent: () => decidedGeneration === current.generation,
     isComplete: () => summary?.complete ?? false,
     changed: enqueue,
   };
@@ -160,6 +161,8 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
   let plansMissedSince: number | undefined;
   /** Of the latest decision. */
   let summary: Summary | undefined;
+  /** The generation whose target that was about; undefined: none of this term of leadership. */
+  let decidedGeneration: number | undefined;
 
   const leaveOrder = options.order.join(member);
   options.order.planChanged(member);
@@ -268,6 +271,7 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
       if (policyChanged || before.generation !== next.generation) handlers.setAllNodes();
       if (policyChanged) imageRequests.refresh();
       if (policyChanged) options.order.planChanged(member);
+      if (before.generation !== next.generation) options.order.rolloutChanged(member);
       enqueue();
     },
 
@@ -312,9 +316,11 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
         ledger.tick(now);
         imageRequests.refreshIfChanged();
         const decision = decide(ledger, outsideHold(target), now);
-        const wasComplete = summary?.complete;
+        const before = { generation: decidedGeneration, complete: summary?.complete };
         ({ summary } = decision);
-        if (summary.complete !== wasComplete) options.order.completeChanged(member);
+        if (target.kind === 'known') decidedGeneration = seen.generation;
+        if (decidedGeneration !== before.generation || summary.complete !== before.complete)
+          options.order.rolloutChanged(member);
         // Before the first announcement the DaemonRollout must say that the DaemonSet is managed.
         const firstAnnouncement =
           !announced && !store.saysManaged && decision.actions.some(({ type }) => type === 'announce');
@@ -345,6 +351,7 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
       await drain(DRAIN_MS, DRAIN_MS);
       store.release();
       termStart = undefined;
+      decidedGeneration = undefined;
     },
 
     /**

@@ -33,6 +33,7 @@ export const readPredecessor =
     return (
       reading && {
         statusOf: (node) => reading.ledger.get(node)?.status,
+        isCurrent: () => reading.decision.summary.hold?.kind !== 'unobserved',
         isComplete: () => reading.decision.summary.complete,
       }
     );

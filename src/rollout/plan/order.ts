@@ -5,6 +5,8 @@ import type { Predecessor } from './plan.ts';
 export interface Preceding {
   /** The node's status; undefined: its rollout has nothing to do with the node. */
   statusOf: (node: string) => NodeStatus | undefined;
+  /** Status and completeness are about its present template. Until the revision of a new one is known, they are not. */
+  isCurrent: () => boolean;
   /** Its rollout is complete. */
   isComplete: () => boolean;
 }
@@ -20,12 +22,13 @@ export const waitsFor = (
     const preceding = find(predecessor);
     if (!preceding) return `${name} (which does not exist, or is not managed)`;
     if (scope === 'Rollout') {
-      if (!preceding.isComplete()) return `${name} (its whole rollout)`;
+      if (!preceding.isCurrent() || !preceding.isComplete()) return `${name} (its whole rollout)`;
       continue;
     }
     // A node that it does not run on need not wait for it.
     const phase = preceding.statusOf(node)?.phase;
-    if (phase !== undefined && phase !== 'updated') return name;
+    const isUpdated = phase === 'updated' && preceding.isCurrent();
+    if (phase !== undefined && !isUpdated) return name;
   }
   return undefined;
 };
