@@ -32,10 +32,13 @@ export const createTargetFinder = ({ clock, cached, read }: TargetOptions) => {
   /** What the last consistent read found: valid for its generation. */
   let found: { generation: number; revision: RevisionView } | undefined;
   let lastRead = Number.NEGATIVE_INFINITY;
+  /** The generation that the last read found: the watch has to deliver it. */
+  let present = 0;
 
   return async (view: NativeView, signal: AbortSignal): Promise<Target> => {
     const now = clock.now();
     const { generation } = view;
+    if (generation < present) return unobserved(Number.POSITIVE_INFINITY);
     if (view.observedGeneration < generation) return unobserved(Number.POSITIVE_INFINITY);
     const newest = newestRevision(cached(), view.templateDigest);
     if (newest?.templateDigest === view.templateDigest) {
@@ -49,6 +52,7 @@ export const createTargetFinder = ({ clock, cached, read }: TargetOptions) => {
     if (now < readAt) return unobserved(readAt);
     lastRead = now;
     const fresh = await read(view, signal);
+    present = Math.max(present, fresh?.generation ?? 0);
     const revision =
       fresh?.generation === generation ? newestRevision(fresh.revisions, view.templateDigest) : undefined;
     if (!revision) return unobserved(now + REREAD_EVERY_MS);
