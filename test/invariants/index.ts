@@ -18,6 +18,7 @@ export { type AnyDaemonSet, hasSameTemplate, isNative, isOta, type Policy, polic
 export {
   bringsTarget,
   type Finding,
+  followsPredecessors,
   followsPromotions,
   isBoundToPod,
   isFirstUpdate,

@@ -126,6 +126,10 @@ export const isInWindow: Rule<{ closedBy: string | undefined }> = ({ closedBy })
 export const followsPromotions: Rule<{ before: readonly string[] }> = ({ before }) =>
   finding('G2', before.length > 0, () => `although ${list(before)} had not been promoted`);
 
+/** G7: the DaemonSets that its plan names come first. `behind`: those that have not, for people. */
+export const followsPredecessors: Rule<{ behind: readonly string[] }> = ({ behind }) =>
+  finding('G7', behind.length > 0, () => `before ${list(behind)}`);
+
 export interface GroupFacts {
   /** `site=s1`, or `stage canary`. */
   group: string;

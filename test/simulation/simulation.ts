@@ -104,6 +104,8 @@ export const createSimulation = (plan: Plan, record: (line: string) => void, log
       clockOf: (process) => (managers.find(process) ?? agents?.processOf(process))?.machine.clock.now() ?? time.now(),
       settleMs: set.settleSeconds * 1000,
       processes: managers.states,
+      find: (apiGroup, name) =>
+        daemonSets.find(({ workload: { ref: other } }) => other.group === apiGroup && other.name === name)?.checker,
       ...(plan.others && { title: `${set.kind} ${ref.name}` }),
     });
     const planner = set.rolloutPlan && createPlanner({ apiServer, time, workload });

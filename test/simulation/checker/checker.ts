@@ -9,6 +9,7 @@ import { isPodOf, type PodState } from './cluster-state.ts';
 import { createConsentCheck } from './consent.ts';
 import { createGroupsCheck } from './groups.ts';
 import { createLeadersCheck } from './leaders.ts';
+import { createOrderCheck, type OtherDaemonSet } from './order.ts';
 import { followPlan } from './plan-state.ts';
 import { createPrerequisitesCheck } from './prerequisites.ts';
 import type { ProcessView } from './process-view.ts';
@@ -36,6 +37,8 @@ export interface CheckerOptions {
   settleMs: number;
   /** Managers that have not died. */
   processes: () => readonly ProcessState[];
+  /** Another DaemonSet of the run; undefined: there is none. */
+  find: (apiGroup: string, name: string) => OtherDaemonSet | undefined;
   /** Names the DaemonSet in messages. Default: it is the only one. */
   title?: string;
 }
@@ -59,7 +62,16 @@ const isAgent = ({ process }: Call): boolean => process.startsWith('agent-');
  * Checks a run of managers against the invariants (test/invariants), from the actual state of the cluster and from what each
  * process had observed. It shares no rule with the code under test.
  */
-export const createChecker = ({ daemonSet, now, viewOf, clockOf, settleMs, processes, title }: CheckerOptions) => {
+export const createChecker = ({
+  daemonSet,
+  now,
+  viewOf,
+  clockOf,
+  settleMs,
+  processes,
+  find,
+  title,
+}: CheckerOptions) => {
   const report = createReport(now, title);
   const updates = createUpdatesCheck({ report, daemonSet, now, viewOf, clockOf, settleMs });
   const { actual, works, isInFlight } = updates;
@@ -83,6 +95,7 @@ export const createChecker = ({ daemonSet, now, viewOf, clockOf, settleMs, proce
   const plan = followPlan(context);
   const groups = createGroupsCheck(context, { plan, inFlight: () => updates.presentlyInFlight() });
   const stageProgress = createStageProgressCheck(context, plan);
+  const order = createOrderCheck(context, { plan, find });
   const leaders = createLeadersCheck(context);
   const breaker = createBreakerCheck(context);
   const { believers } = leaders;
@@ -101,7 +114,8 @@ export const createChecker = ({ daemonSet, now, viewOf, clockOf, settleMs, proce
     createWatchesCheck(context),
     createWriteRateCheck(context),
     createStagesCheck(context, { plan, works }),
-    createProgressCheck(context, { believers, failuresOf, isInFlight, stages: stageProgress }),
+    order.check,
+    createProgressCheck(context, { believers, failuresOf, isInFlight, stages: stageProgress, order }),
   ]);
   const activity: Activity = { updates: 0, lastWriteAt: 0 };
 
@@ -211,6 +225,7 @@ export const createChecker = ({ daemonSet, now, viewOf, clockOf, settleMs, proce
 
   return {
     actual,
+    viewOf,
     violations: report.violations,
     checked: report.checked,
     figures: report.figures,

@@ -13,7 +13,7 @@ type Hook =
   | 'onOperation'
   | 'onConverged';
 
-/** One checker for all DaemonSets of a run: each DaemonSet has its own checker, and none knows about another. */
+/** One checker for all DaemonSets of a run: each DaemonSet has its own checker. */
 export const combineCheckers = (checkers: readonly Checker[]) => {
   const all =
     <H extends Hook>(hook: H) =>

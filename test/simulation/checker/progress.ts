@@ -11,6 +11,7 @@ import type { Operation } from '../plan/plan.ts';
 import type { FailuresOf } from './breaker.ts';
 import type { Check, CheckContext } from './check.ts';
 import { isEligible } from './cluster-state.ts';
+import type { OrderCheck } from './order.ts';
 import type { ObservedNode } from './process-view.ts';
 import { reservationsIn } from './sender.ts';
 import type { StageProgress, WaitingStage } from './stage-progress.ts';
@@ -22,6 +23,7 @@ export interface ProgressOptions {
   /** By the actual state. */
   isInFlight: (node: string) => boolean;
   stages: StageProgress;
+  order: OrderCheck;
 }
 
 /** An update begins within this time when nothing prevents it. */
@@ -85,7 +87,7 @@ interface Waiting {
  */
 export const createProgressCheck = (
   context: CheckContext,
-  { believers, failuresOf, isInFlight, stages }: ProgressOptions,
+  { believers, failuresOf, isInFlight, stages, order }: ProgressOptions,
 ): Check => {
   const { report, actual, now, viewOf, clockOf, settleMs, processes, rolloutName } = context;
   const { check, violation, figure } = report;
@@ -165,7 +167,8 @@ export const createProgressCheck = (
       if (isInFlight(name) || open.has(name) || !healthy) used += 1;
       const isPlain = pod && others.length === 0 && !pod.terminating && !pod.ended && pod.hash !== target;
       const isFree = !isInFlight(name) && !open.has(name) && stages.permits(name, node.metadata?.labels ?? {});
-      if (isPlain && isSettled && healthy && isFree) candidates.push({ name, healthy, returned: from !== undefined });
+      if (isPlain && isSettled && healthy && isFree && order.permits(process, name))
+        candidates.push({ name, healthy, returned: from !== undefined });
     }
     const share = isNative(daemonSet) ? settled : eligible;
     const free = nodesOf(policy.limit, share) - used;

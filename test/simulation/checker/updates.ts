@@ -63,8 +63,6 @@ export const createUpdatesCheck = ({ report, daemonSet, now, viewOf, clockOf, se
   const completed = new Map<string, StartedUpdate>();
   /** The rollout that a call belongs to: what its sender knew when it sent it. */
   const rolloutOfCall = new WeakMap<Call, number>();
-  /** The target when a call was sent: its sender cannot know of a change since. */
-  const targetOfCall = new WeakMap<Call, string | undefined>();
   /** By node and rollout. */
   const executed = new Map<string, Map<number, ExecutedUpdate>>();
   /** UIDs of pods that managers delete. */
@@ -149,7 +147,6 @@ export const createUpdatesCheck = ({ report, daemonSet, now, viewOf, clockOf, se
     },
     onSend(call: Call): void {
       rolloutOfCall.set(call, actual.rolloutOf(viewOf(call.process).daemonSet));
-      targetOfCall.set(call, actual.target);
     },
     /** An update reaches the server. Returns what to run once it was executed. */
     begin(call: Call, pod: PodState, kind: StartedUpdate['kind'], what: string): () => void {
@@ -172,7 +169,10 @@ export const createUpdatesCheck = ({ report, daemonSet, now, viewOf, clockOf, se
       check('S1');
       check('S6');
       const found: (Finding | undefined)[] = [
-        targetOfCall.get(call) === actual.target ? isOutdated({ healthy, hash, target: actual.target }) : undefined,
+        // Its sender obeyed a template that it had observed: S9.
+        rollout === actual.rolloutOf(actual.daemonSet)
+          ? isOutdated({ healthy, hash, target: actual.target })
+          : undefined,
         // A node that is in flight already takes no further slot.
         withinBudget({ others, limit: limitSince(call.at - LAG_MS), hasSlot: inFlight.has(name) }),
         isFirstUpdate({ healthy, alreadyUpdated: before !== undefined && !continues }),

@@ -1,7 +1,7 @@
 import type { RolloutPlanSpec } from '../../../src/rollout/index.ts';
 import type { Shape } from '../scenarios/scenario.ts';
 import type { Mutant } from './mutant.ts';
-import { at, history, release, test } from './plans.ts';
+import { at, history, recreate, release, test } from './plans.ts';
 
 type Promote = NonNullable<NonNullable<RolloutPlanSpec['stages']>[number]['promote']>;
 
@@ -11,6 +11,13 @@ const ring = (promote: Promote = {}): Shape => ({
   limit: '100%',
   rolloutPlan: { stages: [{ name: 'ring', nodes: { selector: { matchLabels: { ring: 'r0' } } }, promote }] },
 });
+
+/** An Advanced DaemonSet that is updated after a native one. */
+const follower: Shape = {
+  ...recreate,
+  others: [{ kind: 'native', strategy: 'recreate', limit: '1', settleSeconds: 1, minReadySeconds: 0 }],
+  rolloutPlan: { after: [{ apiGroup: 'apps', name: 'app', scope: 'Node' }] },
+};
 
 const STAGES = 'src/rollout/decision/stages.ts';
 const STATE = 'src/rollout/plan/stage-state.ts';
@@ -174,6 +181,56 @@ export const stages: readonly Mutant[] = [
     find: 'const key = `${plans}\\n',
     replace: 'const key = `\\n',
     hunt: test('src/rollout/ledger/scopes.test.ts', 'holds after the policy and the plan have changed'),
+  },
+  {
+    name: 'order-is-ignored',
+    whose: 'G7',
+    story: 'a node is updated before the DaemonSet that its plan names',
+    breaks: ['G7'],
+    file: 'src/rollout/plan/order.ts',
+    find: 'if (phase !== undefined && !isUpdated) return name;',
+    replace: '',
+    hunt: history(
+      follower,
+      at(8, { do: 'pause', paused: true, set: 1 }),
+      at(10, { do: 'release', image: 'app:v1', set: 1 }),
+      release(10),
+      at(30, { do: 'pause', paused: false, set: 1 }),
+    ),
+  },
+  {
+    name: 'order-by-an-older-template',
+    whose: 'G7',
+    story: 'a DaemonSet whose new revision is not known yet counts as updated',
+    breaks: ['G7'],
+    file: 'src/rollout/plan/order.ts',
+    find: "const isUpdated = phase === 'updated' && preceding.isCurrent();",
+    replace: "const isUpdated = phase === 'updated';",
+    hunt: history(
+      follower,
+      at(9, { do: 'native', how: 'lag', ms: 8_000 }),
+      at(10, { do: 'release', image: 'app:v1', set: 1 }),
+      release(10),
+    ),
+  },
+  {
+    name: 'order-is-not-looked-at-again',
+    whose: 'G7',
+    story: 'a node goes on waiting for another DaemonSet that has been updated there',
+    breaks: ['L1', 'L5'],
+    file: 'src/controller/order.ts',
+    find: '        check(follower, [node]);\n        follower.changed();\n',
+    replace: '',
+    hunt: history(
+      {
+        ...follower,
+        kind: 'native',
+        nodes: 8,
+        rolloutPlan: { after: [{ apiGroup: 'apps', name: 'app-1', scope: 'Node' }] },
+      },
+      at(60, { do: 'release', image: 'app:v1', set: 1 }),
+      release(60),
+    ),
   },
   {
     name: 'approval-of-another-revision',

@@ -1,5 +1,6 @@
 import type { RolloutPlanSpec } from '../../../src/rollout/index.ts';
 import { createGenerator } from '../../support/index.ts';
+import { setsOf } from '../cluster/workload.ts';
 import { CHECK_CONDITION, CHECK_QUERY } from '../network/prometheus.ts';
 import { type Operation, type Plan, type PlannedStep, START } from './plan.ts';
 
@@ -41,6 +42,26 @@ const withChecks = (
       },
     ],
   };
+};
+
+/**
+ * Updates some DaemonSets after another one of the plan, of which versions are released at almost the same time. It draws from
+ * its own sequence, too.
+ */
+const withOrder = (
+  spec: RolloutPlanSpec,
+  plan: Plan,
+  put: (at: number, operation: Operation) => void,
+): RolloutPlanSpec => {
+  const chance = createGenerator(plan.seed + 0x0dde7);
+  const others = [...setsOf(plan).entries()].slice(1);
+  if (others.length === 0 || !chance.happens(0.6)) return spec;
+  const [index, { set, name }] = chance.oneOf(others);
+  for (const { at, operation } of plan.steps)
+    if (operation.do === 'release' && operation.set === undefined && chance.happens(0.5))
+      put(at - chance.between(0, 200), { ...operation, image: `app:o${at}`, set: index });
+  const apiGroup = set.kind === 'native' ? 'apps' : 'apps.kruise.io';
+  return { ...spec, after: [{ apiGroup, name, scope: chance.oneOf(['Node', 'Node', 'Rollout'] as const) }] };
 };
 
 /**
@@ -99,7 +120,7 @@ export const withRolloutPlan = (plan: Plan, over: number): Plan => {
     ...(chance.happens(0.5) && { maxUnavailablePer: [{ topologyKey: 'site', value: one([1, 1, '50%']) }] }),
   });
 
-  const rolloutPlan = withChecks(specOf(), plan.seed, over, put);
+  const rolloutPlan = withOrder(withChecks(specOf(), plan.seed, over, put), plan, put);
   const stage = (): string => `s${chance.between(0, 3)}`;
   const node = (): string => `node-${chance.between(0, plan.nodes - 1)}`;
   const acts: readonly (() => void)[] = [

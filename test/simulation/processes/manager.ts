@@ -1,4 +1,5 @@
 import { createCheckRunner } from '../../../src/checks/index.ts';
+import { createOrder } from '../../../src/controller/index.ts';
 import type { Outgoing } from '../../../src/http/index.ts';
 import { createEventRecorder } from '../../../src/kube/index.ts';
 import {
@@ -56,6 +57,7 @@ export const runManager = async (
     send: askPrometheus,
   });
   const checks = { runner, ownNamespace: 'edgeset-system' };
+  const order = createOrder(env.clock);
   const controllers = new Map<string, Controller>();
   const images = createImageService({
     client: clientsOf('images').client,
@@ -67,7 +69,7 @@ export const runManager = async (
   });
   for (const name of wanted) {
     const { client: own } = clientsOf(name);
-    const parts = { client: own, env, events, namespaces, identity, metrics: {}, images, aheadMs, checks };
+    const parts = { client: own, env, events, namespaces, identity, metrics: {}, images, aheadMs, checks, order };
     for (const definition of controllerDefinitions.filter((each) => each.name === name))
       controllers.set(name, definition.create(parts));
   }
