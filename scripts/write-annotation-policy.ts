@@ -111,7 +111,7 @@ const binding = {
 export const renderAnnotationPolicy = (): string =>
   [
     '# Written by scripts/write-annotation-policy.ts from the keys in src/rollout/policy: change it there.\n',
-    '# Warns whoever applies a DaemonSet with a misspelled annotation of edgeset. It refuses nothing.\n',
+    '# Warns users who apply a DaemonSet with a misspelled annotation of edgeset. It refuses nothing.\n',
     stringify(policy, { lineWidth: 0 }),
     '---\n',
     stringify(binding, { lineWidth: 0, aliasDuplicateObjects: false }),

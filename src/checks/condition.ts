@@ -3,7 +3,7 @@ import { type ASTNode, Environment, type ParseResult } from '@marcbachmann/cel-j
 /** More samples are a query that forgot to aggregate, and their evaluation would take long. */
 export const MAX_SAMPLES = 100;
 
-// Whoever writes a plan must not occupy the manager: a condition is short, a loop has no loop within, and there are no texts,
+// The author of a plan must not be able to occupy the manager: a condition is short, a loop has no loop within, and there are no texts,
 // whose patterns could take for ever.
 const LIMITS = { maxAstNodes: 64, maxDepth: 20, maxListElements: 50, maxMapEntries: 0, maxCallArguments: 4 };
 const LOOPS: ReadonlySet<unknown> = new Set(['all', 'exists', 'exists_one', 'filter', 'map']);

@@ -11,7 +11,7 @@ export interface CheckSubject {
   stage: string;
   /** The plan's namespace, or the manager's for a ClusterRolloutPlan. */
   secretNamespace: string;
-  /** Whoever writes a ClusterRolloutPlan chooses whom the manager asks. */
+  /** The author of a ClusterRolloutPlan chooses which Prometheus the manager asks. */
   clusterPlan: boolean;
   /** Of the AnalysisRuns of this check. */
   owner: { apiVersion: string; kind: string; name: string; uid: string };

@@ -22,7 +22,7 @@ export interface Screen {
   rows: number;
 }
 
-/** A terminal that can be redrawn in place. Whoever draws on it escapes the texts of the cluster (`escapeLine`). */
+/** A terminal that can be redrawn in place. The caller escapes the texts of the cluster (`escapeLine`). */
 export interface LiveScreen {
   write: (text: string) => void;
   screen: () => Screen;

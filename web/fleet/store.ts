@@ -188,7 +188,7 @@ export const start = (): void => {
   end ??= route.subscribe(followRoute);
 };
 
-/** Whoever looks at the page now must not see what somebody else has seen. */
+/** The next user of the page must not see what the last one saw. */
 export const forget = (): void => {
   end?.();
   end = undefined;

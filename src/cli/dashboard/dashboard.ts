@@ -87,7 +87,9 @@ export const showDashboard = async (flags: DashboardFlags, io: Io): Promise<void
       });
       try {
         io.stderr(
-          toLines('The dashboard is at the following address until Ctrl-C. Whoever has the address has your rights.'),
+          toLines(
+            'The dashboard is at the following address until Ctrl-C. Anyone who has the address has your rights.',
+          ),
         );
         io.data(`${dashboard.address}\n`);
         if (flags.browser !== false && io.terminal) openBrowser(dashboard.address, io.environment);

@@ -7,7 +7,7 @@ import type { RolloutFeed } from './rollout-feed.ts';
 
 /** What one caller may see, and does with rights of its own. */
 export interface View {
-  /** Whoever it is: streams and commands are counted by it. */
+  /** Identifies the caller: streams and commands are counted by it. */
   key: string;
   session: SessionInfo;
   overview(): Promise<Feed<OverviewMessage>>;

@@ -12,7 +12,7 @@ const digest = (text: string): Buffer => createHash('sha256').update(text).diges
 const isSame = (a: string, b: string): boolean => timingSafeEqual(digest(a), digest(b));
 
 /**
- * Whoever opens the address with the key gets a cookie, and sees what the user who started the dashboard may see. Other users
+ * Anyone who opens the address with the key gets a cookie, and sees what the user who started the dashboard may see. Other users
  * of the machine, and other programs that a browser visits, know neither.
  */
 export const createKeyGate = (key: string, fleet: Fleet): Gate => {

@@ -24,7 +24,7 @@ export interface PlannedStage extends StageTimes {
   undrawn: boolean;
   /** Of such a stage: the nodes that it would take now. */
   sample?: string[];
-  /** Online nodes that are to be updated. */
+  /** Online nodes that still need the update. */
   updates: number;
   /** How many of them at a time. */
   atATime: number;

@@ -13,7 +13,7 @@ export interface StageTask {
   online: number;
   /** Updates until enough nodes run the target. */
   needed: number;
-  /** Of the nodes that are to be updated. */
+  /** Of the nodes that still need the update. */
   timeZones: readonly (string | undefined)[];
   /** Updates at a time. */
   width: number;

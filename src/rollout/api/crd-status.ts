@@ -244,7 +244,7 @@ const properties = {
   daemonSetGeneration: counter('The metadata.generation of the DaemonSet that this status is about.', 'int64'),
   policyHash: text('Changes when the policy in the annotations changes; empty while it is invalid.', limits.hash),
   strategy: oneOf(
-    'auto: the manager updates the nodes. ota: the owner of each node does. manual: whoever deletes its pod does.',
+    'auto: the manager updates the nodes. ota: the owner of each node does. manual: users do, by deleting its pod.',
     ['auto', 'ota', 'manual'],
   ),
   leader: text(

@@ -7,7 +7,7 @@ const columns: CustomResourceColumnDefinition[] = [
   column(
     'Strategy',
     '.status.strategy',
-    'Who updates the nodes: the manager (auto), their owners (ota), or whoever deletes pods (manual).',
+    'Who updates the nodes: the manager (auto), their owners (ota), or users who delete pods (manual).',
   ),
   column('Target', '.status.target.hash', 'Hash of the revision that the nodes are updated to.'),
   countColumn('Desired', '.status.nodes.eligible', 'Nodes that the DaemonSet runs on.'),

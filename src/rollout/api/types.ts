@@ -19,7 +19,7 @@ export const FIELD_MANAGER = 'edgeset-manager';
 
 /**
  * The schema's limits on the items of a list and the characters of a text. The API server refuses a whole status that
- * exceeds one of them, so whoever writes it truncates first.
+ * exceeds one of them, so writers truncate it first.
  */
 export const daemonRolloutLimits = {
   /** etcd limits an object to 1.5 MiB: 5000 reservations fit with node names of 40 characters, 3000 with 63. */

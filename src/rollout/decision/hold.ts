@@ -16,7 +16,7 @@ export type Hold =
   | { kind: 'deleted' }
   /** With the strategy ota the owner of each device decides. */
   | { kind: 'owner'; deadline?: { at: string; spreadMs: number } }
-  /** The update strategy is OnDelete: whoever deletes a pod updates its node. */
+  /** The update strategy is OnDelete: users update nodes by deleting pods. */
   | { kind: 'manual' }
   | { kind: 'paused' }
   /** The budget is zero. */

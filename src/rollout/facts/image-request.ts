@@ -29,7 +29,7 @@ export interface RequestingDaemonSet {
   parallelism: number;
 }
 
-/** Whoever pulls images. The controller of the pods passes requests on and does not know how they are served. */
+/** Who pulls images. The controller of the pods passes requests on and does not know how they are served. */
 export interface ImageRequests {
   /**
    * All current requests by the pods' UID; undefined when the DaemonSet is no longer served. The caller keeps updating the

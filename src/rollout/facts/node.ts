@@ -19,7 +19,7 @@ export interface NodeInfo {
   taints: readonly Taint[];
   /** Condition Ready is True. */
   ready: boolean;
-  /** When Ready last changed, by the clock of whoever wrote it; epoch ms, 0 if the node has never reported. */
+  /** When Ready last changed, by the clock of its writer; epoch ms, 0 if the node has never reported. */
   readyChangedAt: number;
   /** The node is annotated to have an agent that pulls images. */
   hasImageAgent?: true;

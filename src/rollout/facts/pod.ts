@@ -24,7 +24,7 @@ export interface PodFacts {
   terminating: boolean;
   /** Condition Ready is True, every readiness gate of ours is open, and the pod has not finished. */
   ready: boolean;
-  /** When that last changed, by the clock of whoever wrote it; epoch ms, 0 when unknown. */
+  /** When that last changed, by the clock of its writer; epoch ms, 0 when unknown. */
   readyChangedAt: number;
   trouble: PodTrouble | undefined;
   /** A short text from the pod's status, for people: its trouble, or why it is not scheduled; otherwise empty. */

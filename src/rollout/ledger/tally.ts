@@ -23,7 +23,7 @@ export interface Tally {
   inFlight: number;
   /** In flight, without nodes whose old broken pod waits for its repair. */
   trying: number;
-  /** In flight, with a pod that is to be replaced once the stage of the node opens. */
+  /** In flight, with a pod that is replaced once the stage of the node opens. */
   stranded: number;
   /** Online nodes that are down or in flight, each counted once. */
   occupied: number;

@@ -143,7 +143,7 @@ const assessUpdate = (
     failure === undefined;
   const hasSlot = update !== undefined || surging.length > 0;
   const inFlight = node.ready && hasSlot && !(failure === 'came-back-old' && available);
-  // Whatever replaces a terminating pod is of the target, whoever deleted it.
+  // The pod that replaces a terminating one is at the target, no matter who deleted the old one.
   const committed =
     isCurrent(awaited, context) || livePods === 0 || (update?.stage === 'done' && update.rollout === context.rollout);
   return {

@@ -94,7 +94,7 @@ interface Stand {
   stalled: boolean;
   /** The manager has nothing left to do, although the rollout may not be complete. */
   resting: boolean;
-  /** At rest as it should be: whoever waits for the rollout need not wait longer. */
+  /** At rest as it should be: nobody needs to wait for the rollout any longer. */
   ready: boolean;
   stopped: boolean;
 }

@@ -9,7 +9,7 @@ export interface AnnouncementOptions {
   daemonSet: string;
   /** Users whose writes are checked. */
   product: (user: string) => boolean;
-  /** Whoever writes may not know yet what happened within this time before. Default 1000. */
+  /** A writer may not know yet what happened within this time before. Default 1000. */
   lagMs?: number;
 }
 

@@ -41,7 +41,7 @@ export interface CheckOptions {
   product?: (user: string) => boolean;
   /** The value of `apps.openyurt.io/max-unavailable`: a number, or a percentage of the eligible online nodes. Default 10%. */
   budget?: number | `${number}%`;
-  /** Whoever writes may not know yet what happened within this time before. Default 1000. */
+  /** A writer may not know yet what happened within this time before. Default 1000. */
   lagMs?: number | ((write: AuditRecord) => number);
   /** A node that has been back for less time need not be counted as down, and is not updated. Default 10 000. */
   settleMs?: number;

@@ -67,7 +67,7 @@ export const inOrder = (records: readonly AuditRecord[]): AuditRecord[] =>
 export const isAvailable = (state: ClusterState, pod: PodState, at: number): boolean =>
   isAvailableAt(pod, (state.daemonSet?.spec?.minReadySeconds ?? 0) * 1000, at);
 
-/** The pod is available, or was until `withinMs` ago: whoever writes may not know yet that it no longer is. */
+/** The pod is available, or was until `withinMs` ago: a writer may not know yet that it no longer is. */
 export const wasAvailable = (state: ClusterState, pod: PodState, at: number, withinMs: number): boolean => {
   const { lastReady } = pod;
   if (isAvailable(state, pod, at)) return true;

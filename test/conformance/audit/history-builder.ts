@@ -140,7 +140,7 @@ export const buildHistory = (
       write({ resource: 'pods', verb: 'create', user: managerUser, response });
       return self;
     },
-    /** The manager shuts the gate of a pod that is to be changed in place. */
+    /** The manager closes the gate of a pod before it updates it in place. */
     shut(uid: string, node: string, hash: string) {
       const request = { status: { conditions: [{ type: GATE, status: 'False' }] } };
       const response = podObject(uid, node, hash, true, { gate: 'shut' });

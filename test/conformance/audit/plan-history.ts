@@ -64,7 +64,7 @@ export const followPlan = (
         specs.set(key, (record.response as { spec: RolloutPlanSpec }).spec);
       if (record.verb === 'create' && record.resource === 'rolloutapprovals' && record.namespace === namespace) {
         const { spec } = record.response as RolloutApproval;
-        // Whoever creates it: its spec is what they say.
+        // Its spec says what its author decided.
         if (spec.daemonSet.name === daemonSet && spec.daemonSet.apiGroup === group)
           decisions.push({ by: record.user, spec });
       }

@@ -15,7 +15,7 @@ type Json = Record<string, unknown>;
 const isRecord = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The part in its place of the whole; what is empty there is to be empty. */
+/** The part in its place of the whole; what is empty there must be empty. */
 const completed = (whole: unknown, part: unknown): unknown => {
   if (!isRecord(whole) || !isRecord(part) || Object.keys(part).length === 0) return part;
   const keys = new Set([...Object.keys(whole), ...Object.keys(part)]);

@@ -16,7 +16,7 @@ const plan = async (c: Case, ...args: string[]): Promise<Planned> =>
 
 const uids = async (c: Case): Promise<string[]> => (await c.pods()).map(({ uid }) => uid).toSorted();
 
-/** Whoever runs it has recorded the current template: only then is it certain what it changes. */
+/** The current template must be recorded first: only then is it certain what the command changes. */
 const untilRecorded = (c: Case): Promise<unknown> =>
   c.until('the current template is recorded', async () => {
     const { metadata, status } = await c.advanced();

@@ -15,7 +15,7 @@ export interface WatchOptions {
   /** Names of the DaemonRollouts to show, if `where` matches others, too. Undefined for all. */
   names: ReadonlySet<string> | undefined;
   view: StatusView;
-  /** Watches what the rows also depend on; the callback receives the key of the DaemonRollout that is to be shown again. */
+  /** Watches what the rows also depend on; the callback receives the key of the DaemonRollout to show again. */
   follow: (onChange: (key: string) => void) => (signal: AbortSignal) => Promise<void>;
   /** Further rows of a table, for these rollouts. */
   unserved: (rollouts: readonly DaemonRollout[]) => DaemonRollout[];
