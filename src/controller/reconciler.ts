@@ -352,6 +352,7 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
       store.release();
       termStart = undefined;
       decidedGeneration = undefined;
+      options.order.rolloutChanged(member);
     },
 
     /**
