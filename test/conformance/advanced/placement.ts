@@ -120,6 +120,9 @@ export const placement = section(
       const before = await c.pods();
       const old = await c.podOn(c.nodes[0]);
       const { metadata = {}, spec } = old.object;
+      // Creation times have whole seconds.
+      const created = Date.parse(metadata.creationTimestamp ?? '');
+      await c.until('the next pod is younger', () => Date.now() >= created + 1_000);
       const extra = await c.api.create<Pod>(podsPath(c), {
         metadata: { name: 'app-extra', labels: metadata.labels, ownerReferences: metadata.ownerReferences },
         spec: { nodeName: old.node, nodeSelector: spec?.nodeSelector, containers: [{ name: 'app', image: 'app:v1' }] },
