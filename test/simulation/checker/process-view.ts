@@ -19,6 +19,8 @@ export interface ProcessView {
   readonly daemonSet: AnyDaemonSet | undefined;
   /** Its rollout plan; undefined: there is none of this name. */
   readonly plan: RolloutPlanSpec | undefined;
+  /** When the watch of these resources that has waited longest last received something, by the process's clock. */
+  heardAt(plurals: readonly string[]): number;
   /** A response to the process's own call: newer than a watch that is behind. */
   applyResponse(pod: Pod): void;
   /** A watch that begins with a snapshot was opened. `watch` names what it selects. */
@@ -34,6 +36,8 @@ export const createProcessView = ({ group, name }: { group: string; name: string
   const plans = new Map<string, RolloutPlanSpec>();
   /** By watch: keys in its snapshot so far. */
   const snapshots = new Map<string, Set<string>>();
+  /** By watch. */
+  const heard = new Map<string, { plural: string; at: number }>();
   let daemonSet: AnyDaemonSet | undefined;
   /** By UID: the version of a pod in the last response. */
   const versions = new Map<string, number>();
@@ -80,6 +84,8 @@ export const createProcessView = ({ group, name }: { group: string; name: string
     get plan() {
       return plans.get(daemonSet?.metadata?.annotations?.['edgeset.io/rollout-plan'] ?? '');
     },
+    heardAt: (plurals) =>
+      heard.values().reduce((first, { plural, at }) => (plurals.includes(plural) ? Math.min(first, at) : first), now()),
     applyResponse(pod) {
       byNode = undefined;
       const { uid = '', resourceVersion } = pod.metadata ?? {};
@@ -91,6 +97,7 @@ export const createProcessView = ({ group, name }: { group: string; name: string
     },
     beginSnapshot: (watch) => void snapshots.set(watch, new Set()),
     applyEvent(watch, plural, event) {
+      heard.set(watch, { plural, at: now() });
       if (plural === 'daemonsets' && event.type !== 'BOOKMARK') {
         const object = event.object as AnyDaemonSet;
         if (object.metadata?.name === name && object.apiVersion?.startsWith(`${group}/`))

@@ -32,10 +32,10 @@ interface Metadata {
   annotations?: Record<string, string>;
 }
 
-/** Names what a watch, or the list before it, selects. */
+/** Names what a watch, or the list before it, selects. Native and Advanced DaemonSets have the same plural. */
 export const watchNameOf = ({ resource, query }: Pick<Call, 'resource' | 'query'>, { path }: HttpRequest): string => {
   const namespace = /\/namespaces\/([^/]+)\//.exec(path)?.[1];
-  return `${resource?.plural}?${query.get('labelSelector') ?? ''}&${namespace ?? ''}`;
+  return `${resource?.plural}?${query.get('labelSelector') ?? ''}&${namespace ?? ''}&${resource?.group ?? ''}`;
 };
 
 /** Opens watches: their lines travel over the link, and wake the process only while its machine runs. */
