@@ -170,3 +170,21 @@ describe('one DaemonSet that cannot be served', () => {
     }),
   );
 });
+
+describe('a watch that was silent', () => {
+  it(
+    'is noticed to be back soon enough to update a node within a second, although a bookmark triggers no reconcile',
+    scenario(async ({ settled, clock, cluster, api, deletes }) => {
+      await settled(1, '1');
+      api.silence('nodes');
+      await clock.advance(174_900);
+      cluster.setImage('v2');
+      api.silence('nodes', false);
+      // The next bookmark comes now. Here a write takes no time; for the two that an update takes, some must be left.
+      await clock.advance(100);
+      assert.equal(deletes().length, 0);
+      await clock.advance(600);
+      assert.equal(deletes().length, 1);
+    }),
+  );
+});

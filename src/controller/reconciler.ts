@@ -29,8 +29,11 @@ import { createStageChecks } from './stage-checks.ts';
 
 /** How long writes in flight may take once leadership is lost: well within what the lease leaves. */
 const DRAIN_MS = 500;
-/** How often to check a connection that is lost, or a watch that is behind: bookmarks trigger no reconcile. */
-const RECHECK_MS = 1_000;
+/**
+ * How often to check a connection that is lost, or a watch that is behind: bookmarks trigger no reconcile, and an update has
+ * to begin within a second of the one that ends the wait.
+ */
+const RECHECK_MS = 500;
 /** The garbage collector gets this long before an Event reports an object that is in the way. */
 const COLLECTION_TIMEOUT_MS = 30_000;
 const COLLECTION_CHECK_MS = 5_000;
