@@ -104,7 +104,10 @@ export const states: readonly State[] = [
     truth: 'busy',
     async arrange(c) {
       await c.rolledOut();
-      await c.until('the conditions are written', async () => (await c.daemonSet()).status?.conditions?.length === 4);
+      await c.until('the conditions say so', async () => {
+        const { conditions = [] } = (await c.daemonSet()).status ?? {};
+        return conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
+      });
       c.manager.kill();
       await c.setImage('app:v2');
     },
