@@ -217,7 +217,7 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
       nodes: nodeReflector.store,
       sharedSynced,
       isConnected,
-      plansKnown: () => plans.synced() && isFresh(plans.lastActivityAt()),
+      plans: () => (!plans.synced() ? 'missing' : isFresh(plans.lastActivityAt()) ? 'known' : 'stale'),
       revisionsOf,
       enqueue: () => enqueue(key),
       images: options.images,

@@ -119,15 +119,27 @@ describe('a stale watch', () => {
         await clock.advance(150_000);
         cluster.setImage('v2');
         await clock.advance(5_000);
-        assert.equal(condition('Ready')?.reason, 'NotSynced');
-        await clock.advance(30_000);
+        for (let waited = 0; waited < 2; waited += 1) {
+          assert.equal(condition('Ready')?.reason, 'NotSynced');
+          await clock.advance(30_000);
+        }
         assert.equal(deletes().length, 0);
-        assert.match(condition('Ready')?.message ?? '', /rollout plans of the cluster cannot be read/);
         api.silence(plural, false);
         await clock.advance(90_000);
         assert.deepEqual(cluster.tags(), updated(2));
       }),
     );
+
+  it(
+    'of plans that never syncs is named, once a DaemonSet needs one',
+    scenario(async ({ settled, clock, cluster, api, condition }) => {
+      await settled(1, '1');
+      api.breakWatch('rolloutplans');
+      cluster.annotate({ 'edgeset.io/rollout-plan': 'rings' });
+      await clock.advance(30_000);
+      assert.match(condition('Ready')?.message ?? '', /rollout plans of the cluster cannot be read/);
+    }),
+  );
 
   it(
     'is suspected when the clock was set back, until the API server sends something again',

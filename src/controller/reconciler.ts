@@ -55,8 +55,8 @@ export interface ReconcilerOptions<D extends DaemonSetObject, V extends DaemonSe
   sharedSynced: () => boolean;
   /** Every shared watch has recently received something from the API server. */
   isConnected: () => boolean;
-  /** The plans and approvals of the cluster are known, and their watches have recently received something. */
-  plansKnown: () => boolean;
+  /** Whether the plans and approvals of the cluster are known; stale: a watch of them has received nothing for too long. */
+  plans: () => 'known' | 'missing' | 'stale';
   /** The revisions that a DaemonSet owns, as watched. */
   revisionsOf: (ownerUid: string) => readonly RevisionView[];
   /** Requests a reconcile. */
@@ -179,17 +179,18 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
 
   const outsideHold = (target: Target): OutsideHold | undefined => {
     if (!connected) return { kind: 'unsynced' };
-    if (plansMissing()) return plansUnknown();
+    if (plansNeeded() === 'missing') return plansMissing();
     plansMissedSince = undefined;
+    if (plansNeeded() === 'stale') return { kind: 'unsynced' };
     if (current.policy.kind === 'invalid') return { kind: 'invalid', errors: current.policy.errors };
     if (target.kind === 'held') return target.hold;
     return executor.awaitsWatch() ? { kind: 'unobserved' } : undefined;
   };
 
-  const plansMissing = (): boolean => current.policy.policy.rolloutPlan !== undefined && !options.plansKnown();
+  const plansNeeded = () => (current.policy.policy.rolloutPlan === undefined ? 'known' : options.plans());
 
-  /** Before the first list, or once a watch is stale; if it lasts, there is something to mend. */
-  const plansUnknown = (): OutsideHold => {
+  /** Before the first list; if it lasts, there is something to mend. */
+  const plansMissing = (): OutsideHold => {
     const now = clock.now();
     plansMissedSince = Math.min(plansMissedSince ?? now, now);
     if (now - plansMissedSince < PLANS_TIMEOUT_MS) return { kind: 'unsynced' };
@@ -343,7 +344,7 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
           await store.writeWhenDue(decision, seen, signal),
           store.notify(signal),
           target.kind === 'held' ? target.recheckAt : NEVER,
-          connected && !plansMissing() ? NEVER : now + RECHECK_MS,
+          connected && plansNeeded() === 'known' ? NEVER : now + RECHECK_MS,
         );
       }
     },
