@@ -73,6 +73,11 @@ export const createStagesCheck = (
     const spec = plan.plan;
     if (soak && (!spec || !plan.isSettled() || !isWell(soak.stage, spec))) unwellAt = now();
   };
+  /** An edit may bring nodes into the stage that are not at the target: coverage falls then, although no node has changed. */
+  const followEdit = (): void => {
+    const spec = plan.plan;
+    if (soak && (!spec || !isWell(soak.stage, spec))) unwellAt = now();
+  };
 
   /** Why an update breaks the plan that its sender has observed; none if an older one permits it. */
   const findingsOf = ({ call, pod, node }: NodeUpdate): Finding[] => {
@@ -232,6 +237,7 @@ export const createStagesCheck = (
       if (!plan.isStaged()) return;
       if (type === 'DELETED' && resource.plural === 'daemonrollouts' && object.metadata.name === rolloutName)
         last = undefined;
+      if (resource.plural === 'rolloutplans') followEdit();
       if (resource.plural === 'nodes' || resource.plural === 'pods' || resource.plural === 'daemonsets') followSoak();
     },
     onSend(call) {
