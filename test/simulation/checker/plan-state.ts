@@ -41,6 +41,8 @@ export const followPlan = ({
 
   const planName = (): string | undefined => actual.daemonSet?.metadata?.annotations?.[PLAN_KEY];
   const specs = () => plans.get(planName() ?? '') ?? [];
+  const stageOf = (spec: RolloutPlanSpec, node: StagedNode): string =>
+    stageOfNode(spec, status?.stages ?? [], status?.target?.hash ?? '', node);
 
   return {
     onCommit({ type, resource, object, previous }: Change): void {
@@ -100,8 +102,7 @@ export const followPlan = ({
       status?.target?.hash === actual.target,
     /** Stages, windows and freezes hold nothing back. */
     isLifted: (): boolean => status?.rollback === true || (status?.target?.number ?? 1) <= 1,
-    stageOf: (spec: RolloutPlanSpec, node: StagedNode): string =>
-      stageOfNode(spec, status?.stages ?? [], status?.target?.hash ?? '', node),
+    stageOf,
     openIn: (spec: RolloutPlanSpec): readonly string[] => openStages(spec, status?.stages ?? []),
     /** Once all nodes are at the target: stages that are still to be passed. */
     stagesLeft: (): readonly string[] => {
@@ -109,10 +110,13 @@ export const followPlan = ({
       if (planName() === undefined || status?.rollback === true || (status?.target?.number ?? 1) <= 1) return [];
       if (spec === undefined || status?.target?.hash !== actual.target) return ['all'];
       const left: string[] = [];
+      /** The stages from here on that have nodes. */
+      const used = new Set(actual.nodes.values().flatMap((node) => (node.eligible ? [stageOf(spec, node)] : [])));
       for (const { name, promote } of spec.stages ?? []) {
+        used.delete(name);
         if (status?.stages?.some((each) => each.name === name && each.promotedAt !== undefined)) continue;
-        // Nobody is asked about what no node needs.
-        if (promote?.approval?.required) break;
+        // Nobody is asked about what no node needs; those of later stages do, also where their pods were created at the target.
+        if (promote?.approval?.required && used.size === 0) break;
         left.push(name);
       }
       return left;
