@@ -84,6 +84,36 @@ describe('stages', () => {
     assert.deepEqual(bench.nodesOf('reserve'), ['n2']);
   });
 
+  it('say so when such nodes hold every slot of the groups of the others', () => {
+    const bench = stagedBench([ring('lab')], ['lab', 'lab', 'shop']);
+    bench.followStages();
+    bench.update('b', 'n0', 'n1');
+    bench.followStages();
+    bench.deletePod('n2');
+    bench.start('n2', 'b', { ready: false });
+    const groupBy = (value: number, ...sites: string[]): void => {
+      replan(bench, { stages: [ring('lab')], maxUnavailablePer: [{ topologyKey: 'site', value }] }, [
+        'lab',
+        'lab',
+        'shop',
+      ]);
+      for (const [index, groups] of sites.entries()) bench.node(`n${index}`, { groups });
+    };
+    groupBy(1, 'here', 'there', 'here');
+    bench.target('c');
+    bench.followStages();
+    const hint = /; nodes of closed stages .* hold every slot of their groups: .*raise maxUnavailablePer/;
+    // The stage goes on elsewhere.
+    assert.doesNotMatch(bench.decide().summary.stage?.message ?? '', hint);
+    assert.deepEqual(bench.nodesOf('reserve'), ['n1']);
+    bench.update('c', 'n1');
+    assert.deepEqual(bench.nodesOf('reserve'), []);
+    assert.match(bench.decide().summary.stage?.message ?? '', hint);
+    groupBy(2, 'here', 'there', 'here');
+    assert.doesNotMatch(bench.decide().summary.stage?.message ?? '', hint);
+    assert.deepEqual(bench.nodesOf('reserve'), ['n0']);
+  });
+
   it('hold back a node that is moved to a closed stage, and one that comes online there', () => {
     const bench = stagedBench([ring('lab')], ['lab', 'lab', 'shop']);
     bench.offline('n2');

@@ -129,19 +129,30 @@ const uncovered = (
 };
 
 /**
- * Nodes that an earlier revision broke hold every slot, and their stages are closed again: the stage can't be covered until
- * somebody acts (decision 40).
+ * Nodes that an earlier revision broke hold every slot of the budget, or of the groups of those that wait, and their stages are
+ * closed again: the open stage can't be covered until somebody acts (decision 40).
  */
-const isStuck = ({ policy, tally }: Ledger): boolean =>
-  tally.stranded > 0 && tally.trying === 0 && tally.inFlight >= budgetOf(policy, tally);
+const stuckBy = (ledger: Ledger): { slots: string; limit: string } | undefined => {
+  const { policy, tally } = ledger;
+  if (tally.stranded === 0 || tally.trying > 0) return undefined;
+  if (tally.inFlight >= budgetOf(policy, tally)) return { slots: 'the budget', limit: policy.words.maxUnavailable };
+  return ledger.waitsForStranded()
+    ? { slots: 'their groups', limit: 'maxUnavailablePer of the rollout plan' }
+    : undefined;
+};
 
-const withoutSlots = ({ wait, message }: Wait, { policy }: Ledger, stage: string): Wait => ({
-  wait,
-  message:
-    `${message}; nodes of closed stages that an earlier revision broke hold every slot of the budget: repair them by ` +
-    `kubectl edgeset abort ${policy.words.daemonSet}, raise ${policy.words.maxUnavailable}, or pass the stage by ` +
-    `kubectl edgeset promote ${policy.words.daemonSet} --stage ${stage}`,
-});
+const withoutSlots = (gap: Wait, ledger: Ledger, stage: string): Wait => {
+  const stuck = stuckBy(ledger);
+  if (!stuck) return gap;
+  const { daemonSet } = ledger.policy.words;
+  return {
+    wait: gap.wait,
+    message:
+      `${gap.message}; nodes of closed stages that an earlier revision broke hold every slot of ${stuck.slots}: repair ` +
+      `them by kubectl edgeset abort ${daemonSet}, raise ${stuck.limit}, or pass the stage by ` +
+      `kubectl edgeset promote ${daemonSet} --stage ${stage}`,
+  };
+};
 
 const uncheckedBy = ({ checks }: Stage, state: StageState): Wait | undefined => {
   for (const { name } of checks) {
@@ -209,7 +220,7 @@ export const assessStage = (ledger: Ledger, hold: Hold | undefined, now: number)
     wakeAt,
   });
   const missing = uncovered(stage, counts);
-  const gap = missing && isStuck(ledger) ? withoutSlots(missing, ledger, name) : missing;
+  const gap = missing && withoutSlots(missing, ledger, name);
   if (hold && promotesNothing.has(hold.kind))
     return stay(gap ?? { wait: 'Held', message: 'waits for the rollout to go on' });
   if (!stageState) return stay(gap ?? dark, NEVER, open(ledger, current));

@@ -14,7 +14,7 @@ import type { NodeRecord } from '../record/record.ts';
 import { backOff, forgive, inheritUpdate, type NodeUpdate, releaseUpdate, reserveUpdate } from '../record/update.ts';
 import type { CandidateQueue } from './indexes.ts';
 import { createRecords } from './records.ts';
-import { isFull, type Scopes } from './scopes.ts';
+import { isFull, isStuck, type Scopes } from './scopes.ts';
 import { type RolloutState, retarget, type TargetRevision } from './state.ts';
 import type { Tally } from './tally.ts';
 
@@ -130,6 +130,11 @@ export const createLedger = (policy: Policy, options: LedgerOptions = {}) => {
       indexes.candidates(queue, hasRoom),
     /** The number of outdated candidates whose group or stage has as many nodes down as it may. */
     waitingForRoom: (): number => indexes.countIn(isFull),
+    /** There are outdated candidates, and broken nodes of closed stages keep all of them waiting by their groups. */
+    waitsForStranded(): boolean {
+      const waiting = indexes.countIn(isStuck);
+      return waiting > 0 && waiting === indexes.countIn(() => true);
+    },
     /** The stages of the plan, as far as they hold nodes back. */
     get stages(): StageView {
       return records.stages;

@@ -11,6 +11,8 @@ export interface Scope {
   online: number;
   inFlight: number;
   trying: number;
+  /** In flight, with a pod that is replaced once the stage of the node opens. */
+  stranded: number;
   occupied: number;
 }
 
@@ -29,13 +31,22 @@ export const scopeLimit = ({ limit, online }: Pick<Scope, 'limit' | 'online'>): 
 /** As many nodes of some scope are down, or being updated, as may be. */
 export const isFull = ({ all }: Scopes): boolean => all.some((scope) => scope.occupied >= scopeLimit(scope));
 
+/** Nodes that an earlier revision broke hold every slot of some scope, and their stages are closed again. */
+export const isStuck = ({ all }: Scopes): boolean =>
+  all.some((scope) => scope.stranded > 0 && scope.trying === 0 && scope.inFlight >= scopeLimit(scope));
+
 /** Counts a node in its scopes, by the same truth as the budget. */
-export const countIn = ({ all }: Scopes, { phase, online, inFlight, trying, down }: NodeStatus, by: 1 | -1): void => {
+export const countIn = (
+  { all }: Scopes,
+  { phase, cause, online, inFlight, trying, down }: NodeStatus,
+  by: 1 | -1,
+): void => {
   if (phase === undefined) return;
   for (const scope of all) {
     if (online) scope.online += by;
     if (inFlight) scope.inFlight += by;
     if (trying) scope.trying += by;
+    if (inFlight && cause === 'stage') scope.stranded += by;
     if (down || inFlight) scope.occupied += by;
   }
 };
@@ -54,7 +65,7 @@ export const createScopeFinder = () => {
   const scope = (key: string, name: string, limit: IntOrPercent): Scope => {
     const known = scopes.get(key);
     if (known) return known;
-    const created = { name, limit, online: 0, inFlight: 0, trying: 0, occupied: 0 };
+    const created = { name, limit, online: 0, inFlight: 0, trying: 0, stranded: 0, occupied: 0 };
     scopes.set(key, created);
     return created;
   };

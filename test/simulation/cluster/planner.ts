@@ -19,6 +19,9 @@ const NAMESPACE = 'default';
 /** After so long, somebody looks at a stage that does not get on. */
 const PATIENCE_MS = 300_000;
 
+/** What the manager says where it waits for somebody (decision 40). */
+const STUCK = / that an earlier revision broke hold every slot of /;
+
 /** Who approves what awaits an approval. */
 const APPROVER = 'ann';
 
@@ -87,13 +90,17 @@ export const createPlanner = ({
     } as KubeObject);
   };
 
-  /** Nodes that an older version broke hold every slot, and their stages are closed: somebody lets the rollout reach them. */
+  /** Nodes that an older version broke hold every slot of the budget or of a group, and their stages are closed: somebody lets the rollout reach them. */
   const promoteIfStuck = (revision: string, stage: string): void =>
     void time.timer(PATIENCE_MS, () => {
       const isPassed = status?.stages?.some(({ name, promotedAt }) => name === stage && promotedAt !== undefined);
-      if (status?.target?.hash === revision && !isPassed && isFull()) approve(APPROVER, revision, stage, 'Promote');
+      if (status?.target?.hash === revision && !isPassed && isStuck(stage))
+        approve(APPROVER, revision, stage, 'Promote');
     });
-  const isFull = (): boolean => (status?.budget?.inUse ?? 0) >= (status?.budget?.nodes ?? 1);
+  /** Where only groups have no room, people rely on what the status says of the stage. */
+  const isStuck = (stage: string): boolean =>
+    (status?.budget?.inUse ?? 0) >= (status?.budget?.nodes ?? 1) ||
+    STUCK.test(status?.stages?.find(({ name }) => name === stage)?.awaits?.message ?? '');
 
   return {
     create: (): void => create(set.rolloutPlan ?? {}),
@@ -115,7 +122,7 @@ export const createPlanner = ({
       if (present !== target.hash) [present, before] = [target.hash, present];
       for (const { name, awaits } of stages) {
         const what = `${target.hash} ${name}`;
-        if (awaits !== undefined && recovered && isFull() && !asked.has(`${what} stuck`)) {
+        if (awaits !== undefined && recovered && isStuck(name) && !asked.has(`${what} stuck`)) {
           asked.add(`${what} stuck`);
           promoteIfStuck(target.hash, name);
         }
