@@ -49,6 +49,8 @@ export interface ReconcilerContext<V extends DaemonSetView, P> {
   metrics: ControllerMetrics;
   /** Requests a reconcile. */
   enqueue: () => void;
+  /** The API server has refused a write: the DaemonSet has changed since its view. */
+  refused: () => void;
 }
 
 export type Target =

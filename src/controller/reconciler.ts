@@ -22,6 +22,7 @@ import type { ControllerMetrics, ManagedKind, Target } from './kind-adapter.ts';
 import type { Order, OrderMember } from './order.ts';
 import { createOutbox, type Notifier } from './outbox.ts';
 import { createPodControl, POD_WRITE_TIMEOUT_MS } from './pod-control.ts';
+import { createRefusals } from './refusals.ts';
 import type { RevisionView } from './revisions.ts';
 import { createRolloutEvents } from './rollout-events.ts';
 import { createRolloutStore } from './rollout-store.ts';
@@ -138,7 +139,17 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
   });
   const { pods } = handlers;
   const revisions = (): readonly RevisionView[] => options.revisionsOf(uid);
-  const context = { client, env, identity, view, ledger, nodes, pods, revisions, podControl, events, metrics, enqueue };
+  const read = async (signal: AbortSignal): Promise<D | undefined> =>
+    ifFound(client.get(kind.resource, { namespace, name }, { signal }));
+  const refusals = createRefusals({
+    view,
+    async read(signal) {
+      const found = await read(signal);
+      return found?.metadata?.uid === uid ? kind.toView(found) : undefined;
+    },
+  });
+  const own = { client, env, identity, view, ledger, nodes, pods, revisions, podControl, events, metrics, enqueue };
+  const context = { ...own, refused: refusals.refused };
   const adapter = kind.createAdapter(context);
   const executor = createDecisionExecutor({ ...context, store, adapter, onWriteDone: enqueue });
 
@@ -177,14 +188,14 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
     return term.signal;
   };
 
-  const outsideHold = (target: Target): OutsideHold | undefined => {
+  const outsideHold = (target: Target, isOutdated: boolean): OutsideHold | undefined => {
     if (!connected) return { kind: 'unsynced' };
     if (plansNeeded() === 'missing') return plansMissing();
     plansMissedSince = undefined;
     if (plansNeeded() === 'stale') return { kind: 'unsynced' };
     if (current.policy.kind === 'invalid') return { kind: 'invalid', errors: current.policy.errors };
     if (target.kind === 'held') return target.hold;
-    return executor.awaitsWatch() ? { kind: 'unobserved' } : undefined;
+    return isOutdated || executor.awaitsWatch() ? { kind: 'unobserved' } : undefined;
   };
 
   const plansNeeded = () => (current.policy.policy.rolloutPlan === undefined ? 'known' : options.plans());
@@ -238,7 +249,7 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
    */
   const isBehind = async (signal: AbortSignal): Promise<boolean> => {
     if (!termStart) {
-      const found = await ifFound(client.get(kind.resource, { namespace, name }, { signal }));
+      const found = await read(signal);
       // The watch reports that it is gone.
       if (!found) return true;
       termStart = { resourceVersion: found.metadata?.resourceVersion ?? '' };
@@ -309,17 +320,18 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
         const blocked = await loadRollout(signal);
         if (blocked) return blocked;
         if (await isBehind(signal)) return { requeueAt: clock.now() + RECHECK_MS };
+        const isOutdated = await refusals.awaitsWatch(signal);
         const seen = current;
         const target = await adapter.findTarget(seen, signal);
         signal.throwIfAborted();
         // The DaemonSet changed while we read: start nothing for what it asked before.
-        if (current !== seen) continue;
+        if (current !== seen || (!isOutdated && refusals.mustRead())) continue;
         const now = clock.now();
         if (target.kind === 'known') ledger.setTarget(target.revision, now, seen.origin);
         checkConnection();
         ledger.tick(now);
         imageRequests.refreshIfChanged();
-        const decision = decide(ledger, outsideHold(target), now);
+        const decision = decide(ledger, outsideHold(target, isOutdated), now);
         const before = { generation: decidedGeneration, complete: summary?.complete };
         ({ summary } = decision);
         if (target.kind === 'known') decidedGeneration = seen.generation;

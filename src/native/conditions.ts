@@ -60,10 +60,10 @@ export const removeConditions = async (
   await client.patch(daemonSets, { namespace, name }, { metadata: { uid }, status: { conditions } }, options);
 };
 
-type Context = Pick<ReconcilerContext<NativeView, PodFacts>, 'client' | 'env' | 'enqueue' | 'ledger'>;
+type Context = Pick<ReconcilerContext<NativeView, PodFacts>, 'client' | 'env' | 'enqueue' | 'refused' | 'ledger'>;
 
 /** Keeps conditions in the DaemonSet's own status, for tools that look at nothing else. A rollout never waits for them. */
-export const createConditionWriter = ({ client, env, enqueue, ledger }: Context) => {
+export const createConditionWriter = ({ client, env, enqueue, refused, ledger }: Context) => {
   const { clock, log } = env;
   const pace = createPace(clock, INTERVAL_MS, MOST_EARLY);
   /** What our last write was about. */
@@ -99,6 +99,7 @@ export const createConditionWriter = ({ client, env, enqueue, ledger }: Context)
       // Changed, deleted or recreated.
       if (!isKubeError(error, 'NotFound', 'Conflict')) throw error;
       outdated = view.resourceVersion;
+      refused();
       return 'unchanged';
     }
     return 'succeeded';

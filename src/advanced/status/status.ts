@@ -124,10 +124,10 @@ export const statusOf = (input: StatusInput): AdvancedDaemonSetStatus => {
 const collisionsOf = ({ collisionCount }: AdvancedDaemonSetStatus): Pick<AdvancedDaemonSetStatus, 'collisionCount'> =>
   collisionCount === undefined ? {} : { collisionCount };
 
-type StatusContext = Pick<ReconcilerContext<AdvancedView, CachedPod>, 'client' | 'env' | 'enqueue'>;
+type StatusContext = Pick<ReconcilerContext<AdvancedView, CachedPod>, 'client' | 'env' | 'enqueue' | 'refused'>;
 
 /** Writes the status when it has changed, at the pace of a DaemonRollout's and one write at a time. */
-export const createStatusWriter = ({ client, env, enqueue }: StatusContext) => {
+export const createStatusWriter = ({ client, env, enqueue, refused }: StatusContext) => {
   const { clock, log } = env;
   const pace = createStatusPace(clock);
   /** Our last write, until the cache shows it. */
@@ -154,6 +154,7 @@ export const createStatusWriter = ({ client, env, enqueue }: StatusContext) => {
       last = { status, resourceVersion: patched.metadata.resourceVersion ?? '' };
     } catch (error) {
       // Changed, deleted or recreated: the watch tells.
+      if (isKubeError(error, 'Conflict')) refused();
       if (!signal.aborted && !isKubeError(error, 'NotFound', 'Conflict', 'Invalid'))
         log.warn('failed to write the status', { error });
     }

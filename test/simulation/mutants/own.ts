@@ -130,6 +130,24 @@ export const own: readonly Mutant[] = [
     ),
   },
   {
+    name: 'goes-on-after-a-refused-write',
+    whose: 'our own, S1',
+    story:
+      'updates go on with the budget that a late watch delivered, although the DaemonSet was found to ask for less',
+    breaks: ['S1'],
+    file: 'src/controller/reconciler.ts',
+    find: 'return isOutdated || executor.awaitsWatch()',
+    replace: 'return executor.awaitsWatch()',
+    hunt: history(
+      recreate,
+      at(20, { do: 'lag', watch: 'daemonsets', ms: 50_000 }),
+      at(21, { do: 'budget', limit: '100%' }),
+      release(31, 'app:v2'),
+      at(36, { do: 'budget', limit: '1' }),
+      at(60, { do: 'lag', watch: 'daemonsets', ms: 0 }),
+    ),
+  },
+  {
     name: 'repeats-a-creation-that-nobody-wants',
     whose: 'our own, S9',
     story: 'a creation that a busy API server refuses is sent again although the node no longer needs a pod',
