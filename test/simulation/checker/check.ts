@@ -57,9 +57,9 @@ export interface Check {
   /** A write was executed; an update was. */
   onExecuted?: (call: Call) => void;
   onUpdateExecuted?: (update: NodeUpdate) => void;
-  /** A process receives a response; it receives an error or stops waiting. */
+  /** A process receives a response; it receives an error, with the status of the response if there is one, or stops waiting. */
   onResponse?: (call: Call, object: unknown) => void;
-  onFailure?: (call: Call) => void;
+  onFailure?: (call: Call, status?: number) => void;
   onWatchOpened?: (process: string, watch: string, plural: string, withSnapshot: boolean) => void;
   onWatchEvent?: (process: string, watch: string, plural: string, event: WatchEvent<object>) => void;
   onWatchClosed?: (process: string, watch: string, plural: string) => void;

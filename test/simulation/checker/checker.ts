@@ -115,6 +115,7 @@ export const createChecker = ({
     createWriteRateCheck(context),
     createStagesCheck(context, { plan, works }),
     order.check,
+    updates.answers.check,
     createProgressCheck(context, { believers, failuresOf, isInFlight, stages: stageProgress, order }),
   ]);
   const activity: Activity = { updates: 0, lastWriteAt: 0 };
@@ -289,6 +290,7 @@ export const createChecker = ({
       const { verb, resource } = call;
       if (verb === 'get' || verb === 'list' || verb === 'watch' || !resource) return undefined;
       updates.advance();
+      updates.answers.onArrival(call);
       const isOurs = verb !== 'create' || isPodOf(call.body as Pod, daemonSet);
       const isPod = resource.plural === 'pods' && isOurs;
       const onExecuted = isPod ? (verb === 'create' ? createPod(call) : writePod(call)) : [];

@@ -12,6 +12,7 @@ import {
   withinBudget,
 } from '../../invariants/index.ts';
 import type { Call } from '../network/call.ts';
+import { followAnswers, LAG_MS } from './answers.ts';
 import { type ClusterState, followClusterState, type PodState } from './cluster-state.ts';
 import type { ProcessView } from './process-view.ts';
 import type { Report } from './report.ts';
@@ -50,8 +51,6 @@ export const isReverted = (actual: ClusterState, node: string, { kind, uid, hash
     return isBack && (kind === 'prepare' || !pod.gateClosed);
   });
 
-/** How long a change by the user may take to reach a process over a healthy link, ms. */
-const LAG_MS = 1_000;
 /** A node that goes offline this soon after an update is a suspect, ms: the default of edgeset.io/suspect-window-seconds. */
 const SUSPECT_MS = 300_000;
 
@@ -63,6 +62,8 @@ export const createUpdatesCheck = ({ report, daemonSet, now, viewOf, clockOf, se
   const completed = new Map<string, StartedUpdate>();
   /** The rollout that a call belongs to: what its sender knew when it sent it. */
   const rolloutOfCall = new WeakMap<Call, number>();
+  /** The budget that its sender obeyed. */
+  const limitOfCall = new WeakMap<Call, Share>();
   /** By node and rollout. */
   const executed = new Map<string, Map<number, ExecutedUpdate>>();
   /** UIDs of pods that managers delete. */
@@ -106,20 +107,26 @@ export const createUpdatesCheck = ({ report, daemonSet, now, viewOf, clockOf, se
     completed.set(name, update);
   };
   const { actual, apply } = followClusterState(daemonSet, now, follow);
+  const answers = followAnswers({ actual, daemonSet, now, viewOf });
 
-  /** The largest budget since `from`. */
-  const limitSince = (from: number): number => {
+  /**
+   * The largest budget that a call may obey. Like any control of the user, a budget holds from when the watch delivers it
+   * (S9), or from when the sender could know that its watch is behind.
+   */
+  const limitFor = (call: Call): number => {
     const eligible = [...actual.nodes.values()].filter((node) => node.eligible).length;
-    let most = 0;
+    const observed = limitOfCall.get(call);
+    let most = observed === undefined ? 0 : nodesOf(observed, eligible);
     for (const { at, limit } of limits.toReversed()) {
       most = Math.max(most, nodesOf(limit, eligible));
-      if (at <= from) break;
+      if (at <= call.at - LAG_MS) break;
     }
     return most;
   };
 
   return {
     actual,
+    answers,
     works,
     isInFlight: (node: string): boolean => inFlight.has(node),
     /** Nodes with an update of the present rollout that has neither completed nor been reverted. */
@@ -147,6 +154,8 @@ export const createUpdatesCheck = ({ report, daemonSet, now, viewOf, clockOf, se
     },
     onSend(call: Call): void {
       rolloutOfCall.set(call, actual.rolloutOf(viewOf(call.process).daemonSet));
+      const observed = answers.observedLimit(call.process);
+      if (observed !== undefined) limitOfCall.set(call, observed);
     },
     /** An update reaches the server. Returns what to run once it was executed. */
     begin(call: Call, pod: PodState, kind: StartedUpdate['kind'], what: string): () => void {
@@ -174,7 +183,7 @@ export const createUpdatesCheck = ({ report, daemonSet, now, viewOf, clockOf, se
           ? isOutdated({ healthy, hash, target: actual.target })
           : undefined,
         // A node that is in flight already takes no further slot.
-        withinBudget({ others, limit: limitSince(call.at - LAG_MS), hasSlot: inFlight.has(name) }),
+        withinBudget({ others, limit: limitFor(call), hasSlot: inFlight.has(name) }),
         isFirstUpdate({ healthy, alreadyUpdated: before !== undefined && !continues }),
       ];
       if (kind === 'surge') {

@@ -42,9 +42,9 @@ export interface ConnectionObserver {
   onSend(call: Call): void;
   /** A call reaches the server. Returns what to call once it was executed, with the error if it failed. */
   onArrival(call: Call): (error: string | undefined) => void;
-  /** The process receives a response; it receives an error, or stops waiting. */
+  /** The process receives a response; it receives an error, with the status of the response if there is one, or stops waiting. */
   onResponse(call: Call, object: unknown): void;
-  onFailure(call: Call): void;
+  onFailure(call: Call, status?: number): void;
   /** The process receives a list, as it does before a watch without a snapshot; `watch` names what it selects. */
   onListed(watch: string, items: readonly object[]): void;
   /** A watch is opened, with a snapshot or for new events only; `watch` names what it selects. */
@@ -112,7 +112,7 @@ export const createConnect = (options: ConnectionOptions): Connect => {
         void time.timer(link.travelMs(), () => link.whenUp(() => machine.deliver(() => settle(end))));
       const refuse = (response: HttpResponse): void =>
         respond(() => {
-          observer.onFailure(call);
+          observer.onFailure(call, response.status);
           resolve(response);
         });
 
@@ -132,7 +132,7 @@ export const createConnect = (options: ConnectionOptions): Connect => {
           },
         );
         return () => {
-          if (status >= 400 || fault?.kind === 'truncate') observer.onFailure(call);
+          if (status >= 400 || fault?.kind === 'truncate') observer.onFailure(call, status);
           else observer.onResponse(call, observed(call, body));
           if (call.verb === 'list' && call.resource && status === 200 && fault?.kind !== 'truncate') {
             const { items } = JSON.parse(body) as { items?: readonly object[] };

@@ -90,7 +90,7 @@ export const createManagers = (options: ManagersOptions) => {
         if (call.resource?.plural !== 'pods' || call.verb === 'list' || !object) return;
         for (const view of views) view.applyResponse(object);
       },
-      onFailure: (call) => checker.onFailure(call),
+      onFailure: (call, status) => checker.onFailure(call, status),
       onListed: (watch, items) => void listed.set(watch, items),
       onWatchOpened(watch, plural, withSnapshot) {
         checker.onWatchOpened(identity, named(watch), plural, withSnapshot);
