@@ -13,7 +13,7 @@ import {
 } from '../../invariants/index.ts';
 import type { Call } from '../network/call.ts';
 import { followAnswers, LAG_MS } from './answers.ts';
-import { type ClusterState, followClusterState, type PodState } from './cluster-state.ts';
+import { type ClusterState, followClusterState, isEligible, type PodState } from './cluster-state.ts';
 import type { ProcessView } from './process-view.ts';
 import type { Report } from './report.ts';
 
@@ -114,7 +114,11 @@ export const createUpdatesCheck = ({ report, daemonSet, now, viewOf, clockOf, se
    * (S9), or from when the sender could know that its watch is behind.
    */
   const limitFor = (call: Call): number => {
-    const eligible = [...actual.nodes.values()].filter((node) => node.eligible).length;
+    // A percentage is of the nodes that the sender has observed: a node may have left since.
+    const { nodes, daemonSet: known } = viewOf(call.process);
+    const seen = nodes.values().reduce((sum, { node }) => sum + (isEligible(node, known) ? 1 : 0), 0);
+    const present = actual.nodes.values().reduce((sum, node) => sum + (node.eligible ? 1 : 0), 0);
+    const eligible = Math.max(present, seen);
     const observed = limitOfCall.get(call);
     let most = observed === undefined ? 0 : nodesOf(observed, eligible);
     for (const { at, limit } of limits.toReversed()) {
