@@ -28,7 +28,7 @@ export const safety: readonly Mutant[] = [
       ...Array.from({ length: 5 }, () =>
         at(9, { do: 'call-fault', fault: { kind: 'lose-request' }, of: { verb: 'delete', plural: 'pods' } }),
       ),
-      release(10),
+      release(9.9),
       at(10.5, { do: 'offline', node: 'node-0' }),
     ),
   },
