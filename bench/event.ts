@@ -9,7 +9,8 @@ const GOAL = 1.5;
 const PODS = 2_000;
 /** It goes down, comes up, and changes in something that concerns no rollout. */
 const EVENTS_A_POD = 3;
-const ROUNDS = 5;
+const WARM_UP = 2;
+const ROUNDS = 9;
 
 const median = (values: number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 
@@ -27,8 +28,14 @@ const flip = async (fleet: Fleet, chance: () => number, pods: number, perSecond:
   }
 };
 
-/** Microseconds of work an event while a rollout of the whole fleet is under way. */
-const workPerEvent = async (nodes: number, maxUnavailable: string, plan?: RolloutPlanSpec): Promise<number> => {
+interface Subject {
+  /** Microseconds of work an event. */
+  round(): Promise<number>;
+  stop(): Promise<void>;
+}
+
+/** A rollout of the whole fleet that is under way. */
+const underWay = async (nodes: number, maxUnavailable: string, plan?: RolloutPlanSpec): Promise<Subject> => {
   const fleet = createFleet({
     nodes,
     maxUnavailable,
@@ -47,24 +54,38 @@ const workPerEvent = async (nodes: number, maxUnavailable: string, plan?: Rollou
   if (inFlight === 0) throw new Error('no rollout is under way');
   if (plan && rollout?.ledger.stages.current?.index !== 0) throw new Error('the first stage is not under way');
   const chance = createRandom(3);
-  // Each node under update brings about one event a second; the status, written once a second, is as long as they are many.
-  const perSecond = inFlight;
-  await flip(fleet, chance, PODS, perSecond);
-  const rounds: number[] = [];
-  for (let round = 0; round < ROUNDS; round += 1) {
-    const before = process.cpuUsage();
-    await flip(fleet, chance, PODS, perSecond);
-    const { user, system } = process.cpuUsage(before);
-    rounds.push((user + system) / (EVENTS_A_POD * PODS));
-  }
-  await fleet.stop();
-  return median(rounds);
+  return {
+    async round() {
+      const before = process.cpuUsage();
+      // Each node under update brings about one event a second; the status, written once a second, is as long as they are many.
+      await flip(fleet, chance, PODS, inFlight);
+      const { user, system } = process.cpuUsage(before);
+      return (user + system) / (EVENTS_A_POD * PODS);
+    },
+    stop: () => fleet.stop(),
+  };
+};
+
+/**
+ * Of each, the median of its rounds. All take turns: compiled code, heap and machine change more from the first minute to the second
+ * than the sizes do.
+ */
+const compare = async (starts: readonly (() => Promise<Subject>)[]): Promise<number[]> => {
+  const subjects: Subject[] = [];
+  for (const start of starts) subjects.push(await start());
+  const micros: number[][] = subjects.map(() => []);
+  for (let turn = 0; turn < WARM_UP + ROUNDS; turn += 1)
+    for (const [index, subject] of subjects.entries()) {
+      const spent = await subject.round();
+      if (turn >= WARM_UP) micros[index]?.push(spent);
+    }
+  for (const subject of subjects) await subject.stop();
+  return micros.map(median);
 };
 
 const measure = async (sizes: readonly number[], maxUnavailable: string): Promise<Figure> => {
   const machine = watchMachine();
-  const micros: number[] = [];
-  for (const size of sizes) micros.push(await workPerEvent(size, maxUnavailable));
+  const micros = await compare(sizes.map((size) => () => underWay(size, maxUnavailable)));
   const least = Math.min(...micros);
   const flatness = Math.max(...micros) / least;
   const steps = sizes.map((size, index) => `${size / 1000}k ${micros[index]?.toFixed(1)} us`);
@@ -101,8 +122,8 @@ const staged: RolloutPlanSpec = {
 
 const measureStages = async (nodes: number, maxUnavailable: string): Promise<Figure> => {
   const machine = watchMachine();
-  const none = await workPerEvent(nodes, maxUnavailable);
-  const some = await workPerEvent(nodes, maxUnavailable, staged);
+  const plans = [undefined, staged];
+  const [none = 0, some = 0] = await compare(plans.map((plan) => () => underWay(nodes, maxUnavailable, plan)));
   return {
     name: `event with ${STAGES} stages`,
     measured: `${nodes / 1000}k nodes: ${some.toFixed(1)} us, ${(some / none).toFixed(2)} times the ${none.toFixed(1)} us without a plan; ${machine()}`,
