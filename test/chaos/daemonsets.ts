@@ -1,7 +1,9 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import type { RolloutPlanSpec } from '../../src/rollout/index.ts';
 import type { Api } from '../conformance/kit/api.ts';
 import { type CaseKind, kinds } from '../conformance/kit/kinds.ts';
 import { budgetKey, type PodView, type Shape, toPodView } from '../conformance/kit/objects.ts';
+import { planKey, planObject, plansPath } from '../conformance/kit/plans.ts';
 import { type SetName, setNames } from './plan.ts';
 
 interface SetTerms {
@@ -13,14 +15,29 @@ interface SetTerms {
 const BUDGET = 4;
 const podAnnotations = { 'sim.edgeset.io/start-ms': '600' };
 
+/** Managers are killed, stopped and cut off while a stage soaks, and between two stages. */
+const PLAN = 'rings';
+const plan: RolloutPlanSpec = {
+  stages: [
+    { name: 'canary', nodes: { count: 3 }, promote: { soak: '2s' } },
+    { name: 'half', nodes: { count: '50%' }, maxUnavailable: 3 },
+  ],
+};
+
 const terms: Readonly<Record<SetName, SetTerms>> = {
-  native: { kind: 'native', shape: { annotations: { [budgetKey]: String(BUDGET) } } },
+  native: { kind: 'native', shape: { annotations: { [budgetKey]: String(BUDGET), [planKey]: PLAN } } },
   recreate: { kind: 'advanced', shape: { rollingUpdate: { maxUnavailable: BUDGET } } },
   'in-place': {
     kind: 'advanced',
     shape: { rollingUpdate: { rollingUpdateType: 'InPlaceIfPossible', maxUnavailable: BUDGET } },
   },
-  surge: { kind: 'advanced', shape: { rollingUpdate: { rollingUpdateType: 'Surging', maxSurge: BUDGET } } },
+  surge: {
+    kind: 'advanced',
+    shape: {
+      annotations: { [planKey]: PLAN },
+      rollingUpdate: { rollingUpdateType: 'Surging', maxSurge: BUDGET },
+    },
+  },
 };
 
 /** For the checks. */
@@ -33,6 +50,7 @@ export const createDaemonSets = (api: Api, namespace: string) => {
   const pathOf = (set: SetName): string => `${kinds[terms[set].kind].path(namespace)}/${set}`;
   return {
     async create(): Promise<void> {
+      await api.create(plansPath(namespace), planObject(PLAN, plan));
       for (const name of setNames) {
         const { kind, shape } = terms[name];
         const made = kinds[kind].make(namespace, { name, podAnnotations, ...shape });

@@ -3,16 +3,19 @@ import type { Case } from './case.ts';
 import { budgetKey } from './objects.ts';
 
 export const planKey = 'edgeset.io/rollout-plan';
-export const plansOf = ({ namespace }: Case): string =>
+export const plansPath = (namespace: string): string =>
   `/apis/edgeset.io/v1alpha1/namespaces/${namespace}/rolloutplans`;
+export const plansOf = ({ namespace }: Case): string => plansPath(namespace);
+
+export const planObject = (name: string, spec: RolloutPlanSpec) => ({
+  apiVersion: 'edgeset.io/v1alpha1',
+  kind: 'RolloutPlan',
+  metadata: { name },
+  spec,
+});
 
 export const createPlan = (c: Case, spec: RolloutPlanSpec, name = 'rings'): Promise<unknown> =>
-  c.api.create(plansOf(c), {
-    apiVersion: 'edgeset.io/v1alpha1',
-    kind: 'RolloutPlan',
-    metadata: { name },
-    spec,
-  });
+  c.api.create(plansOf(c), planObject(name, spec));
 
 export const label = async (
   c: Case,
