@@ -268,7 +268,7 @@ const start = async (
         `--root-ca-file=${path('certs/apiserver.crt')}`,
         `--cluster-signing-cert-file=${path('client-ca.crt')}`,
         `--cluster-signing-key-file=${path('client-ca.key')}`,
-        // A look at 10,000 nodes takes a large part of half a second.
+        // Each period, it looks at all nodes: often is too often for large clusters, whose grace period is long.
         `--node-monitor-period=${Math.min(graceSeconds / 16, 5)}s`,
         `--node-monitor-grace-period=${graceSeconds}s`,
         '--kube-api-qps=300',

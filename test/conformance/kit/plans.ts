@@ -5,7 +5,6 @@ import { budgetKey } from './objects.ts';
 export const planKey = 'edgeset.io/rollout-plan';
 export const plansPath = (namespace: string): string =>
   `/apis/edgeset.io/v1alpha1/namespaces/${namespace}/rolloutplans`;
-export const plansOf = ({ namespace }: Case): string => plansPath(namespace);
 
 export const planObject = (name: string, spec: RolloutPlanSpec) => ({
   apiVersion: 'edgeset.io/v1alpha1',
@@ -15,7 +14,7 @@ export const planObject = (name: string, spec: RolloutPlanSpec) => ({
 });
 
 export const createPlan = (c: Case, spec: RolloutPlanSpec, name = 'rings'): Promise<unknown> =>
-  c.api.create(plansOf(c), planObject(name, spec));
+  c.api.create(plansPath(c.namespace), planObject(name, spec));
 
 export const label = async (
   c: Case,

@@ -9,7 +9,7 @@ import {
   me,
   passed,
   planKey,
-  plansOf,
+  plansPath,
   ring,
   stage,
   untilStage,
@@ -166,7 +166,7 @@ export const stages = section(
         assert.match((await c.condition('Ready'))?.message ?? '', /holidays/);
         assert.equal((await c.status()).causes?.find(({ cause }) => cause === 'window')?.count, 3);
         await c.expectNoUpdatesFor(2);
-        await c.api.merge(`${plansOf(c)}/rings`, {
+        await c.api.merge(`${plansPath(c.namespace)}/rings`, {
           spec: { freezes: null, windows: [{ from: '00:00', to: '00:00' }] },
         });
         await c.untilRunning('app:v2');
