@@ -42,12 +42,12 @@ type Phase = NodeCell[1];
 /** A pixel, as an image has it. */
 const BYTES = 4;
 
-/** A cell with its glyph, as pixels: drawn once for all nodes in this phase. `size` in device pixels. */
-const drawStamp = (phase: Phase, size: number, hasGlyph: boolean): Uint32Array => {
+/** The rows of pixels of a cell with its glyph: drawn once for all nodes in this phase. `size` in device pixels. */
+const drawStamp = (phase: Phase, size: number, hasGlyph: boolean): Uint32Array[] => {
   const stamp = document.createElement('canvas');
   stamp.width = stamp.height = size;
   const context = stamp.getContext('2d', { willReadFrequently: true });
-  if (!context) return new Uint32Array(size * size);
+  if (!context) return [];
   const { fill, ink, path } = phaseStyles[phase];
   context.fillStyle = fill;
   context.fillRect(0, 0, size, size);
@@ -60,7 +60,8 @@ const drawStamp = (phase: Phase, size: number, hasGlyph: boolean): Uint32Array =
     // A canvas draws no line of length 0, which is a dot elsewhere.
     context.stroke(new Path2D(path.replaceAll(/h0\b/g, 'h0.01')));
   }
-  return new Uint32Array(context.getImageData(0, 0, size, size).data.buffer);
+  const { buffer } = context.getImageData(0, 0, size, size).data;
+  return Array.from({ length: size }, (_, row) => new Uint32Array(buffer, row * size * BYTES, size));
 };
 
 /**
@@ -69,7 +70,7 @@ const drawStamp = (phase: Phase, size: number, hasGlyph: boolean): Uint32Array =
  */
 export const createPainter = (canvas: HTMLCanvasElement) => {
   const context = canvas.getContext('2d', { willReadFrequently: true });
-  const stamps = new Map<Phase, Uint32Array>();
+  const stamps = new Map<Phase, Uint32Array[]>();
   let layout = '';
   let image: ImageData | undefined;
   let drawn: (Phase | undefined)[] = [];
@@ -81,15 +82,14 @@ export const createPainter = (canvas: HTMLCanvasElement) => {
     const [wide, side] = [Math.round(width * ratio), Math.round(size * ratio)];
     const high = Math.round(height * ratio);
     const next = [size, columns, width, ratio].join();
+    let [top, bottom] = [high, 0];
+    // A group that shrinks keeps its canvas, of which the page shows the top: to get another one, a browser waits for its other
+    // processes, and a filter makes groups small and large again.
     if (next !== layout || !image || image.height < high) {
       layout = next;
       stamps.clear();
       drawn = [];
       image = context.createImageData(wide, high);
-    }
-    let [top, bottom] = [high, 0];
-    if (canvas.width !== wide || canvas.height !== high) {
-      // Which clears it.
       canvas.width = wide;
       canvas.height = high;
       [top, bottom] = [0, high];
@@ -110,9 +110,11 @@ export const createPainter = (canvas: HTMLCanvasElement) => {
       const stamp = phase && (stamps.get(phase) ?? drawStamp(phase, side, size >= GLYPH_FROM));
       if (phase && stamp) stamps.set(phase, stamp);
       const [x, y] = placeOf(index);
+      // Whole rows: the first picture of a fleet is drawn before this is compiled, and must not take longer than a frame.
       for (let row = 0; row < side; row += 1) {
         const from = (y + row) * wide + x;
-        if (stamp) for (let at = 0; at < side; at += 1) pixels[from + at] = stamp[row * side + at] ?? 0;
+        const source = stamp?.[row];
+        if (source) pixels.set(source, from);
         else pixels.fill(0, from, from + side);
       }
       cover(index);
