@@ -1,6 +1,7 @@
 import type { Manager } from '../test/conformance/index.ts';
 import type { Benchmark, Figure } from './measure/figure.ts';
 import { mib, seconds } from './measure/figure.ts';
+import { formatIdle } from './measure/idle.ts';
 import { peakResidentOf, residentOf } from './measure/machine.ts';
 import { type AdvancedRelease, advanced, type Mode } from './real/advanced.ts';
 import { podWrites } from './real/audit-log.ts';
@@ -16,6 +17,12 @@ const writes: Readonly<Record<Mode, { most: number; peer: string }>> = {
   'in place': { most: 3, peer: '4.9' },
   // Before the new pod is made the old one is claimed: Kubernetes binds a creation to nothing.
   surge: { most: 3, peer: '3.3-6.2' },
+};
+/** The write that takes a slot, and the manager's others within an update. */
+const phases: Readonly<Record<Mode, { take: string; within: string }>> = {
+  recreate: { take: 'delete', within: 'its create' },
+  'in place': { take: 'patch of the gate', within: 'the patches of its pod and gate' },
+  surge: { take: 'claim and create', within: 'the delete of its old pod' },
 };
 const CPU_MS = 4;
 /** Of the pods so many may have to be looked at again, because the kubelet wrote to them while we did. */
@@ -46,6 +53,13 @@ const timeOf = ({ mode, k }: Step, nodes: number, rolledOut: RolledOut): Figure 
   };
 };
 
+const idleOf = ({ mode, k }: Step, { idle, busy }: RolledOut): Figure => ({
+  name: `advanced idle k=${k}`,
+  measured: `${mode}: ${formatIdle(idle, { k, ...phases[mode] })}; ${busy}`,
+  goal: '-',
+  met: undefined,
+});
+
 const costOf = ({ mode, k }: Step, nodes: number, { calls, cpuMs, busy }: RolledOut): Figure => {
   const each = (count: number): string => (count / nodes).toFixed(2);
   const { most, peer } = writes[mode];
@@ -64,7 +78,7 @@ const measure = async (fleet: RealFleet<AdvancedRelease>, manager: Manager, step
   const { mode, k, version, meanStartMs } = step;
   const release = { mode, budget: k, version, meanStartMs };
   const rolledOut = await rollOut(fleet, manager, { release, k, slot: mode === 'surge' ? 'doubled' : 'down' });
-  return [timeOf(step, fleet.nodes, rolledOut), costOf(step, fleet.nodes, rolledOut)];
+  return [timeOf(step, fleet.nodes, rolledOut), idleOf(step, rolledOut), costOf(step, fleet.nodes, rolledOut)];
 };
 
 /** Rollouts of an Advanced DaemonSet by the manager's process on a real control plane, judged by the audit log. */

@@ -1,6 +1,7 @@
 import type { Manager } from '../test/conformance/index.ts';
 import type { Benchmark, Figure } from './measure/figure.ts';
 import { mib, seconds } from './measure/figure.ts';
+import { formatIdle } from './measure/idle.ts';
 import { peakResidentOf, residentOf } from './measure/machine.ts';
 import { podWrites } from './real/audit-log.ts';
 import { SIGMA } from './real/down-times.ts';
@@ -25,7 +26,7 @@ const measure = async (fleet: RealFleet<NativeRelease>, manager: Manager, step: 
   const { k, meanStartMs, version } = step;
   const release = { version, maxUnavailable: String(k), meanStartMs };
   const rolledOut = await rollOut(fleet, manager, { release, k, slot: 'down' });
-  const { ratio, perfect, meanMs, most, overruns, unplanned, tookMs, calls, cpuMs, busy } = rolledOut;
+  const { ratio, perfect, meanMs, most, overruns, unplanned, tookMs, idle, calls, cpuMs, busy } = rolledOut;
   const each = (count: number): string => (count / nodes).toFixed(2);
   return [
     {
@@ -35,6 +36,12 @@ const measure = async (fleet: RealFleet<NativeRelease>, manager: Manager, step: 
         `at most ${most} down, ${overruns} overruns, ${unplanned} became unavailable by themselves; down ${seconds(meanMs)} lognormal ${SIGMA}; ${busy}`,
       goal: `<= ${rolloutGoal(k)}, 0 overruns; OpenYurt ${peerOf(k)}`,
       met: ratio <= rolloutGoal(k) && overruns === 0,
+    },
+    {
+      name: `idle-real k=${k}`,
+      measured: `${formatIdle(idle, { k, take: 'delete' })}; ${busy}`,
+      goal: '-',
+      met: undefined,
     },
     {
       name: `cost-real k=${k}`,

@@ -24,6 +24,7 @@ const SUITES: Readonly<Record<string, Suite>> = {
       'src/**/*.test.ts',
       'scripts/**/*.test.ts',
       'web/**/*.test.ts',
+      'bench/**/*.test.ts',
       'test/{agent,deploy}/**/*.test.ts',
       'test/sim/{advanced,advanced-api,advanced-pods,agent,conformance,determinism,guides,oracle,plans,plugin}.test.ts',
       'test/{invariants,simulation}/**/*.test.ts',

@@ -1,6 +1,8 @@
 /** A period in which a node occupied a slot of the budget: it had no available pod or, with a surge, two pods. */
 export interface OccupiedSlot {
   node: string;
+  /** When the API server had read the write that started it, ms. */
+  requestedAt: number;
   /** ms. */
   from: number;
   to: number;

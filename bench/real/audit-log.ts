@@ -1,5 +1,7 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import type { DaemonRollout } from '../../src/rollout/index.ts';
 import type { AuditRecord } from '../../test/conformance/index.ts';
+import type { RolloutWrite } from '../measure/idle.ts';
 import type { OccupiedSlot } from '../measure/slots.ts';
 
 /** The write of a pod whose result is in the log. */
@@ -68,7 +70,7 @@ export const slotTimes = (records: readonly AuditRecord[], question: SlotQuery):
     .filter((record) => record.namespace === namespace && isPodChange(record))
     .toSorted((a, b) => versionOf(a) - versionOf(b));
   for (const record of changes) {
-    const { answeredAt } = record;
+    const { receivedAt, answeredAt } = record;
     const pod = record.response as Pod;
     if (pod.metadata?.labels?.app !== app) continue;
     const name = nodeOf(pod);
@@ -89,13 +91,47 @@ export const slotTimes = (records: readonly AuditRecord[], question: SlotQuery):
     node.lastAt = answeredAt;
     const takes = takesSlot[slot](pods);
     if (takes && !taken && !isFirst)
-      node.taken = { node: name, from: answeredAt, lagMs: 0, began: versionOf(record), ours };
+      node.taken = {
+        node: name,
+        requestedAt: receivedAt,
+        from: answeredAt,
+        lagMs: 0,
+        began: versionOf(record),
+        ours,
+      };
     if (takes || !taken) continue;
     node.taken = undefined;
     const isBlip = !taken.ours && answeredAt - taken.from < BLIP_MS;
     if (taken.from >= since && !isBlip) found.push({ ...taken, to: answeredAt, ended: versionOf(record) });
   }
   return found;
+};
+
+/** The user's writes of DaemonRollouts, in the order in which the API server received them. */
+export const rolloutWrites = (
+  records: readonly AuditRecord[],
+  { namespace, user, since }: Pick<SlotQuery, 'namespace' | 'user' | 'since'>,
+): RolloutWrite[] => {
+  const reserved = new Set<string>();
+  return records
+    .filter(
+      (record) =>
+        record.user === user &&
+        record.namespace === namespace &&
+        record.resource === 'daemonrollouts/status' &&
+        record.verb === 'update' &&
+        record.code < 300 &&
+        record.receivedAt >= since,
+    )
+    .toSorted((a, b) => a.receivedAt - b.receivedAt)
+    .map(({ receivedAt, answeredAt, request }) => {
+      const { reservations = [] } = (request as DaemonRollout).status ?? {};
+      const reserves = reservations
+        .filter(({ node, carriedOut }) => !carriedOut && !reserved.has(node))
+        .map(({ node }) => node);
+      for (const node of reserves) reserved.add(node);
+      return { receivedAt, answeredAt, reserves };
+    });
 };
 
 export interface Calls {

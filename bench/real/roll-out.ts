@@ -1,7 +1,8 @@
 import type { Manager } from '../../test/conformance/index.ts';
+import { type IdleSlots, idleSlots } from '../measure/idle.ts';
 import { cpuMsOf, watchMachine } from '../measure/machine.ts';
 import { type SlotUse, slotUse } from '../measure/slots.ts';
-import { type Calls, callsOf, type SlotQuery, slotTimes } from './audit-log.ts';
+import { type Calls, callsOf, rolloutWrites, type SlotQuery, slotTimes } from './audit-log.ts';
 import type { RealFleet } from './fleet.ts';
 import type { Release } from './workload.ts';
 
@@ -17,6 +18,7 @@ export interface Step<R extends Release> {
 
 export interface RolledOut extends SlotUse {
   tookMs: number;
+  idle: IdleSlots;
   calls: Calls;
   /** Of the manager, a node. */
   cpuMs: number;
@@ -53,6 +55,7 @@ export const rollOut = async <R extends Release>(
   return {
     ...slotUse(all, k, tookMs),
     tookMs,
+    idle: idleSlots(all, rolloutWrites(records, question), { k, startedAt }),
     calls: callsOf(records, manager.user, startedAt),
     cpuMs,
     down: downs.length,

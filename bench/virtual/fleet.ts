@@ -101,7 +101,16 @@ export const createFleet = (options: FleetOptions) => {
     });
     clock.timer(down, () => {
       setReady(node, true);
-      downs.push({ node, from, to: clock.now(), lagMs: 0, began, ended: (changes += 1), ours: true });
+      downs.push({
+        node,
+        requestedAt: from,
+        from,
+        to: clock.now(),
+        lagMs: 0,
+        began,
+        ended: (changes += 1),
+        ours: true,
+      });
     });
   };
 
