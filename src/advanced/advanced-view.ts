@@ -65,8 +65,11 @@ const findSelectorError = (selector: Selector): AdvancedView['selectorError'] =>
   return error && { reason: 'SelectorTooLong', error };
 };
 
-/** Undefined for a DaemonSet that is being deleted without our finalizer, and for one without a valid selector or template. */
-export const toAdvancedView = (daemonSet: AdvancedDaemonSet): AdvancedView | undefined => {
+/**
+ * Undefined for a DaemonSet that is being deleted without our finalizer, and for one without a valid selector or template.
+ * `known`: see `Kind.toView`.
+ */
+export const toAdvancedView = (daemonSet: AdvancedDaemonSet, known?: AdvancedView): AdvancedView | undefined => {
   const { apiVersion, metadata, spec, status = {} } = daemonSet;
   const { finalizers = [], deletionTimestamp } = metadata;
   if ((deletionTimestamp && !finalizers.includes(HOOK_FINALIZER)) || !spec.template.spec) return undefined;
@@ -74,18 +77,21 @@ export const toAdvancedView = (daemonSet: AdvancedDaemonSet): AdvancedView | und
   if (!wanted.ok) return undefined;
   const selectorError = findSelectorError(wanted.selector);
   const annotations = metadata.annotations ?? {};
+  const { uid = '', generation = 0 } = metadata;
+  const sameSpec = known?.uid === uid && known.generation === generation ? known : undefined;
   return {
     apiVersion,
-    uid: metadata.uid ?? '',
+    uid,
     namespace: metadata.namespace ?? '',
     name: metadata.name ?? '',
     resourceVersion: metadata.resourceVersion ?? '',
-    generation: metadata.generation ?? 0,
-    needs: schedulingConstraints(spec.template.spec),
+    generation,
+    needs: sameSpec?.needs ?? schedulingConstraints(spec.template.spec),
     podSelector: formatSelector(selectorError ? selectNothing : wanted.selector),
     selectorError,
     policy: parseAdvancedPolicy(spec, annotations, metadata.name),
-    template: spec.template,
+    // Its digest is known.
+    template: sameSpec?.template ?? spec.template,
     origin: templateOrigin(metadata, spec.template),
     burst: parseIntOrPercent(String(spec.burstReplicas ?? 250)) ?? { kind: 'int', value: 250 },
     progressive: spec.scaleStrategy?.partitionedScaling === true || annotations[PROGRESSIVE] === 'true',

@@ -113,8 +113,11 @@ export interface RecordedRevision extends RevisionView {
 export interface Kind<D extends DaemonSetObject, V extends DaemonSetView, P> {
   /** Where it is read and written; owner references and Events use the same names. */
   resource: Resource<D>;
-  /** Undefined for a DaemonSet that is not managed: nothing of it is cached. */
-  toView(daemonSet: D): V | undefined;
+  /**
+   * Undefined for a DaemonSet that is not managed: nothing of it is cached. `known`: the view of an earlier version. What
+   * follows from the spec alone is taken from it while the generation is the same.
+   */
+  toView(daemonSet: D, known?: V): V | undefined;
   /** Name of the DaemonRollout of the DaemonSet of this name. The kinds share one namespace of names. */
   rolloutName(daemonSet: string): string;
   /** The reverse; undefined for the name of a DaemonRollout of another kind. */

@@ -192,7 +192,7 @@ export const watchRollout = <D extends DaemonSetObject, V extends DaemonSetView,
     resource: kind.resource,
     namespace,
     fieldSelector: `metadata.name=${name}`,
-    project: (daemonSet: D) => kind.toView(daemonSet),
+    project: (daemonSet: D, known?: V) => kind.toView(daemonSet, known),
     handlers: [
       {
         upsert(_key: string, view: V) {

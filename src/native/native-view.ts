@@ -28,8 +28,8 @@ const invalid = (policy: NativeView['policy'], error: PolicyError): NativeView['
   errors: [...(policy.kind === 'invalid' ? policy.errors : []), error],
 });
 
-/** Undefined for a DaemonSet that did not opt in or is being deleted: it costs nothing. */
-export const toNativeView = (daemonSet: DaemonSet): NativeView | undefined => {
+/** Undefined for a DaemonSet that did not opt in or is being deleted: it costs nothing. `known`: see `Kind.toView`. */
+export const toNativeView = (daemonSet: DaemonSet, known?: NativeView): NativeView | undefined => {
   const { metadata, spec, status } = daemonSet;
   if (!metadata || !spec || metadata.deletionTimestamp) return undefined;
   const annotations = metadata.annotations ?? {};
@@ -44,17 +44,19 @@ export const toNativeView = (daemonSet: DaemonSet): NativeView | undefined => {
   if (policy.kind === 'off' || !selector.ok || !spec.template.spec) return undefined;
   const podSelector = formatSelector(selector.selector);
   const tooLong = selectorTooLong(podSelector);
+  const { uid = '', generation = 0 } = metadata;
+  const sameSpec = known?.uid === uid && known.generation === generation ? known : undefined;
   return {
-    uid: metadata.uid ?? '',
+    uid,
     namespace: metadata.namespace ?? '',
     name: metadata.name ?? '',
     resourceVersion: metadata.resourceVersion ?? '',
-    generation: metadata.generation ?? 0,
+    generation,
     observedGeneration: status?.observedGeneration ?? 0,
-    templateDigest: templateDigest(spec.template),
+    templateDigest: sameSpec?.templateDigest ?? templateDigest(spec.template),
     origin: templateOrigin(metadata, spec.template),
     conditions: ownConditions(daemonSet),
-    needs: schedulingConstraints(spec.template.spec),
+    needs: sameSpec?.needs ?? schedulingConstraints(spec.template.spec),
     // The watch of its pods would fail for ever, and no replica would become ready.
     podSelector: tooLong ? formatSelector(selectNothing) : podSelector,
     policy: tooLong ? invalid(policy, tooLong) : policy,

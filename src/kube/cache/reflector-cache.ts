@@ -33,7 +33,7 @@ const DELIVERIES_PER_TURN = 1000;
  */
 export const createReflectorCache = <T extends KubeObject, P>(options: {
   env: Env;
-  project: (object: T) => P | undefined;
+  project: (object: T, known?: P) => P | undefined;
   indexes: Indexers<P>;
   handlers: readonly ReflectorHandler<P>[];
 }): ReflectorCache<T, P> => {
@@ -64,9 +64,11 @@ export const createReflectorCache = <T extends KubeObject, P>(options: {
   /** Stores the object's projection; false when the object is not cached. */
   const put = (into: MutableStore<Cached<P>>, key: string, object: T): boolean => {
     try {
-      const value = project(object);
+      const { uid, version } = identity(object);
+      const held = cache.get(key);
+      const value = project(object, held?.uid === uid ? held.value : undefined);
       if (value === undefined) return false;
-      into.set(key, { value, ...identity(object) });
+      into.set(key, { value, uid, version });
       return true;
     } catch (error) {
       env.log.error('leaving out an object whose projection failed', { key, error });

@@ -10,9 +10,10 @@ export interface ReflectorOptions<T extends KubeObject, P> extends Selection<T> 
   env: Env;
   /**
    * What the cache keeps of an object; the object itself is dropped. Undefined: the object is not cached, and removed if
-   * it was. Must not change the object. When it throws, the object is left out and the error logged.
+   * it was. Must not change the object. When it throws, the object is left out and the error logged. `known`: what it keeps
+   * of an earlier version.
    */
-  project: (object: T) => P | undefined;
+  project: (object: T, known?: P) => P | undefined;
   indexes?: Indexers<P>;
   handlers?: readonly ReflectorHandler<P>[];
   /** Page size where the server does not stream lists. Default 500. */
