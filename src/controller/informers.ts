@@ -65,7 +65,10 @@ export const createInformers = <D extends DaemonSetObject, V extends DaemonSetVi
     handlers: [handler],
     ...(namespace !== undefined && { namespace }),
   });
-  const sets = createReflector({ ...common(kind.resource, handlers.daemonSets), project: (set, known) => kind.toView(set, known) });
+  const sets = createReflector({
+    ...common(kind.resource, handlers.daemonSets),
+    project: (set, known) => kind.toView(set, known),
+  });
   const rollouts = createReflector({
     ...common(daemonRollouts, handlers.rollouts),
     project: (rollout) => toRolloutView(rollout, kind),
