@@ -1,17 +1,20 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ObjectMeta } from 'kubernetes-types/meta/v1.d.ts';
-import { toAdvancedView } from './advanced-view.ts';
+import { type AdvancedView, toAdvancedView } from './advanced-view.ts';
 import { parseAdvancedPolicy } from './api/policy.ts';
 import type { AdvancedDaemonSetSpec } from './api/types.ts';
 
-const viewOf = (spec: Partial<AdvancedDaemonSetSpec>, metadata: ObjectMeta = {}) =>
-  toAdvancedView({
-    apiVersion: 'apps.kruise.io/v1beta1',
-    kind: 'DaemonSet',
-    metadata: { name: 'app', namespace: 'edge', ...metadata },
-    spec: { selector: { matchLabels: { app: 'app' } }, template: { spec: { containers: [] } }, ...spec },
-  });
+const viewOf = (spec: Partial<AdvancedDaemonSetSpec>, metadata: ObjectMeta = {}, known?: AdvancedView) =>
+  toAdvancedView(
+    {
+      apiVersion: 'apps.kruise.io/v1beta1',
+      kind: 'DaemonSet',
+      metadata: { name: 'app', namespace: 'edge', ...metadata },
+      spec: { selector: { matchLabels: { app: 'app' } }, template: { spec: { containers: [] } }, ...spec },
+    },
+    known,
+  );
 
 describe('the view of an Advanced DaemonSet', () => {
   it('with an empty selector matches no pod', () => {
@@ -29,6 +32,17 @@ describe('the view of an Advanced DaemonSet', () => {
       [podSelector, selectorError?.reason],
       ['!edgeset.io/nothing,edgeset.io/nothing', 'SelectorTooLong'],
     );
+  });
+
+  it('keeps its template while the generation is the same', () => {
+    const template = (image: string) => ({ template: { spec: { containers: [{ name: 'app', image }] } } });
+    const known = viewOf(template('app:v1'), { generation: 3 });
+    const same = viewOf(template('app:v1'), { generation: 3, resourceVersion: '8' }, known);
+    assert.equal(same?.resourceVersion, '8');
+    assert.equal(same.template, known?.template, 'the same object, whose digest is known');
+    assert.equal(same.needs, known?.needs);
+    const next = { generation: 4 };
+    assert.deepEqual(viewOf(template('app:v2'), next, known), viewOf(template('app:v2'), next));
   });
 
   it('exists while a deletion waits for the hook, and tells what happens to the pods', () => {

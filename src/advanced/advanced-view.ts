@@ -77,11 +77,11 @@ export const toAdvancedView = (daemonSet: AdvancedDaemonSet, known?: AdvancedVie
   if (!wanted.ok) return undefined;
   const selectorError = findSelectorError(wanted.selector);
   const annotations = metadata.annotations ?? {};
-  const { uid = '', generation = 0 } = metadata;
-  const sameSpec = known?.uid === uid && known.generation === generation ? known : undefined;
+  const { generation = 0 } = metadata;
+  const sameSpec = known?.generation === generation ? known : undefined;
   return {
     apiVersion,
-    uid,
+    uid: metadata.uid ?? '',
     namespace: metadata.namespace ?? '',
     name: metadata.name ?? '',
     resourceVersion: metadata.resourceVersion ?? '',

@@ -114,8 +114,8 @@ export interface Kind<D extends DaemonSetObject, V extends DaemonSetView, P> {
   /** Where it is read and written; owner references and Events use the same names. */
   resource: Resource<D>;
   /**
-   * Undefined for a DaemonSet that is not managed: nothing of it is cached. `known`: the view of an earlier version. What
-   * follows from the spec alone is taken from it while the generation is the same.
+   * Undefined for a DaemonSet that is not managed: nothing of it is cached. `known`: the view of an earlier version, with the
+   * same UID. What follows from the spec alone is taken from it while the generation is the same.
    */
   toView(daemonSet: D, known?: V): V | undefined;
   /** Name of the DaemonRollout of the DaemonSet of this name. The kinds share one namespace of names. */

@@ -53,6 +53,18 @@ describe('a DaemonSet that opted in', () => {
     assert.equal(view?.policy.policy.minReadyMs, 4_000);
   });
 
+  it('keeps what follows from its spec alone while the generation is the same', () => {
+    const image = (name: string) => ({ template: { spec: { containers: [{ name: 'app', image: name }] } } });
+    const known = toNativeView(daemonSet({ spec: image('app:v1') }));
+    const same = toNativeView(daemonSet({ spec: image('app:v1'), metadata: { resourceVersion: '8' } }), known);
+    assert.equal(same?.resourceVersion, '8');
+    assert.equal(same.needs, known?.needs, 'the same object');
+    assert.equal(same.templateDigest, known?.templateDigest);
+    const next = daemonSet({ spec: image('app:v2'), metadata: { generation: 4 } });
+    assert.deepEqual(toNativeView(next, known), toNativeView(next));
+    assert.notEqual(toNativeView(next, known)?.templateDigest, known?.templateDigest);
+  });
+
   it('is cached as invalid while the native controller updates it or a value is wrong', () => {
     const kinds = [
       daemonSet({ spec: { updateStrategy: { type: 'RollingUpdate' } } }),

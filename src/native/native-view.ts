@@ -44,10 +44,10 @@ export const toNativeView = (daemonSet: DaemonSet, known?: NativeView): NativeVi
   if (policy.kind === 'off' || !selector.ok || !spec.template.spec) return undefined;
   const podSelector = formatSelector(selector.selector);
   const tooLong = selectorTooLong(podSelector);
-  const { uid = '', generation = 0 } = metadata;
-  const sameSpec = known?.uid === uid && known.generation === generation ? known : undefined;
+  const { generation = 0 } = metadata;
+  const sameSpec = known?.generation === generation ? known : undefined;
   return {
-    uid,
+    uid: metadata.uid ?? '',
     namespace: metadata.namespace ?? '',
     name: metadata.name ?? '',
     resourceVersion: metadata.resourceVersion ?? '',

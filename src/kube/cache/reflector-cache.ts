@@ -61,11 +61,10 @@ export const createReflectorCache = <T extends KubeObject, P>(options: {
     version: object.metadata?.resourceVersion ?? '',
   });
 
-  /** Stores the object's projection; false when the object is not cached. */
-  const put = (into: MutableStore<Cached<P>>, key: string, object: T): boolean => {
+  /** Stores the object's projection; false when the object is not cached. `held`: what the cache has under its name. */
+  const put = (into: MutableStore<Cached<P>>, key: string, object: T, held: Cached<P> | undefined): boolean => {
     try {
       const { uid, version } = identity(object);
-      const held = cache.get(key);
       const value = project(object, held?.uid === uid ? held.value : undefined);
       if (value === undefined) return false;
       into.set(key, { value, uid, version });
@@ -85,7 +84,7 @@ export const createReflectorCache = <T extends KubeObject, P>(options: {
         const { uid, version } = identity(object);
         // Unchanged: keep the old value, so that references to it stay valid and handlers need not be called.
         if (held !== undefined && held.uid === uid && held.version === version && version !== '') staged.set(key, held);
-        else if (!put(staged, key, object)) staged.delete(key);
+        else if (!put(staged, key, object, held)) staged.delete(key);
       },
       drop: (object) => void staged.delete(keyOf(object)),
       async commit(mayBeOlder, signal) {
@@ -162,7 +161,7 @@ export const createReflectorCache = <T extends KubeObject, P>(options: {
       // Without `held`, only the stream's position tells a new object from a stale event of a deleted one.
       if (isOlderOrSame(version, held?.version ?? streamVersion)) return;
       if (held !== undefined && held.uid !== uid) remove(key);
-      if (!put(cache, key, object)) {
+      if (!put(cache, key, object, held)) {
         remove(key);
         return;
       }

@@ -251,6 +251,33 @@ test('refuses a snapshot from the past twice, then accepts it as a restored back
   assert.deepEqual(take(), ['-y', '-z', '~x=old', 'synced']);
 });
 
+test('a projection gets what is kept of the same object, and nothing of one with another UID', async (t) => {
+  const known: string[] = [];
+  const project = (object: ConfigMap, before?: string) => {
+    known.push(`${object.metadata?.name}=${object.data?.text} after ${before}`);
+    return object.data?.text;
+  };
+  const { api, clock } = await begin(t, { project }, some);
+  known.length = 0;
+  api.put('x', '2');
+  api.remove('y');
+  api.put('y', '3');
+  await settle();
+  assert.deepEqual(known, ['x=2 after 1', 'y=3 after undefined']);
+  // And so in a new list.
+  api.fault = () => new KubeError('InternalError', 'no', { status: 500 });
+  api.cut(new KubeError('Gone', 'too old', { status: 410 }));
+  await settle();
+  api.put('x', '4');
+  api.remove('z');
+  api.put('z', '5');
+  api.forgetHistory();
+  known.length = 0;
+  api.fault = () => undefined;
+  await clock.advance(40_000);
+  assert.deepEqual(known.toSorted(), ['x=4 after 2', 'z=5 after undefined']);
+});
+
 test('isolates handlers and projections that throw; a handler that is added late receives the state', async (t) => {
   const { api, reflector, take } = await begin(
     t,

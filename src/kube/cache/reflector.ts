@@ -11,7 +11,7 @@ export interface ReflectorOptions<T extends KubeObject, P> extends Selection<T> 
   /**
    * What the cache keeps of an object; the object itself is dropped. Undefined: the object is not cached, and removed if
    * it was. Must not change the object. When it throws, the object is left out and the error logged. `known`: what it keeps
-   * of an earlier version.
+   * of an earlier version, with the same UID.
    */
   project: (object: T, known?: P) => P | undefined;
   indexes?: Indexers<P>;
