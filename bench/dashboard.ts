@@ -73,13 +73,8 @@ const measure = async (nodes: number): Promise<Figure[]> => {
   const { kubeconfig, plane } = fleet.cluster;
   const browser = await launchChromium();
   try {
-    const release = (version: number, maxUnavailable: string, meanStartMs: number): NativeRelease => ({
-      version,
-      maxUnavailable,
-      meanStartMs,
-    });
     const manager = await fleet.startManager({ leaderElect: true });
-    await fleet.apply(APP, release(1, '100%', 1_000));
+    await fleet.apply(APP, { version: 1, maxUnavailable: '100%', meanStartMs: 1_000 });
     await fleet.whenRolledOut(APP, TIMEOUT_MS, nodes <= ALL_READY_UP_TO ? 'available' : 'scheduled');
 
     const program = path.join(folder, 'kubectl-edgeset.mjs');
@@ -101,7 +96,7 @@ const measure = async (nodes: number): Promise<Figure[]> => {
     const whole = await page.evaluate<number>('performance.now()');
 
     // In 20 waves of three seconds and more: it goes on for longer than it is looked at.
-    await fleet.apply(APP, release(2, '5%', 3_000));
+    await fleet.apply(APP, { version: 2, maxUnavailable: '5%', meanStartMs: 3_000 });
     const frames: number[] = [];
     const idle: number[] = [];
     for (const end = performance.now() + CLICKS_MS; performance.now() < end; ) {

@@ -1,8 +1,6 @@
+import { RESERVE_INTERVAL_MS } from '../../src/controller/index.ts';
 import { seconds } from './figure.ts';
 import type { OccupiedSlot } from './slots.ts';
-
-/** The manager reserves slots at most this often: RESERVE_INTERVAL_MS of its decision executor. */
-const WAVE_MS = 100;
 
 /** A write of the DaemonRollout by the manager, as the API server saw it; ms. */
 export interface RolloutWrite {
@@ -48,7 +46,7 @@ const closedMs = (writes: readonly RolloutWrite[], from: number, to: number): nu
   let [closed, at] = [0, from];
   for (const { receivedAt, answeredAt, reserves } of writes) {
     const begin = Math.max(at, receivedAt);
-    const end = Math.min(to, Math.max(answeredAt, reserves.length > 0 ? receivedAt + WAVE_MS : 0));
+    const end = Math.min(to, Math.max(answeredAt, reserves.length > 0 ? receivedAt + RESERVE_INTERVAL_MS : 0));
     if (end <= begin) continue;
     closed += end - begin;
     at = end;

@@ -19,7 +19,7 @@ import type { RolloutEvents } from './rollout-events.ts';
 import type { RolloutStore } from './rollout-store.ts';
 
 /** Slots that become free within this time are reserved with one write. */
-const RESERVE_INTERVAL_MS = 100;
+export const RESERVE_INTERVAL_MS = 100;
 
 export interface DecisionExecutorOptions<V extends DaemonSetView> {
   client: KubeClient;

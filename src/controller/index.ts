@@ -1,5 +1,6 @@
 export { type Controller, type ControllerOptions, createController, type RolloutSnapshot } from './controller.ts';
 export { daemonRollouts, decidedOnAgain, saysManaged } from './daemon-rollout.ts';
+export { RESERVE_INTERVAL_MS } from './decision-executor.ts';
 export { createInFlightWrites, type InFlightWrites, type WriteResult } from './in-flight-writes.ts';
 export {
   type DaemonSetObject,
