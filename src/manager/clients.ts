@@ -1,7 +1,10 @@
 import { type ClientOptions, type ClusterConfig, createClient, type KubeClient } from '../kube/index.ts';
 
 export interface ManagerClientsOptions
-  extends Pick<ClientOptions, 'env' | 'qps' | 'burst' | 'onRequest' | 'environment' | 'connect' | 'readFile'> {
+  extends Pick<
+    ClientOptions,
+    'env' | 'qps' | 'burst' | 'onRequest' | 'environment' | 'connect' | 'readFile' | 'parse'
+  > {
   version: string;
 }
 

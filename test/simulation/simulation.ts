@@ -15,6 +15,7 @@ import { createFaultTracker } from './fault-tracker.ts';
 import { createCallFaults } from './network/call-faults.ts';
 import { createConnect, type ProcessObserver, type Transport } from './network/connection.ts';
 import { createCredentials } from './network/credentials.ts';
+import { parse } from './network/known-texts.ts';
 import type { Link } from './network/link.ts';
 import { createPrometheus } from './network/prometheus.ts';
 import { createServerFaults } from './network/server-faults.ts';
@@ -55,6 +56,7 @@ export const createSimulation = (plan: Plan, record: (line: string) => void, log
   const connect = ({ machine, link }: { machine: Machine; link: Link }, observer: ProcessObserver): Transport => ({
     environment: {},
     readFile: async (path) => credentials.read(path),
+    parse,
     connect: createConnect({
       handle,
       time,

@@ -67,6 +67,8 @@ export interface ClientOptions {
   connect?: (env: Env, options: ConnectionOptions) => Connection;
   /** Reads certificates and tokens. Default: from the disk. */
   readFile?: (path: string) => Promise<string>;
+  /** Parses responses and lines of watches. Default: `JSON.parse`. */
+  parse?: (text: string) => unknown;
 }
 
 export type ResolvedClientOptions = Required<ClientOptions>;
@@ -89,6 +91,7 @@ export const resolveClientOptions = (options: ClientOptions): ResolvedClientOpti
     terminal: isatty(0),
     connect: createConnection,
     readFile: (path) => readFile(path, 'utf8'),
+    parse: (text) => JSON.parse(text) as unknown,
     ...options,
   };
   for (const field of [

@@ -69,11 +69,11 @@ const readBody = async (
   return { body: Buffer.concat(chunks), cut };
 };
 
-const parseObject = (text: string): object => {
+const parseObject = (text: string, parse: (text: string) => unknown): object => {
   let value: unknown;
   let cause: unknown;
   try {
-    value = JSON.parse(text);
+    value = parse(text);
   } catch (error) {
     cause = error;
   }
@@ -213,7 +213,7 @@ export const createRequester = (transport: Transport, options: ResolvedClientOpt
 
   return {
     text: (request, call) => complete(request, call, (text) => text),
-    json: (request, call) => complete(request, call, parseObject),
+    json: (request, call) => complete(request, call, (text) => parseObject(text, options.parse)),
     stream: async (request, timeout) => {
       let leave: LeaveSeat | undefined;
       try {

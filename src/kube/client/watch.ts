@@ -15,10 +15,10 @@ const GRACE_MS = 30_000;
 const malformed = (what: string): KubeError => new KubeError('Malformed', `watch: ${what}`);
 
 /** Parses one line of a watch. Throws the error that an ERROR event carries, and `Malformed` for anything unexpected. */
-export const parseWatchLine = <T extends KubeObject>(line: string): WatchEvent<T> => {
+const parseWatchLine = <T extends KubeObject>(line: string, parse: (text: string) => unknown): WatchEvent<T> => {
   let event: unknown;
   try {
-    event = JSON.parse(line);
+    event = parse(line);
   } catch (cause) {
     throw new KubeError('Malformed', 'watch: a line is not JSON', { cause });
   }
@@ -90,7 +90,7 @@ export async function* openWatch<T extends KubeObject>(
     const decoder = createLineDecoder(options.maxLineBytes);
     for await (const chunk of response.body) {
       lastByteAt = env.clock.now();
-      for (const line of decoder.push(chunk)) if (line.trim() !== '') yield parseWatchLine<T>(line);
+      for (const line of decoder.push(chunk)) if (line.trim() !== '') yield parseWatchLine<T>(line, options.parse);
     }
     if (decoder.pendingBytes > 0)
       throw new KubeError('Transport', `watch of ${plural}: the stream ended inside a line`);

@@ -10,6 +10,7 @@ import type { PlainRequest, PlainResponse } from '../../../src/sim/index.ts';
 import type { Machine } from '../processes/machine.ts';
 import { type Call, type CallFault, toCall } from './call.ts';
 import type { Credentials } from './credentials.ts';
+import { remember } from './known-texts.ts';
 import type { Link } from './link.ts';
 import { refusalOf, responseOf, troubled } from './response.ts';
 import type { ServerTrouble } from './server-faults.ts';
@@ -19,7 +20,7 @@ import { createWatchOpener, watchNameOf } from './watches.ts';
 type Connect = NonNullable<ClientOptions['connect']>;
 
 /** What a client is given instead of sockets and files. */
-export type Transport = Required<Pick<ClientOptions, 'environment' | 'readFile' | 'connect'>>;
+export type Transport = Required<Pick<ClientOptions, 'environment' | 'readFile' | 'parse' | 'connect'>>;
 
 export interface ConnectionOptions {
   /** The API server. */
@@ -68,8 +69,8 @@ const headersOf = (list: readonly string[]): ReadonlyMap<string, string> => {
 };
 
 /** What observers are shown of a response: of a list, only that there was one. */
-const observed = ({ verb, resource }: Call, body: string): unknown =>
-  resource && (verb === 'list' ? { kind: 'List' } : JSON.parse(body));
+const observed = ({ verb, resource }: Call, value: unknown): unknown =>
+  resource && (verb === 'list' ? { kind: 'List' } : value);
 
 const wasReset = (): RoundTripError => new RoundTripError(true, new Error('injected: the connection broke'));
 
@@ -122,7 +123,8 @@ export const createConnect = (options: ConnectionOptions): Connect => {
             observer.onResponse(call, undefined);
             resolve(responseOf(200, openWatch(call, request, headers, signal), time.now()));
           };
-        const { status, contentType, body } = response;
+        const { status, contentType, body, value } = response;
+        remember(body, value);
         const answer = responseOf(
           status,
           fault?.kind === 'truncate' ? body.slice(0, body.length / 2) : body,
@@ -133,9 +135,9 @@ export const createConnect = (options: ConnectionOptions): Connect => {
         );
         return () => {
           if (status >= 400 || fault?.kind === 'truncate') observer.onFailure(call, status);
-          else observer.onResponse(call, observed(call, body));
+          else observer.onResponse(call, observed(call, value));
           if (call.verb === 'list' && call.resource && status === 200 && fault?.kind !== 'truncate') {
-            const { items } = JSON.parse(body) as { items?: readonly object[] };
+            const { items } = value as { items?: readonly object[] };
             observer.onListed(watchNameOf(call, request), items ?? []);
           }
           resolve(answer);
@@ -145,9 +147,10 @@ export const createConnect = (options: ConnectionOptions): Connect => {
       const execute = async (): Promise<void> => {
         const executed = observer.onArrival(call);
         const { method, path, body } = request;
-        const response = await handle({ method, path, headers, signal, ...(body !== undefined && { body }) });
+        const value = call.body ?? call.options;
+        const response = await handle({ method, path, headers, signal, value, ...(body !== undefined && { body }) });
         const isError = response.is === 'text' && response.status >= 400;
-        executed(isError ? (JSON.parse(response.body) as { message: string }).message : undefined);
+        executed(isError ? (response.value as { message: string }).message : undefined);
         if (fault?.kind === 'lose-answer') return;
         if (fault?.kind === 'reset-answer') return respond(() => fail(wasReset()));
         if (fault?.kind === 'crash') return machine.kill();

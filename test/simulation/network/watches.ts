@@ -3,29 +3,21 @@ import type { HttpRequest } from '../../../src/kube/testing/index.ts';
 import { sleep } from '../../../src/runtime/index.ts';
 import type { Call } from './call.ts';
 import type { ConnectionOptions } from './connection.ts';
+import { parse, remember } from './known-texts.ts';
 import { bookmarkLine, createWatchBody } from './watch-body.ts';
 import type { StaleWatchCache } from './watch-cache.ts';
 
 type WatchesOptions = Pick<ConnectionOptions, 'handle' | 'time' | 'machine' | 'link' | 'watchCache' | 'observer'>;
 
-/** What lines say, for observers: several processes receive the same line, and the server often says what it says. */
-const parsed = new Map<string, WatchEvent<object>>();
-const MAX_PARSED = 2_000;
-
-const remember = (line: string, event: WatchEvent<object>): void => {
-  if (parsed.size >= MAX_PARSED) parsed.clear();
-  parsed.set(line, event);
-};
+/** A client parses lines without their ends. */
+const textOf = (line: string): string => line.slice(0, -1);
 
 const parseLine = (line: string): WatchEvent<object> => {
-  const known = parsed.get(line);
-  if (known) return known;
-  const { type, object } = JSON.parse(line) as { type: 'ADDED' | 'BOOKMARK'; object: { metadata: Metadata } };
+  const event = parse(textOf(line)) as { type: 'ADDED' | 'BOOKMARK'; object: { metadata: Metadata } };
+  const { type, object } = event;
+  if (type !== 'BOOKMARK') return { type, object };
   const { resourceVersion, annotations } = object.metadata;
-  const initialEventsEnd = annotations?.['k8s.io/initial-events-end'] === 'true';
-  const event = type === 'BOOKMARK' ? { type, resourceVersion, initialEventsEnd } : { type, object };
-  remember(line, event);
-  return event;
+  return { type, resourceVersion, initialEventsEnd: annotations?.['k8s.io/initial-events-end'] === 'true' };
 };
 interface Metadata {
   resourceVersion: string;
@@ -79,7 +71,7 @@ export const createWatchOpener = ({ handle, time, machine, link, watchCache, obs
       const response = await handle({ method: 'GET', path, headers, signal: over.signal });
       if (response.is !== 'stream') return stream.refuse(response.body);
       await response.run((line, event) => {
-        if (event) remember(line, event as WatchEvent<object>);
+        if (event) remember(textOf(line), event);
         if (machine.state === 'dead') over.abort(new Error('the process is dead'));
         else if (line.startsWith('{"type":"ERROR"')) stream.refuse(line.slice('{"type":"ERROR","object":'.length, -2));
         else stream.take(line);

@@ -81,16 +81,16 @@ export const reviewKinds: readonly { group: string; plural: string; kind: string
   { group: 'authorization.k8s.io', plural: 'subjectaccessreviews', kind: 'SubjectAccessReview' },
 ];
 
-/** Answers a review; undefined when the route is not a review. */
-export const serveReview = async (
-  state: ServerState,
-  route: Route,
-  request: Request,
-): Promise<Response | undefined> => {
-  const review = route.version === 'v1' ? reviews[`${route.group}/${route.plural}`] : undefined;
-  if (!review || route.name !== undefined) return undefined;
-  if (request.method !== 'POST') throw methodNotAllowed();
-  const body = await readObject(await request.body(), request.contentType);
+const reviewOf = ({ group, version, plural, name }: Route): Review | undefined =>
+  version === 'v1' && name === undefined ? reviews[`${group}/${plural}`] : undefined;
+
+export const isReview = (route: Route): boolean => reviewOf(route) !== undefined;
+
+/** Answers a review. */
+export const serveReview = async (state: ServerState, route: Route, request: Request): Promise<Response> => {
+  const review = reviewOf(route);
+  if (!review || request.method !== 'POST') throw methodNotAllowed();
+  const body = await readObject(request);
   const kind = reviewKinds.find(({ plural }) => plural === route.plural)?.kind;
   return json({ ...body, kind, apiVersion: `${route.group}/v1`, ...review(body, request, state) }, 201);
 };

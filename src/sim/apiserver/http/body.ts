@@ -1,6 +1,7 @@
 import { errorText } from '../../../runtime/index.ts';
 import { badRequest, StatusError } from '../errors.ts';
 import { isRecord, type Json } from '../json.ts';
+import type { Request } from './exchange.ts';
 
 /** Here and not in protobuf.ts, so that only requests with protobuf load the decoder. */
 const isProtobuf = (contentType: string): boolean => contentType.includes('protobuf');
@@ -31,8 +32,11 @@ const parse = async (body: Buffer, type: string): Promise<unknown> => {
   return JSON.parse(text) as unknown;
 };
 
-/** Parses the body. Rejects what can't be parsed with BadRequest. */
-export const readValue = async (body: Buffer, type: string): Promise<unknown> => {
+/** Parses the body; without one, returns `ifEmpty`. Rejects what can't be parsed with BadRequest. */
+export const readValue = async (request: Request, type = request.contentType, ifEmpty?: Json): Promise<unknown> => {
+  if (request.value !== undefined) return request.value;
+  const body = await request.body();
+  if (body.length === 0 && ifEmpty) return ifEmpty;
   try {
     return await parse(body, type);
   } catch (error) {
@@ -42,8 +46,8 @@ export const readValue = async (body: Buffer, type: string): Promise<unknown> =>
   }
 };
 
-export const readObject = async (body: Buffer, type: string): Promise<Json> => {
-  const value = await readValue(body, type);
+export const readObject = async (request: Request, ifEmpty?: Json): Promise<Json> => {
+  const value = await readValue(request, request.contentType, ifEmpty);
   if (!isRecord(value)) throw badRequest('the body must be an object');
   return value;
 };

@@ -13,6 +13,8 @@ export interface Request {
   readonly userAgent: string;
   readonly user: User;
   body(): Promise<Buffer>;
+  /** What the body says, if that is known already. */
+  readonly value?: unknown;
   /** Aborts when the client disconnects or the server stops. */
   readonly signal: AbortSignal;
 }

@@ -13,12 +13,21 @@ export interface PlainRequest {
   /** By name in lower case. */
   readonly headers: ReadonlyMap<string, string>;
   readonly body?: string;
+  /** What the body says, if that is known already. Must not be modified afterwards. */
+  readonly value?: unknown;
   /** Ends a watch. */
   readonly signal: AbortSignal;
 }
 
 export type PlainResponse =
-  | { readonly is: 'text'; readonly status: number; readonly contentType: string; readonly body: string }
+  | {
+      readonly is: 'text';
+      readonly status: number;
+      readonly contentType: string;
+      readonly body: string;
+      /** What the body says, for observers in the same process. */
+      readonly value: unknown;
+    }
   | Extract<Response, { is: 'stream' }>;
 
 const ADMIN: User = { name: 'edgeset-admin', groups: ['system:masters', 'system:authenticated'] };
@@ -26,7 +35,7 @@ const ADMIN: User = { name: 'edgeset-admin', groups: ['system:masters', 'system:
 /** Answers requests as `startHttpsServer` does, without a connection. Errors are answers, too. */
 export const createRequestHandler = (apiServer: ApiServer): ((request: PlainRequest) => Promise<PlainResponse>) => {
   const state = stateOf(apiServer);
-  return async ({ method, path, headers, body = '', signal }) => {
+  return async ({ method, path, headers, body = '', value, signal }) => {
     const url = new URL(path, 'https://localhost');
     try {
       const response = await serve(state, {
@@ -39,6 +48,7 @@ export const createRequestHandler = (apiServer: ApiServer): ((request: PlainRequ
         userAgent: headers.get('user-agent') ?? '',
         user: ADMIN,
         body: () => Promise.resolve(Buffer.from(body)),
+        value,
         signal,
       });
       if (response.is === 'stream') {
@@ -47,12 +57,14 @@ export const createRequestHandler = (apiServer: ApiServer): ((request: PlainRequ
         return { is: 'stream', run: (send) => response.run(send).catch((error: unknown) => send(refuse(error))) };
       }
       const { status } = response;
-      if (response.is === 'text') return { is: 'text', status, contentType: 'text/plain', body: response.body };
-      const { contentType = 'application/json' } = response;
-      return { is: 'text', status, contentType, body: JSON.stringify(response.body) };
+      if (response.is === 'text')
+        return { is: 'text', status, contentType: 'text/plain', body: response.body, value: response.body };
+      const { contentType = 'application/json', body: said } = response;
+      return { is: 'text', status, contentType, body: JSON.stringify(said), value: said };
     } catch (error) {
       const status = toStatus(error);
-      return { is: 'text', status: status.code, contentType: 'application/json', body: JSON.stringify(status) };
+      const text = JSON.stringify(status);
+      return { is: 'text', status: status.code, contentType: 'application/json', body: text, value: status };
     }
   };
 };

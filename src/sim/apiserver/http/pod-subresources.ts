@@ -128,5 +128,5 @@ export const postSubresource = async (
 ): Promise<Response> => {
   const post = posts[name];
   if (!post) throw noResource();
-  return post(state, kind, route, await readObject(await request.body(), request.contentType));
+  return post(state, kind, route, await readObject(request));
 };

@@ -8,7 +8,7 @@ import { replaceObject } from '../handlers/update.ts';
 import { arrayOf, at, type Json, recordOf, textOf } from '../json.ts';
 import type { Kind } from '../registry/kind.ts';
 import { keyOf } from '../storage/store.ts';
-import { serveReview } from './authentication.ts';
+import { isReview, serveReview } from './authentication.ts';
 import { patchTypeOf, readObject, readValue } from './body.ts';
 import { createEncoder, negotiateFormat, type ObjectEncoder } from './encoder.ts';
 import { json, type Request, type Response, success } from './exchange.ts';
@@ -101,7 +101,7 @@ const withNamespace = (object: Json, route: Route, kind: Kind): Json => {
 
 const create = async (target: ResourceRequest): Promise<Response> => {
   const { state, kind, route, request } = target;
-  const object = withNamespace(await readObject(await request.body(), request.contentType), route, kind);
+  const object = withNamespace(await readObject(request), route, kind);
   const warnings = validateFields(kind, object, request.query);
   const made = createObject(state, kind, object, { fieldManager: managerOf(request), dryRun: isDryRun(request.query) });
   return json(encoderFor(target).one(made), 201, warnings);
@@ -109,8 +109,7 @@ const create = async (target: ResourceRequest): Promise<Response> => {
 
 const deleteContext = async (request: Request): Promise<DeleteContext> => {
   const { query } = request;
-  const text = await request.body();
-  const body = text.length === 0 ? {} : await readObject(text, request.contentType);
+  const body = await readObject(request, {});
   const { uid, resourceVersion } = recordOf(body.preconditions);
   const seconds = body.gracePeriodSeconds ?? numberOf(query, 'gracePeriodSeconds');
   const policy = textOf(body.propagationPolicy) || textOfQuery(query, 'propagationPolicy');
@@ -156,7 +155,7 @@ const patch = async (target: ObjectRequest): Promise<Response> => {
   const { state, kind, route, request } = target;
   const { query } = request;
   const type = patchTypeOf(request.contentType);
-  const body = await readValue(await request.body(), type === 'apply' ? 'application/yaml' : 'application/json');
+  const body = await readValue(request, type === 'apply' ? 'application/yaml' : 'application/json');
   const manager = type === 'apply' ? query.get('fieldManager') : managerOf(request);
   const warnings: string[] = [];
   const { object, created } = patchObject(state, kind, route, body, {
@@ -172,7 +171,7 @@ const patch = async (target: ObjectRequest): Promise<Response> => {
 
 const put = async (target: ObjectRequest): Promise<Response> => {
   const { state, kind, route, request } = target;
-  const object = withNamespace(await readObject(await request.body(), request.contentType), route, kind);
+  const object = withNamespace(await readObject(request), route, kind);
   const warnings = validateFields(kind, object, request.query);
   const name = textOf(at(object, 'metadata', 'name'));
   if (name !== '' && name !== route.name)
@@ -219,8 +218,7 @@ const isForObject = (target: ResourceRequest): target is ObjectRequest => target
 
 /** Handles a request to the resource API. */
 export const serveResource = async (state: ServerState, route: Route, request: Request): Promise<Response> => {
-  const review = await serveReview(state, route, request);
-  if (review) return review;
+  if (isReview(route)) return serveReview(state, route, request);
   const kind = state.registry.find(route.group, route.version, route.plural);
   if (!kind || (route.namespace !== undefined && !kind.namespaced)) throw noResource();
   const target: ResourceRequest = { state, kind, route, request };
