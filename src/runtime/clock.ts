@@ -37,11 +37,14 @@ export const systemClock: Clock = {
  */
 export const steadyClock: Clock = { ...systemClock, now: () => performance.timeOrigin + performance.now() };
 
+/** Calls `run` in the next turn of the event loop. */
+export const onNextTurn = (run: () => void): void => void setImmediate(run);
+
 /**
  * Resolves after one turn of the event loop, when settled promises and sockets have been handled. On virtual time nothing
  * else needs waiting for.
  */
-export const nextTurn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve));
+export const nextTurn = (): Promise<void> => new Promise((resolve) => onNextTurn(resolve));
 
 /**
  * Resolves after `delayMs`; rejects with the signal's reason as soon as `signal` aborts.

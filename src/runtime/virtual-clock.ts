@@ -1,5 +1,5 @@
 import TinyQueue from 'tinyqueue';
-import { type Clock, nextTurn } from './clock.ts';
+import { type Clock, onNextTurn } from './clock.ts';
 
 interface Entry {
   readonly at: number;
@@ -63,9 +63,31 @@ export const createVirtualClock = (startMs: number, { turns = 1 }: VirtualClockO
     run?.();
   };
 
-  const settle = async (): Promise<void> => {
-    for (let turn = 0; turn < turns; turn += 1) await nextTurn();
-  };
+  /** Without promises of its own: there are as many turns as timers. */
+  const advanceUntil = (done: () => boolean, limitMs: number): Promise<boolean> =>
+    new Promise((resolve, reject) => {
+      const end = now + limitMs;
+      let left = turns;
+      const turn = (): void => {
+        left -= 1;
+        try {
+          if (left === 0) {
+            left = turns;
+            if (done()) return resolve(true);
+            const next = nextWithin(end);
+            if (!next) {
+              now = end;
+              return resolve(done());
+            }
+            fire(next);
+          }
+          onNextTurn(turn);
+        } catch (error) {
+          reject(error);
+        }
+      };
+      onNextTurn(turn);
+    });
 
   return {
     now: () => now,
@@ -104,26 +126,8 @@ export const createVirtualClock = (startMs: number, { turns = 1 }: VirtualClockO
       return true;
     },
     async advance(ms) {
-      const end = now + ms;
-      await settle();
-      for (let next = nextWithin(end); next; next = nextWithin(end)) {
-        fire(next);
-        await settle();
-      }
-      now = end;
+      await advanceUntil(() => false, ms);
     },
-    async advanceUntil(done, limitMs) {
-      const end = now + limitMs;
-      for (;;) {
-        await settle();
-        if (done()) return true;
-        const next = nextWithin(end);
-        if (!next) {
-          now = end;
-          return done();
-        }
-        fire(next);
-      }
-    },
+    advanceUntil,
   };
 };
