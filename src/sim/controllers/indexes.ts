@@ -18,6 +18,11 @@ export const createPodsByNode = (informers: Informers): ((node: string) => reado
 
 const placementData = ({ metadata, spec }: StoredNode): string => JSON.stringify([metadata.labels, spec?.taints]);
 
+/** Most updates share these parts with the node before. */
+const hasSamePlacement = (one: StoredNode, other: StoredNode): boolean =>
+  (one.metadata.labels === other.metadata.labels && one.spec?.taints === other.spec?.taints) ||
+  placementData(one) === placementData(other);
+
 /** The nodes in the order in which they were added. `onChange` is called for new nodes, labels and taints. */
 export const createNodeInfos = (
   informers: Informers,
@@ -30,7 +35,7 @@ export const createNodeInfos = (
       infos.delete(name);
       return;
     }
-    if (previous && infos.has(name) && placementData(object) === placementData(previous)) return;
+    if (previous && infos.has(name) && hasSamePlacement(object, previous)) return;
     const info = toNodeInfo(object);
     infos.set(name, info);
     onChange(info);

@@ -73,11 +73,14 @@ export interface Check {
 
 /** Several checks as one. */
 export const combineChecks = (checks: readonly Check[]): Required<Check> => {
-  const all =
-    <K extends keyof Check>(hook: K) =>
-    (...args: Parameters<NonNullable<Check[K]>>): void => {
-      for (const check of checks) (check[hook] as ((...each: typeof args) => void) | undefined)?.(...args);
+  const all = <K extends keyof Check>(hook: K) => {
+    type Hook = (...args: Parameters<NonNullable<Check[K]>>) => void;
+    // Most checks have few hooks, and there are many commits.
+    const hooks = checks.flatMap((check) => (check[hook] as Hook | undefined) ?? []);
+    return (...args: Parameters<Hook>): void => {
+      for (const run of hooks) run(...args);
     };
+  };
   return {
     beforeCommit: all('beforeCommit'),
     onCommit: all('onCommit'),

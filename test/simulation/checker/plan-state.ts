@@ -47,13 +47,14 @@ export const followPlan = ({
   return {
     onCommit({ type, resource, object, previous }: Change): void {
       const { name, labels } = object.metadata;
-      if (resource.plural === 'nodes' && !isDeepStrictEqual(labels, previous?.metadata.labels)) movedAt = now();
+      const before = previous?.metadata.labels;
+      if (resource.plural === 'nodes' && labels !== before && !isDeepStrictEqual(labels, before)) movedAt = now();
       if (resource.plural === 'rolloutplans') {
-        const before = plans.get(name) ?? [];
-        const last = before.at(-1);
+        const specsBefore = plans.get(name) ?? [];
+        const last = specsBefore.at(-1);
         if (last) last.until = now();
         const spec = type === 'DELETED' ? undefined : (object as unknown as { spec: RolloutPlanSpec }).spec;
-        plans.set(name, [...before.slice(-3), { spec, until: Number.POSITIVE_INFINITY }]);
+        plans.set(name, [...specsBefore.slice(-3), { spec, until: Number.POSITIVE_INFINITY }]);
       }
       if (resource.plural === 'daemonrollouts' && name === rolloutName)
         status = type === 'DELETED' ? undefined : (object.status as DaemonRolloutStatus | undefined);

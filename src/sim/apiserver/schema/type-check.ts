@@ -91,27 +91,34 @@ export const wrongType = (value: unknown, shape: Shape, owner?: StructShape, pat
 };
 
 /** Paths of unknown fields, as a strict decoder reports them. */
-export const unknownFields = (value: unknown, shape: Shape, path = ''): string[] => {
+export const unknownFields = (value: unknown, shape: Shape): string[] => {
+  const found: string[] = [];
+  addUnknownFields(value, shape, '', found);
+  return found;
+};
+
+const addUnknownFields = (value: unknown, shape: Shape, path: string, found: string[]): void => {
   switch (shape.form) {
     case 'any':
     case 'scalar':
-      return [];
+      return;
     case 'list':
-      return Array.isArray(value)
-        ? (value as unknown[]).flatMap((item, index) => unknownFields(item, shape.of, `${path}[${index}]`))
-        : [];
+      if (Array.isArray(value))
+        for (const [index, item] of value.entries()) addUnknownFields(item, shape.of, `${path}[${index}]`, found);
+      return;
     case 'map':
-      return isRecord(value)
-        ? Object.entries(value).flatMap(([key, item]) => unknownFields(item, shape.of, `${path}.${key}`))
-        : [];
+      if (shape.of.form === 'scalar' || !isRecord(value)) return;
+      for (const key in value) addUnknownFields(value[key], shape.of, `${path}.${key}`, found);
+      return;
     case 'struct': {
-      if (!isRecord(value)) return [];
-      return Object.entries(value).flatMap(([name, item]) => {
-        const here = path === '' ? name : `${path}.${name}`;
+      if (!isRecord(value)) return;
+      for (const name in value) {
         const field = shape.fields.get(name);
-        if (field === undefined) return shape.open ? [] : [here];
-        return unknownFields(item, field.shape, here);
-      });
+        if (field?.shape.form === 'scalar') continue;
+        const here = path === '' ? name : `${path}.${name}`;
+        if (field) addUnknownFields(value[name], field.shape, here, found);
+        else if (!shape.open) found.push(here);
+      }
     }
   }
 };
