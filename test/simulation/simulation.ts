@@ -15,7 +15,7 @@ import { createFaultTracker } from './fault-tracker.ts';
 import { createCallFaults } from './network/call-faults.ts';
 import { createConnect, type ProcessObserver, type Transport } from './network/connection.ts';
 import { createCredentials } from './network/credentials.ts';
-import { parse } from './network/known-texts.ts';
+import { createKnownTexts } from './network/known-texts.ts';
 import type { Link } from './network/link.ts';
 import { createPrometheus } from './network/prometheus.ts';
 import { createServerFaults } from './network/server-faults.ts';
@@ -40,6 +40,7 @@ export const createSimulation = (plan: Plan, record: (line: string) => void, log
   const { apiServer, controllers } = cluster;
   const handle = createRequestHandler(apiServer);
   const credentials = createCredentials(time);
+  const texts = createKnownTexts();
   const server = createServerFaults(time, random);
   const tracker = createFaultTracker(time);
   const watchCache = createWatchCache(apiServer, time);
@@ -56,7 +57,7 @@ export const createSimulation = (plan: Plan, record: (line: string) => void, log
   const connect = ({ machine, link }: { machine: Machine; link: Link }, observer: ProcessObserver): Transport => ({
     environment: {},
     readFile: async (path) => credentials.read(path),
-    parse,
+    parse: texts.parse,
     connect: createConnect({
       handle,
       time,
@@ -64,6 +65,7 @@ export const createSimulation = (plan: Plan, record: (line: string) => void, log
       link,
       watchCache,
       credentials,
+      texts,
       faultOf: (call) => faults.of(call),
       troubleOf: (call) => server.of(call),
       observer: {

@@ -10,7 +10,7 @@ import type { PlainRequest, PlainResponse } from '../../../src/sim/index.ts';
 import type { Machine } from '../processes/machine.ts';
 import { type Call, type CallFault, toCall } from './call.ts';
 import type { Credentials } from './credentials.ts';
-import { remember } from './known-texts.ts';
+import type { KnownTexts } from './known-texts.ts';
 import type { Link } from './link.ts';
 import { refusalOf, responseOf, troubled } from './response.ts';
 import type { ServerTrouble } from './server-faults.ts';
@@ -30,6 +30,7 @@ export interface ConnectionOptions {
   link: Link;
   watchCache: WatchCache;
   credentials: Credentials;
+  texts: KnownTexts;
   /** Called once for each call, before it is sent. */
   faultOf: (call: Call) => CallFault | undefined;
   /** Called once for each call that reaches the server. */
@@ -79,7 +80,7 @@ const wasReset = (): RoundTripError => new RoundTripError(true, new Error('injec
  * runs. Everything above them is the client that ships.
  */
 export const createConnect = (options: ConnectionOptions): Connect => {
-  const { handle, time, machine, link, credentials, faultOf, troubleOf, observer } = options;
+  const { handle, time, machine, link, credentials, texts, faultOf, troubleOf, observer } = options;
   const openWatch = createWatchOpener(options);
   const stop = (ms: number): void => {
     machine.pause();
@@ -123,8 +124,8 @@ export const createConnect = (options: ConnectionOptions): Connect => {
             observer.onResponse(call, undefined);
             resolve(responseOf(200, openWatch(call, request, headers, signal), time.now()));
           };
-        const { status, contentType, body, value } = response;
-        remember(body, value);
+        const { status, contentType, value } = response;
+        const body = status < 300 && typeof value === 'object' ? texts.textFor(value) : response.body();
         const answer = responseOf(
           status,
           fault?.kind === 'truncate' ? body.slice(0, body.length / 2) : body,

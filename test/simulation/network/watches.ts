@@ -3,18 +3,16 @@ import type { HttpRequest } from '../../../src/kube/testing/index.ts';
 import { sleep } from '../../../src/runtime/index.ts';
 import type { Call } from './call.ts';
 import type { ConnectionOptions } from './connection.ts';
-import { parse, remember } from './known-texts.ts';
 import { bookmarkLine, createWatchBody } from './watch-body.ts';
 import type { StaleWatchCache } from './watch-cache.ts';
 
-type WatchesOptions = Pick<ConnectionOptions, 'handle' | 'time' | 'machine' | 'link' | 'watchCache' | 'observer'>;
+type WatchesOptions = Pick<
+  ConnectionOptions,
+  'handle' | 'time' | 'machine' | 'link' | 'watchCache' | 'texts' | 'observer'
+>;
 
-/** A client parses lines without their ends. */
-const textOf = (line: string): string => line.slice(0, -1);
-
-const parseLine = (line: string): WatchEvent<object> => {
-  const event = parse(textOf(line)) as { type: 'ADDED' | 'BOOKMARK'; object: { metadata: Metadata } };
-  const { type, object } = event;
+const toEvent = (parsed: unknown): WatchEvent<object> => {
+  const { type, object } = parsed as { type: 'ADDED' | 'BOOKMARK'; object: { metadata: Metadata } };
   if (type !== 'BOOKMARK') return { type, object };
   const { resourceVersion, annotations } = object.metadata;
   return { type, resourceVersion, initialEventsEnd: annotations?.['k8s.io/initial-events-end'] === 'true' };
@@ -31,7 +29,7 @@ export const watchNameOf = ({ resource, query }: Pick<Call, 'resource' | 'query'
 };
 
 /** Opens watches: their lines travel over the link, and wake the process only while its machine runs. */
-export const createWatchOpener = ({ handle, time, machine, link, watchCache, observer }: WatchesOptions) => {
+export const createWatchOpener = ({ handle, time, machine, link, watchCache, texts, observer }: WatchesOptions) => {
   /** The process has received the head of the response: the lines follow. */
   return (
     call: Call,
@@ -59,7 +57,7 @@ export const createWatchOpener = ({ handle, time, machine, link, watchCache, obs
     const stream = link.stream(plural, !withSnapshot, {
       push: (line, broken) =>
         machine.deliver(() => {
-          if (!broken) observer.onWatchEvent(name, plural, parseLine(line));
+          if (!broken) observer.onWatchEvent(name, plural, toEvent(texts.parse(line.trimEnd())));
           watch.push(line);
         }),
       fail: (error) => machine.deliver(() => watch.finish(error)),
@@ -69,12 +67,11 @@ export const createWatchOpener = ({ handle, time, machine, link, watchCache, obs
     // The server's stream is read immediately: the link holds back what is slow.
     const follow = async (path: string): Promise<void> => {
       const response = await handle({ method: 'GET', path, headers, signal: over.signal });
-      if (response.is !== 'stream') return stream.refuse(response.body);
-      await response.run((line, event) => {
-        if (event) remember(textOf(line), event);
+      if (response.is !== 'stream') return stream.refuse(response.body());
+      await response.run(({ event, text }) => {
         if (machine.state === 'dead') over.abort(new Error('the process is dead'));
-        else if (line.startsWith('{"type":"ERROR"')) stream.refuse(line.slice('{"type":"ERROR","object":'.length, -2));
-        else stream.take(line);
+        else if (event.type === 'ERROR') stream.refuse(JSON.stringify(event.object));
+        else stream.take(event.type === 'BOOKMARK' ? text() : `${texts.textFor(event)}\n`);
       });
     };
     /** A server that is behind serves an older state, and continues from there once it has caught up. */
@@ -89,7 +86,7 @@ export const createWatchOpener = ({ handle, time, machine, link, watchCache, obs
           ...(fieldSelector !== undefined && { fieldSelector }),
         };
         for (const object of watchCache.list(resource, selected, stale.version))
-          stream.take(`{"type":"ADDED","object":${JSON.stringify(object)}}\n`);
+          stream.take(`${texts.textFor({ type: 'ADDED', object })}\n`);
         stream.take(bookmarkLine(String(stale.version)));
         for (const key of ['sendInitialEvents', 'resourceVersionMatch']) later.delete(key);
         later.set('resourceVersion', String(stale.version));

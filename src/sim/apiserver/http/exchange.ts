@@ -28,13 +28,20 @@ export type Response =
       readonly warnings?: readonly string[];
     }
   | { readonly is: 'text'; readonly status: number; readonly body: string }
-  /** Lines, until `run` settles; `send` sends one. `event` is what it says, for observers in the same process. */
-  | {
-      readonly is: 'stream';
-      readonly run: (
-        send: (line: string, event?: { readonly type: string; readonly object: Json }) => void,
-      ) => Promise<void>;
-    };
+  /** Lines, until `run` settles; `send` sends one. */
+  | { readonly is: 'stream'; readonly run: (send: (line: WatchLine) => void) => Promise<void> };
+
+/** One line of a watch. */
+export interface WatchLine {
+  readonly event: { readonly type: string; readonly object: Json };
+  /** The event as JSON, with a newline. */
+  readonly text: () => string;
+}
+
+export const watchLine = (type: string, object: Json): WatchLine => ({
+  event: { type, object },
+  text: () => `${JSON.stringify({ type, object })}\n`,
+});
 
 export const json = (body: unknown, status = 200, warnings: readonly string[] = []): Response => ({
   is: 'json',

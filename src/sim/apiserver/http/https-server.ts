@@ -120,7 +120,7 @@ const sendStream = async (
     if (outgoing.writableLength > LONGEST_BACKLOG) abort();
   };
   const done = response.run((line) => {
-    pending.push(line);
+    pending.push(line.text());
     if (flushing) return;
     flushing = true;
     void nextTurn().then(flush);

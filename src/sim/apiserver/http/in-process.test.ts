@@ -14,7 +14,7 @@ const handler = () => {
       const headers = new Map([['content-type', contentType]]);
       const response = await handle({ method, path, headers, signal, ...(body && { body: JSON.stringify(body) }) });
       if (response.is !== 'text') throw new Error('it streams');
-      return { status: response.status, body: JSON.parse(response.body) as { message: string; status: object } };
+      return { status: response.status, body: JSON.parse(response.body()) as { message: string; status: object } };
     },
   };
 };
@@ -41,7 +41,10 @@ describe('the API server without a connection', () => {
       const lines: string[] = [];
       const begun = clock.now();
       const done = response.run((line) => {
-        const { type, object } = JSON.parse(line) as { type: string; object: { metadata: { annotations?: object } } };
+        const { type, object } = JSON.parse(line.text()) as {
+          type: string;
+          object: { metadata: { annotations?: object } };
+        };
         lines.push(
           `${type}${object.metadata.annotations ? ' of the initial events' : ''} after ${clock.now() - begun} ms`,
         );

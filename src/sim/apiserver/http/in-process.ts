@@ -2,7 +2,7 @@ import type { ApiServer } from '../../types.ts';
 import { toStatus } from '../errors.ts';
 import { stateOf } from '../server.ts';
 import type { User } from './authentication.ts';
-import type { Response } from './exchange.ts';
+import { type Response, watchLine } from './exchange.ts';
 import { serve } from './router.ts';
 
 /** A request without a socket, after authentication. */
@@ -24,13 +24,21 @@ export type PlainResponse =
       readonly is: 'text';
       readonly status: number;
       readonly contentType: string;
-      readonly body: string;
-      /** What the body says, for observers in the same process. */
+      /** What the body says. Must not be modified. */
       readonly value: unknown;
+      readonly body: () => string;
     }
   | Extract<Response, { is: 'stream' }>;
 
 const ADMIN: User = { name: 'edgeset-admin', groups: ['system:masters', 'system:authenticated'] };
+
+const inJson = (status: number, value: unknown, contentType = 'application/json'): PlainResponse => ({
+  is: 'text',
+  status,
+  contentType,
+  value,
+  body: () => JSON.stringify(value),
+});
 
 /** Answers requests as `startHttpsServer` does, without a connection. Errors are answers, too. */
 export const createRequestHandler = (apiServer: ApiServer): ((request: PlainRequest) => Promise<PlainResponse>) => {
@@ -52,19 +60,18 @@ export const createRequestHandler = (apiServer: ApiServer): ((request: PlainRequ
         signal,
       });
       if (response.is === 'stream') {
-        const refuse = (error: unknown): string => `{"type":"ERROR","object":${JSON.stringify(toStatus(error))}}\n`;
         // An invalid watch is refused when it begins.
-        return { is: 'stream', run: (send) => response.run(send).catch((error: unknown) => send(refuse(error))) };
+        const run: typeof response.run = (send) =>
+          response.run(send).catch((error: unknown) => send(watchLine('ERROR', toStatus(error))));
+        return { is: 'stream', run };
       }
       const { status } = response;
       if (response.is === 'text')
-        return { is: 'text', status, contentType: 'text/plain', body: response.body, value: response.body };
-      const { contentType = 'application/json', body: said } = response;
-      return { is: 'text', status, contentType, body: JSON.stringify(said), value: said };
+        return { is: 'text', status, contentType: 'text/plain', value: response.body, body: () => response.body };
+      return inJson(status, response.body, response.contentType);
     } catch (error) {
       const status = toStatus(error);
-      const text = JSON.stringify(status);
-      return { is: 'text', status: status.code, contentType: 'application/json', body: text, value: status };
+      return inJson(status.code, status);
     }
   };
 };

@@ -6,7 +6,7 @@ import { openWatch, type WatchMessage, type WatchRequest } from '../handlers/wat
 import type { Json } from '../json.ts';
 import { apiVersionOf, type Kind } from '../registry/kind.ts';
 import type { ObjectEncoder } from './encoder.ts';
-import type { Response } from './exchange.ts';
+import { type Response, type WatchLine, watchLine } from './exchange.ts';
 
 const BOOKMARK_MS = 60_000;
 const SHORTEST_SECONDS = 1800;
@@ -26,9 +26,9 @@ const bookmarkObject = (kind: Kind, version: number, initialEventsEnd: boolean):
 
 // Serialized once for all watches that send the same object: they share one string.
 const linesOf = memoize((_object: Json): Partial<Record<string, string>> => ({}));
-const lineFor = (type: string, object: Json): string => {
-  const lines = linesOf(object);
-  return (lines[type] ??= `{"type":"${type}","object":${JSON.stringify(object)}}\n`);
+const lineFor = (type: string, object: Json): WatchLine => {
+  const line = watchLine(type, object);
+  return { event: line.event, text: () => (linesOf(object)[type] ??= line.text()) };
 };
 
 /** A watch as lines of JSON. It ends when the client disconnects, the timeout expires, or the server ends it. */
@@ -47,14 +47,13 @@ export const watchStream = (
     const sendMessage = (message: WatchMessage): void => {
       if (message.type === 'BOOKMARK') {
         const object = bookmarkObject(kind, message.version, message.initialEventsEnd);
-        return send(`{"type":"BOOKMARK","object":${JSON.stringify(object)}}\n`);
+        return send(watchLine('BOOKMARK', object));
       }
-      if (message.type === 'ERROR')
-        return send(`{"type":"ERROR","object":${JSON.stringify(toStatus(message.error))}}\n`);
+      if (message.type === 'ERROR') return send(watchLine('ERROR', toStatus(message.error)));
       const { type } = message;
       const object = encoder.event(message.object, first);
       first = false;
-      send(lineFor(type, object), { type, object });
+      send(lineFor(type, object));
     };
     const watch = openWatch(state, kind, request, {
       message: sendMessage,
