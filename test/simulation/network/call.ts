@@ -53,7 +53,8 @@ const parse = (text: string | undefined): unknown => (text === undefined ? undef
 
 /** What a request asks for. */
 export const toCall = ({ method, path, body: text }: HttpRequest, process: string, at: number): Call => {
-  const { pathname, searchParams: query } = new URL(path, 'https://embedded.invalid');
+  const [pathname = '', ...search] = path.split('?');
+  const query = new URLSearchParams(search.join('?'));
   const [matches, core, group = '', version = core ?? '', namespace, plural = '', name] = PATH.exec(pathname) ?? [];
   const body = parse(text);
   const read: Verb = name !== undefined || !matches ? 'get' : query.get('watch') === 'true' ? 'watch' : 'list';

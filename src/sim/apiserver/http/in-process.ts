@@ -44,13 +44,13 @@ const inJson = (status: number, value: unknown, contentType = 'application/json'
 export const createRequestHandler = (apiServer: ApiServer): ((request: PlainRequest) => Promise<PlainResponse>) => {
   const state = stateOf(apiServer);
   return async ({ method, path, headers, body = '', value, signal }) => {
-    const url = new URL(path, 'https://localhost');
+    const [pathname = '', ...search] = path.split('?');
     try {
       const response = await serve(state, {
         method,
-        path: url.pathname,
-        host: url.host,
-        query: url.searchParams,
+        path: pathname,
+        host: 'localhost',
+        query: new URLSearchParams(search.join('?')),
         accept: headers.get('accept') ?? '',
         contentType: headers.get('content-type') ?? '',
         userAgent: headers.get('user-agent') ?? '',

@@ -108,11 +108,11 @@ const addUnknownFields = (value: unknown, shape: Shape, path: string, found: str
       return;
     case 'map':
       if (shape.of.form === 'scalar' || !isRecord(value)) return;
-      for (const key in value) addUnknownFields(value[key], shape.of, `${path}.${key}`, found);
+      for (const key of Object.keys(value)) addUnknownFields(value[key], shape.of, `${path}.${key}`, found);
       return;
     case 'struct': {
       if (!isRecord(value)) return;
-      for (const name in value) {
+      for (const name of Object.keys(value)) {
         const field = shape.fields.get(name);
         if (field?.shape.form === 'scalar') continue;
         const here = path === '' ? name : `${path}.${name}`;
