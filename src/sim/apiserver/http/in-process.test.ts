@@ -61,6 +61,35 @@ describe('the API server without a connection', () => {
     assert.deepEqual(await types('timeoutSeconds=10'), []);
   });
 
+  it('hands over what its texts say, not more', async () => {
+    const { apiServer, clock, createDaemonSet, offline } = createTestCluster();
+    const handle = createRequestHandler(apiServer);
+    const stop = new AbortController();
+    const get = (path: string) => handle({ method: 'GET', path, headers: new Map(), signal: stop.signal });
+    const watched: string[] = [];
+    for (const plural of ['pods', 'nodes', 'events']) {
+      const response = await get(`/api/v1/${plural}?watch=1&allowWatchBookmarks=true`);
+      if (response.is !== 'stream') throw new Error('it does not stream');
+      void response.run(({ event, text }) => {
+        watched.push(`${plural} ${event.type}`);
+        assert.deepEqual(event, JSON.parse(text()));
+      });
+    }
+    createDaemonSet();
+    clock.run(5_000);
+    offline('node-1');
+    await clock.advance(70_000);
+    for (const path of ['/api/v1/pods', '/api/v1/nodes/node-1', '/api/v1/namespaces/none', DAEMON_SETS]) {
+      const response = await get(path);
+      if (response.is !== 'text') throw new Error('it streams');
+      assert.deepEqual(response.value, JSON.parse(response.body()), path);
+    }
+    stop.abort();
+    assert.ok(!watched.some((what) => what.endsWith('ERROR')));
+    for (const what of ['pods ADDED', 'pods MODIFIED', 'nodes MODIFIED', 'nodes BOOKMARK', 'events ADDED'])
+      assert.ok(watched.includes(what), `${what} in ${watched.join(', ')}`);
+  });
+
   it('refuses what a real one refuses, in its words', async () => {
     const { send } = handler();
     const cases: readonly [spec: object, message: RegExp][] = [
