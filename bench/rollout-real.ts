@@ -6,6 +6,7 @@ import { peakResidentOf, residentOf } from './measure/machine.ts';
 import { podWrites } from './real/audit-log.ts';
 import { SIGMA } from './real/down-times.ts';
 import { type RealFleet, startRealFleet } from './real/fleet.ts';
+import { leastCpu } from './real/least-cpu.ts';
 import { type NativeRelease, native } from './real/native.ts';
 import { bringTo, rollOut } from './real/roll-out.ts';
 import { rolloutGoal } from './rollout-virtual.ts';
@@ -54,6 +55,25 @@ const measure = async (fleet: RealFleet<NativeRelease>, manager: Manager, step: 
   ];
 };
 
+/** A bare client reads and asks as much as the manager: on this machine, no program of Node takes less CPU. */
+const measureLeast = async (
+  fleet: RealFleet<NativeRelease>,
+  manager: Manager,
+  { k, ...step }: Step,
+): Promise<Figure> => {
+  const release = { ...step, maxUnavailable: String(k) };
+  // So many have a budget of their own, and the rollout is not at its end.
+  const { bareMs, managerMs, pods, busy } = await leastCpu(fleet, manager, { release, nodes: fleet.nodes / 2 });
+  return {
+    name: `least-cpu k=${k}`,
+    measured:
+      `a bare client of Node that parses the same watches and sends one request a pod: ${bareMs.toFixed(1)} ms CPU a pod, ` +
+      `the manager beside it ${managerMs.toFixed(1)} ms; ${pods} pods; ${busy}`,
+    goal: '-',
+    met: undefined,
+  };
+};
+
 /** The manager's process on a real control plane, judged by the API server's audit log. */
 export const rolloutReal: Benchmark = {
   name: 'rollout-real',
@@ -72,6 +92,9 @@ export const rolloutReal: Benchmark = {
         goal: '< 119 MiB at 1,000 nodes (OpenYurt)',
         met: resident < PEER_RESIDENT,
       };
+      yield await measureLeast(fleet, manager, { k: 10, meanStartMs: 1_700, version: 4 });
+      await bringTo(fleet, { version: 5, maxUnavailable: '100%', meanStartMs: 300 });
+      yield await measureLeast(fleet, manager, { k: quick ? 30 : 100, meanStartMs: 4_500, version: 6 });
       await manager.stop();
     } finally {
       await fleet.stop();
