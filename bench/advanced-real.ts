@@ -6,11 +6,12 @@ import { peakResidentOf, residentOf } from './measure/machine.ts';
 import { type AdvancedRelease, advanced, type Mode } from './real/advanced.ts';
 import { podWrites } from './real/audit-log.ts';
 import { SIGMA } from './real/down-times.ts';
+import { giveFewSeats } from './real/few-seats.ts';
 import { type RealFleet, startRealFleet } from './real/fleet.ts';
 import { bringTo, type RolledOut, rollOut } from './real/roll-out.ts';
 
 /** The goals, and what OpenKruise's manager was measured at under the same conditions: see docs/explanation/benchmarks.md. */
-const ratioGoal = (k: number): number => (k <= 10 ? 1.1 : 1.5);
+const ratioGoal = (k: number): number => (k <= 10 ? 1.03 : 1.12);
 const peerRatio = (k: number): string => (k <= 10 ? '1.14' : '2.4-2.8');
 const writes: Readonly<Record<Mode, { most: number; peer: string }>> = {
   recreate: { most: 2, peer: '3.3-6.2' },
@@ -48,7 +49,7 @@ const timeOf = ({ mode, k }: Step, nodes: number, rolledOut: RolledOut): Figure 
       `${ratio.toFixed(3)} of N/k times what a pod took (no scheduler does better than ${perfect.toFixed(3)} here), ` +
       `N=${nodes} in ${seconds(tookMs)}, ${held}, ${overruns} overruns, ${unplanned} fell away by themselves; ` +
       `a pod took ${seconds(meanMs)} lognormal ${SIGMA}; ${busy}`,
-    goal: `<= ${ratioGoal(k)}, 0 overruns; OpenKruise ${peerRatio(k)}`,
+    goal: `<= ${ratioGoal(k).toFixed(2)}, 0 overruns; OpenKruise ${peerRatio(k)}`,
     met: ratio <= ratioGoal(k) && overruns === 0 && (!isSurge || down === 0),
   };
 };
@@ -60,25 +61,53 @@ const idleOf = ({ mode, k }: Step, { idle, busy }: RolledOut): Figure => ({
   met: undefined,
 });
 
-const costOf = ({ mode, k }: Step, nodes: number, { calls, cpuMs, busy }: RolledOut): Figure => {
+const costOf = ({ mode, k }: Step, nodes: number, { calls, cpuMs, busy }: RolledOut): Figure[] => {
   const each = (count: number): string => (count / nodes).toFixed(2);
   const { most, peer } = writes[mode];
-  return {
-    name: `advanced cost k=${k}`,
-    measured:
-      `${mode}: ${each(podWrites(calls))} pod writes a pod (and ${each(calls.rollouts)} rollout objects, ` +
-      `${each(calls.statuses)} status, ${each(calls.events)} Events, ${each(calls.otherWrites)} others), ` +
-      `${each(calls.podReads)} reads of pods (${calls.reads} of anything by the whole rollout), ${cpuMs.toFixed(1)} ms CPU; ${busy}`,
-    goal: `${most} pod writes, no reads of pods, <= ${CPU_MS} ms; OpenKruise ${peer} writes, 2.0-2.6 reads, 10-60 ms`,
-    met: podWrites(calls) <= (most + CONFLICTS) * nodes && calls.podReads <= CONFLICTS * nodes && cpuMs <= CPU_MS,
-  };
+  return [
+    {
+      name: `advanced writes k=${k}`,
+      measured:
+        `${mode}: ${each(podWrites(calls))} pod writes a pod (and ${each(calls.rollouts)} rollout objects, ` +
+        `${each(calls.statuses)} status, ${each(calls.events)} Events, ${each(calls.otherWrites)} others), ` +
+        `${each(calls.podReads)} reads of pods (${calls.reads} of anything by the whole rollout)`,
+      goal: `${most} pod writes, no reads of pods; OpenKruise ${peer} writes, 2.0-2.6 reads`,
+      met: podWrites(calls) <= (most + CONFLICTS) * nodes && calls.podReads <= CONFLICTS * nodes,
+    },
+    {
+      name: `advanced CPU k=${k}`,
+      measured: `${mode}: ${cpuMs.toFixed(1)} ms CPU a pod; ${busy}`,
+      goal: `<= ${CPU_MS} ms; OpenKruise 10-60 ms`,
+      met: cpuMs <= CPU_MS,
+    },
+  ];
 };
 
 const measure = async (fleet: RealFleet<AdvancedRelease>, manager: Manager, step: Step): Promise<Figure[]> => {
   const { mode, k, version, meanStartMs } = step;
   const release = { mode, budget: k, version, meanStartMs };
   const rolledOut = await rollOut(fleet, manager, { release, k, slot: mode === 'surge' ? 'doubled' : 'down' });
-  return [timeOf(step, fleet.nodes, rolledOut), idleOf(step, rolledOut), costOf(step, fleet.nodes, rolledOut)];
+  return [timeOf(step, fleet.nodes, rolledOut), idleOf(step, rolledOut), ...costOf(step, fleet.nodes, rolledOut)];
+};
+
+/** The same where the API server is too busy for what the manager asks, and says so. */
+const measureRefused = async (
+  fleet: RealFleet<AdvancedRelease>,
+  manager: Manager,
+  { k, mode, ...step }: Step,
+): Promise<Figure> => {
+  const giveBack = await giveFewSeats(fleet.cluster.plane.api, manager.user);
+  const rolledOut = await rollOut(fleet, manager, { release: { ...step, mode, budget: k }, k, slot: 'down' });
+  await giveBack();
+  const { ratio, tookMs, most, overruns, calls, busy } = rolledOut;
+  return {
+    name: `advanced 429 k=${k}`,
+    measured:
+      `${mode}, three requests at a time, all others refused with 429: ${ratio.toFixed(3)} of N/k times what a pod took, in ${seconds(tookMs)}, ` +
+      `at most ${most} nodes down, ${overruns} overruns; ${calls.refused} requests refused, ${podWrites(calls)} pod writes; ${busy}`,
+    goal: '0 overruns',
+    met: overruns === 0,
+  };
 };
 
 /** Rollouts of an Advanced DaemonSet by the manager's process on a real control plane, judged by the audit log. */
@@ -98,10 +127,11 @@ export const advancedReal: Benchmark = {
       // Pods have the gate from their creation on.
       await bringTo(fleet, { ...prepare, mode: 'in place', version: 5 });
       yield* await measure(fleet, manager, { ...slow, mode: 'in place', version: 6 });
+      yield await measureRefused(fleet, manager, { ...slow, mode: 'recreate', version: 7 });
       const resident = residentOf(manager.pid);
       yield {
         name: `advanced memory N=${fleet.nodes}`,
-        measured: `${mib(resident)} resident after six rollouts, ${mib(peakResidentOf(manager.pid))} at the most`,
+        measured: `${mib(resident)} resident after seven rollouts, ${mib(peakResidentOf(manager.pid))} at the most`,
         goal: `<= ${RESIDENT_MIB} MiB at 1,000 nodes; OpenKruise 158 MB`,
         met: resident <= RESIDENT_MIB * 1024 * 1024,
       };

@@ -13,7 +13,7 @@ import { rolloutGoal } from './rollout-virtual.ts';
 
 /** Measured with OpenYurt's manager under the same conditions, see docs/explanation/benchmarks.md. */
 const peerOf = (k: number): string => (k <= 10 ? '1.30, 73 overruns' : '1.58');
-const PEER_CPU_MS = 10.9;
+const cpuGoal = (k: number): number => (k <= 10 ? 5 : 2.3);
 const PEER_RESIDENT = 119 * 1024 * 1024;
 
 interface Step {
@@ -35,7 +35,7 @@ const measure = async (fleet: RealFleet<NativeRelease>, manager: Manager, step: 
       measured:
         `${ratio.toFixed(3)} of the bound (no scheduler does better than ${perfect.toFixed(3)} here), N=${nodes} in ${seconds(tookMs)}, ` +
         `at most ${most} down, ${overruns} overruns, ${unplanned} became unavailable by themselves; down ${seconds(meanMs)} lognormal ${SIGMA}; ${busy}`,
-      goal: `<= ${rolloutGoal(k)}, 0 overruns; OpenYurt ${peerOf(k)}`,
+      goal: `<= ${rolloutGoal(k).toFixed(2)}, 0 overruns; OpenYurt ${peerOf(k)}`,
       met: ratio <= rolloutGoal(k) && overruns === 0,
     },
     {
@@ -45,12 +45,18 @@ const measure = async (fleet: RealFleet<NativeRelease>, manager: Manager, step: 
       met: undefined,
     },
     {
-      name: `cost-real k=${k}`,
+      name: `writes-real k=${k}`,
       measured:
         `${each(podWrites(calls))} pod writes a pod (and ${each(calls.rollouts)} rollout objects, ${each(calls.events)} Events, ` +
-        `${each(calls.statuses + calls.otherWrites)} others), ${each(calls.reads)} reads, ${cpuMs.toFixed(1)} ms CPU; ${busy}`,
-      goal: `1 pod write, <= ${PEER_CPU_MS} ms; OpenYurt 1.03 writes, 3.6-10.9 ms`,
-      met: podWrites(calls) === nodes && cpuMs <= PEER_CPU_MS,
+        `${each(calls.statuses + calls.otherWrites)} others), ${each(calls.reads)} reads`,
+      goal: '1 pod write; OpenYurt 1.03',
+      met: podWrites(calls) === nodes,
+    },
+    {
+      name: `cpu-real k=${k}`,
+      measured: `${cpuMs.toFixed(1)} ms CPU a pod; ${busy}`,
+      goal: `<= ${cpuGoal(k)} ms; OpenYurt 3.6-10.9 ms`,
+      met: cpuMs <= cpuGoal(k),
     },
   ];
 };

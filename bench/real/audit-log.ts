@@ -149,7 +149,11 @@ export interface Calls {
   reads: number;
   /** Of these, of pods. */
   podReads: number;
+  /** Of any kind, refused with 429 (Too Many Requests); in none of the others. */
+  refused: number;
 }
+
+const TOO_MANY_REQUESTS = 429;
 
 const kindOf = ({ verb, resource }: AuditRecord): keyof Calls => {
   const [plural] = resource.split('/');
@@ -171,11 +175,13 @@ export const callsOf = (records: readonly AuditRecord[], user: string, since: nu
     otherWrites: 0,
     reads: 0,
     podReads: 0,
+    refused: 0,
   };
   for (const record of records) {
     const { verb, resource } = record;
     if (record.user !== user || record.receivedAt < since || verb === 'watch') continue;
-    if (verb !== 'get' && verb !== 'list') calls[kindOf(record)] += 1;
+    if (record.code === TOO_MANY_REQUESTS) calls.refused += 1;
+    else if (verb !== 'get' && verb !== 'list') calls[kindOf(record)] += 1;
     else {
       calls.reads += 1;
       if (resource === 'pods') calls.podReads += 1;
