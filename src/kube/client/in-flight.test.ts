@@ -68,6 +68,28 @@ test('calls that hang keep none of another namespace waiting for longer than two
   await Promise.all(hung);
 });
 
+test('asks a server that refuses with 429 for as much at a time as it accepts', async (t) => {
+  const accepts = 3;
+  let [inFlight, refused] = [0, 0];
+  const { client } = await serve(t, (_request, response) => {
+    if (inFlight >= accepts) {
+      refused += 1;
+      return sendJson(response, {}, 429, { 'retry-after': '0' });
+    }
+    inFlight += 1;
+    setTimeout(() => {
+      inFlight -= 1;
+      sendJson(response, { metadata: { name: 'x' } });
+    }, 20);
+  });
+  await Promise.all(
+    Array.from({ length: 60 }, (_, index) =>
+      client.create(testPods, { metadata: { namespace: 'a', name: `p${index}` } }, { timeoutMs: 20_000 }),
+    ),
+  );
+  assert.ok(refused < 2 * 60, `${refused} requests were refused`);
+});
+
 test('HTTP/1.1: however many watches are open, calls have connections', async (t) => {
   const { client } = await serve(t, (request, response) => {
     if (!request.url?.includes('watch=true')) return sendJson(response, { metadata: { name: 'x' } });

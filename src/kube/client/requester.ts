@@ -182,12 +182,13 @@ export const createRequester = (transport: Transport, options: ResolvedClientOpt
   const complete = async <T>(request: ApiRequest, call: CallOptions, parse: (text: string) => T): Promise<T> => {
     const timeout = startCallTimeout(env.clock, call.timeoutMs ?? options.timeoutMs, call.signal);
     const mayRepeat = call.mayRepeat ?? (() => true);
+    const group = namespaceOf(request.path);
     let leave: LeaveSeat | undefined;
     try {
-      leave = await calls.acquire(namespaceOf(request.path), timeout.signal).catch((error: unknown) => {
+      leave = await calls.acquire(group, timeout.signal).catch((error: unknown) => {
         throw translate(error, request, timeout, false);
       });
-      // The seat is kept between attempts: a server that asks for patience is not to be asked by the next in line.
+      // The seat is kept between attempts: a server that doesn't work is not to be asked by the next in line.
       for (let failures = 1; ; failures += 1) {
         const progress = { sent: false };
         try {
@@ -196,12 +197,19 @@ export const createRequester = (transport: Transport, options: ResolvedClientOpt
           return await readAll(response, timeout.signal, parse);
         } catch (raw) {
           const error = translate(raw, request, timeout, progress.sent);
+          const tooMany = isKubeError(error, 'TooManyRequests');
+          if (tooMany) calls.narrow(group);
           const delay = retryDelay(request, error, failures);
           // When the call would time out while waiting, report the refusal: it says more than a timeout.
           if (delay === undefined || delay >= timeout.remainingMs() || !mayRepeat()) throw error;
-          await sleep(env.clock, delay, timeout.signal).catch(() => {
+          try {
+            // A busy server does work: fewer calls than before go on meanwhile.
+            if (tooMany) leave();
+            await sleep(env.clock, delay, timeout.signal);
+            if (tooMany) leave = await calls.acquire(group, timeout.signal);
+          } catch {
             throw translate(error, request, timeout, false);
-          });
+          }
           if (!mayRepeat()) throw error;
         }
       }
@@ -215,12 +223,14 @@ export const createRequester = (transport: Transport, options: ResolvedClientOpt
     text: (request, call) => complete(request, call, (text) => text),
     json: (request, call) => complete(request, call, (text) => parseObject(text, options.parse)),
     stream: async (request, timeout) => {
+      const group = namespaceOf(request.path);
       let leave: LeaveSeat | undefined;
       try {
-        leave = await openings.acquire(namespaceOf(request.path), timeout.signal);
+        leave = await openings.acquire(group, timeout.signal);
         await limiter.take(timeout.signal);
         return await open(request, timeout);
       } catch (error) {
+        if (isKubeError(error, 'TooManyRequests')) openings.narrow(group);
         throw translate(error, request, timeout, false);
       } finally {
         leave?.();

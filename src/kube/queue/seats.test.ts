@@ -21,7 +21,7 @@ const setUp = (total: number, perGroup: number, slowMs = 2_000) => {
     for (const name of names) leaves.get(name)?.();
     await settle();
   };
-  return { clock, seated, join, leave };
+  return { clock, seats, seated, join, leave };
 };
 
 test('seats no more than there are, and no more of one group than it may have', async () => {
@@ -58,6 +58,33 @@ test('what is slow no longer keeps a seat from other groups', async () => {
   assert.deepEqual(seated.slice(8), ['a/4']);
   await leave(...seated);
   assert.equal(clock.pending, 0);
+});
+
+test('a group whose work is refused has fewer seats for a while, and the others have all of theirs', async () => {
+  const { clock, seats, seated, join, leave } = setUp(8, 6);
+  for (const name of ['a/1', 'a/2', 'a/3', 'a/4', 'a/5']) join(name);
+  await settle();
+  for (const name of ['a/1', 'a/2', 'a/3']) {
+    seats.narrow('a');
+    await leave(name);
+  }
+  for (const name of ['a/6', 'a/7', 'b/1', 'b/2', 'b/3', 'b/4', 'b/5']) join(name);
+  await settle();
+  assert.deepEqual(seated.slice(5), ['b/1', 'b/2', 'b/3', 'b/4', 'b/5'], 'two of five were not refused, and are there');
+  await leave('b/1', 'a/4');
+  assert.deepEqual(seated.slice(10), ['a/6']);
+  await clock.advance(4_999);
+  await leave('b/2');
+  assert.equal(seated.length, 11);
+  await clock.advance(1);
+  await leave('b/3');
+  assert.deepEqual(seated.slice(11), ['a/7'], 'one more after five seconds');
+  for (let refused = 0; refused < 5; refused += 1) seats.narrow('a');
+  join('a/8');
+  await leave('a/5', 'a/6');
+  assert.equal(seated.length, 12);
+  await leave('a/7');
+  assert.deepEqual(seated.slice(12), ['a/8'], 'one seat is left to every group');
 });
 
 test('who gives up is not seated', async () => {

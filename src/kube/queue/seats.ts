@@ -4,7 +4,7 @@ export interface SeatsOptions {
   clock: Clock;
   /** How much runs at the same time, without what is slow. */
   total: number;
-  /** How much of one group runs at the same time, slow or not. */
+  /** How much of one group runs at the same time, slow or not. Less for a group whose work is refused. */
   perGroup: number;
   /** What has run for longer is slow. Infinity: nothing is. */
   slowMs: number;
@@ -20,7 +20,12 @@ export interface Seats {
   take(group: string): LeaveSeat | undefined;
   /** No group has a seat. */
   isFull(): boolean;
+  /** Work of the group was refused, because there was too much of it: the group has one seat less. */
+  narrow(group: string): void;
 }
+
+/** After so long without a refusal, a narrowed group has one seat more. */
+const WIDEN_MS = 5_000;
 
 /**
  * Seats that groups share. One group, such as a namespace whose admission webhook hangs, can neither take all seats nor
@@ -30,6 +35,8 @@ export const createSeats = ({ clock, total, perGroup, slowMs, onRoom }: SeatsOpt
   /** The seats that count towards the total, oldest first, with when they were taken. */
   const quick = new Map<object, number>();
   const groups = new Map<string, number>();
+  /** What narrowed groups were left with, by when they were refused last. */
+  const narrowed = new Map<string, { seats: number; at: number }>();
   let refused = false;
   let timer: Timer | undefined;
 
@@ -61,12 +68,27 @@ export const createSeats = ({ clock, total, perGroup, slowMs, onRoom }: SeatsOpt
     timer = clock.timer(Math.max(1, oldest + slowMs - clock.now()), makeRoom);
   };
 
+  const limitOf = (group: string): number => {
+    const last = narrowed.get(group);
+    return last ? Math.min(perGroup, last.seats + Math.floor((clock.now() - last.at) / WIDEN_MS)) : perGroup;
+  };
+
   return {
     isFull,
+    narrow(group) {
+      const at = clock.now();
+      const seats = Math.max(1, Math.min(limitOf(group), groups.get(group) ?? 0) - 1);
+      narrowed.delete(group);
+      narrowed.set(group, { seats, at });
+      for (const [each, last] of narrowed) {
+        if (at - last.at < perGroup * WIDEN_MS) return;
+        narrowed.delete(each);
+      }
+    },
     take(group) {
       const inGroup = groups.get(group) ?? 0;
       const full = isFull();
-      if (full || inGroup >= perGroup) {
+      if (full || inGroup >= limitOf(group)) {
         refused = true;
         if (full) awaitSlow();
         return undefined;
@@ -94,6 +116,8 @@ export interface SeatQueue {
    * the signal's reason when it aborts.
    */
   acquire(group: string, signal?: AbortSignal): Promise<LeaveSeat>;
+  /** See `Seats`. */
+  narrow(group: string): void;
 }
 
 /** Seats that callers wait for. */
@@ -119,6 +143,7 @@ export const createSeatQueue = (options: Omit<SeatsOptions, 'onRoom'>): SeatQueu
   const seats = createSeats({ ...options, onRoom: serve });
 
   return {
+    narrow: (group) => seats.narrow(group),
     acquire(group, signal) {
       if (signal?.aborted) return Promise.reject(signal.reason);
       const leave = waiting.has(group) ? undefined : seats.take(group);
