@@ -85,7 +85,6 @@ export const createApi = (options: ApiOptions): { handler: Handler; streams: Eve
   const now = (): number => env.clock.now();
   const streams = createEventStreams(env, limits);
   const routes = [...yurtHubRoutes, ...edgesetRoutes(streams, now)];
-  const document = openApi(routes, options.version);
   const authenticate = createAuthenticator(options.auth, now);
   const page = createPage(options.page);
   const rates = createRateLimiter(env.clock);
@@ -105,7 +104,10 @@ export const createApi = (options: ApiOptions): { handler: Handler; streams: Eve
     { path }: Target,
   ): Promise<HttpResponse | undefined> => {
     if (API_PATH.test(path)) return undefined;
-    const found = path === '/openapi.json' ? json(200, document) : await page.find(path, headers['if-none-match']);
+    const found =
+      path === '/openapi.json'
+        ? json(200, openApi(routes, options.version))
+        : await page.find(path, headers['if-none-match']);
     if (found === undefined) return undefined;
     return READING.includes(method) ? found : methodNotAllowed(method, ['GET', 'HEAD', 'OPTIONS']);
   };
