@@ -15,7 +15,7 @@ export const AGENT_FLAGS = [
   '--no-sparkplug',
   // The next collection drops code that ran once at startup; it is compiled again if it is needed.
   '--stress-flush-code',
-  // Node's own heap snapshot would map 4 MiB to save a few milliseconds at startup.
+  // Node's own heap snapshot would save 40 ms at startup, and 5 MiB of it would stay resident.
   '--no-node-snapshot',
   '--expose-gc',
   NO_INSPECTOR,

@@ -1,16 +1,27 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { get } from 'node:http';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { transform } from 'esbuild';
 import { AGENT_FLAGS } from '../../bin/flags.ts';
 
-export interface BundledAgent {
+export interface AgentProcess {
   pid: number;
-  stateDir: string;
   /** From the start of the process to the whole of the first answer, ms. */
   firstAnswerMs: number;
   stop(): Promise<void>;
+}
+
+export interface BundledAgent extends AgentProcess {
+  stateDir: string;
+}
+
+interface Place {
+  kubeconfig: string;
+  node: string;
+  dir: string;
 }
 
 const answer = (url: string): Promise<number> =>
@@ -21,20 +32,10 @@ const answer = (url: string): Promise<number> =>
     }).on('error', reject);
   });
 
-/** Starts the bundle as a device does, and asks it for its pods as soon as it says where it listens. */
-export const startBundledAgent = async (
-  file: string,
-  { kubeconfig, node, dir }: { kubeconfig: string; node: string; dir: string },
-): Promise<BundledAgent> => {
-  const stateDir = path.join(dir, 'state');
-  const flags = [
-    `--kubeconfig=${kubeconfig}`,
-    `--node-name=${node}`,
-    '--listen=127.0.0.1:0',
-    `--state-dir=${stateDir}`,
-  ];
+/** Starts Node as a device does, and asks for pods as soon as the program says where it listens. */
+const start = async (...args: readonly string[]): Promise<AgentProcess> => {
   const startedAt = performance.now();
-  const child = spawn(process.execPath, [...AGENT_FLAGS, file, ...flags, `--allow-user=${process.getuid?.() ?? 0}`], {
+  const child = spawn(process.execPath, [...AGENT_FLAGS, ...args], {
     stdio: ['ignore', 'ignore', 'pipe'],
     env: { ...process.env, MALLOC_ARENA_MAX: '1' },
   });
@@ -54,11 +55,31 @@ export const startBundledAgent = async (
   if (status !== 200) throw new Error(`GET /pods answered ${status}`);
   return {
     pid: child.pid ?? 0,
-    stateDir,
     firstAnswerMs,
     async stop() {
       child.kill('SIGTERM');
       await exit;
     },
   };
+};
+
+export const startBundledAgent = async (file: string, { kubeconfig, node, dir }: Place): Promise<BundledAgent> => {
+  const stateDir = path.join(dir, 'state');
+  const flags = [
+    `--kubeconfig=${kubeconfig}`,
+    `--node-name=${node}`,
+    '--listen=127.0.0.1:0',
+    `--state-dir=${stateDir}`,
+    `--allow-user=${process.getuid?.() ?? 0}`,
+  ];
+  return { ...(await start(file, ...flags)), stateDir };
+};
+
+/** Starts what no agent on Node can be smaller than. */
+export const startBareAgent = async ({ kubeconfig, node, dir }: Place): Promise<AgentProcess> => {
+  const file = path.join(dir, 'bare-agent.mjs');
+  const source = readFileSync(path.join(import.meta.dirname, 'bare-agent.ts'), 'utf8');
+  // Node would keep its type stripper in memory.
+  writeFileSync(file, (await transform(source, { loader: 'ts' })).code);
+  return start(file, kubeconfig, node);
 };
