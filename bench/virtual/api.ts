@@ -4,9 +4,9 @@ import {
   type KubeClient,
   KubeError,
   type KubeObject,
-  keyOf,
   type ListOptions,
   type ObjectRef,
+  type PatchOptions,
   type Resource,
   type WatchEvent,
   type WatchOptions,
@@ -16,12 +16,19 @@ import { type Clock, sleep } from '../../src/runtime/index.ts';
 
 /** As often as a real API server does: a controller that hears nothing for long takes the link for dead. */
 const BOOKMARK_EVERY_MS = 60_000;
+/** Old events are not kept, so no watch can resume. Reflectors list again after a stream that lasted longer than half an hour. */
+const STREAM_ENDS_MS = 45 * 60_000;
+/** Written, but not kept: a real API server deletes them after an hour. */
+const EVENTS = 'events';
 
 type Stored = KubeObject & { metadata: NonNullable<KubeObject['metadata']> };
 type Change = 'ADDED' | 'MODIFIED' | 'DELETED';
 
+interface Conditioned {
+  status?: { conditions?: { type: string }[] };
+}
+
 interface Watcher {
-  plural: string;
   wants: (object: Stored) => boolean;
   push: (event: WatchEvent<Stored>) => void;
 }
@@ -43,36 +50,50 @@ export interface MemoryApiOptions {
  * label selectors and streamed lists. No HTTP and no JSON, so that only the controller is measured.
  */
 export const createMemoryApi = ({ clock, roundTripMs, watchLagMs, copies, onDelete }: MemoryApiOptions) => {
+  /** Both by collection: many namespaces cost a call to one of them nothing. */
   const tables = new Map<string, Map<string, Stored>>();
-  const watchers = new Set<Watcher>();
+  const watchers = new Map<string, Set<Watcher>>();
   const writes = new Map<string, number>();
-  let version = 1;
+  // Later versions have as many digits, and take no more memory.
+  let version = 10_000_000;
 
-  const table = (plural: string): Map<string, Stored> => {
-    const known = tables.get(plural) ?? new Map<string, Stored>();
-    tables.set(plural, known);
+  /** Of a namespace, of what is in none, or watchers of all namespaces. */
+  const collection = (plural: string, namespace = ''): string => `${plural}/${namespace}`;
+
+  const table = (plural: string, namespace: string | undefined): Map<string, Stored> => {
+    const key = collection(plural, namespace);
+    const known = tables.get(key) ?? new Map<string, Stored>();
+    tables.set(key, known);
     return known;
+  };
+
+  const objects = (plural: string, namespace: string | undefined): Stored[] =>
+    namespace === undefined
+      ? [...tables].flatMap(([key, objectsOf]) => (key.startsWith(`${plural}/`) ? [...objectsOf.values()] : []))
+      : [...table(plural, namespace).values()];
+
+  const deliver = (push: Watcher['push'], event: WatchEvent<Stored>): void => {
+    if (watchLagMs === 0) push(event);
+    else clock.timer(watchLagMs, () => push(event));
   };
 
   const commit = <T extends KubeObject>(change: Change, plural: string, object: T): T => {
     version += 1;
     const stored: Stored = { ...object, metadata: { ...object.metadata, resourceVersion: String(version) } };
-    const key = keyOf(stored);
-    if (change === 'DELETED') table(plural).delete(key);
-    else table(plural).set(key, stored);
-    for (const { plural: wanted, wants, push } of watchers) {
-      if (wanted !== plural || !wants(stored)) continue;
-      if (watchLagMs === 0) push({ type: change, object: stored });
-      else clock.timer(watchLagMs, () => push({ type: change, object: stored }));
-    }
+    const { name = '', namespace } = stored.metadata;
+    if (plural === EVENTS) return stored as T & Stored;
+    if (change === 'DELETED') table(plural, namespace).delete(name);
+    else table(plural, namespace).set(name, stored);
+    for (const key of new Set([collection(plural), collection(plural, namespace)]))
+      for (const { wants, push } of watchers.get(key) ?? [])
+        if (wants(stored)) deliver(push, { type: change, object: stored });
     return stored as T & Stored;
   };
 
-  const selects = (namespace: string | undefined, labelSelector: string | undefined) => {
+  const selects = (labelSelector: string | undefined) => {
     const parsed = parseSelector(labelSelector ?? '');
     if (!parsed.ok) throw new KubeError('BadRequest', `cannot read the selector ${labelSelector}`);
-    return ({ metadata }: Stored): boolean =>
-      (namespace === undefined || metadata.namespace === namespace) && matches(parsed.selector, metadata.labels ?? {});
+    return ({ metadata }: Stored): boolean => matches(parsed.selector, metadata.labels ?? {});
   };
 
   const call = async <R>(options: CallOptions | undefined, effect: () => R): Promise<R> => {
@@ -87,29 +108,46 @@ export const createMemoryApi = ({ clock, roundTripMs, watchLagMs, copies, onDele
     writes.set(key, (writes.get(key) ?? 0) + 1);
   };
 
-  const find = <T extends KubeObject>({ plural }: Resource<T>, ref: { namespace?: string; name: string }): Stored => {
-    const found = table(plural).get(ref.namespace === undefined ? ref.name : `${ref.namespace}/${ref.name}`);
+  const find = <T extends KubeObject>({ plural }: Resource<T>, ref: ObjectRef): T & Stored => {
+    const found = table(plural, ref.namespace).get(ref.name);
     if (!found) throw new KubeError('NotFound', `${plural} ${ref.name} is not there`, { status: 404 });
-    return found;
+    return found as T & Stored;
   };
   const conflict = (what: string): KubeError => new KubeError('Conflict', what, { status: 409 });
 
-  async function* open(watcher: Omit<Watcher, 'push'>, initial: boolean, signal: AbortSignal | undefined) {
-    let queue: WatchEvent<Stored>[] = initial
-      ? [...table(watcher.plural).values()].filter(watcher.wants).map((object) => ({ type: 'ADDED', object }))
+  /** Strategic, as far as the controller needs it: conditions are merged by their type. */
+  const merge = <T extends Conditioned>(held: T, { status }: Conditioned): T => {
+    const conditions = status?.conditions ?? [];
+    const others = (held.status?.conditions ?? []).filter(({ type }) => !conditions.some((each) => each.type === type));
+    return { ...held, status: { ...held.status, ...status, conditions: [...others, ...conditions] } };
+  };
+
+  async function* open(plural: string, { namespace, labelSelector, sendInitialEvents, signal }: WatchOptions) {
+    const wants = selects(labelSelector);
+    let queue: WatchEvent<Stored>[] = sendInitialEvents
+      ? objects(plural, namespace)
+          .filter(wants)
+          .map((object) => ({ type: 'ADDED', object }))
       : [];
-    if (initial) queue.push({ type: 'BOOKMARK', resourceVersion: String(version), initialEventsEnd: true });
+    if (sendInitialEvents) queue.push({ type: 'BOOKMARK', resourceVersion: String(version), initialEventsEnd: true });
     let wake: (() => void) | undefined;
     const push = (event: WatchEvent<Stored>): void => {
       queue.push(event);
       wake?.();
     };
     const onAbort = (): void => wake?.();
-    const own: Watcher = { ...watcher, push };
-    watchers.add(own);
+    const own: Watcher = { wants, push };
+    const key = collection(plural, namespace);
+    const siblings = watchers.get(key) ?? new Set();
+    watchers.set(key, siblings.add(own));
+    let ended = false;
+    const end = clock.timer(STREAM_ENDS_MS, () => {
+      ended = true;
+      wake?.();
+    });
     let bookmarks = clock.timer(BOOKMARK_EVERY_MS, bookmark);
     function bookmark(): void {
-      push({ type: 'BOOKMARK', resourceVersion: String(version), initialEventsEnd: false });
+      deliver(push, { type: 'BOOKMARK', resourceVersion: String(version), initialEventsEnd: false });
       bookmarks = clock.timer(BOOKMARK_EVERY_MS, bookmark);
     }
     signal?.addEventListener('abort', onAbort, { once: true });
@@ -120,13 +158,15 @@ export const createMemoryApi = ({ clock, roundTripMs, watchLagMs, copies, onDele
         for (const event of ready) yield copies ? (JSON.parse(JSON.stringify(event)) as typeof event) : event;
         if (signal?.aborted) throw signal.reason;
         if (queue.length > 0) continue;
+        if (ended) return;
         await new Promise<void>((resolve) => {
           wake = resolve;
         });
       }
     } finally {
       bookmarks.cancel();
-      watchers.delete(own);
+      end.cancel();
+      siblings.delete(own);
       signal?.removeEventListener('abort', onAbort);
     }
   }
@@ -137,8 +177,7 @@ export const createMemoryApi = ({ clock, roundTripMs, watchLagMs, copies, onDele
       call(options, () => find(resource, ref) as T),
     list: <T extends KubeObject>(resource: Resource<T>, options?: ListOptions) =>
       call(options, () => {
-        const wanted = selects(options?.namespace, options?.labelSelector);
-        const items = [...table(resource.plural).values()].filter(wanted) as T[];
+        const items = objects(resource.plural, options?.namespace).filter(selects(options?.labelSelector)) as T[];
         return { items, resourceVersion: String(version) };
       }),
     create: <T extends KubeObject>(resource: Resource<T>, object: T, options?: CallOptions) =>
@@ -155,7 +194,15 @@ export const createMemoryApi = ({ clock, roundTripMs, watchLagMs, copies, onDele
         if (held.metadata.resourceVersion !== object.metadata?.resourceVersion) throw conflict(`${name} has changed`);
         return commit('MODIFIED', resource.plural, object);
       }),
-    patch: () => Promise.reject(new KubeError('BadRequest', 'no benchmark needs patches')),
+    patch: <T extends KubeObject>(resource: Resource<T>, ref: ObjectRef, body: unknown, options: PatchOptions) =>
+      call(options, () => {
+        wrote('patch', resource.plural);
+        const patch = body as T & Stored & Conditioned;
+        if (resource.plural === EVENTS) return patch;
+        const held = find(resource, ref);
+        if (held.metadata.resourceVersion !== patch.metadata.resourceVersion) throw conflict(`${ref.name} has changed`);
+        return commit('MODIFIED', resource.plural, merge<T & Stored & Conditioned>(held, patch) as T);
+      }),
     delete: <T extends KubeObject>(resource: Resource<T>, ref: ObjectRef, options?: DeleteOptions) =>
       call(options, () => {
         wrote('delete', resource.plural);
@@ -168,17 +215,14 @@ export const createMemoryApi = ({ clock, roundTripMs, watchLagMs, copies, onDele
         const metadata = { ...held.metadata, deletionTimestamp };
         const left = commit('MODIFIED', resource.plural, { ...held, metadata });
         onDelete(left);
-        return left as T;
+        return left;
       }),
-    watch: <T extends KubeObject>(resource: Resource<T>, options: WatchOptions = {}) => {
-      const wants = selects(options.namespace, options.labelSelector);
-      const stream = open({ plural: resource.plural, wants }, options.sendInitialEvents ?? false, options.signal);
-      return stream as AsyncIterable<WatchEvent<T>>;
-    },
+    watch: <T extends KubeObject>(resource: Resource<T>, options: WatchOptions = {}) =>
+      open(resource.plural, options) as AsyncIterable<WatchEvent<T>>,
     raw: () => Promise.resolve('ok'),
     close: () => Promise.resolve(),
   };
 
-  return { client, commit, writes: writes as ReadonlyMap<string, number> };
+  return { client, commit, find, writes: writes as ReadonlyMap<string, number> };
 };
 export type MemoryApi = ReturnType<typeof createMemoryApi>;

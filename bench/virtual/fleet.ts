@@ -1,36 +1,28 @@
-import type { ControllerRevision, DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
 import type { Node, Pod } from 'kubernetes-types/core/v1.d.ts';
 import { createController } from '../../src/controller/index.ts';
-import { createEventRecorder, type KubeObject } from '../../src/kube/index.ts';
+import { createEventRecorder } from '../../src/kube/index.ts';
 import { nativeKind } from '../../src/native/index.ts';
 import { planApi, type RolloutPlanObject, type RolloutPlanSpec } from '../../src/rollout/index.ts';
 import { createRandom, createVirtualClock, type Env, silentLogger } from '../../src/runtime/index.ts';
-import type { OccupiedSlot } from '../measure/slots.ts';
 import { createMemoryApi } from './api.ts';
+import { createDaemonSet, type DaemonSetOptions, type SimulatedDaemonSet } from './daemon-set.ts';
 
-const NAMESPACE = 'edge';
-const SET_UID = 'set-uid';
 const PLAN = 'rings';
-const LABELS = { app: 'app' };
 const LONGEST_MS = 86_400_000;
 const START_MS = 1_700_000_000_000;
 
-export interface FleetOptions {
+export interface FleetOptions extends Pick<DaemonSetOptions, 'maxUnavailable' | 'downMs'> {
   nodes: number;
-  /** Value of apps.openyurt.io/max-unavailable. */
-  maxUnavailable: string;
-  /** How long a node is down when its pod is replaced, ms; asked once a replacement. */
-  downMs: () => number;
+  /** How many DaemonSets there are, all of them on all nodes. Default 1. */
+  daemonSets?: number;
   roundTripMs: number;
   watchLagMs: number;
   copies?: boolean;
-  /** The rollout plan that the DaemonSet names. */
+  /** The rollout plan that the DaemonSets name. */
   plan?: RolloutPlanSpec;
 }
 
-const iso = (ms: number): string => new Date(ms).toISOString();
-
-const nodeObject = (name: string): Node => ({
+const nodeObject = (name: string, index: number): Node => ({
   apiVersion: 'v1',
   kind: 'Node',
   metadata: {
@@ -44,134 +36,60 @@ const nodeObject = (name: string): Node => ({
       'topology.kubernetes.io/region': 'north',
       'topology.kubernetes.io/zone': `north-${name.slice(-1)}`,
       'example.com/site': `site-${name.slice(-3)}`,
-      'example.com/role': 'till',
+      'example.com/ring': String(index % 20),
     },
   },
   spec: {},
-  status: { conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: iso(START_MS - 3_600_000) }] },
+  status: {
+    conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: new Date(START_MS - 3_600_000).toISOString() }],
+  },
 });
 
-/** A fleet in memory with the real native controller on it: one DaemonSet, and what the cluster does with its pods. */
+/** Whether `holds` was true once for each item: those for which it was are not asked again. */
+const onceForAll = <T>(items: Iterable<T>, holds: (item: T) => boolean): (() => boolean) => {
+  const left = [...items];
+  return () => {
+    for (let last = left.at(-1); last !== undefined && holds(last); last = left.at(-1)) left.pop();
+    return left.length === 0;
+  };
+};
+
+/** A fleet in memory with the real native controller on it: DaemonSets, and what the cluster does with their pods. */
 export const createFleet = (options: FleetOptions) => {
-  const { nodes, maxUnavailable, downMs, roundTripMs, watchLagMs, copies = false } = options;
+  const { nodes, daemonSets = 1, roundTripMs, watchLagMs, copies = false } = options;
   const clock = createVirtualClock(START_MS);
   const env: Env = { clock, random: createRandom(7), log: silentLogger };
-  const downs: OccupiedSlot[] = [];
-  const podOf = new Map<string, Pod>();
-  let release = 1;
-  let made = 0;
-  let changes = 0;
-
-  const onDelete = (pod: KubeObject): void => replacePod(pod as Pod);
-  const api = createMemoryApi({ clock, roundTripMs, watchLagMs, copies, onDelete });
-
-  const podObject = (node: string, ready: boolean): Pod => ({
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: {
-      name: `app-${(made += 1)}`,
-      namespace: NAMESPACE,
-      uid: `pod-${made}`,
-      labels: { ...LABELS, 'controller-revision-hash': `hash${release}` },
-      creationTimestamp: iso(clock.now()),
-      ownerReferences: [{ apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'app', uid: SET_UID, controller: true }],
-    },
-    spec: { nodeName: node, containers: [{ name: 'app', image: `app:v${release}` }] },
-    status: {
-      phase: ready ? 'Running' : 'Pending',
-      conditions: [{ type: 'Ready', status: ready ? 'True' : 'False', lastTransitionTime: iso(clock.now()) }],
-    },
-  });
-
-  const setReady = (node: string, ready: boolean): void => {
-    const pod = podOf.get(node);
-    if (!pod) return;
-    const { phase, conditions } = podObject(node, ready).status ?? {};
-    podOf.set(node, api.commit('MODIFIED', 'pods', { ...pod, status: { phase, conditions } } as Pod));
-  };
-
-  const replacePod = (pod: Pod): void => {
-    const node = pod.spec?.nodeName ?? '';
-    const from = clock.now();
-    const down = downMs();
-    const began = (changes += 1);
-    clock.timer(down / 5, () => {
-      api.commit('DELETED', 'pods', pod);
-      clock.timer(Math.min(30, down / 10), () => podOf.set(node, api.commit('ADDED', 'pods', podObject(node, false))));
-    });
-    clock.timer(down, () => {
-      setReady(node, true);
-      downs.push({
-        node,
-        requestedAt: from,
-        from,
-        to: clock.now(),
-        lagMs: 0,
-        began,
-        ended: (changes += 1),
-        ours: true,
-      });
-    });
-  };
-
-  const daemonSet = (observed: boolean): DaemonSet => ({
-    apiVersion: 'apps/v1',
-    kind: 'DaemonSet',
-    metadata: {
-      name: 'app',
-      namespace: NAMESPACE,
-      uid: SET_UID,
-      generation: release,
-      annotations: {
-        'apps.openyurt.io/update-strategy': 'auto',
-        'apps.openyurt.io/max-unavailable': maxUnavailable,
-        ...(options.plan && { 'edgeset.io/rollout-plan': PLAN }),
-      },
-    },
-    spec: { selector: { matchLabels: LABELS }, updateStrategy: { type: 'OnDelete' }, template: template() },
-    status: {
-      observedGeneration: observed ? release : release - 1,
-      currentNumberScheduled: nodes,
-      desiredNumberScheduled: nodes,
-      numberMisscheduled: 0,
-      numberReady: nodes,
-    },
-  });
-  const template = () => ({
-    metadata: { labels: LABELS },
-    spec: { containers: [{ name: 'app', image: `app:v${release}` }] },
-  });
-  const revision = (): ControllerRevision => ({
-    apiVersion: 'apps/v1',
-    kind: 'ControllerRevision',
-    metadata: {
-      name: `app-${release}`,
-      namespace: NAMESPACE,
-      uid: `revision-${release}`,
-      labels: { ...LABELS, 'controller-revision-hash': `hash${release}` },
-      ownerReferences: [{ apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'app', uid: SET_UID, controller: true }],
-    },
-    revision: release,
-    data: { spec: { template: { ...template(), $patch: 'replace' } } },
+  const sets = new Map<string, SimulatedDaemonSet>();
+  const api = createMemoryApi({
+    clock,
+    roundTripMs,
+    watchLagMs,
+    copies,
+    onDelete: (pod) => sets.get(pod.metadata.namespace ?? '')?.replacePod(pod as Pod),
   });
 
   const names = Array.from({ length: nodes }, (_, index) => `edge-${String(index).padStart(6, '0')}`);
-  for (const name of names) {
-    api.commit('ADDED', 'nodes', nodeObject(name));
-    podOf.set(name, api.commit('ADDED', 'pods', podObject(name, true)));
+  const commitNodes = (change: 'ADDED' | 'MODIFIED'): void => {
+    for (const [index, name] of names.entries()) api.commit(change, 'nodes', nodeObject(name, index));
+  };
+  commitNodes('ADDED');
+  for (let index = 0; index < daemonSets; index += 1) {
+    const namespace = `edge-${index}`;
+    if (options.plan) {
+      const { apiVersion, plan } = planApi;
+      const object: RolloutPlanObject = {
+        apiVersion,
+        kind: plan.kind,
+        metadata: { name: PLAN, namespace },
+        spec: options.plan,
+      };
+      api.commit('ADDED', plan.plural, object);
+    }
+    const plan = options.plan && PLAN;
+    sets.set(namespace, createDaemonSet({ ...options, api, clock, namespace, nodes: names, plan }));
   }
-  if (options.plan) {
-    const { apiVersion, plan } = planApi;
-    const object: RolloutPlanObject = {
-      apiVersion,
-      kind: plan.kind,
-      metadata: { name: PLAN, namespace: NAMESPACE },
-      spec: options.plan,
-    };
-    api.commit('ADDED', plan.plural, object);
-  }
-  api.commit('ADDED', 'daemonsets', daemonSet(true));
-  api.commit('ADDED', 'controllerrevisions', revision());
+  const [first] = sets.values();
+  if (!first) throw new RangeError('a fleet has at least one DaemonSet');
 
   const events = createEventRecorder({
     client: api.client,
@@ -188,6 +106,21 @@ export const createFleet = (options: FleetOptions) => {
       throw new Error('what is waited for on the virtual clock never happens');
   };
 
+  const complete = (): Promise<void> =>
+    until(
+      onceForAll(
+        controller.snapshot(),
+        ({ namespace, ledger }) => ledger.state.lastComplete?.hash === sets.get(namespace)?.hash(),
+      ),
+    );
+
+  /** Starts the caches. */
+  const run = (): void => {
+    void events.run(stop.signal);
+    void controller.run(stop.signal);
+  };
+  const lead = (): void => void controller.lead(stop.signal);
+
   return {
     names,
     clock,
@@ -195,25 +128,25 @@ export const createFleet = (options: FleetOptions) => {
     until,
     controller,
     writes: api.writes,
-    /** Every replacement so far that has ended. */
-    downs: downs as readonly OccupiedSlot[],
+    /** Lets virtual time pass until every DaemonSet has completed the rollout of its latest template. */
+    complete,
     /** Starts the controller; resolves when its status says that all nodes run the first revision. */
     async start(): Promise<void> {
-      void events.run(stop.signal);
-      void controller.run(stop.signal);
-      await until(() => controller.synced());
-      void controller.lead(stop.signal);
-      const isComplete = (): boolean =>
-        [...controller.snapshot()].some(({ ledger }) => ledger.state.lastComplete?.hash === 'hash1');
-      await until(isComplete);
+      run();
+      await until(controller.synced);
+      lead();
+      await complete();
     },
-    /** Sets a new template; the DaemonSet controller records it at once. */
+    daemonSets: [...sets.values()],
+    /** Of the first DaemonSet. */
+    downs: first.downs,
+    setReady: first.setReady,
+    /** Sets a new template for each DaemonSet. */
     release(): void {
-      release += 1;
-      api.commit('ADDED', 'controllerrevisions', revision());
-      api.commit('MODIFIED', 'daemonsets', daemonSet(true));
+      for (const set of sets.values()) set.release();
     },
-    setReady,
+    /** Every node says that it is as it was. */
+    heartbeat: (): void => commitNodes('MODIFIED'),
     async stop(): Promise<void> {
       stop.abort(new Error('the benchmark is over'));
       await new Promise((resolve) => setImmediate(resolve));
