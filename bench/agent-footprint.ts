@@ -10,6 +10,7 @@ import { type AgentProcess, startBareAgent, startBundledAgent } from './measure/
 import { type Benchmark, mib } from './measure/figure.ts';
 import { startHttp2Front } from './measure/http2-front.ts';
 import { cpuMsOf, peakResidentOf, residentOf, watchMachine } from './measure/machine.ts';
+import { median } from './measure/median.ts';
 
 /** YurtHub v1.7, idle, takes 66 MiB. */
 const RESIDENT = 60 * 1024 * 1024;
@@ -18,8 +19,6 @@ const STARTS = 7;
 const NODE = 'edge-1';
 /** Filling the cache and giving back what starting took is over by then. */
 const SETTLED_MS = 20_000;
-
-const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
 
 const bytesWrittenBy = (pid: number): number =>
   Number(/^write_bytes: (\d+)$/m.exec(readFileSync(`/proc/${pid}/io`, 'utf8'))?.[1]);

@@ -10,12 +10,11 @@ import { daemonRolloutCrd } from '../src/rollout/index.ts';
 import { startEmbeddedCluster } from '../test/sim/cluster.ts';
 import type { Benchmark } from './measure/figure.ts';
 import { watchMachine } from './measure/machine.ts';
+import { median } from './measure/median.ts';
 
 /** Of the time of a bare Node that sends one request. */
 const LARGEST_RATIO = 1.3;
 const NAMESPACE = 'default';
-
-const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
 
 interface Kubeconfig {
   clusters: [{ cluster: { server: string; 'certificate-authority-data': string } }];

@@ -2,6 +2,7 @@ import type { RolloutPlanSpec } from '../src/rollout/index.ts';
 import { createRandom } from '../src/runtime/index.ts';
 import type { Benchmark, Figure } from './measure/figure.ts';
 import { watchMachine } from './measure/machine.ts';
+import { median } from './measure/median.ts';
 import { createFleet, type Fleet } from './virtual/fleet.ts';
 
 const GOAL = 1.5;
@@ -11,8 +12,6 @@ const PODS = 2_000;
 const EVENTS_A_POD = 3;
 const WARM_UP = 2;
 const ROUNDS = 9;
-
-const median = (values: number[]): number => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 
 /**
  * A pod's readiness changes: watch event, projection, cache, ledger, work queue, decision, status. One at a time, so that

@@ -5,6 +5,7 @@ import type { Manager } from '../test/conformance/index.ts';
 import { eventually } from '../test/support/index.ts';
 import type { Benchmark, Figure } from './measure/figure.ts';
 import { watchMachine } from './measure/machine.ts';
+import { median } from './measure/median.ts';
 import { type AdvancedRelease, advanced } from './real/advanced.ts';
 import { type RealFleet, startRealFleet } from './real/fleet.ts';
 import { type NativeRelease, native } from './real/native.ts';
@@ -20,8 +21,6 @@ const TIMEOUT_MS = 600_000;
 const REST_MS = 2_000;
 /** Up to here, the other ways of an update are measured as well: what they do to a status doesn't depend on the number of nodes. */
 const SMALL = 10;
-
-const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
 
 interface Bursts<R extends Release> {
   fleet: RealFleet<R>;
