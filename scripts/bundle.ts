@@ -133,6 +133,10 @@ interface Program {
   define?: Readonly<Record<string, string>>;
 }
 
+/** esbuild leaves the characters of regular expressions as they are. There, an escape means the same. */
+const escapeRegExps = (text: string): string =>
+  text.replaceAll(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+
 /** Writes the program into the folder, and beside it the licenses of what is in it. */
 const bundle = async (
   folder: string,
@@ -168,7 +172,7 @@ const bundle = async (
   const notices = `${file}.LEGAL.txt`;
   const packages = packagesIn([...Object.keys(metafile.inputs), ...inputs], root);
   const files = [
-    ...outputFiles,
+    ...outputFiles.map(({ path: name, text }) => ({ path: name, contents: Buffer.from(escapeRegExps(text)) })),
     ...Object.entries(data).map(([name, contents]) => ({
       path: path.join(folder, name),
       contents: Buffer.from(contents),
