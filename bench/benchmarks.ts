@@ -14,12 +14,15 @@ import { memoryReal } from './memory-real.ts';
 import { rolloutReal } from './rollout-real.ts';
 import { rolloutVirtual } from './rollout-virtual.ts';
 import { sim } from './sim.ts';
+import { soak, soakResident } from './soak.ts';
 import { statusLag } from './status-lag.ts';
 
 /** In the order in which they run: the last ones start a real control plane each. */
 export const benchmarks: readonly Benchmark[] = [
   event,
   rolloutVirtual,
+  soak,
+  soakResident,
   sim,
   ingest,
   heap,

@@ -24,7 +24,14 @@ const parse = () =>
 
 const runOne = (name: string, quick: boolean): Promise<number> =>
   new Promise((resolve, reject) => {
-    const args = ['--expose-gc', join(import.meta.dirname, 'run-one.ts'), name, ...(quick ? ['--quick'] : [])];
+    const { flags = [] } = benchmarks.find((each) => each.name === name) ?? {};
+    const args = [
+      ...flags,
+      '--expose-gc',
+      join(import.meta.dirname, 'run-one.ts'),
+      name,
+      ...(quick ? ['--quick'] : []),
+    ];
     const child = spawn(process.execPath, args, { stdio: 'inherit' });
     const pass = (signal: NodeJS.Signals) => (): void => void child.kill(signal);
     const [onTerm, onInt] = [pass('SIGTERM'), pass('SIGINT')];

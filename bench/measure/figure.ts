@@ -16,6 +16,8 @@ export interface RunOptions {
 
 export interface Benchmark {
   name: string;
+  /** Flags of Node for its process. Default none. */
+  flags?: readonly string[];
   /** Those of minutes give each figure as soon as they have it. */
   run(options: RunOptions): Promise<Figure[]> | AsyncIterable<Figure>;
 }
@@ -27,5 +29,7 @@ export const formatFigure = ({ name, measured, goal, met }: Figure): string => {
 
 const MIB = 1024 * 1024;
 export const mib = (bytes: number): string => `${(bytes / MIB).toFixed(bytes < 10 * MIB ? 1 : 0)} MiB`;
+/** 10^6 bytes each, as memory requests are often given. */
+export const megabytes = (bytes: number): string => `${Math.round(bytes / 1e6)} MB`;
 export const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 export const percent = (share: number): string => `${Math.round(share * 100)} %`;
