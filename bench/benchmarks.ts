@@ -13,6 +13,7 @@ import type { Benchmark } from './measure/figure.ts';
 import { memoryReal } from './memory-real.ts';
 import { rolloutReal } from './rollout-real.ts';
 import { rolloutVirtual } from './rollout-virtual.ts';
+import { scale } from './scale.ts';
 import { sim } from './sim.ts';
 import { soak, soakResident } from './soak.ts';
 import { statusLag } from './status-lag.ts';
@@ -21,6 +22,7 @@ import { statusLag } from './status-lag.ts';
 export const benchmarks: readonly Benchmark[] = [
   event,
   rolloutVirtual,
+  scale,
   soak,
   soakResident,
   sim,

@@ -1,7 +1,7 @@
 import type { ControllerRevision, DaemonSet, DaemonSetCondition } from 'kubernetes-types/apps/v1.d.ts';
 import type { Pod, PodStatus } from 'kubernetes-types/core/v1.d.ts';
 import { daemonSets } from '../../src/kube/index.ts';
-import type { VirtualClock } from '../../src/runtime/index.ts';
+import type { Clock } from '../../src/runtime/index.ts';
 import type { OccupiedSlot } from '../measure/slots.ts';
 import type { MemoryApi } from './api.ts';
 
@@ -14,7 +14,7 @@ const OLD_REVISIONS = 10;
 
 export interface DaemonSetOptions {
   api: MemoryApi;
-  clock: VirtualClock;
+  clock: Clock;
   /** Each has its own. */
   namespace: string;
   nodes: readonly string[];
@@ -35,6 +35,7 @@ export const createDaemonSet = ({ api, clock, namespace, nodes, maxUnavailable, 
   let release = 1;
   let made = 0;
   let changes = 0;
+  let deleted = 0;
 
   const iso = (ms: number): string => new Date(ms).toISOString();
   const hashOf = (number: number): string => `hash${digits(number)}`;
@@ -114,6 +115,8 @@ export const createDaemonSet = ({ api, clock, namespace, nodes, maxUnavailable, 
     /** Of its latest template. */
     hash: (): string => hashOf(release),
     setReady,
+    /** How many of its pods were deleted so far. */
+    deleted: (): number => deleted,
     /** Every replacement that has ended since the caller last emptied this. */
     downs,
     /** Sets a new template; the DaemonSet controller records it at once. */
@@ -131,6 +134,7 @@ export const createDaemonSet = ({ api, clock, namespace, nodes, maxUnavailable, 
       const from = clock.now();
       const down = downMs();
       const began = (changes += 1);
+      deleted += 1;
       clock.timer(down / 5, () => {
         api.commit('DELETED', 'pods', pod);
         clock.timer(Math.min(30, down / 10), () =>

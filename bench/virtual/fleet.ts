@@ -3,13 +3,17 @@ import { createController } from '../../src/controller/index.ts';
 import { createEventRecorder } from '../../src/kube/index.ts';
 import { nativeKind } from '../../src/native/index.ts';
 import { planApi, type RolloutPlanObject, type RolloutPlanSpec } from '../../src/rollout/index.ts';
-import { createRandom, createVirtualClock, type Env, silentLogger } from '../../src/runtime/index.ts';
+import { createRandom, type Env, silentLogger } from '../../src/runtime/index.ts';
 import { createMemoryApi } from './api.ts';
 import { createDaemonSet, type DaemonSetOptions, type SimulatedDaemonSet } from './daemon-set.ts';
+import { createWorkingClock } from './working-clock.ts';
 
 const PLAN = 'rings';
 const LONGEST_MS = 86_400_000;
 const START_MS = 1_700_000_000_000;
+/** Each node has a label with one of so many values. */
+const RINGS = 20;
+const RING_LABEL = 'example.com/ring';
 
 export interface FleetOptions extends Pick<DaemonSetOptions, 'maxUnavailable' | 'downMs'> {
   nodes: number;
@@ -21,6 +25,20 @@ export interface FleetOptions extends Pick<DaemonSetOptions, 'maxUnavailable' | 
   /** The rollout plan that the DaemonSets name. */
   plan?: RolloutPlanSpec;
 }
+
+/** A plan of so many stages, at most 20, of as many nodes each. */
+export const stagedPlan = (stages: number): RolloutPlanSpec => ({
+  stages: Array.from({ length: stages }, (_, index) => {
+    const values = Array.from(
+      Array(RINGS)
+        .keys()
+        .filter((ring) => ring % stages === index),
+      String,
+    );
+    const selector = { matchExpressions: [{ key: RING_LABEL, operator: 'In' as const, values }] };
+    return { name: `stage-${index}`, nodes: { selector } };
+  }),
+});
 
 const nodeObject = (name: string, index: number): Node => ({
   apiVersion: 'v1',
@@ -36,7 +54,7 @@ const nodeObject = (name: string, index: number): Node => ({
       'topology.kubernetes.io/region': 'north',
       'topology.kubernetes.io/zone': `north-${name.slice(-1)}`,
       'example.com/site': `site-${name.slice(-3)}`,
-      'example.com/ring': String(index % 20),
+      [RING_LABEL]: String(index % RINGS),
     },
   },
   spec: {},
@@ -46,7 +64,7 @@ const nodeObject = (name: string, index: number): Node => ({
 });
 
 /** Whether `holds` was true once for each item: those for which it was are not asked again. */
-const onceForAll = <T>(items: Iterable<T>, holds: (item: T) => boolean): (() => boolean) => {
+export const onceForAll = <T>(items: Iterable<T>, holds: (item: T) => boolean): (() => boolean) => {
   const left = [...items];
   return () => {
     for (let last = left.at(-1); last !== undefined && holds(last); last = left.at(-1)) left.pop();
@@ -57,7 +75,7 @@ const onceForAll = <T>(items: Iterable<T>, holds: (item: T) => boolean): (() => 
 /** A fleet in memory with the real native controller on it: DaemonSets, and what the cluster does with their pods. */
 export const createFleet = (options: FleetOptions) => {
   const { nodes, daemonSets = 1, roundTripMs, watchLagMs, copies = false } = options;
-  const clock = createVirtualClock(START_MS);
+  const clock = createWorkingClock(START_MS);
   const env: Env = { clock, random: createRandom(7), log: silentLogger };
   const sets = new Map<string, SimulatedDaemonSet>();
   const api = createMemoryApi({
@@ -128,6 +146,9 @@ export const createFleet = (options: FleetOptions) => {
     until,
     controller,
     writes: api.writes,
+    run,
+    /** Begins to act: the process has the lease. */
+    lead,
     /** Lets virtual time pass until every DaemonSet has completed the rollout of its latest template. */
     complete,
     /** Starts the controller; resolves when its status says that all nodes run the first revision. */
