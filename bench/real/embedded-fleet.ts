@@ -1,0 +1,25 @@
+import { startEmbeddedCluster } from '../../test/sim/cluster.ts';
+import { addNodes, type ClusterFleet, createClusterFleet } from './cluster-fleet.ts';
+import type { Release, Workload } from './workload.ts';
+
+/** Leases are renewed every ten seconds, as by real kubelets, and no node becomes NotReady beside a busy benchmark. */
+const GRACE_MS = 600_000;
+const NODES_AT_ONCE = 500;
+
+/**
+ * The embedded cluster, in this process, for more nodes than a real control plane can serve on two cores. The manager talks to
+ * it over HTTPS, as to a real one.
+ */
+export const startEmbeddedFleet = async <R extends Release>(
+  nodes: number,
+  workload: Pick<Workload<R>, 'args' | 'path' | 'object'>,
+): Promise<ClusterFleet<R>> => {
+  const cluster = await startEmbeddedCluster({ graceMs: GRACE_MS });
+  try {
+    await addNodes(cluster, nodes, NODES_AT_ONCE);
+    return await createClusterFleet(cluster, { api: cluster.api, nodes, workload });
+  } catch (error) {
+    await cluster.stop();
+    throw error;
+  }
+};
