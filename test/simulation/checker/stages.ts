@@ -216,19 +216,22 @@ export const createStagesCheck = (
     }
   };
 
-  /** G3, by what the sender has observed: how many nodes there are, and how many of them are online. */
+  /** G3, by what the sender has observed: the plan, which nodes there are, and which of them are online. */
   const checkOnline = (call: Call, { name }: DaemonRolloutStage): void => {
-    const { nodes, daemonSet } = viewOf(call.process);
-    const spec = plan.plan;
-    if (!spec || !plan.isSettled()) return;
+    const { nodes, daemonSet, plan: observed } = viewOf(call.process);
+    if (!plan.plan || !plan.isSettled()) return;
     check('G3');
-    let online = 0;
-    for (const [node, { ready, since, node: object }] of nodes) {
-      if (!isEligible(object, daemonSet)) continue;
-      if (plan.stageOf(spec, { name: node, labels: object.metadata?.labels ?? {} }) !== name) continue;
-      if (ready || (since !== undefined && clockOf(call.process) - since < SLACK_MS)) online += 1;
-    }
-    if (online === 0) violation('G3', `${call.process} passes stage ${name}, of which no node is online`);
+    const online = [...nodes].filter(
+      ([, { ready, since, node }]) =>
+        isEligible(node, daemonSet) && (ready || (since !== undefined && clockOf(call.process) - since < SLACK_MS)),
+    );
+    const hasOnline = (spec: RolloutPlanSpec): boolean =>
+      online.some(
+        ([node, { node: object }]) =>
+          plan.stageOf(spec, { name: node, labels: object.metadata?.labels ?? {} }) === name,
+      );
+    if (![...plan.recentPlans(), ...(observed ? [observed] : [])].some(hasOnline))
+      violation('G3', `${call.process} passes stage ${name}, of which no node is online`);
   };
 
   return {
