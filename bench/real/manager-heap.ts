@@ -1,9 +1,9 @@
 import type { Manager } from '../../test/conformance/index.ts';
 import { eventually } from '../../test/support/index.ts';
 
-/** To be called before the manager is started: several may be looked into on one machine. */
+/** To be called before the manager is started: its own flags keep the inspector closed. Several may run on one machine. */
 export const allowInspection = (): void => {
-  process.env.NODE_OPTIONS = `${process.env.NODE_OPTIONS ?? ''} --inspect-port=127.0.0.1:0`;
+  process.env.NODE_OPTIONS = `${process.env.NODE_OPTIONS ?? ''} --inspect=127.0.0.1:0`;
 };
 
 /** Sends one command after the other; resolves with the last one's result. */
@@ -26,8 +26,6 @@ const command = (url: string, methods: readonly string[]): Promise<Record<string
 
 /** Bytes of live objects in the manager's process, after collections that its inspector is asked for. */
 export const managerHeap = async (manager: Manager): Promise<number> => {
-  // Node opens its inspector on this signal; it costs memory, so resident memory is read before.
-  process.kill(manager.pid, 'SIGUSR1');
   const url = await eventually(
     'the inspector listens',
     async () => {
