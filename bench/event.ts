@@ -1,7 +1,7 @@
 import type { RolloutPlanSpec } from '../src/rollout/index.ts';
 import { createRandom } from '../src/runtime/index.ts';
 import type { Benchmark, Figure } from './measure/figure.ts';
-import { watchMachine } from './measure/machine.ts';
+import { cpuMs, watchMachine } from './measure/machine.ts';
 import { median } from './measure/median.ts';
 import { createFleet, type Fleet } from './virtual/fleet.ts';
 
@@ -55,11 +55,10 @@ const underWay = async (nodes: number, maxUnavailable: string, plan?: RolloutPla
   const chance = createRandom(3);
   return {
     async round() {
-      const before = process.cpuUsage();
+      const before = cpuMs();
       // Each node under update brings about one event a second; the status, written once a second, is as long as they are many.
       await flip(fleet, chance, PODS, inFlight);
-      const { user, system } = process.cpuUsage(before);
-      return (user + system) / (EVENTS_A_POD * PODS);
+      return ((cpuMs() - before) * 1000) / (EVENTS_A_POD * PODS);
     },
     stop: () => fleet.stop(),
   };

@@ -2,7 +2,7 @@
 //   bench/ingest/reader.ts edgeset|client-node URL PODS EVENTS; needs --expose-gc
 
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import { liveHeap, peakResidentOf } from '../measure/machine.ts';
+import { cpuMs, liveHeap, peakResidentOf } from '../measure/machine.ts';
 
 export interface Ingested {
   /** Client code loaded before: from the first request to the whole list in the cache, and from there to the last event. */
@@ -89,12 +89,12 @@ const main = async (name: string, url: string, pods: number, events: number): Pr
   const endedAt = performance.now();
   if (known.size !== pods) throw new Error(`${known.size} of ${pods} pods were seen`);
   const peakBytes = peakResidentOf('self');
-  const { user, system } = process.cpuUsage();
+  const usedMs = cpuMs();
   known.clear();
   const result: Ingested = {
     listMs: listedAt - startedAt,
     watchMs: endedAt - listedAt,
-    cpuMs: (user + system) / 1000,
+    cpuMs: usedMs,
     peakBytes,
     heapBytes: liveHeap() - heapBefore,
   };

@@ -40,6 +40,18 @@ export const cpuMsOf = (pid: number): number => {
   return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
 };
 
+/** CPU that this process has used, all its threads, ms. */
+export const cpuMs = (): number => {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+};
+
+/** CPU that this thread has used, ms. V8 compiles in other threads, and nothing waits for them. */
+export const threadCpuMs = (): number => {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
+};
+
 const memoryField = (pid: number | 'self', field: 'VmRSS' | 'VmHWM'): number => {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   return Number(new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(status)?.[1] ?? 0) * 1024;

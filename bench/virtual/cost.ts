@@ -1,9 +1,8 @@
 import { createRandom, nextTurn } from '../../src/runtime/index.ts';
 import { lognormal } from '../measure/lognormal.ts';
-import { liveHeap } from '../measure/machine.ts';
+import { cpuMs, liveHeap } from '../measure/machine.ts';
 import { median } from '../measure/median.ts';
 import { createFleet, onceForAll, stagedPlan } from './fleet.ts';
-import { cpuMs } from './working-clock.ts';
 
 const DOWN_MS = 6_000;
 const NEVER_MS = 1e9;

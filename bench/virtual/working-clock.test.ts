@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { createWorkingClock, threadCpuMs } from './working-clock.ts';
+import { threadCpuMs } from '../measure/machine.ts';
+import { createWorkingClock } from './working-clock.ts';
 
 const spend = (ms: number): void => {
   const end = threadCpuMs() + ms;

@@ -1,26 +1,15 @@
 import { createVirtualClock, nextTurn, type VirtualClock } from '../../src/runtime/index.ts';
+import { threadCpuMs } from '../measure/machine.ts';
 
 const LONGEST_MS = 86_400_000;
-
-/** CPU that this process has used, all its threads, ms. */
-export const cpuMs = (): number => {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1000;
-};
-
-/** CPU that this thread has used, ms. V8 compiles in other threads, and nothing waits for them. */
-export const threadCpuMs = (): number => {
-  const { user, system } = process.threadCpuUsage();
-  return (user + system) / 1000;
-};
 
 /** A virtual clock on which work may take time. */
 export interface WorkingClock extends Omit<VirtualClock, 'pending'> {
   /**
    * Lets time pass until `done` as on a machine that does nothing else: work takes the CPU time of this thread, and waiting takes
-   * none of it. `others`: CPU time of this thread that was used for something else so far, ms.
+   * none of it.
    */
-  work(done: () => boolean, others?: () => number): Promise<void>;
+  work(done: () => boolean): Promise<void>;
 }
 
 export const createWorkingClock = (startMs: number): WorkingClock => {
@@ -32,8 +21,8 @@ export const createWorkingClock = (startMs: number): WorkingClock => {
     ...virtual,
     now,
     timer: (delayMs, fire) => virtual.timer(now() - virtual.now() + Math.max(0, delayMs), fire),
-    async work(done, others = () => 0) {
-      const used = (): number => Math.floor(threadCpuMs() - others());
+    async work(done) {
+      const used = (): number => Math.floor(threadCpuMs());
       let before = used();
       for (;;) {
         await nextTurn();
