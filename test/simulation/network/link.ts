@@ -38,6 +38,8 @@ export interface Link {
   readonly up: boolean;
   /** A watch is open that receives nothing, and whose client has not noticed yet. */
   readonly silent: boolean;
+  /** A watch has events that come later than they travel. */
+  readonly late: boolean;
   /** Now, or once the link is restored. */
   whenUp(work: () => void): void;
   /** `onEffect` is called once the cut holds something back. */
@@ -173,6 +175,9 @@ export const createLink = ({ time, random, latencyMs }: LinkOptions): Link => {
     },
     get silent() {
       return open.values().some((stream) => stream.silent);
+    },
+    get late() {
+      return open.values().some(({ lastAt }) => lastAt > time.now() + 2 * latencyMs);
     },
     whenUp(work) {
       if (up) {

@@ -199,9 +199,9 @@ export const createManagers = (options: ManagersOptions) => {
         machine.resume();
       }
     },
-    /** No manager is stopped or cut off, or has a watch that has fallen silent. */
+    /** No manager is stopped or cut off, or has a watch that is late or has fallen silent. */
     areHealthy: (): boolean =>
-      present.every(({ machine, link }) => machine.state === 'running' && link.up && !link.silent),
+      present.every(({ machine, link }) => machine.state === 'running' && link.up && !link.silent && !link.late),
   };
 };
 export type Managers = ReturnType<typeof createManagers>;
