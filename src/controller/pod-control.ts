@@ -23,8 +23,11 @@ export type WriteOutcome =
   | { kind: 'done'; pod: PodFacts | undefined }
   /** The pod is gone, or another pod has its name. */
   | { kind: 'gone' }
-  /** The pod has changed since the decision, or was prepared for the update: decide again on what it is now. */
-  | { kind: 'changed'; pod: PodFacts }
+  /**
+   * The pod has changed since the decision, or was prepared for the update: decide again on what it is now. `begun`: the update's
+   * own first write took it out of service.
+   */
+  | { kind: 'changed'; pod: PodFacts; begun?: true }
   /** Nothing was sent: a hook comes first. To be tried again when the pod has changed, or at `at`, epoch ms. */
   | { kind: 'later'; at: number }
   /** `reason`: the API server's reason; undefined if it did not look at the request, which says nothing about the pod. */

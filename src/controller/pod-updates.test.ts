@@ -12,10 +12,16 @@ const prepare = (nodes: readonly string[] = ['n1', 'n2']) => {
   const clock = createTestClock();
   const ledger = createTestLedger(clock, nodes);
   const { recorder, reasons } = createTestRecorder();
-  const sent: { what: string; node: string; signal: AbortSignal; answer: (outcome: WriteOutcome) => void }[] = [];
-  const send = (what: string) => (node: string, _pod: PodVersion, signal: AbortSignal) => {
+  const sent: {
+    what: string;
+    node: string;
+    version: string;
+    signal: AbortSignal;
+    answer: (outcome: WriteOutcome) => void;
+  }[] = [];
+  const send = (what: string) => (node: string, pod: PodVersion, signal: AbortSignal) => {
     const { promise, resolve } = Promise.withResolvers<WriteOutcome>();
-    sent.push({ what, node, signal, answer: resolve });
+    sent.push({ what, node, version: pod.podResourceVersion, signal, answer: resolve });
     return promise;
   };
   let settledWrites = 0;
@@ -188,6 +194,23 @@ describe('an update', () => {
     await answer({ kind: 'changed', pod: podFacts('n1', 'h1', { resourceVersion: '12' }) });
     assert.equal(stage('n1'), 'reserved');
     assert.equal(ledger.get('n1')?.pods[0]?.facts.resourceVersion, '12');
+  });
+
+  it('goes on after its first write in the version that the pod has by then', async () => {
+    const { ledger, clock, updates, sent, answer, stage } = prepare();
+    reserve(ledger, 'n1', clock, 'in-place');
+    const closed = (resourceVersion: string) => podFacts('n1', 'h1', { resourceVersion, updatingInPlace: true });
+    updates.update('n1', 'change');
+    await answer({ kind: 'changed', pod: closed('11'), begun: true });
+    assert.equal(stage('n1'), 'reserved');
+    ledger.setPod(closed('12'), clock.now());
+    updates.update('n1', 'change');
+    assert.deepEqual(
+      sent.map(({ version }) => version),
+      [sent[0]?.version, '12'],
+    );
+    await answer({ kind: 'changed', pod: closed('12') });
+    assert.equal(stage('n1'), 'unsure', 'the pod is still the one that the second write was sent for');
   });
 
   it('has an unknown outcome if the pod is still the one that it was sent for', async () => {

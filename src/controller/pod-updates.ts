@@ -1,4 +1,4 @@
-import { type Ledger, mayHaveStarted, type NodeUpdate, type PodFacts } from '../rollout/index.ts';
+import { boundVersion, type Ledger, mayHaveStarted, type NodeUpdate, type PodFacts } from '../rollout/index.ts';
 import type { Env } from '../runtime/index.ts';
 import type { ControllerMetrics, PodWrites } from './kind-adapter.ts';
 import type { PodVersion, WriteOutcome } from './pod-control.ts';
@@ -82,7 +82,12 @@ export const createPodUpdates = ({ env, ledger, podWrites, events, metrics, onWr
     );
   };
 
-  const recordUpdate = (node: string, update: NodeUpdate, outcome: WriteOutcome): void => {
+  const recordUpdate = (
+    node: string,
+    update: NodeUpdate,
+    sent: { version: string; at: number },
+    outcome: WriteOutcome,
+  ): void => {
     if (!stillHoldsSlot(node, update)) return;
     const now = clock.now();
     switch (outcome.kind) {
@@ -92,7 +97,12 @@ export const createPodUpdates = ({ env, ledger, podWrites, events, metrics, onWr
         break;
       case 'changed':
         // Whatever was sent for the older version of the pod can no longer succeed.
-        ledger.setStage(node, outcome.pod.resourceVersion === update.podResourceVersion ? 'unsure' : 'reserved', now);
+        ledger.setStage(
+          node,
+          outcome.pod.resourceVersion === sent.version ? 'unsure' : 'reserved',
+          now,
+          outcome.begun && sent.at,
+        );
         break;
       case 'refused':
         if (outcome.reason === undefined) {
@@ -134,12 +144,16 @@ export const createPodUpdates = ({ env, ledger, podWrites, events, metrics, onWr
     /** Executes the update that the node's slot is reserved for, on the pod that it is reserved for. */
     update(node: string, kind: Exclude<PodWriteKind, 'deleteReplaced'>): number {
       const update = reservedFor(node);
-      if (!update) return Number.POSITIVE_INFINITY;
+      const record = ledger.get(node);
+      if (!update || !record) return Number.POSITIVE_INFINITY;
+      const at = clock.now();
+      const version = boundVersion(record, at) ?? update.podResourceVersion;
+      const pod = { podName: update.podName, podUid: update.podUid, podResourceVersion: version };
       const write = (signal: AbortSignal): Promise<WriteOutcome> => {
         ledger.setStage(node, 'sending', clock.now());
-        return send(kind, node, update, signal);
+        return send(kind, node, pod, signal);
       };
-      return start(node, update, write, (outcome) => recordUpdate(node, update, outcome));
+      return start(node, pod, write, (outcome) => recordUpdate(node, update, { version, at }, outcome));
     },
     /** Deletes the pod that a new one has replaced: it needs no slot of its own, it uses the one of the surge. */
     deleteReplaced(

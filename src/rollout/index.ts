@@ -120,6 +120,7 @@ export { misspelledKeys, spellings } from './policy/spelling.ts';
 export { readTerms } from './policy/terms.ts';
 export { formatPlanName, formatPolicyError, type PlanName, type PolicyError, parseDuration } from './policy/values.ts';
 export { AGENT_ACK_TIMEOUT_MS } from './record/images.ts';
+export { boundVersion } from './record/in-place.ts';
 export { MAX_CLOCK_SKEW_MS } from './record/observe.ts';
 export { type Cause, type Phase, phases } from './record/phase.ts';
 export { isStale, livePod } from './record/pods.ts';

@@ -123,6 +123,14 @@ const planBatches = (pod: Pod, plan: InPlacePlan, now: number) => {
 };
 
 const CLOCK_SLACK_MS = 2_000;
+/**
+ * The kubelet writes to a pod as soon as its gate closes, and a patch meanwhile would conflict with that. It may also be gone,
+ * or have nothing to report.
+ */
+const REPORTED_WITHIN_MS = 1_000;
+
+const isReported = (pod: Pod, type: string, status: 'True' | 'False'): boolean =>
+  pod.status?.conditions?.some((condition) => condition.type === type && condition.status === status) ?? false;
 
 const begin = ({ pod, revision, graceMs, now }: InPlaceInput, plan: InPlacePlan): InPlaceStep => {
   const disrupts = !isEmpty(plan.images) || !isEmpty(plan.resources);
@@ -130,9 +138,13 @@ const begin = ({ pod, revision, graceMs, now }: InPlaceInput, plan: InPlacePlan)
   if (disrupts && condition?.status !== 'False')
     return { kind: 'status', body: gatePatch(pod, [gate.inPlace], false, 'StartInPlaceUpdate', now) };
   const closedAt = Date.parse(condition?.lastTransitionTime ?? '');
+  const isFromOtherClock = closedAt > now + CLOCK_SLACK_MS;
+  const reportedUntil = closedAt + WHOLE_SECOND_MS + REPORTED_WITHIN_MS;
+  if (disrupts && isReported(pod, 'Ready', 'True') && now < reportedUntil && !isFromOtherClock)
+    return { kind: 'wait', why: 'the kubelet has not reported that it is out of service', until: reportedUntil };
   if (disrupts && graceMs > 0) {
     // A time in the future is from another machine's clock: start the grace period again, by our own clock.
-    if (closedAt > now + CLOCK_SLACK_MS)
+    if (isFromOtherClock)
       return {
         kind: 'status',
         body: gatePatch({ ...pod, status: {} }, [gate.inPlace], false, 'StartInPlaceUpdate', now),
@@ -189,8 +201,7 @@ const isBehind = (pod: Pod, wanted: InPlaceInput['resources']): boolean => {
   });
 };
 
-const inProgress = (pod: Pod): boolean =>
-  pod.status?.conditions?.some(({ type, status }) => type === 'PodResizeInProgress' && status === 'True') ?? false;
+const inProgress = (pod: Pod): boolean => isReported(pod, 'PodResizeInProgress', 'True');
 
 const resizeStep = (pod: Pod, wanted: InPlaceInput['resources']): InPlaceStep | undefined => {
   const differing = Object.entries(wanted).filter(([name, resources]) => !grants(resourcesOf(pod, name), resources));
@@ -215,10 +226,7 @@ const READY_SOON_MS = 2_000;
 
 /** Until when the gate stays closed: opening it earlier would conflict with that write, and the pod isn't ready anyway. */
 const closedUntil = (pod: Pod, state: InPlaceState | undefined): number => {
-  const isUnready = pod.status?.conditions?.some(
-    ({ type, status }) => type === 'ContainersReady' && status === 'False',
-  );
-  if (!isUnready || !state) return 0;
+  if (!isReported(pod, 'ContainersReady', 'False') || !state) return 0;
   const starts = Object.keys(state.lastContainerStatuses).map((name) => Date.parse(markOf(pod, name).startedAt) || 0);
   return Math.max(0, ...starts) + READY_SOON_MS;
 };

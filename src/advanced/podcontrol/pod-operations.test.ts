@@ -24,13 +24,13 @@ const current: CurrentRevision = {
   overLimit: new Set(),
 };
 
-const objectOf = (version: string, revision: string, open: boolean, ready: boolean): Pod => ({
+const objectOf = (version: string, revision: string, open: boolean, ready: boolean, changedAt: number): Pod => ({
   metadata: { uid, name: 'app-n1', resourceVersion: version, labels: { 'controller-revision-hash': revision } },
   spec: { containers: [{ name: 'app', image: 'app:v1' }], readinessGates: [{ conditionType: GATE }] },
   status: {
     conditions: [
       { type: 'Ready', status: ready ? 'True' : 'False' },
-      { type: GATE, status: open ? 'True' : 'False' },
+      { type: GATE, status: open ? 'True' : 'False', lastTransitionTime: new Date(changedAt).toISOString() },
     ],
   },
 });
@@ -82,7 +82,6 @@ const prepare = ({ graceSeconds = 0 } = {}) => {
   const operations = createPodOperations({
     env: { clock, random: () => 0.5, log: silentLogger },
     view,
-    ledger,
     pods,
     podControl,
     events,
@@ -103,7 +102,7 @@ const prepare = ({ graceSeconds = 0 } = {}) => {
         ready: open && ready,
         ...(!open && { updatingInPlace: true }),
       }),
-      pod: objectOf(version, revision, open, ready),
+      pod: objectOf(version, revision, open, ready, clock.now()),
     };
     pods.set('edge/app-n1', cached);
     operations.podObserved(cached, true);
@@ -115,30 +114,19 @@ const prepare = ({ graceSeconds = 0 } = {}) => {
 
 const done = (pod: CachedPod['facts']): WriteOutcome => ({ kind: 'done', pod });
 
-/** Lets pending promises settle without advancing the clock. */
-const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-
 describe('an in-place update', () => {
   it('takes the pod out of service, and updates it after the kubelet reports that', async () => {
-    const { operations, written, bodies, answers, facts, update, ledger, observe } = prepare();
+    const { clock, operations, written, bodies, answers, facts, update, observe } = prepare();
+    const change = (version: string) =>
+      operations.podWrites.change?.('n1', { ...update, podResourceVersion: version }, signal);
     const shut = facts('11', { updatingInPlace: true, ready: false });
     answers.push(done(shut));
-    let outcome: WriteOutcome | undefined;
-    const first = operations.podWrites.change?.('n1', update, signal).then((result) => (outcome = result));
-    await settled();
+    assert.deepEqual(await change('10'), { kind: 'changed', pod: shut, begun: true });
     observe('11', { open: false });
-    await settled();
-    assert.equal(outcome, undefined, 'the kubelet has not reported yet');
-    assert.equal(
-      ledger.get('n1')?.pods[0]?.facts.updatingInPlace,
-      true,
-      'the ledger knows that the pod is out of service',
-    );
+    assert.deepEqual(await change('11'), { kind: 'later', at: clock.now() + 2_000 });
     observe('12', { open: false, ready: false });
-    await first;
-    assert.deepEqual(outcome, { kind: 'changed', pod: shut });
     answers.push(done(facts('13', { revision: 'h2' })));
-    const second = await operations.podWrites.change?.('n1', { ...update, podResourceVersion: '12' }, signal);
+    const second = await change('12');
     assert.equal(second?.kind === 'done' && second.pod?.revision, 'h2');
     assert.deepEqual(written, [`patch status ${uid}/10`, `patch pod ${uid}/12`]);
     const versions = bodies.map((body) => (body as Pod).metadata);
@@ -151,43 +139,32 @@ describe('an in-place update', () => {
     );
   });
 
-  it('waits for the kubelet only briefly, and stops when leadership is lost', async () => {
+  it('waits for the kubelet only briefly: it may be gone', async () => {
     const { clock, operations, answers, facts, update, observe } = prepare();
-    const shut = facts('11', { updatingInPlace: true, ready: false });
-    const term = new AbortController();
-    for (const end of [() => clock.advance(1_000), () => Promise.resolve(term.abort())]) {
-      observe('10');
-      answers.push(done(shut));
-      const outcome = operations.podWrites.change?.('n1', update, term.signal);
-      await settled();
-      observe('11', { open: false });
-      await end();
-      assert.deepEqual(await outcome, { kind: 'changed', pod: shut });
-    }
-  });
-
-  it('does not wait for the kubelet if the pod was not ready', async () => {
-    const { operations, answers, facts, update, observe } = prepare();
-    const shut = facts('11', { updatingInPlace: true, ready: false });
-    observe('10', { ready: false });
-    answers.push(done(shut));
-    assert.deepEqual(await operations.podWrites.change?.('n1', update, signal), { kind: 'changed', pod: shut });
-  });
-
-  it('is decided again after the first write, and continues when its grace period has passed', async () => {
-    const { clock, operations, written, answers, facts, update, observe } = prepare({ graceSeconds: 5 });
-    const shut = facts('11', { updatingInPlace: true, ready: false });
-    answers.push(done(shut));
-    const outcomeOfFirst = operations.podWrites.change?.('n1', update, signal);
-    await settled();
-    observe('11', { open: false, ready: false });
-    assert.deepEqual(await outcomeOfFirst, { kind: 'changed', pod: shut });
-    assert.equal(written.length, 1);
-    await clock.advance(5_000);
+    observe('11', { open: false });
+    await clock.advance(2_000);
     answers.push(done(facts('12', { revision: 'h2' })));
     const outcome = await operations.podWrites.change?.('n1', { ...update, podResourceVersion: '11' }, signal);
     assert.equal(outcome?.kind, 'done');
-    assert.equal(written.at(-1), `patch pod ${uid}/11`);
+  });
+
+  it('waits for the cache to show the version that it is bound to', async () => {
+    const { clock, operations, written, update } = prepare();
+    const outcome = await operations.podWrites.change?.('n1', { ...update, podResourceVersion: '11' }, signal);
+    assert.deepEqual(outcome, { kind: 'later', at: clock.now() + 250 });
+    assert.deepEqual(written, []);
+  });
+
+  it('continues when its grace period has passed', async () => {
+    const { clock, operations, written, answers, facts, update, observe } = prepare({ graceSeconds: 5 });
+    const closedAt = clock.now();
+    observe('11', { open: false, ready: false });
+    const change = () => operations.podWrites.change?.('n1', { ...update, podResourceVersion: '11' }, signal);
+    assert.deepEqual(await change(), { kind: 'later', at: closedAt + 6_000 });
+    await clock.advance(6_000);
+    answers.push(done(facts('12', { revision: 'h2' })));
+    assert.equal((await change())?.kind, 'done');
+    assert.deepEqual(written, [`patch pod ${uid}/11`]);
   });
 
   it('is done without a write if the pod already carries the target revision', async () => {

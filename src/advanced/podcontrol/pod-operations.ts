@@ -4,11 +4,10 @@ import {
   type PodWrites,
   type ReconcilerContext,
   type RolloutEvents,
-  updateKnownPod,
   type WriteOutcome,
 } from '../../controller/index.ts';
 import { compareVersions, keyOf } from '../../kube/index.ts';
-import { gate, hasGate, isPreparing, type PodFacts } from '../../rollout/index.ts';
+import { gate, hasGate, isPreparing } from '../../rollout/index.ts';
 import type { AdvancedView } from '../advanced-view.ts';
 import { updatableContainers } from '../inplace/plan.ts';
 import { type InPlaceStep, nextInPlaceStep } from '../inplace/step.ts';
@@ -23,8 +22,6 @@ import { SUSPENDED_MS } from './write-guards.ts';
 const STALE_CACHE_MS = 250;
 /** How often to recheck a hook. A change of the pod is noticed sooner. */
 const HOOK_RECHECK_MS = 10_000;
-/** How long to wait for the kubelet to report that a pod is no longer ready. */
-const KUBELET_WAIT_MS = 1_000;
 
 export const versionOf = ({ facts }: CachedPod): PodVersion => ({
   podName: facts.name,
@@ -40,7 +37,7 @@ export interface InPlaceTarget {
 }
 
 export interface PodOperationsOptions
-  extends Pick<ReconcilerContext<AdvancedView, CachedPod>, 'env' | 'view' | 'ledger' | 'pods' | 'podControl'> {
+  extends Pick<ReconcilerContext<AdvancedView, CachedPod>, 'env' | 'view' | 'pods' | 'podControl'> {
   events: Pick<RolloutEvents, 'event' | 'warnOnce'>;
   finder: Pick<TargetFinder, 'current'>;
   creator: Pick<PodCreator, 'createSurgePod'>;
@@ -52,14 +49,12 @@ const specVersionOf = ({ generation, policy }: AdvancedView): string =>
 
 /** Updates of single pods: deletion through the preDelete hook, in-place updates, surges. */
 export const createPodOperations = (options: PodOperationsOptions) => {
-  const { env, view, ledger, pods, podControl, events, finder, creator } = options;
+  const { env, view, pods, podControl, events, finder, creator } = options;
   const { clock } = env;
   /** By UID of the old pod of a surge: the version that the fence left, and the version that was fenced. */
   const fences = new Map<string, { fenced: string; left: string }>();
   /** By UID: when the pod was first seen prepared for deletion. */
   const preparing = new Map<string, number>();
-  /** By UID: called when the cache shows a new version of the pod. */
-  const listeners = new Map<string, () => void>();
 
   const waitForCache = (): WriteOutcome => ({ kind: 'later', at: clock.now() + STALE_CACHE_MS });
   const cachedPod = (name: string): CachedPod | undefined =>
@@ -76,31 +71,6 @@ export const createPodOperations = (options: PodOperationsOptions) => {
       { type: 'strategic', ...(kind !== 'pod' && { subresource: kind }), ...decidedOnAgain },
       signal,
     );
-
-  /**
-   * The kubelet writes to a pod as soon as its gate closes, which invalidates decisions based on the earlier version. Waits
-   * for that write, but only briefly: the kubelet may be gone or have nothing to report.
-   */
-  const untilKubeletReports = (gated: PodFacts, signal: AbortSignal): Promise<void> =>
-    new Promise((resolve) => {
-      const end = (): void => {
-        timer.cancel();
-        listeners.delete(gated.uid);
-        signal.removeEventListener('abort', end);
-        resolve();
-      };
-      const check = (): void => {
-        const cached = cachedPod(gated.name);
-        const isReady = cached?.pod.status?.conditions?.some(
-          ({ type, status }) => type === 'Ready' && status === 'True',
-        );
-        if (signal.aborted || cached?.facts.uid !== gated.uid || !isReady) end();
-      };
-      const timer = clock.timer(KUBELET_WAIT_MS, end);
-      listeners.set(gated.uid, check);
-      signal.addEventListener('abort', end, { once: true });
-      check();
-    });
 
   /** The cached pod in exactly this version; else the outcome to return instead of writing. */
   const cachedVersion = async (pod: PodVersion, signal: AbortSignal): Promise<CachedPod | WriteOutcome> => {
@@ -230,10 +200,7 @@ export const createPodOperations = (options: PodOperationsOptions) => {
       const step = inPlaceStep(cached, target);
       const outcome = await writeInPlaceStep(cached, step, signal);
       if (step.kind !== 'status' || outcome.kind !== 'done' || !outcome.pod) return outcome;
-      updateKnownPod(ledger, outcome.pod, clock.now());
-      if (cached.facts.ready) await untilKubeletReports(outcome.pod, signal);
-      // The slot is reserved again, for the version that the containers are updated in.
-      return { kind: 'changed', pod: outcome.pod };
+      return { kind: 'changed', pod: outcome.pod, begun: true };
     },
     fence: (_node, update, signal) =>
       update.kind === 'surge' ? fenceSurge(update, signal) : podControl.fence(update, signal),
@@ -248,7 +215,6 @@ export const createPodOperations = (options: PodOperationsOptions) => {
     preparingSince,
     /** The cache shows a new version of the pod, or no longer shows it. */
     podObserved({ pod, facts: { uid } }: CachedPod, present: boolean): void {
-      listeners.get(uid)?.();
       if (!present || !isPreparing(pod)) preparing.delete(uid);
       else if (!preparing.has(uid)) preparing.set(uid, clock.now());
     },

@@ -5,6 +5,7 @@ import {
   formatSelector,
   fromLabelSelector,
   type Ledger,
+  type NodeUpdate,
   type PodFacts,
   parsePolicy,
   schedulingConstraints,
@@ -80,12 +81,13 @@ export const createTestLedger = (clock: Clock, nodes: readonly string[]): Ledger
 };
 
 /** Reserves the slot of a node for its current pod. */
-export const reserve = (ledger: Ledger, node: string, clock: Clock): void => {
+export const reserve = (ledger: Ledger, node: string, clock: Clock, kind?: NodeUpdate['kind']): void => {
   const pod = ledger.get(node)?.pods[0]?.facts;
   if (!pod) throw new Error(`${node} has no pod`);
   ledger.reserve(
     node,
     {
+      ...(kind && { kind }),
       podUid: pod.uid,
       podName: pod.name,
       podResourceVersion: pod.resourceVersion,

@@ -3,7 +3,7 @@ import type { CandidateQueue } from '../ledger/indexes.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { noScopes, type Scopes } from '../ledger/scopes.ts';
 import { surges } from '../policy/policy.ts';
-import { isOutOfService } from '../record/in-place.ts';
+import { boundVersion, isOutOfService } from '../record/in-place.ts';
 import { livePod } from '../record/pods.ts';
 import type { NodeRecord } from '../record/record.ts';
 import { mayHaveStarted, type UpdateKind } from '../record/update.ts';
@@ -88,7 +88,7 @@ export const resolveReservations = (ledger: Ledger, mayStart: boolean, room: Roo
       room.take(scopes, { inFlight: -own.inFlight, trying: 0, occupied: down ? 0 : -own.occupied });
     } else if (now < (record.refused?.until ?? now)) {
       // Neither retry nor release before the back-off ends: the cache may not show the outcome yet.
-    } else if (pod.resourceVersion !== update.podResourceVersion || updateKindFor(ledger, record, pod) !== update.kind)
+    } else if (pod.resourceVersion !== boundVersion(record, now) || updateKindFor(ledger, record, pod) !== update.kind)
       actions.push(reservation(ledger, record, pod));
     else actions.push({ type: actionTypes[update.kind ?? 'delete'], node: record.name });
   }

@@ -303,11 +303,11 @@ export const createLedger = (policy: Policy, options: LedgerOptions = {}) => {
       propagateSums(now);
     },
 
-    setStage(node: string, stage: NodeUpdate['stage'], now: number): void {
+    setStage(node: string, stage: NodeUpdate['stage'], now: number, begunAt?: number): void {
       const record = records.all.get(node);
       if (!record?.update) return;
       touch(record, now, () => {
-        if (record.update) record.update = { ...record.update, stage };
+        if (record.update) record.update = { ...record.update, stage, ...(begunAt !== undefined && { begunAt }) };
       });
     },
 

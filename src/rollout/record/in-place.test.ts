@@ -87,6 +87,27 @@ describe('an in-place update', () => {
     assert.deepEqual(kinds(bench), [['n0', 'in-place']], 'in the slot that it still holds');
   });
 
+  it('goes on after its first write in whatever version the pod has, without another reservation', () => {
+    const bench = gatedBench(1);
+    bench.reserve('n0', { kind: 'in-place' });
+    const begin = (): void => bench.ledger.setStage('n0', 'reserved', bench.now(), bench.now());
+    begin();
+    bench.change('n0', { updatingInPlace: true });
+    const change: Action[] = [{ type: 'change', node: 'n0' }];
+    assert.deepEqual(bench.decide().actions, change);
+    bench.advance(1_000);
+    bench.change('n0', down);
+    assert.deepEqual(bench.decide().actions, change, 'the kubelet has reported');
+    bench.policy({ paused: true });
+    assert.deepEqual(bench.decide().actions, [{ type: 'release', node: 'n0', fence: false }]);
+    bench.policy({ paused: false });
+    bench.advance(4_001);
+    assert.deepEqual(kinds(bench), [['n0', 'in-place']], 'another process may lead by now');
+    begin();
+    bench.change('n0', { updatingInPlace: false });
+    assert.deepEqual(kinds(bench), [['n0', 'in-place']], 'somebody has put the pod back into service');
+  });
+
   it('holds its slot after its release between its two writes, until the pod is available again', () => {
     const bench = gatedBench(3);
     bench.policy({ minReadyMs: 5_000 });

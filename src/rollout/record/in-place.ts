@@ -8,5 +8,19 @@ export const isUpdatedInPlace = (record: NodeRecord, { rollout }: Pick<Context, 
   return last?.kind === 'in-place' && last.rollout === rollout && last.podUid === livePod(record)?.facts.uid;
 };
 
+/** Shorter than a lease: no other process leads so soon after a write of the leader. */
+const GOES_ON_MS = 5_000;
+
 /** Its one live pod is out of service for an in-place update. */
 export const isOutOfService = (record: NodeRecord): boolean => livePod(record)?.facts.updatingInPlace === true;
+
+/**
+ * The version of the pod that the node's update is bound to. After its first write, an in-place update goes on in any
+ * version without another reservation: until a further write, the pod is out of service, so the node keeps its slot.
+ */
+export const boundVersion = (record: NodeRecord, now: number): string | undefined => {
+  const { update } = record;
+  const since = now - (update?.begunAt ?? Number.NEGATIVE_INFINITY);
+  const goesOn = since >= 0 && since <= GOES_ON_MS && isOutOfService(record);
+  return goesOn ? livePod(record)?.facts.resourceVersion : update?.podResourceVersion;
+};

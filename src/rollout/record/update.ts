@@ -34,6 +34,8 @@ export interface NodeUpdate {
   /** The same by the clock of the process that reserved it, if that was another one. */
   saidAt?: number;
   stage: UpdateStage;
+  /** When this process sent the write that took the pod out of service for it, epoch ms; absent before. */
+  begunAt?: number;
   /** The older incomplete update that this one repairs. It is restored if this one is released. */
   repairs?: PastUpdate;
 }
