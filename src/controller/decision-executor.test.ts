@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { nodes, pods } from '../kube/index.ts';
+import type { DaemonRollout } from '../rollout/index.ts';
 import { daemonRollouts } from './daemon-rollout.ts';
 import { NAMESPACE } from './testing/cluster.ts';
 import { scenario } from './testing/scenario.ts';
@@ -84,6 +85,29 @@ describe('a reservation', () => {
         assert.equal(mostDown(), 1);
       }),
     );
+
+  it(
+    'for which the budget has no more room by then is not written',
+    scenario(async ({ settled, cluster, api, clock, beforeReservation, mostDown }) => {
+      await settled(4, '100%');
+      await beforeReservation('v2');
+      const refused = api.fault('replace', 'daemonrollouts', { kind: 'refuse', code: 'Invalid' });
+      await clock.advance(10);
+      assert.equal(refused.fired, 1);
+      cluster.annotate({ 'apps.openyurt.io/max-unavailable': '1' });
+      const since = clock.now();
+      await clock.advance(60_000);
+      const written = api.calls
+        .filter(({ verb, plural, at }) => verb === 'replace' && plural === 'daemonrollouts' && at > since)
+        .map(({ body }) => (body as DaemonRollout).status?.reservations?.length ?? 0);
+      assert.ok(
+        written.length > 0 && written.every((count) => count <= 1),
+        `reservations in each write: ${written.join(' ')}`,
+      );
+      assert.equal(mostDown(), 1);
+      assert.deepEqual(cluster.tags(), updated(4));
+    }),
+  );
 
   it(
     'whose write is refused is retried with back-off, however many events come',

@@ -51,16 +51,25 @@ export const createDecisionExecutor = <V extends DaemonSetView>(options: Decisio
   const rollback = createRollback({ ...options, clock });
   let reservedAt = Number.NEGATIVE_INFINITY;
 
+  /** Releases in the ledger the reserved updates of which nothing was sent. Returns whether there were any. */
+  const releaseUnsent = ({ actions }: Pick<Decision, 'actions'>): boolean => {
+    const nodes = actions.flatMap((action) => (action.type === 'release' && !action.fence ? [action.node] : []));
+    for (const node of nodes) ledger.release(node, clock.now());
+    return nodes.length > 0;
+  };
+
   return {
     /** The watch is behind our own write to the DaemonSet. */
     awaitsWatch: rollback.awaitsWatch,
     /** The watch has delivered the DaemonSet. */
     delivered: rollback.delivered,
 
+    releaseUnsent,
+
     async execute({ actions, summary }: Decision, view: V, signal: AbortSignal): Promise<Execution> {
       const now = clock.now();
       const reserveAt = nextAllowedAt(reservedAt, RESERVE_INTERVAL_MS, now);
-      let changed = false;
+      let changed = releaseUnsent({ actions });
       let nextAttemptAt = Number.POSITIVE_INFINITY;
       const tryAgainAt = (time: number): void => {
         nextAttemptAt = Math.min(nextAttemptAt, time);
@@ -122,10 +131,6 @@ export const createDecisionExecutor = <V extends DaemonSetView>(options: Decisio
             break;
           case 'release':
             if (action.fence) tryAgainAt(podUpdates.fence(action.node));
-            else {
-              ledger.release(action.node, now);
-              changed = true;
-            }
             break;
           case 'reserve':
             if (now < reserveAt) {

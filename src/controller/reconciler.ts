@@ -340,6 +340,8 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
         // Before the first announcement the DaemonRollout must say that the DaemonSet is managed.
         const firstAnnouncement =
           !announced && !store.saysManaged && decision.actions.some(({ type }) => type === 'announce');
+        // Reservations that are no longer wanted need not be written at all.
+        if (store.unwritten && executor.releaseUnsent(decision)) continue;
         if (store.unwritten || firstAnnouncement) {
           announced = true;
           await store.write(decision, seen, signal);
