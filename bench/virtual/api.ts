@@ -12,12 +12,15 @@ import {
   type WatchOptions,
 } from '../../src/kube/index.ts';
 import { matches, parseSelector } from '../../src/rollout/index.ts';
-import { type Clock, sleep } from '../../src/runtime/index.ts';
+import { sleep } from '../../src/runtime/index.ts';
+import type { WorkingClock } from './working-clock.ts';
 
 /** As often as a real API server does: a controller that hears nothing for long takes the link for dead. */
 const BOOKMARK_EVERY_MS = 60_000;
 /** Old events are not kept, so no watch can resume. Reflectors list again after a stream that lasted longer than half an hour. */
 const STREAM_ENDS_MS = 45 * 60_000;
+/** Node reads so much of a connection, bytes, before timers and other connections get their turn. */
+const READ_BYTES = 64 * 1024;
 /** Written, but not kept: a real API server deletes them after an hour. */
 const EVENTS = 'events';
 
@@ -34,12 +37,15 @@ interface Watcher {
 }
 
 export interface MemoryApiOptions {
-  clock: Clock;
+  clock: WorkingClock;
   /** From a call to its answer, ms; it takes effect halfway. */
   roundTripMs: number;
   /** From a change to its watch event, ms. 0 delivers at once. */
   watchLagMs: number;
-  /** Watches get copies of their own, as from a network: what a cache keeps is then not the server's. Default false. */
+  /**
+   * Watches get copies of their own, as from a network: what a cache keeps is then not the server's, and many events at once come in
+   * several turns. Default false.
+   */
   copies?: boolean;
   /** Called for each pod whose deletion was requested. */
   onDelete: (pod: Stored) => void;
@@ -47,7 +53,9 @@ export interface MemoryApiOptions {
 
 /**
  * An API server in memory: what the native controller needs of one, with optimistic locking, preconditions of deletes,
- * label selectors and streamed lists. No HTTP and no JSON, so that only the controller is measured.
+ * label selectors and streamed lists. No HTTP and no JSON, so that only the controller is measured. On the working clock, to keep,
+ * select and write objects takes no time; to parse the copies is the work of a client, and does. What either leaves behind for the
+ * garbage collector counts for whoever is at work then.
  */
 export const createMemoryApi = ({ clock, roundTripMs, watchLagMs, copies, onDelete }: MemoryApiOptions) => {
   /** Both by collection: many namespaces cost a call to one of them nothing. */
@@ -77,7 +85,7 @@ export const createMemoryApi = ({ clock, roundTripMs, watchLagMs, copies, onDele
     else clock.timer(watchLagMs, () => push(event));
   };
 
-  const commit = <T extends KubeObject>(change: Change, plural: string, object: T): T => {
+  const keep = <T extends KubeObject>(change: Change, plural: string, object: T): T => {
     version += 1;
     const stored: Stored = { ...object, metadata: { ...object.metadata, resourceVersion: String(version) } };
     const { name = '', namespace } = stored.metadata;
@@ -89,6 +97,8 @@ export const createMemoryApi = ({ clock, roundTripMs, watchLagMs, copies, onDele
         if (wants(stored)) deliver(push, { type: change, object: stored });
     return stored as T & Stored;
   };
+  const commit = <T extends KubeObject>(change: Change, plural: string, object: T): T =>
+    clock.free(() => keep(change, plural, object));
 
   const selects = (labelSelector: string | undefined) => {
     const parsed = parseSelector(labelSelector ?? '');
@@ -122,12 +132,28 @@ export const createMemoryApi = ({ clock, roundTripMs, watchLagMs, copies, onDele
     return { ...held, status: { ...held.status, ...status, conditions: [...others, ...conditions] } };
   };
 
+  /** As a client has them from its connection. */
+  async function* received(events: readonly WatchEvent<Stored>[]) {
+    let read = 0;
+    for (const event of events) {
+      const line = clock.free(() => JSON.stringify(event));
+      read += line.length;
+      if (read > READ_BYTES) {
+        read = line.length;
+        await sleep(clock, 0);
+      }
+      yield JSON.parse(line) as typeof event;
+    }
+  }
+
   async function* open(plural: string, { namespace, labelSelector, sendInitialEvents, signal }: WatchOptions) {
     const wants = selects(labelSelector);
     let queue: WatchEvent<Stored>[] = sendInitialEvents
-      ? objects(plural, namespace)
-          .filter(wants)
-          .map((object) => ({ type: 'ADDED', object }))
+      ? clock.free(() =>
+          objects(plural, namespace)
+            .filter(wants)
+            .map((object) => ({ type: 'ADDED', object })),
+        )
       : [];
     if (sendInitialEvents) queue.push({ type: 'BOOKMARK', resourceVersion: String(version), initialEventsEnd: true });
     let wake: (() => void) | undefined;
@@ -155,7 +181,7 @@ export const createMemoryApi = ({ clock, roundTripMs, watchLagMs, copies, onDele
       for (;;) {
         const ready = queue;
         queue = [];
-        for (const event of ready) yield copies ? (JSON.parse(JSON.stringify(event)) as typeof event) : event;
+        yield* copies ? received(ready) : ready;
         if (signal?.aborted) throw signal.reason;
         if (queue.length > 0) continue;
         if (ended) return;

@@ -28,3 +28,25 @@ it('rejects once nothing is left to wait for', async () => {
     /never happens/,
   );
 });
+
+it('takes no time for what another machine does', async () => {
+  const clock = createWorkingClock(0);
+  const fired: number[] = [];
+  clock.timer(1_000, () => {
+    clock.free(() => clock.free(() => spend(200)));
+    clock.timer(10, () => fired.push(clock.now()));
+  });
+  await clock.work(() => fired.length === 1);
+  const [at = 0] = fired;
+  assert.ok(at >= 1_010 && at < 1_100, `a timer of 10 ms after 200 ms of others' work fired at ${at - 1_000}`);
+});
+
+it('ends after the longest time that it may take, however much happens', async () => {
+  const clock = createWorkingClock(0);
+  const tick = (): void => void clock.timer(1, tick);
+  tick();
+  await assert.rejects(
+    clock.work(() => false, 500),
+    /does not happen within 500 ms/,
+  );
+});
