@@ -350,7 +350,7 @@ export const createLedger = (policy: Policy, options: LedgerOptions = {}) => {
       const clockWentBack = now < records.latest - CLOCK_SLACK_MS;
       if (clockWentBack) {
         records.resetLatest(now);
-        for (const record of records.all.values()) clampTimes(record, now);
+        for (const record of records.all.values()) touch(record, now, () => clampTimes(record, now));
       }
       const calendarChanged = records.followCalendar(planTime(now));
       if (clockWentBack || sweepDue || calendarChanged) reassessAll(now);

@@ -111,6 +111,25 @@ describe('the incremental ledger', () => {
     );
   });
 
+  it('indexes only what a new target or policy changes', () => {
+    const bench = createWorkbench();
+    bench.target('b');
+    for (const name of ['n0', 'n1']) {
+      bench.node(name);
+      bench.pod(name, name === 'n0' ? 'a' : 'b');
+    }
+    bench.ledger.finishInitialSync();
+    bench.advance(0);
+    const statuses = () => ['n0', 'n1'].map((name) => bench.ledger.get(name)?.status);
+    const before = statuses();
+    bench.policy({ maxUnavailable: count(2) });
+    assert.ok(statuses().every((status, index) => status === before[index]));
+    bench.target('c');
+    const [outdated, updated] = statuses();
+    assert.equal(outdated, before[0]);
+    assert.equal(updated?.phase, 'outdated');
+  });
+
   it('keeps sums that equal a plain count over its records', () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(...steps), { minLength: 1, maxLength: 60 }), (history) => {

@@ -4,7 +4,7 @@ import { changesOrder } from '../plan/order.ts';
 import type { Policy } from '../policy/policy.ts';
 import { advance, observeRevision } from '../record/advance.ts';
 import { assess } from '../record/assess.ts';
-import { type Context, type NodeRecord, newRecord } from '../record/record.ts';
+import { type Context, type NodeRecord, type NodeStatus, newRecord } from '../record/record.ts';
 import { breakerOf } from './breaker.ts';
 import { createIndexes } from './indexes.ts';
 import { createScopeFinder } from './scopes.ts';
@@ -51,11 +51,8 @@ export const createRecords = (
     state = { ...state, acted: Math.max(0, state.acted + by) };
   };
 
-  /** Changes a record and indexes it anew. Nothing else may change a record. */
-  const touch = (record: NodeRecord, now: number, change: (record: NodeRecord) => void): void => {
-    latest = Math.max(latest, now);
-    indexes.remove(record);
-    change(record);
+  /** Brings a record up to date, and returns its new status. What the indexes know it by stays as it was. */
+  const refresh = (record: NodeRecord, now: number): NodeStatus => {
     record.stage = stages.stageOf(record.node);
     record.scopes = scopes.of(record.node, record.stage);
     if (observeRevision(record, context)) countUpdates(1);
@@ -64,15 +61,38 @@ export const createRecords = (
       meanUpdateMs = movingAverage(meanUpdateMs, now - completed.at);
       onUpdateCompleted(now - completed.at);
     }
-    const before = record.status;
-    record.status = assess(record, context, now);
-    if (!record.node && record.pods.length === 0 && !record.update) all.delete(record.name);
-    else indexes.add(record);
-    if (changesOrder(before, record.status)) onOrderChanged(record.name);
+    return assess(record, context, now);
   };
 
+  /** Indexes a record that was removed from the indexes. */
+  const place = (record: NodeRecord, status: NodeStatus): void => {
+    const before = record.status;
+    record.status = status;
+    if (!record.node && record.pods.length === 0 && !record.update) all.delete(record.name);
+    else indexes.add(record);
+    if (changesOrder(before, status)) onOrderChanged(record.name);
+  };
+
+  /** Changes a record and indexes it anew. Nothing else may change a record. */
+  const touch = (record: NodeRecord, now: number, change: (record: NodeRecord) => void): void => {
+    latest = Math.max(latest, now);
+    indexes.remove(record);
+    change(record);
+    place(record, refresh(record, now));
+  };
+
+  /**
+   * A new target or policy leaves most records of a large fleet as they are, and to index one costs several times as much as to assess
+   * it.
+   */
   const reassessAll = (now: number): void => {
-    for (const record of all.values()) touch(record, now, unchanged);
+    latest = Math.max(latest, now);
+    for (const record of all.values()) {
+      const status = refresh(record, now);
+      if (indexes.holds(record, status)) continue;
+      indexes.remove(record);
+      place(record, status);
+    }
     propagateSums(now);
   };
 
