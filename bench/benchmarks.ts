@@ -17,12 +17,14 @@ import { scale } from './scale.ts';
 import { sim } from './sim.ts';
 import { soak, soakResident } from './soak.ts';
 import { statusLag } from './status-lag.ts';
+import { storm } from './storm.ts';
 
 /** In the order in which they run: the last ones start a real control plane each. */
 export const benchmarks: readonly Benchmark[] = [
   event,
   rolloutVirtual,
   scale,
+  storm,
   soak,
   soakResident,
   sim,

@@ -18,6 +18,8 @@ export interface DaemonSetOptions {
   /** Each has its own. */
   namespace: string;
   nodes: readonly string[];
+  /** Of its pods. Default: none. */
+  nodeSelector?: Record<string, string>;
   /** Value of apps.openyurt.io/max-unavailable. */
   maxUnavailable: string;
   /** How long a node is down when its pod is replaced, ms; asked once a replacement. */
@@ -27,11 +29,15 @@ export interface DaemonSetOptions {
 }
 
 /** A DaemonSet with a pod on every node, and what the cluster does with these pods. */
-export const createDaemonSet = ({ api, clock, namespace, nodes, maxUnavailable, downMs, plan }: DaemonSetOptions) => {
+export const createDaemonSet = (options: DaemonSetOptions) => {
+  const { api, clock, namespace, nodes, nodeSelector, downMs, plan } = options;
   const uid = `set-${namespace}`;
   const ownerReferences = [{ apiVersion: 'apps/v1', kind: 'DaemonSet', name: NAME, uid, controller: true }];
   const downs: OccupiedSlot[] = [];
   const podOf = new Map<string, Pod>();
+  /** Nodes whose pods are being replaced. */
+  const replacing = new Set<string>();
+  let { maxUnavailable } = options;
   let release = 1;
   let made = 0;
   let changes = 0;
@@ -66,7 +72,7 @@ export const createDaemonSet = ({ api, clock, namespace, nodes, maxUnavailable, 
 
   const template = () => ({
     metadata: { labels: LABELS },
-    spec: { containers: [{ name: NAME, image: `app:v${digits(release)}` }] },
+    spec: { containers: [{ name: NAME, image: `app:v${digits(release)}` }], ...(nodeSelector && { nodeSelector }) },
   });
   const daemonSet = (conditions: DaemonSetCondition[]): DaemonSet => ({
     apiVersion: 'apps/v1',
@@ -106,6 +112,11 @@ export const createDaemonSet = ({ api, clock, namespace, nodes, maxUnavailable, 
     data: { spec: { template: { ...template(), $patch: 'replace' } } },
   });
 
+  const updateDaemonSet = (): void => {
+    const { status } = api.find(daemonSets, { namespace, name: NAME });
+    api.commit('MODIFIED', 'daemonsets', daemonSet(status?.conditions ?? []));
+  };
+
   for (const node of nodes) podOf.set(node, api.commit('ADDED', 'pods', podObject(node, true)));
   api.commit('ADDED', 'daemonsets', daemonSet([]));
   api.commit('ADDED', 'controllerrevisions', revision(release));
@@ -115,6 +126,7 @@ export const createDaemonSet = ({ api, clock, namespace, nodes, maxUnavailable, 
     /** Of its latest template. */
     hash: (): string => hashOf(release),
     setReady,
+    isReplacing: (node: string): boolean => replacing.has(node),
     /** How many of its pods were deleted so far. */
     deleted: (): number => deleted,
     /** Every replacement that has ended since the caller last emptied this. */
@@ -125,8 +137,12 @@ export const createDaemonSet = ({ api, clock, namespace, nodes, maxUnavailable, 
       api.commit('ADDED', 'controllerrevisions', revision(release));
       const oldest = release - OLD_REVISIONS - 1;
       if (oldest > 0) api.commit('DELETED', 'controllerrevisions', revision(oldest));
-      const { status } = api.find(daemonSets, { namespace, name: NAME });
-      api.commit('MODIFIED', 'daemonsets', daemonSet(status?.conditions ?? []));
+      updateDaemonSet();
+    },
+    /** Changes `maxUnavailable`. */
+    setBudget(value: string): void {
+      maxUnavailable = value;
+      updateDaemonSet();
     },
     /** The pod was deleted: its node gets another one. */
     replacePod(pod: Pod): void {
@@ -135,6 +151,7 @@ export const createDaemonSet = ({ api, clock, namespace, nodes, maxUnavailable, 
       const down = downMs();
       const began = (changes += 1);
       deleted += 1;
+      replacing.add(node);
       clock.timer(down / 5, () => {
         api.commit('DELETED', 'pods', pod);
         clock.timer(Math.min(30, down / 10), () =>
@@ -142,6 +159,7 @@ export const createDaemonSet = ({ api, clock, namespace, nodes, maxUnavailable, 
         );
       });
       clock.timer(down, () => {
+        replacing.delete(node);
         setReady(node, true);
         downs.push({
           node,

@@ -14,11 +14,16 @@ const START_MS = 1_700_000_000_000;
 /** Each node has a label with one of so many values. */
 const RINGS = 20;
 const RING_LABEL = 'example.com/ring';
+/** On the nodes of the small DaemonSet. */
+const SMALL_LABEL = 'example.com/small';
+const SMALL = 'small';
 
 export interface FleetOptions extends Pick<DaemonSetOptions, 'maxUnavailable' | 'downMs'> {
   nodes: number;
   /** How many DaemonSets there are, all of them on all nodes. Default 1. */
   daemonSets?: number;
+  /** One more, on so many of the nodes. Default: none. */
+  small?: Pick<DaemonSetOptions, 'maxUnavailable' | 'downMs'> & { nodes: number };
   roundTripMs: number;
   watchLagMs: number;
   copies?: boolean;
@@ -40,7 +45,7 @@ export const stagedPlan = (stages: number): RolloutPlanSpec => ({
   }),
 });
 
-const nodeObject = (name: string, index: number): Node => ({
+const nodeObject = (name: string, index: number, isSmall: boolean): Node => ({
   apiVersion: 'v1',
   kind: 'Node',
   metadata: {
@@ -55,6 +60,7 @@ const nodeObject = (name: string, index: number): Node => ({
       'topology.kubernetes.io/zone': `north-${name.slice(-1)}`,
       'example.com/site': `site-${name.slice(-3)}`,
       [RING_LABEL]: String(index % RINGS),
+      ...(isSmall && { [SMALL_LABEL]: 'true' }),
     },
   },
   spec: {},
@@ -74,7 +80,7 @@ export const onceForAll = <T>(items: Iterable<T>, holds: (item: T) => boolean): 
 
 /** A fleet in memory with the real native controller on it: DaemonSets, and what the cluster does with their pods. */
 export const createFleet = (options: FleetOptions) => {
-  const { nodes, daemonSets = 1, roundTripMs, watchLagMs, copies = false } = options;
+  const { nodes, daemonSets = 1, small, roundTripMs, watchLagMs, copies = false } = options;
   const clock = createWorkingClock(START_MS);
   const env: Env = { clock, random: createRandom(7), log: silentLogger };
   const sets = new Map<string, SimulatedDaemonSet>();
@@ -88,7 +94,8 @@ export const createFleet = (options: FleetOptions) => {
 
   const names = Array.from({ length: nodes }, (_, index) => `edge-${String(index).padStart(6, '0')}`);
   const commitNodes = (change: 'ADDED' | 'MODIFIED'): void => {
-    for (const [index, name] of names.entries()) api.commit(change, 'nodes', nodeObject(name, index));
+    for (const [index, name] of names.entries())
+      api.commit(change, 'nodes', nodeObject(name, index, index < (small?.nodes ?? 0)));
   };
   commitNodes('ADDED');
   for (let index = 0; index < daemonSets; index += 1) {
@@ -106,6 +113,19 @@ export const createFleet = (options: FleetOptions) => {
     const plan = options.plan && PLAN;
     sets.set(namespace, createDaemonSet({ ...options, api, clock, namespace, nodes: names, plan }));
   }
+  if (small)
+    sets.set(
+      SMALL,
+      createDaemonSet({
+        ...small,
+        api,
+        clock,
+        namespace: SMALL,
+        nodes: names.slice(0, small.nodes),
+        nodeSelector: { [SMALL_LABEL]: 'true' },
+        plan: undefined,
+      }),
+    );
   const [first] = sets.values();
   if (!first) throw new RangeError('a fleet has at least one DaemonSet');
 
@@ -158,6 +178,7 @@ export const createFleet = (options: FleetOptions) => {
       lead();
       await complete();
     },
+    /** The small one, if any, is the last. */
     daemonSets: [...sets.values()],
     /** Of the first DaemonSet. */
     downs: first.downs,
