@@ -3,6 +3,7 @@ import type { Benchmark, Figure } from './measure/figure.ts';
 import { lognormal } from './measure/lognormal.ts';
 import { median } from './measure/median.ts';
 import type { SimulatedDaemonSet } from './virtual/daemon-set.ts';
+import { every } from './virtual/every.ts';
 import { createFleet } from './virtual/fleet.ts';
 import type { WorkingClock } from './virtual/working-clock.ts';
 
@@ -13,11 +14,11 @@ const CALM_DOWN_MS = 500;
 const STORMY_DOWN_MS = 6_000;
 /** The stormy DaemonSet is in the middle of a rollout by then. */
 const UNDER_WAY_MS = 10_000;
-/** Of virtual time: without a storm, all acts of the calm DaemonSet take half a minute. */
+/** Of virtual time: without a storm, all updates of the calm DaemonSet take half a minute. */
 const LONGEST_MS = 300_000;
 const POD_EVENTS_A_SECOND = 1_000;
 const SPEC_CHANGES_A_SECOND = 20;
-/** How long before a calm node becomes ready all stormy pods change, ms; the acts take turns. */
+/** How long before a calm node becomes ready all stormy pods change, ms: one after the other. */
 const LEADS_MS = [0, 10, 40, 150] as const;
 
 /** What a storm is made of. */
@@ -35,19 +36,6 @@ interface Storm {
   blow: (stage: Stage) => () => void;
 }
 
-/** Calls `gust` at fixed times, however late the timers before fired. */
-const blowEvery = (clock: WorkingClock, everyMs: number, gust: (count: number) => void): (() => void) => {
-  const startedAt = clock.now();
-  let count = 0;
-  const next = (): void => {
-    clock.free(() => gust(count));
-    count += 1;
-    timer = clock.timer(startedAt + (count + 1) * everyMs - clock.now(), next);
-  };
-  let timer = clock.timer(everyMs, next);
-  return () => timer.cancel();
-};
-
 /** The cluster alone changes a pod that is being replaced. */
 const flap = (stormy: SimulatedDaemonSet, node: string, ready: boolean): void => {
   if (!stormy.isReplacing(node)) stormy.setReady(node, ready);
@@ -57,7 +45,7 @@ const storms: readonly Storm[] = [
   {
     name: `${POD_EVENTS_A_SECOND} pod events a second`,
     blow: ({ clock, nodes, stormy }) =>
-      blowEvery(clock, 1000 / POD_EVENTS_A_SECOND, (count) =>
+      every(clock, 1000 / POD_EVENTS_A_SECOND, (count) =>
         flap(stormy, nodes[(count >> 1) % nodes.length] ?? '', count % 2 === 1),
       ),
   },
@@ -80,7 +68,7 @@ const storms: readonly Storm[] = [
   {
     name: `${SPEC_CHANGES_A_SECOND} changes of the spec a second`,
     blow: ({ clock, stormy }) =>
-      blowEvery(clock, 1000 / SPEC_CHANGES_A_SECOND, (count) => {
+      every(clock, 1000 / SPEC_CHANGES_A_SECOND, (count) => {
         if (count % 2 === 0) stormy.release();
         else stormy.setBudget(count % 4 === 1 ? '5%' : '10%');
       }),
@@ -141,8 +129,8 @@ const measure = async (nodes: number, { name, blow }: Storm): Promise<Figure> =>
   return {
     name: `storm of ${name}`,
     measured:
-      `an act of another DaemonSet is delayed by ${median(added)} ms, at most ${worst} ms (${median(beside)} ms instead of ` +
-      `${median(alone)} ms, ${added.length} acts), N=${nodes}`,
+      `an update of another DaemonSet begins ${median(added)} ms later, at most ${worst} ms (${median(beside)} ms instead of ` +
+      `${median(alone)} ms after a node is free, ${added.length} updates), N=${nodes}`,
     goal: `<= ${GOAL_MS} ms`,
     met: worst <= GOAL_MS,
   };
