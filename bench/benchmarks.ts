@@ -9,6 +9,7 @@ import { foreign } from './foreign.ts';
 import { heap } from './heap.ts';
 import { hostileNamespace } from './hostile-namespace.ts';
 import { ingest } from './ingest.ts';
+import { manyReal } from './many-real.ts';
 import type { Benchmark } from './measure/figure.ts';
 import { memoryReal } from './memory-real.ts';
 import { rolloutReal } from './rollout-real.ts';
@@ -37,6 +38,7 @@ export const benchmarks: readonly Benchmark[] = [
   statusLag,
   dashboard,
   memoryReal,
+  manyReal,
   advancedReal,
   advancedCreate,
   advancedMemory,

@@ -17,11 +17,22 @@ export interface ClusterFleetOptions<R extends Release> {
   mustRun?: () => void;
 }
 
+/** Nodes that were added at once have the same value of it, counted from 0. */
+export const BATCH_LABEL = 'bench.edgeset.io/batch';
+
 /** Adds nodes, `atOnce` at a time: whether they are ready is polled as one list of all nodes. */
-export const addNodes = async (cluster: Cluster, count: number, atOnce: number): Promise<void> => {
+export const addNodes = async (
+  cluster: Cluster,
+  count: number,
+  atOnce: number,
+  { labelled = false } = {},
+): Promise<void> => {
   // spreadDownTimes reads the last four characters.
   const names = Array.from({ length: count }, (_, index) => `edge-${String(index).padStart(4, '0')}`);
-  for (let from = 0; from < count; from += atOnce) await cluster.addNodes(names.slice(from, from + atOnce));
+  for (let from = 0; from < count; from += atOnce) {
+    const labels = { [BATCH_LABEL]: String(from / atOnce) };
+    await cluster.addNodes(names.slice(from, from + atOnce), labelled ? { labels } : {});
+  }
 };
 
 /** A namespace for DaemonSets on all nodes of a cluster. */

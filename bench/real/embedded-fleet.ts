@@ -1,5 +1,5 @@
 import { startEmbeddedCluster } from '../../test/sim/cluster.ts';
-import { addNodes, type ClusterFleet, createClusterFleet } from './cluster-fleet.ts';
+import { addNodes, createClusterFleet } from './cluster-fleet.ts';
 import type { Release, Workload } from './workload.ts';
 
 /** Leases are renewed every ten seconds, as by real kubelets, and no node becomes NotReady beside a busy benchmark. */
@@ -13,11 +13,13 @@ const NODES_AT_ONCE = 500;
 export const startEmbeddedFleet = async <R extends Release>(
   nodes: number,
   workload: Pick<Workload<R>, 'args' | 'path' | 'object'>,
-): Promise<ClusterFleet<R>> => {
+  /** So many nodes have the same value of BATCH_LABEL. Default: none has it. */
+  batch?: number,
+) => {
   const cluster = await startEmbeddedCluster({ graceMs: GRACE_MS });
   try {
-    await addNodes(cluster, nodes, NODES_AT_ONCE);
-    return await createClusterFleet(cluster, { api: cluster.api, nodes, workload });
+    await addNodes(cluster, nodes, batch ?? NODES_AT_ONCE, { labelled: batch !== undefined });
+    return { ...(await createClusterFleet(cluster, { api: cluster.api, nodes, workload })), cluster };
   } catch (error) {
     await cluster.stop();
     throw error;
