@@ -82,8 +82,7 @@ export const createRecords = (
   };
 
   /**
-   * A new target or policy leaves most records of a large fleet as they are, and to index one costs several times as much as to assess
-   * it.
+   * A new target or policy leaves most records of a large fleet as they are, and to index one costs twice as much as to assess it.
    */
   const reassessAll = (now: number): void => {
     latest = Math.max(latest, now);
