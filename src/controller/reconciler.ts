@@ -313,18 +313,18 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
         for (const warning of current.policy.warnings) events.policyWarning(warning);
       }
       checkConnection();
-      const finalizeAt = connected ? await adapter.finalize?.(current, signal) : undefined;
-      if (finalizeAt !== undefined) return requeueAt(finalizeAt);
       let announced = false;
       for (;;) {
+        const seen = current;
+        const finalizeAt = connected ? await adapter.finalize?.(seen, signal) : undefined;
+        if (finalizeAt !== undefined) return requeueAt(finalizeAt);
         const blocked = await loadRollout(signal);
         if (blocked) return blocked;
         if (await isBehind(signal)) return { requeueAt: clock.now() + RECHECK_MS };
         const isOutdated = await refusals.awaitsWatch(signal);
-        const seen = current;
         const target = await adapter.findTarget(seen, signal);
         signal.throwIfAborted();
-        // The DaemonSet changed while we read: start nothing for what it asked before.
+        // The DaemonSet changed while we read: start nothing for what it asked before, and nothing for one that is being deleted.
         if (current !== seen || (!isOutdated && refusals.mustRead())) continue;
         const now = clock.now();
         if (target.kind === 'known') ledger.setTarget(target.revision, now, seen.origin);

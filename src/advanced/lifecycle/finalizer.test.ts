@@ -112,6 +112,23 @@ describe('a DaemonSet with a preDelete hook', () => {
   );
 
   it(
+    'returns a pod to service with --cascade=orphan although a write of the rollout takes long',
+    withFleet(async (fleet) => {
+      await started(fleet);
+      fleet.faults.push({ verb: 'replace', plural: 'daemonrollouts', delayMs: 300, left: 100 });
+      await fleet.setImage('app:v2');
+      await fleet.until('a pod is prepared', async () => (await preparing(fleet)).length === 1);
+      await remove(fleet, 'Orphan');
+      await fleet.until('it is deleted', () => isGone(fleet));
+      for (const pod of await allPods(fleet)) {
+        assert.equal(controllerOf(pod), undefined);
+        assert.notEqual(pod.metadata?.labels?.[LIFECYCLE_STATE], 'PreparingDelete');
+        assert.equal(pod.status?.conditions?.find(({ type }) => type === 'KruisePodReady')?.status, 'True');
+      }
+    }),
+  );
+
+  it(
     'calls the hook also with --cascade=foreground if a finalizer holds the pods',
     withFleet(async (fleet) => {
       const finalizers = ['example.com/drain'];
