@@ -84,6 +84,24 @@ describe('stages', () => {
     assert.deepEqual(bench.nodesOf('reserve'), ['n2']);
   });
 
+  it('say so when such a node was available for a moment, so that its update is complete', () => {
+    const bench = stagedBench([ring('lab')], ['lab', 'lab', 'shop']);
+    bench.policy({ ...bench.ledger.policy, maxUnavailable: count(1) });
+    bench.followStages();
+    bench.update('b', 'n0', 'n1');
+    bench.followStages();
+    bench.update('b', 'n2');
+    bench.change('n2', { ready: false });
+    bench.target('c');
+    bench.followStages();
+    assert.deepEqual([bench.cause('n2'), bench.ledger.tally.inFlight], ['stage', 0]);
+    assert.deepEqual(bench.nodesOf('reserve'), []);
+    assert.match(
+      bench.decide().summary.stage?.message ?? '',
+      /; nodes of closed stages .* hold every slot of the budget/,
+    );
+  });
+
   it('say so when such nodes hold every slot of the groups of the others', () => {
     const bench = stagedBench([ring('lab')], ['lab', 'lab', 'shop']);
     bench.followStages();

@@ -14,6 +14,7 @@ import { type StageView, sampleCode, viewStages } from '../plan/membership.ts';
 import type { Stage } from '../plan/plan.ts';
 import { openedStage, type StageState } from '../plan/stage-state.ts';
 import { formatIntOrPercent, scaledValue } from '../policy/int-or-percent.ts';
+import { surges } from '../policy/policy.ts';
 import { budgetOf } from './budget.ts';
 import type { Hold } from './hold.ts';
 
@@ -135,7 +136,9 @@ const uncovered = (
 const stuckBy = (ledger: Ledger): { slots: string; limit: string } | undefined => {
   const { policy, tally } = ledger;
   if (tally.stranded === 0 || tally.trying > 0) return undefined;
-  if (tally.inFlight >= budgetOf(policy, tally)) return { slots: 'the budget', limit: policy.words.maxUnavailable };
+  // A new pod beside the old one needs no room where another one is down.
+  const used = surges(policy) ? tally.inFlight : tally.occupied;
+  if (used >= budgetOf(policy, tally)) return { slots: 'the budget', limit: policy.words.maxUnavailable };
   return ledger.waitsForStranded()
     ? { slots: 'their groups', limit: 'maxUnavailablePer of the rollout plan' }
     : undefined;

@@ -11,7 +11,7 @@ export interface Scope {
   online: number;
   inFlight: number;
   trying: number;
-  /** In flight, with a pod that is replaced once the stage of the node opens. */
+  /** Down or in flight, with a pod that is replaced once the stage of the node opens. */
   stranded: number;
   occupied: number;
 }
@@ -33,7 +33,7 @@ export const isFull = ({ all }: Scopes): boolean => all.some((scope) => scope.oc
 
 /** Nodes that an earlier revision broke hold every slot of some scope, and their stages are closed again. */
 export const isStuck = ({ all }: Scopes): boolean =>
-  all.some((scope) => scope.stranded > 0 && scope.trying === 0 && scope.inFlight >= scopeLimit(scope));
+  all.some((scope) => scope.stranded > 0 && scope.trying === 0 && scope.occupied >= scopeLimit(scope));
 
 /** Counts a node in its scopes, by the same truth as the budget. */
 export const countIn = (
@@ -46,8 +46,9 @@ export const countIn = (
     if (online) scope.online += by;
     if (inFlight) scope.inFlight += by;
     if (trying) scope.trying += by;
-    if (inFlight && cause === 'stage') scope.stranded += by;
-    if (down || inFlight) scope.occupied += by;
+    if (!down && !inFlight) continue;
+    scope.occupied += by;
+    if (cause === 'stage') scope.stranded += by;
   }
 };
 

@@ -23,7 +23,7 @@ export interface Tally {
   inFlight: number;
   /** In flight, without nodes whose old broken pod waits for its repair. */
   trying: number;
-  /** In flight, with a pod that is replaced once the stage of the node opens. */
+  /** Down or in flight, with a pod that is replaced once the stage of the node opens. */
   stranded: number;
   /** Online nodes that are down or in flight, each counted once. */
   occupied: number;
@@ -85,7 +85,7 @@ export const addTo = (tally: Tally, status: NodeStatus, by: 1 | -1): void => {
   if (status.down) tally.down += by;
   if (status.inFlight) tally.inFlight += by;
   if (status.trying) tally.trying += by;
-  if (status.inFlight && cause === 'stage') tally.stranded += by;
+  if ((status.down || status.inFlight) && cause === 'stage') tally.stranded += by;
   if (status.down || status.inFlight) tally.occupied += by;
   if (status.committed) tally.committed += by;
   if (status.suspect) tally.suspects += by;
