@@ -74,7 +74,9 @@ export const createUpdatesCheck = ({ report, daemonSet, now, viewOf, clockOf, se
   const works = (pod: PodState): boolean => isAvailable(pod, policy()?.minReadyMs ?? 0, now());
   const live = (name: string): readonly PodState[] => actual.podsOn(name).filter(isLive);
   const isComplete = (name: string, { kind, uid }: StartedUpdate): boolean => {
-    const [pod, ...others] = kind === 'surge' ? live(name) : actual.podsOn(name);
+    // A DaemonSet that has come to surge needs no old pod gone, either: a finalizer may hold it for long.
+    const surges = kind === 'surge' || policy()?.surging === true;
+    const [pod, ...others] = surges ? live(name) : actual.podsOn(name);
     if (!pod || others.length > 0 || !works(pod) || pod.preparing) return false;
     // An in-place update keeps the pod, a delete replaces it; the creation of a surge may never have been executed.
     return kind !== 'delete' || pod.uid !== uid;
