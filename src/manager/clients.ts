@@ -3,7 +3,7 @@ import { type ClientOptions, type ClusterConfig, createClient, type KubeClient }
 export interface ManagerClientsOptions
   extends Pick<
     ClientOptions,
-    'env' | 'qps' | 'burst' | 'onRequest' | 'environment' | 'connect' | 'readFile' | 'parse'
+    'env' | 'qps' | 'burst' | 'onRequest' | 'environment' | 'connect' | 'readFile' | 'parse' | 'stringify'
   > {
   version: string;
 }

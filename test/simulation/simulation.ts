@@ -58,6 +58,7 @@ export const createSimulation = (plan: Plan, record: (line: string) => void, log
     environment: {},
     readFile: async (path) => credentials.read(path),
     parse: texts.parse,
+    stringify: texts.stringify,
     connect: createConnect({
       handle,
       time,

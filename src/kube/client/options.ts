@@ -69,6 +69,8 @@ export interface ClientOptions {
   readFile?: (path: string) => Promise<string>;
   /** Parses responses and lines of watches. Default: `JSON.parse`. */
   parse?: (text: string) => unknown;
+  /** Writes the bodies of requests. Default: `JSON.stringify`. */
+  stringify?: (value: unknown) => string;
 }
 
 export type ResolvedClientOptions = Required<ClientOptions>;
@@ -92,6 +94,7 @@ export const resolveClientOptions = (options: ClientOptions): ResolvedClientOpti
     connect: createConnection,
     readFile: (path) => readFile(path, 'utf8'),
     parse: (text) => JSON.parse(text) as unknown,
+    stringify: (value) => JSON.stringify(value),
     ...options,
   };
   for (const field of [

@@ -110,7 +110,7 @@ export const createRequester = (transport: Transport, options: ResolvedClientOpt
 
   const open = async (request: ApiRequest, timeout: CallTimeout, progress = { sent: false }): Promise<HttpResponse> => {
     const headers = ['accept', request.accept ?? 'application/json'];
-    const body = request.text ?? (request.body === undefined ? undefined : JSON.stringify(request.body));
+    const body = request.text ?? (request.body === undefined ? undefined : options.stringify(request.body));
     if (body !== undefined) headers.push('content-type', request.contentType ?? 'application/json');
     let response: HttpResponse | undefined;
     const startedAt = env.clock.now();

@@ -36,12 +36,9 @@ const segment = (field: string, value: string): string => {
 };
 
 export const toQuery = (query: Query): string => {
-  const params = new URLSearchParams();
-  for (const [key, value] of Object.entries(query)) {
-    if (value !== undefined && value !== '') params.set(key, String(value));
-  }
-  const text = params.toString();
-  return text === '' ? '' : `?${text}`;
+  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
+  if (given.length === 0) return '';
+  return `?${new URLSearchParams(given.map(([key, value]) => [key, String(value)])).toString()}`;
 };
 
 /** Path of the collection; without a namespace, across all namespaces. */

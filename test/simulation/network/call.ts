@@ -49,14 +49,17 @@ const resourceOf = (group: string, version: string, plural: string, namespaced: 
   return resource;
 };
 
-const parse = (text: string | undefined): unknown => (text === undefined ? undefined : JSON.parse(text));
-
 /** What a request asks for. */
-export const toCall = ({ method, path, body: text }: HttpRequest, process: string, at: number): Call => {
+export const toCall = (
+  { method, path, body: text }: HttpRequest,
+  parse: (text: string) => unknown,
+  process: string,
+  at: number,
+): Call => {
   const [pathname = '', ...search] = path.split('?');
   const query = new URLSearchParams(search.join('?'));
   const [matches, core, group = '', version = core ?? '', namespace, plural = '', name] = PATH.exec(pathname) ?? [];
-  const body = parse(text);
+  const body = text === undefined ? undefined : parse(text);
   const read: Verb = name !== undefined || !matches ? 'get' : query.get('watch') === 'true' ? 'watch' : 'list';
   const verb = WRITES[method] ?? read;
   const named = name ?? (body as { metadata?: { name?: string } } | undefined)?.metadata?.name ?? '';

@@ -20,7 +20,7 @@ import { createWatchOpener, watchNameOf } from './watches.ts';
 type Connect = NonNullable<ClientOptions['connect']>;
 
 /** What a client is given instead of sockets and files. */
-export type Transport = Required<Pick<ClientOptions, 'environment' | 'readFile' | 'parse' | 'connect'>>;
+export type Transport = Required<Pick<ClientOptions, 'environment' | 'readFile' | 'parse' | 'stringify' | 'connect'>>;
 
 export interface ConnectionOptions {
   /** The API server. */
@@ -93,7 +93,7 @@ export const createConnect = (options: ConnectionOptions): Connect => {
         reject(signal.reason);
         return;
       }
-      const call = toCall(request, machine.name, time.now());
+      const call = toCall(request, texts.parse, machine.name, time.now());
       observer.onSend(call);
       const fault = faultOf(call);
       let isOver = false;
