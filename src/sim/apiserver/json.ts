@@ -83,6 +83,32 @@ export const identical = (a: unknown, b: unknown): boolean => {
   return true;
 };
 
+/**
+ * The value, with the parts of `stored` where they are identical. A client that sends a whole object back changes little of it:
+ * what it shares with the stored object need not be decoded, validated and compared, nor kept twice.
+ */
+export const sharing = (value: unknown, stored: unknown): unknown => {
+  if (value === stored || typeof value !== 'object' || typeof stored !== 'object') return value;
+  if (Array.isArray(value))
+    return Array.isArray(stored) ? sharingItems(value as unknown[], stored as unknown[]) : value;
+  if (!isRecord(value) || !isRecord(stored)) return value;
+  let same = true;
+  let copy: Record<string, unknown> | undefined;
+  for (const key in value) {
+    const part = sharing(value[key], stored[key]);
+    if (part !== stored[key]) same = false;
+    if (part !== value[key]) (copy ??= { ...value })[key] = part;
+  }
+  for (const key in stored) if (!(key in value)) same = false;
+  return same ? stored : (copy ?? value);
+};
+
+const sharingItems = (items: readonly unknown[], stored: readonly unknown[]): readonly unknown[] => {
+  const shared = items.map((item, index) => sharing(item, stored[index]));
+  if (items.length === stored.length && shared.every((item, index) => item === stored[index])) return stored;
+  return shared.some((item, index) => item !== items[index]) ? shared : items;
+};
+
 /** The object with `extra` for the fields that it leaves undefined. */
 export const withDefaultFields = <T extends Json>(object: T, extra: Json): T => {
   for (const key in extra) if (object[key] === undefined) return { ...extra, ...definedOf(object) } as T;

@@ -1,3 +1,4 @@
+import type { StoredObject } from '../../types.ts';
 import { badRequest, methodNotAllowed, noResource, notFound } from '../errors.ts';
 import { createObject } from '../handlers/create.ts';
 import { type DeleteContext, deleteObject } from '../handlers/delete.ts';
@@ -5,7 +6,7 @@ import { listPage, type Selection } from '../handlers/list.ts';
 import { patchObject } from '../handlers/patch.ts';
 import { fromStorageVersion, type ServerState } from '../handlers/state.ts';
 import { replaceObject } from '../handlers/update.ts';
-import { arrayOf, at, type Json, recordOf, textOf } from '../json.ts';
+import { arrayOf, at, type Json, recordOf, sharing, textOf } from '../json.ts';
 import type { Kind } from '../registry/kind.ts';
 import { keyOf } from '../storage/store.ts';
 import { isReview, serveReview } from './authentication.ts';
@@ -90,6 +91,11 @@ const list = (target: ResourceRequest): Response => {
   return json(encoder.list(page));
 };
 
+const storedObject = ({ state, kind, route }: ObjectRequest): StoredObject | undefined => {
+  const found = state.store.get(kind.collection, keyOf(kind.namespaced ? route.namespace : undefined, route.name));
+  return found && fromStorageVersion(kind, found);
+};
+
 const withNamespace = (object: Json, route: Route, kind: Kind): Json => {
   const metadata = recordOf(object.metadata);
   if (!kind.namespaced || route.namespace === undefined) return object;
@@ -171,12 +177,13 @@ const patch = async (target: ObjectRequest): Promise<Response> => {
 
 const put = async (target: ObjectRequest): Promise<Response> => {
   const { state, kind, route, request } = target;
-  const object = withNamespace(await readObject(request), route, kind);
+  const stored = storedObject(target);
+  const object = sharing(withNamespace(await readObject(request), route, kind), stored) as Json;
   const warnings = validateFields(kind, object, request.query);
   const name = textOf(at(object, 'metadata', 'name'));
   if (name !== '' && name !== route.name)
     throw badRequest(`the name of the object (${name}) does not match the name on the URL (${route.name})`);
-  const named = { ...object, metadata: { ...recordOf(object.metadata), name: route.name } };
+  const named = name === '' ? { ...object, metadata: { ...recordOf(object.metadata), name: route.name } } : object;
   const made = replaceObject(state, kind, named, {
     fieldManager: managerOf(request),
     dryRun: isDryRun(request.query),
@@ -186,10 +193,9 @@ const put = async (target: ObjectRequest): Promise<Response> => {
 };
 
 const get = (target: ObjectRequest): Response => {
-  const { state, kind, route } = target;
-  const found = state.store.get(kind.collection, keyOf(kind.namespaced ? route.namespace : undefined, route.name));
-  if (!found) throw notFound(kind, route.name);
-  return json(encoderFor(target).one(fromStorageVersion(kind, found)));
+  const found = storedObject(target);
+  if (!found) throw notFound(target.kind, target.route.name);
+  return json(encoderFor(target).one(found));
 };
 
 type Handlers<T> = Readonly<Record<string, (target: T) => Response | Promise<Response>>>;

@@ -17,9 +17,9 @@ export interface Route {
 
 /** Parses `/api/v1/...` and `/apis/group/version/...`; undefined for other paths. */
 export const parseRoute = (path: string): Route | undefined => {
-  let steps: string[];
+  let steps = path.split('/').slice(1);
   try {
-    steps = path.split('/').slice(1).map(decodeURIComponent);
+    if (path.includes('%')) steps = steps.map(decodeURIComponent);
   } catch {
     return undefined;
   }

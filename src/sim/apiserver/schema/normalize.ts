@@ -49,6 +49,9 @@ const isAbsent = (name: string, value: unknown, field: Field | undefined): boole
 const known = new WeakMap<object, Shape>();
 const WORTH_KNOWING = 5;
 
+/** The value was normalized or stored with this shape: all of its fields are known, and of the right type. */
+export const isNormalized = (value: object, shape: Shape): boolean => known.get(value) === shape;
+
 /**
  * Marks a value as stored: normalizing it again would strip the defaults that the server just set, only to set them
  * again.

@@ -1,4 +1,5 @@
 import { isRecord } from '../json.ts';
+import { isNormalized } from './normalize.ts';
 import type { ScalarType, Shape, StructShape } from './shape.ts';
 
 const JSON_NAMES: Readonly<Record<string, string>> = { boolean: 'bool', number: 'number', string: 'string' };
@@ -80,7 +81,9 @@ export const wrongType = (value: unknown, shape: Shape, owner?: StructShape, pat
     }
     case 'struct': {
       if (!isRecord(value)) return typeError(value, shape, within, path);
-      for (const [name, item] of Object.entries(value)) {
+      if (isNormalized(value, shape)) return undefined;
+      for (const name in value) {
+        const item = value[name];
         const field = shape.fields.get(name);
         const found = field && wrongType(item, field.shape, shape, path === '' ? name : `${path}.${name}`);
         if (found !== undefined) return found;
@@ -111,7 +114,7 @@ const addUnknownFields = (value: unknown, shape: Shape, path: string, found: str
       for (const key of Object.keys(value)) addUnknownFields(value[key], shape.of, `${path}.${key}`, found);
       return;
     case 'struct': {
-      if (!isRecord(value)) return;
+      if (!isRecord(value) || isNormalized(value, shape)) return;
       for (const name of Object.keys(value)) {
         const field = shape.fields.get(name);
         if (field?.shape.form === 'scalar') continue;
