@@ -13,6 +13,7 @@ const SLACK_MS = 1_000;
 const SECOND_MS = 1_000;
 /** A leader that nothing disturbs halts the rollout within this time. */
 const HALTED_WITHIN_MS = 60_000;
+const CHECK_EVERY_MS = 20;
 
 const wentOffline = ({ status }: Node): number =>
   Date.parse(status?.conditions?.find(({ type }) => type === 'Ready')?.lastTransitionTime ?? '');
@@ -103,6 +104,7 @@ export const createHaltCheck = (context: CheckContext, { believers, failuresOf }
   const { check, violation } = report;
   let halted = false;
   let blocked: { leader: string; since: number } | undefined;
+  let lastCheckAt = 0;
 
   /** Nodes whose failures hold every slot, by what the only leader has observed; none where something else has a say. */
   const nodesHoldingSlots = (leader: string): readonly string[] => {
@@ -122,6 +124,8 @@ export const createHaltCheck = (context: CheckContext, { believers, failuresOf }
 
   return {
     beforeCommit() {
+      if (now() - lastCheckAt < CHECK_EVERY_MS) return;
+      lastCheckAt = now();
       const [leader, ...others] = believers();
       const state = processes().find(({ name }) => name === leader);
       const isHealthy = leader !== undefined && others.length === 0 && state?.running && state.up;

@@ -77,6 +77,8 @@ export const combineChecks = (checks: readonly Check[]): Required<Check> => {
     type Hook = (...args: Parameters<NonNullable<Check[K]>>) => void;
     // Most checks have few hooks, and there are many commits.
     const hooks = checks.flatMap((check) => (check[hook] as Hook | undefined) ?? []);
+    const [first, ...others] = hooks;
+    if (first && others.length === 0) return first;
     return (...args: Parameters<Hook>): void => {
       for (const run of hooks) run(...args);
     };

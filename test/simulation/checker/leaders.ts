@@ -13,11 +13,15 @@ export const createLeadersCheck = ({ report, clockOf, processes }: CheckContext)
   const leaderSince = new Map<string, number>();
   let holder: string | undefined;
 
-  const believers = (): string[] =>
-    processes().flatMap(({ name }) => {
-      const since = leaderSince.get(name);
-      return since !== undefined && clockOf(name) - since < LEASE_MS ? [name] : [];
-    });
+  const believes = (name: string): boolean => {
+    const since = leaderSince.get(name);
+    return since !== undefined && clockOf(name) - since < LEASE_MS;
+  };
+  const believers = (): string[] => {
+    const names: string[] = [];
+    for (const { name } of processes()) if (believes(name)) names.push(name);
+    return names;
+  };
   const hasOtherLeader = ({ call }: NodeUpdate): boolean =>
     (holder !== undefined && holder !== call.process) || believers().some((name) => name !== call.process);
 
