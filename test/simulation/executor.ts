@@ -244,7 +244,7 @@ export const createExecutor = (options: ExecutorOptions) => {
       case 'crowd':
       case 'webhook':
       case 'etcd-full':
-        return options.server.begin(operation, () => fire(step));
+        return options.server.begin(operation, () => begin(step));
       case 'metric':
         metric = step;
         options.prometheus.set(operation.answer);

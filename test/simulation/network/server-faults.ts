@@ -13,7 +13,8 @@ export interface ServerTrouble {
 
 interface Active {
   operation: ServerOperation;
-  until: number;
+  /** Undefined until it concerns a call: its time begins with that one. */
+  until: number | undefined;
   onEffect: () => void;
 }
 
@@ -24,6 +25,7 @@ const SERVED = 0.3;
 
 export const createServerFaults = (time: Clock, random: () => number) => {
   let active: Active[] = [];
+  const isActive = ({ until }: Active): boolean => until === undefined || until > time.now();
 
   const troubleBy = (operation: ServerOperation, call: Call): ServerTrouble | undefined => {
     const refuse = (status: number, reason: string, message: string): ServerTrouble => ({
@@ -52,24 +54,28 @@ export const createServerFaults = (time: Clock, random: () => number) => {
 
   return {
     begin(operation: ServerOperation, onEffect: () => void): void {
-      active.push({ operation, until: time.now() + operation.forMs, onEffect });
+      active.push({ operation, until: undefined, onEffect });
     },
     recover(): void {
       active = [];
     },
     /** Called once for each call that reaches the server. */
     of(call: Call): ServerTrouble | undefined {
-      if (active.length > 0) active = active.filter(({ until }) => until > time.now());
-      for (const { operation, onEffect } of active) {
-        const trouble = troubleBy(operation, call);
+      if (active.length > 0) active = active.filter(isActive);
+      // Of several that concern it, the first one answers.
+      let first: ServerTrouble | undefined;
+      for (const each of active) {
+        const trouble = troubleBy(each.operation, call);
         if (!trouble) continue;
-        onEffect();
-        return trouble;
+        first ??= trouble;
+        if (each.until !== undefined) continue;
+        each.until = time.now() + each.operation.forMs;
+        each.onEffect();
       }
-      return undefined;
+      return first;
     },
     /** Most calls are refused. */
-    isCrowded: (): boolean => active.some(({ operation, until }) => operation.do === 'crowd' && until > time.now()),
+    isCrowded: (): boolean => active.some((each) => each.operation.do === 'crowd' && isActive(each)),
   };
 };
 export type ServerFaults = ReturnType<typeof createServerFaults>;

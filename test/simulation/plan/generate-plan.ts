@@ -165,7 +165,7 @@ export const generatePlan = (seed: number, kinds: readonly FaultKind[]): Plan =>
       end(at + chance.between(1_000, 40_000), { do: 'native', how: 'resume' });
       end(at + 41_000, { do: 'native', how: 'lag', ms: 0 });
     },
-    F16: () => put(soon(6_000), { do: 'burst', changes: chance.happens(0.05) ? 10_000 : chance.between(100, 1_000) }),
+    F16: () => put(soon(6_000), { do: 'burst', changes: chance.happens(0.02) ? 10_000 : chance.between(20, 200) }),
     F17: () => {
       const which = node();
       const at = soon(8_000);
