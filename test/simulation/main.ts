@@ -18,7 +18,7 @@ import { addTotals, emptyTotals, type Totals } from './totals.ts';
 
 const USAGE = `usage: npm run sim -- [options]
 
-  --rollouts N   number of rollouts, from seed 1 or --first on (default 2000; 1e7 before a release)
+  --rollouts N   number of rollouts, from seed 1 or --first on (default 4000; 1e7 before a release)
   --first S      the first seed
   --faults LIST  kinds of faults: ${faultKinds.join(', ')} (default all)
   --processes N  number of processes (default: one for each core)
@@ -31,7 +31,7 @@ const USAGE = `usage: npm run sim -- [options]
 `;
 
 const options = {
-  rollouts: { type: 'string', default: '2000' },
+  rollouts: { type: 'string', default: '4000' },
   first: { type: 'string', default: '1' },
   faults: { type: 'string' },
   processes: { type: 'string' },

@@ -48,7 +48,7 @@ export interface ConnectionObserver {
   onResponse(call: Call, object: unknown): void;
   onFailure(call: Call, status?: number): void;
   /** The process receives a list, as it does before a watch without a snapshot; `watch` names what it selects. */
-  onListed(watch: string, items: readonly object[]): void;
+  onListed(watch: string, plural: string, items: readonly object[]): void;
   /** A watch is opened, with a snapshot or for new events only; `watch` names what it selects. */
   onWatchOpened(watch: string, plural: string, withSnapshot: boolean): void;
   /** The watch has ended, or the process has closed it. */
@@ -139,7 +139,7 @@ export const createConnect = (options: ConnectionOptions): Connect => {
           else observer.onResponse(call, observed(call, value));
           if (call.verb === 'list' && call.resource && status === 200 && fault?.kind !== 'truncate') {
             const { items } = value as { items?: readonly object[] };
-            observer.onListed(watchNameOf(call, request), items ?? []);
+            observer.onListed(watchNameOf(call, request), call.resource.plural, items ?? []);
           }
           resolve(answer);
         };

@@ -83,6 +83,13 @@ export const createManagers = (options: ManagersOptions) => {
     const views = process.views.filter((_, index) => daemonSets[index]?.kind === part);
     /** Lists that no watch has followed yet. */
     const listed = new Map<string, readonly object[]>();
+    const observeList = (watch: string, plural: string, items: readonly object[]): void => {
+      for (const view of views) {
+        view.beginSnapshot(watch);
+        for (const object of items) view.applyEvent(watch, plural, { type: 'ADDED', object });
+        view.applyEvent(watch, plural, { type: 'BOOKMARK', resourceVersion: '', initialEventsEnd: true });
+      }
+    };
     const named = (watch: string): string => (kinds.length > 1 ? `${watch} ${part}` : watch);
     const transport = options.connect(process, {
       onResponse(call, object) {
@@ -91,18 +98,17 @@ export const createManagers = (options: ManagersOptions) => {
         for (const view of views) view.applyResponse(object);
       },
       onFailure: (call, status) => checker.onFailure(call, status),
-      onListed: (watch, items) => void listed.set(watch, items),
+      onListed(watch, plural, items) {
+        // Pods are also listed beside their watch. The watch of others may take long to be opened, and is not waited for.
+        if (plural === 'pods') listed.set(watch, items);
+        else observeList(watch, plural, items);
+      },
       onWatchOpened(watch, plural, withSnapshot) {
         checker.onWatchOpened(identity, named(watch), plural, withSnapshot);
         const items = listed.get(watch);
         listed.delete(watch);
-        if (!withSnapshot && !items) return;
-        for (const view of views) {
-          view.beginSnapshot(watch);
-          if (withSnapshot || !items) continue;
-          for (const object of items) view.applyEvent(watch, plural, { type: 'ADDED', object });
-          view.applyEvent(watch, plural, { type: 'BOOKMARK', resourceVersion: '', initialEventsEnd: true });
-        }
+        if (withSnapshot) for (const view of views) view.beginSnapshot(watch);
+        else if (items) observeList(watch, plural, items);
       },
       onWatchEvent(watch, plural, event) {
         for (const view of views) view.applyEvent(watch, plural, event);
