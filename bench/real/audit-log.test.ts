@@ -2,24 +2,9 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { AuditRecord } from '../../test/conformance/index.ts';
 import { rolloutWrites, slotTimes } from './audit-log.ts';
+import { auditRecord } from './testing/audit-record.ts';
 
 const question = { namespace: 'edge', app: 'app', user: 'manager', since: 1000 };
-
-const record = (receivedAt: number, fields: Partial<AuditRecord>): AuditRecord => ({
-  receivedAt,
-  answeredAt: receivedAt + 10,
-  user: 'manager',
-  userAgent: '',
-  verb: 'update',
-  group: '',
-  resource: 'pods',
-  namespace: 'edge',
-  name: 'app',
-  code: 200,
-  request: undefined,
-  response: undefined,
-  ...fields,
-});
 
 /** A write of the DaemonRollout: nodes whose update was not carried out yet, and those where it was. */
 const rollout = (at: number, open: string[], done: string[] = [], fields: Partial<AuditRecord> = {}): AuditRecord => {
@@ -28,7 +13,7 @@ const rollout = (at: number, open: string[], done: string[] = [], fields: Partia
     ...done.map((node) => ({ node, carriedOut: true })),
   ];
   const request = { status: { reservations } };
-  return record(at, { group: 'edgeset.io', resource: 'daemonrollouts/status', request, ...fields });
+  return auditRecord(at, { group: 'edgeset.io', resource: 'daemonrollouts/status', request, ...fields });
 };
 
 it('names each node with the write that was the first to reserve its slot', () => {
@@ -39,9 +24,9 @@ it('names each node with the write that was the first to reserve its slot', () =
     rollout(1050, ['refused'], [], { code: 409 }),
     rollout(1060, ['other'], [], { namespace: 'other' }),
     rollout(1070, ['other'], [], { user: 'other' }),
-    record(1080, { group: 'edgeset.io', resource: 'daemonrollouts', verb: 'get' }),
+    auditRecord(1080, { group: 'edgeset.io', resource: 'daemonrollouts', verb: 'get' }),
     rollout(1100, ['a', 'b']),
-    record(1400, { group: 'edgeset.io', resource: 'daemonrollouts/status', request: { status: {} } }),
+    auditRecord(1400, { group: 'edgeset.io', resource: 'daemonrollouts/status', request: { status: {} } }),
   ];
   assert.deepEqual(rolloutWrites(records, question), [
     { receivedAt: 1000, answeredAt: 1010, reserves: ['a'] },
@@ -54,7 +39,7 @@ it('names each node with the write that was the first to reserve its slot', () =
 it('says when the write that took a slot was received and answered', () => {
   let version = 0;
   const pod = (at: number, uid: string, ready: boolean, fields: Partial<AuditRecord>, deleted = false): AuditRecord =>
-    record(at, {
+    auditRecord(at, {
       ...fields,
       response: {
         kind: 'Pod',

@@ -2,34 +2,24 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { AuditRecord } from '../../test/conformance/index.ts';
 import { termsOf } from './terms.ts';
-
-const record = (receivedAt: number, fields: Partial<AuditRecord>): AuditRecord => ({
-  receivedAt,
-  answeredAt: receivedAt + 10,
-  user: 'manager',
-  userAgent: '',
-  verb: 'update',
-  group: '',
-  resource: 'pods',
-  namespace: 'edge',
-  name: 'app',
-  code: 200,
-  request: undefined,
-  response: {},
-  ...fields,
-});
+import { auditRecord } from './testing/audit-record.ts';
 
 const lease = (at: number, holderIdentity: string, fields: Partial<AuditRecord> = {}): AuditRecord =>
-  record(at, { group: 'coordination.k8s.io', resource: 'leases', response: { spec: { holderIdentity } }, ...fields });
+  auditRecord(at, {
+    group: 'coordination.k8s.io',
+    resource: 'leases',
+    response: { spec: { holderIdentity } },
+    ...fields,
+  });
 const deleted = (at: number, app: string, fields: Partial<AuditRecord> = {}): AuditRecord =>
-  record(at, { verb: 'delete', response: { metadata: { labels: { app } } }, ...fields });
+  auditRecord(at, { verb: 'delete', response: { metadata: { labels: { app } } }, ...fields });
 
 it('tells the terms of managers, with what each wrote first', () => {
   const records = [
-    record(50, { resource: 'daemonrollouts/status' }),
+    auditRecord(50, { resource: 'daemonrollouts/status' }),
     lease(100, 'first', { verb: 'create' }),
-    record(105, { resource: 'events' }),
-    record(110, { resource: 'daemonrollouts/status' }),
+    auditRecord(105, { resource: 'events' }),
+    auditRecord(110, { resource: 'daemonrollouts/status' }),
     deleted(130, 'a', { code: 409 }),
     deleted(140, 'a'),
     deleted(150, 'a'),
@@ -39,7 +29,7 @@ it('tells the terms of managers, with what each wrote first', () => {
     lease(250, ''),
     lease(290, 'third', { code: 409, response: { kind: 'Status' } }),
     lease(300, 'second'),
-    record(310, { verb: 'get', resource: 'daemonrollouts' }),
+    auditRecord(310, { verb: 'get', resource: 'daemonrollouts' }),
     deleted(320, 'b'),
   ];
   assert.deepEqual(termsOf(records.toReversed(), 'manager'), [

@@ -85,8 +85,10 @@ export const addTo = (tally: Tally, status: NodeStatus, by: 1 | -1): void => {
   if (status.down) tally.down += by;
   if (status.inFlight) tally.inFlight += by;
   if (status.trying) tally.trying += by;
-  if ((status.down || status.inFlight) && cause === 'stage') tally.stranded += by;
-  if (status.down || status.inFlight) tally.occupied += by;
+  if (status.down || status.inFlight) {
+    tally.occupied += by;
+    if (cause === 'stage') tally.stranded += by;
+  }
   if (status.committed) tally.committed += by;
   if (status.suspect) tally.suspects += by;
   if (owner.asked) tally.ownersAsked += by;
