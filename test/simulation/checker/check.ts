@@ -71,17 +71,20 @@ export interface Check {
   onConverged?: () => void;
 }
 
+/** Calls each of the hooks. Most checks have few of them, most plans have one DaemonSet, and there are many commits. */
+export const callEach = <A extends unknown[]>(hooks: readonly ((...args: A) => void)[]): ((...args: A) => void) => {
+  const [first, ...others] = hooks;
+  if (first && others.length === 0) return first;
+  return (...args) => {
+    for (const run of hooks) run(...args);
+  };
+};
+
 /** Several checks as one. */
 export const combineChecks = (checks: readonly Check[]): Required<Check> => {
   const all = <K extends keyof Check>(hook: K) => {
     type Hook = (...args: Parameters<NonNullable<Check[K]>>) => void;
-    // Most checks have few hooks, and there are many commits.
-    const hooks = checks.flatMap((check) => (check[hook] as Hook | undefined) ?? []);
-    const [first, ...others] = hooks;
-    if (first && others.length === 0) return first;
-    return (...args: Parameters<Hook>): void => {
-      for (const run of hooks) run(...args);
-    };
+    return callEach(checks.flatMap((check) => (check[hook] as Hook | undefined) ?? []));
   };
   return {
     beforeCommit: all('beforeCommit'),

@@ -1,7 +1,8 @@
+import { callEach } from './check.ts';
 import type { Activity, Checker } from './checker.ts';
 import { mergeFigures, type Violation } from './report.ts';
 
-type Hook =
+type HookName =
   | 'onCommit'
   | 'onSend'
   | 'onResponse'
@@ -15,14 +16,9 @@ type Hook =
 
 /** One checker for all DaemonSets of a run: each DaemonSet has its own checker. */
 export const combineCheckers = (checkers: readonly Checker[]) => {
-  const all = <H extends Hook>(hook: H) => {
-    type Hear = (...args: Parameters<Checker[H]>) => void;
-    const [first, ...others] = checkers.map((checker) => checker[hook] as Hear);
-    // Most plans have one DaemonSet.
-    if (first && others.length === 0) return first;
-    return (...args: Parameters<Hear>): void => {
-      for (const checker of checkers) (checker[hook] as Hear)(...args);
-    };
+  const all = <H extends HookName>(hook: H) => {
+    type Hook = (...args: Parameters<Checker[H]>) => void;
+    return callEach(checkers.map((checker) => checker[hook] as Hook));
   };
   return {
     get violations(): readonly Violation[] {
