@@ -8,6 +8,8 @@ import { startRealFleet } from './real/fleet.ts';
 import { bringTo } from './real/roll-out.ts';
 
 const BURST = 250;
+/** Before the first creation, pods that an earlier leader created; at the start, pods that were relabeled meanwhile. */
+const LISTS = 2;
 const CPU_MS = 4;
 
 /** How many of the calls were under way at the same time, at the most. */
@@ -57,10 +59,10 @@ export const advancedCreate: Benchmark = {
           name: 'advanced-create',
           measured:
             `${nodes} pods created in ${seconds(createdMs)}, all available after ${seconds(upMs)}; ${(podWrites(calls) / nodes).toFixed(2)} pod writes ` +
-            `a pod (and ${others} other writes in all), ${calls.podReads} reads of pods, at most ${most} creations under way; ${cpuMs.toFixed(1)} ms CPU a pod; ` +
+            `a pod (and ${others} other writes in all), ${calls.podReads} reads of a pod, ${calls.podLists} lists of pods, at most ${most} creations under way; ${cpuMs.toFixed(1)} ms CPU a pod; ` +
             `${mib(peak)} resident at the most, ${mib(before)} before; ${busy}`,
-          goal: `1 pod write, no reads of pods, <= ${BURST} under way (burstReplicas), <= ${CPU_MS} ms`,
-          met: podWrites(calls) === nodes && calls.podReads === 0 && most <= BURST && cpuMs <= CPU_MS,
+          goal: `1 pod write, no reads of a pod, <= ${LISTS} lists, <= ${BURST} under way (burstReplicas), <= ${CPU_MS} ms`,
+          met: podWrites(calls) === nodes && calls.podReads === 0 && calls.podLists <= LISTS && most <= BURST && cpuMs <= CPU_MS,
         },
       ];
     } finally {

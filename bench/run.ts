@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { benchmarks } from './benchmarks.ts';
+import { seconds } from './measure/figure.ts';
 import { MISSED } from './run-one.ts';
 
 const USAGE = `usage: npm run bench -- [--quick] [--strict] [NAME...]
@@ -65,7 +66,9 @@ const main = async (): Promise<number> => {
   const failed: string[] = [];
   let missed = false;
   for (const name of positionals.length > 0 ? positionals : known) {
+    const startedAt = performance.now();
     const code = await runOne(name, values.quick);
+    process.stdout.write(`${name} took ${seconds(performance.now() - startedAt)}\n`);
     if (code === MISSED) missed = true;
     else if (code !== 0) failed.push(name);
   }

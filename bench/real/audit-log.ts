@@ -147,8 +147,10 @@ export interface Calls {
   otherWrites: number;
   /** Gets and lists; watches are streams that stay open. */
   reads: number;
-  /** Of these, of pods. */
+  /** Of these, gets of a pod. */
   podReads: number;
+  /** Of these, lists of pods. */
+  podLists: number;
   /** Of any kind, refused with 429 (Too Many Requests); in none of the others. */
   refused: number;
 }
@@ -175,6 +177,7 @@ export const callsOf = (records: readonly AuditRecord[], user: string, since: nu
     otherWrites: 0,
     reads: 0,
     podReads: 0,
+    podLists: 0,
     refused: 0,
   };
   for (const record of records) {
@@ -184,7 +187,7 @@ export const callsOf = (records: readonly AuditRecord[], user: string, since: nu
     else if (verb !== 'get' && verb !== 'list') calls[kindOf(record)] += 1;
     else {
       calls.reads += 1;
-      if (resource === 'pods') calls.podReads += 1;
+      if (resource === 'pods') calls[verb === 'get' ? 'podReads' : 'podLists'] += 1;
     }
   }
   return calls;

@@ -36,11 +36,19 @@ export const runBatch = async (
   maxFailures = 5,
 ): Promise<Totals> => {
   const totals = emptyTotals();
+  let playing: number | undefined;
+  // What a timer of the simulation throws ends the process.
+  const tell = (): void => {
+    if (playing !== undefined) console.error(`the plan of seed ${playing} threw: npm run sim -- --seed ${playing}`);
+  };
+  process.on('uncaughtExceptionMonitor', tell);
   for (let seed = first; totals.rollouts < rollouts && totals.failures.length < maxFailures; seed += 1) {
+    playing = seed;
     const plan = generatePlan(seed, kinds);
     const before = cpuSeconds();
     const outcome = await runPlan(plan);
     addOutcome(totals, plan, outcome, cpuSeconds() - before);
   }
+  process.off('uncaughtExceptionMonitor', tell);
   return totals;
 };

@@ -3,6 +3,7 @@ import {
   type DaemonRollout,
   type DaemonRolloutStatus,
   planApi,
+  REST_STAGE,
   type RolloutApprovalSpec,
   type RolloutPlanSpec,
 } from '../../../src/rollout/index.ts';
@@ -122,7 +123,8 @@ export const createPlanner = ({
       if (present !== target.hash) [present, before] = [target.hash, present];
       for (const { name, awaits } of stages) {
         const what = `${target.hash} ${name}`;
-        if (awaits !== undefined && recovered && isStuck(name) && !asked.has(`${what} stuck`)) {
+        // Nobody can decide about the last stage.
+        if (awaits !== undefined && name !== REST_STAGE && recovered && isStuck(name) && !asked.has(`${what} stuck`)) {
           asked.add(`${what} stuck`);
           promoteIfStuck(target.hash, name);
         }
