@@ -21,6 +21,16 @@ describe('stages', () => {
     assert.equal(bench.decide().summary.complete, true);
   });
 
+  it('open the last one once a node needs it', () => {
+    const lab = ring('lab', { coverage: '50%' });
+    const bench = stagedBench([lab], ['lab', 'lab']);
+    bench.followStages();
+    bench.update('b', 'n0');
+    assert.deepEqual(bench.followStages(), ['start-soak lab', 'promote lab Gates']);
+    replan(bench, { stages: [lab] }, ['lab', 'shop']);
+    assert.deepEqual(bench.followStages(), ['open-stage rest']);
+  });
+
   it('begin nothing in a decision that changes a stage', () => {
     const bench = stagedBench([ring('lab')], ['lab', 'shop']);
     const { actions } = bench.decide();

@@ -226,7 +226,9 @@ export const assessStage = (ledger: Ledger, hold: Hold | undefined, now: number)
   const gap = missing && withoutSlots(missing, ledger, name);
   if (hold && promotesNothing.has(hold.kind))
     return stay(gap ?? { wait: 'Held', message: 'waits for the rollout to go on' });
-  if (!stageState) return stay(gap ?? dark, NEVER, open(ledger, current));
+  // The last stage is on record only with nodes, and what is not on record is not opened.
+  const isOpening = !isLast || counts.eligible > 0;
+  if (!stageState) return stay(gap ?? dark, NEVER, isOpening ? open(ledger, current) : undefined);
 
   const decided = approvals.filter((each) => each.revision === state.target?.hash && each.stage === name);
   const approval = decided.find(({ decision }) => decision === 'Approve');
