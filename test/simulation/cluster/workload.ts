@@ -77,7 +77,7 @@ export const createWorkload = (apiServer: ApiServer, { set, name, label }: Retur
   /** Each DaemonSet has its own images. */
   const ownImage = (next: string): string => next.replace(/^app:/, `${label}:`);
   let image = ownImage('app:v0');
-  let { strategy, limit } = set;
+  let { strategy, limit, partition: nodesHeld = 0 } = set;
   let resumes = 0;
 
   const patch = (body: object): void => {
@@ -95,8 +95,7 @@ export const createWorkload = (apiServer: ApiServer, { set, name, label }: Retur
     },
     spec: { nodeSelector: { role: 'edge' }, containers: [{ name: 'app', image }] },
   });
-  const partition = partitionOf(set.partition ?? 0);
-  const annotations = () => ({
+  const annotations = (partition: number | string | undefined) => ({
     'edgeset.io/settle-seconds': String(set.settleSeconds),
     ...(isNative && { 'apps.openyurt.io/max-unavailable': limit }),
     ...((isNative || set.model === 'ota') && { 'apps.openyurt.io/update-strategy': set.model ?? 'auto' }),
@@ -117,11 +116,12 @@ export const createWorkload = (apiServer: ApiServer, { set, name, label }: Retur
     label,
     resource,
     ownImage,
-    create: (): void =>
-      void apiServer.create<object>(resource, {
+    create(): void {
+      const partition = partitionOf(nodesHeld);
+      apiServer.create<object>(resource, {
         apiVersion: isNative ? 'apps/v1' : 'apps.kruise.io/v1beta1',
         kind: 'DaemonSet',
-        metadata: { ...key, annotations: annotations() },
+        metadata: { ...key, annotations: annotations(partition) },
         spec: {
           minReadySeconds: set.minReadySeconds,
           selector: { matchLabels: { app: label } },
@@ -136,7 +136,8 @@ export const createWorkload = (apiServer: ApiServer, { set, name, label }: Retur
                 ...(set.progressive && { scaleStrategy: { partitionedScaling: true } }),
               }),
         },
-      }),
+      });
+    },
     exists: (): boolean => apiServer.find(resource, key) !== undefined,
     delete: (): void => {
       if (apiServer.find(resource, key) !== undefined)
@@ -158,6 +159,7 @@ export const createWorkload = (apiServer: ApiServer, { set, name, label }: Retur
     pause: (paused: boolean): void =>
       isNative ? annotate({ 'edgeset.io/paused': paused ? 'true' : null }) : roll({ paused }),
     setPartition(nodes: number | string): void {
+      nodesHeld = nodes;
       const next = partitionOf(nodes);
       if (isNative) annotate({ 'edgeset.io/partition': next === undefined ? null : String(next) });
       else roll({ partition: next ?? 0 });
