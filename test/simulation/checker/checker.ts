@@ -175,6 +175,8 @@ export const createChecker = ({
     }
     if (kind === 'delete-surged-out') onExecuted.push(countUpdate, updates.deleteSurgedOut(pod, what));
     else if (kind) onExecuted.push(...begin(call, pod, kind, what));
+    else if (call.verb === 'delete' && pod.ended && !pod.terminating && sender.holdsSlotFor(pod))
+      onExecuted.push(updates.takeSlot(call, pod));
     return onExecuted;
   };
 

@@ -14,6 +14,8 @@ export interface ObservedNode {
 /** What one process has received from its watches, whether it has handled it or not. */
 export interface ProcessView {
   readonly nodes: ReadonlyMap<string, ObservedNode>;
+  /** When it last observed that a node came, went, or changed its labels or taints, by the process's clock. */
+  readonly nodesMovedAt: number;
   podsOn(node: string): readonly PodState[];
   podNamed(name: string): PodState | undefined;
   readonly daemonSet: AnyDaemonSet | undefined;
@@ -29,6 +31,10 @@ export interface ProcessView {
   applyEvent(watch: string, plural: string, event: WatchEvent<object>): void;
 }
 
+/** What decides which pods may run on a node. */
+const placementOf = (node: Node | undefined): string =>
+  JSON.stringify([node?.metadata?.uid, node?.metadata?.labels, node?.spec?.taints]);
+
 /** `now` is the process's own clock. */
 export const createProcessView = ({ group, name }: { group: string; name: string }, now: () => number): ProcessView => {
   const nodes = new Map<string, ObservedNode>();
@@ -39,6 +45,7 @@ export const createProcessView = ({ group, name }: { group: string; name: string
   /** By watch. */
   const heard = new Map<string, { plural: string; at: number }>();
   let daemonSet: AnyDaemonSet | undefined;
+  let nodesMovedAt = Number.NEGATIVE_INFINITY;
   /** By UID: the version of a pod in the last response. */
   const versions = new Map<string, number>();
   /** Cache; undefined: to be computed again. */
@@ -59,8 +66,15 @@ export const createProcessView = ({ group, name }: { group: string; name: string
     return snapshots.has(watch) && ready ? Math.min(now(), Date.parse(ready)) : now();
   };
 
+  const remove = (table: Map<string, unknown>, key: string): void => {
+    if (table.delete(key) && table === nodes) nodesMovedAt = now();
+  };
+
   return {
     nodes,
+    get nodesMovedAt() {
+      return nodesMovedAt;
+    },
     podsOn(node) {
       if (byNode === undefined) {
         byNode = new Map();
@@ -110,13 +124,13 @@ export const createProcessView = ({ group, name }: { group: string; name: string
         const keys = snapshots.get(watch);
         if (!event.initialEventsEnd || !keys) return;
         snapshots.delete(watch);
-        for (const key of table.keys()) if (!keys.has(key)) table.delete(key);
+        for (const key of table.keys()) if (!keys.has(key)) remove(table, key);
         return;
       }
       const { metadata } = event.object as Pod;
       const key = (plural === 'pods' ? metadata?.uid : metadata?.name) ?? '';
       if (event.type === 'DELETED' || (plural === 'pods' && !isPodOf(event.object, { group, name }))) {
-        table.delete(key);
+        remove(table, key);
         return;
       }
       snapshots.get(watch)?.add(key);
@@ -124,6 +138,7 @@ export const createProcessView = ({ group, name }: { group: string; name: string
       else if (plural === 'nodes') {
         const ready = isReadyNode(event.object);
         const before = nodes.get(key);
+        if (placementOf(before?.node) !== placementOf(event.object)) nodesMovedAt = now();
         const since = before ? (before.ready === ready ? before.since : now()) : undefined;
         nodes.set(key, { ready, since, node: event.object });
       } else if (Number(metadata?.resourceVersion) >= (versions.get(key) ?? 0))

@@ -41,6 +41,8 @@ export const createSenderCheck = ({ report, viewOf, clockOf, settleMs }: SenderO
   const reserved = new Map<string, ReadonlySet<string>>();
   /** Those that the DaemonRollout holds: a successor takes them over as they are. */
   let held: ReadonlySet<string> = new Set();
+  /** Nodes and pods of these. */
+  let slots: ReadonlySet<string> = new Set();
 
   const nodeIsAvailable = (
     view: ProcessView,
@@ -58,7 +60,10 @@ export const createSenderCheck = ({ report, viewOf, clockOf, settleMs }: SenderO
     /** The DaemonRollout was written. */
     onRolloutWritten(rollout: unknown): void {
       held = new Set(reservationsIn(rollout).map(keyOf));
+      slots = new Set(reservationsIn(rollout).map(({ node, podUID }) => `${node} ${podUID}`));
     },
+    /** The DaemonRollout has a slot for this pod. */
+    holdsSlotFor: ({ node, uid }: PodState): boolean => slots.has(`${node} ${uid}`),
     /** An update of the pod on a node begins. */
     onUpdate(call: Call, pod: PodState, what: string): void {
       const view = viewOf(call.process);
@@ -89,7 +94,7 @@ export const createSenderCheck = ({ report, viewOf, clockOf, settleMs }: SenderO
       check('S2');
       const policy = policyOf(daemonSet);
       const at = clockOf(process);
-      const slots = new Set(reservations.map(({ node }) => node));
+      const reservedNodes = new Set(reservations.map(({ node }) => node));
       // An event that arrives at the very moment of the write came after the decision, or shortly before it.
       const readings = [false, true].map((heard) => {
         const taken = new Set<string>();
@@ -100,7 +105,7 @@ export const createSenderCheck = ({ report, viewOf, clockOf, settleMs }: SenderO
           if (settled || !isNative(daemonSet)) total += 1;
           // New pods beside old ones take nothing down.
           const down = !policy.surging && !nodeIsAvailable(view, name, policy, at);
-          if (settled && (slots.has(name) || down)) taken.add(name);
+          if (settled && (reservedNodes.has(name) || down)) taken.add(name);
         }
         return { taken, limit: nodesOf(policy.limit, total) };
       });

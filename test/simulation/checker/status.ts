@@ -26,8 +26,10 @@ const NOT_PHASES = new Set(['eligible', 'online', 'offlineOutdated']);
 /** How many rollouts are kept. */
 const HISTORY = 20;
 
-/** The longest time between a decision and its write. */
+/** The longest time between a decision and its write; where the API server has answered 429 within this time, calls are kept back for as long. */
 const FRESH_MS = 1_000;
+const REFUSED_MS = 6_000;
+const TOO_MANY_REQUESTS = 429;
 
 /** What is wrong with the history of a status, after the one before; undefined for nothing. */
 const historyFault = (before: ReportedStatus | undefined, after: ReportedStatus): string | undefined => {
@@ -59,6 +61,8 @@ export const createStatusCheck = ({
   /** By UID of the object. */
   const generations = new Map<string, number>();
 
+  /** By process: when the API server last answered 429. */
+  const refusedAt = new Map<string, number>();
   /** By process and UID: pods in responses, which its watch may not have delivered yet. */
   const answered = new Map<string, Map<string, PodState>>();
 
@@ -87,14 +91,16 @@ export const createStatusCheck = ({
     const eligible = [...view.nodes.values()].filter(({ node }) => isEligible(node, view.daemonSet));
     const phases = sum(Object.entries(nodes).flatMap(([name, count]) => (NOT_PHASES.has(name) ? [] : [count])));
     const known = { eligible: eligible.length, offline: eligible.filter(({ ready }) => !ready).length };
-    if (nodes.eligible !== known.eligible || phases !== known.eligible)
+    const at = clockOf(call.process);
+    // What was observed while the status waited, or was sent again, is part of the next one.
+    const isKeptBack = now() - (refusedAt.get(call.process) ?? Number.NEGATIVE_INFINITY) < REFUSED_MS;
+    const decidedAt = at - (now() - call.firstSentAt) - (isKeptBack ? REFUSED_MS : FRESH_MS);
+    if ((nodes.eligible !== known.eligible || phases !== known.eligible) && view.nodesMovedAt < decidedAt)
       violation(
         'S16',
         `${call.process} reports ${nodes.eligible} nodes, ${phases} by phase, and has observed ${known.eligible}`,
       );
-    // What was observed while the status was being written is part of the next one.
-    const at = clockOf(call.process);
-    const isFresh = eligible.some(({ since }) => since !== undefined && at - since < FRESH_MS);
+    const isFresh = eligible.some(({ since }) => since !== undefined && since >= decidedAt);
     if (nodes.offline !== known.offline && !isFresh)
       violation('S16', `${call.process} reports ${nodes.offline} offline nodes, and has observed ${known.offline}`);
     if (causes && sum(causes.map(({ count }) => count)) !== phases)
@@ -132,6 +138,9 @@ export const createStatusCheck = ({
       const pods = answered.get(process) ?? new Map<string, PodState>();
       const pod = toPodState(object, undefined, clockOf(process));
       answered.set(process, pods.set(pod.uid, pod));
+    },
+    onFailure({ process }, status) {
+      if (status === TOO_MANY_REQUESTS) refusedAt.set(process, now());
     },
     onSend(call) {
       const plural = call.resource?.plural;

@@ -62,6 +62,8 @@ export const createUpdatesCheck = ({ report, daemonSet, now, viewOf, clockOf, se
   const completed = new Map<string, StartedUpdate>();
   /** The rollout that a call belongs to: what its sender knew when it sent it. */
   const rolloutOfCall = new WeakMap<Call, number>();
+  /** Nodes in flight whose updates are complete by what its sender knew: their pods came to work, and a late watch hides that they fail. */
+  const completeOfCall = new WeakMap<Call, ReadonlySet<string>>();
   /** The budget that its sender obeyed. */
   const limitOfCall = new WeakMap<Call, Share>();
   /** By node and rollout. */
@@ -130,6 +132,24 @@ export const createUpdatesCheck = ({ report, daemonSet, now, viewOf, clockOf, se
     return most;
   };
 
+  /** The process has seen a pod work there that the update brought. */
+  const isCompleteFor = (process: string, name: string, { kind, uid, hash }: StartedUpdate): boolean => {
+    const view = viewOf(process);
+    const minReadyMs = view.daemonSet ? policyOf(view.daemonSet).minReadyMs : 0;
+    return view.podsOn(name).some((pod) => {
+      const isNew = kind === 'in-place' ? pod.uid === uid && pod.hash !== hash : kind !== 'prepare' && pod.uid !== uid;
+      return isNew && isLive(pod) && isAvailable(pod, minReadyMs, clockOf(process));
+    });
+  };
+  const knownToBeComplete = ({ process }: Call): ReadonlySet<string> =>
+    new Set([...inFlight].flatMap(([name, update]) => (isCompleteFor(process, name, update) ? [name] : [])));
+  const setInFlight = (call: Call, kind: StartedUpdate['kind'], { node, uid, hash }: PodState): void => {
+    const last = inFlight.get(node);
+    const unfinished = last?.kind === 'prepare' ? last.before : last;
+    const before = kind === 'prepare' ? unfinished : undefined;
+    inFlight.set(node, { kind, uid, hash, rollout: rolloutOfCall.get(call) ?? 0, at: now(), before });
+  };
+
   return {
     actual,
     answers,
@@ -162,6 +182,7 @@ export const createUpdatesCheck = ({ report, daemonSet, now, viewOf, clockOf, se
       rolloutOfCall.set(call, actual.rolloutOf(viewOf(call.process).daemonSet));
       const observed = answers.observedLimit(call.process);
       if (observed !== undefined) limitOfCall.set(call, observed);
+      if (call.resource?.plural === 'pods' && inFlight.size > 0) completeOfCall.set(call, knownToBeComplete(call));
     },
     /** An update reaches the server. Returns what to run once it was executed. */
     begin(call: Call, pod: PodState, kind: StartedUpdate['kind'], what: string): () => void {
@@ -172,6 +193,7 @@ export const createUpdatesCheck = ({ report, daemonSet, now, viewOf, clockOf, se
       const sentAt = clockOf(call.process) - (now() - call.at);
       const others = [...inFlight.keys()].filter((other) => {
         if (other === name || actual.nodes.get(other)?.ready !== true) return false;
+        if (completeOfCall.get(call)?.has(other)) return false;
         const known = view.nodes.get(other);
         return known?.ready === true && (known.since === undefined || sentAt - known.since > settleMs);
       });
@@ -201,17 +223,13 @@ export const createUpdatesCheck = ({ report, daemonSet, now, viewOf, clockOf, se
         for (const each of found) report.finding(each, what);
         const ofNode = executed.get(name) ?? new Map<number, ExecutedUpdate>();
         executed.set(name, ofNode.set(rollout, { uid: pod.uid, hash, kind }));
-        const last = inFlight.get(name);
-        const unfinished = last?.kind === 'prepare' ? last.before : last;
-        inFlight.set(name, {
-          kind,
-          uid: pod.uid,
-          hash,
-          rollout,
-          at: now(),
-          before: kind === 'prepare' ? unfinished : undefined,
-        });
+        setInFlight(call, kind, pod);
       };
+    },
+    /** A pod that has ended is no update's, but a manager that replaces it in a slot holds that slot. Returns what to run once it was executed. */
+    takeSlot(call: Call, pod: PodState): () => void {
+      deletedByManager.add(pod.uid);
+      return () => setInFlight(call, 'delete', pod);
     },
     /** One of two pods is deleted after a surge: never the last one that works. Returns what to run once it was executed. */
     deleteSurgedOut(pod: PodState, what: string): () => void {
