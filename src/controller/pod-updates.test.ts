@@ -135,6 +135,19 @@ describe('an update', () => {
     assert.deepEqual([acted, reasons()], [['updated-in-place'], ['SuccessfulUpdatePodInPlace']]);
   });
 
+  it('that finds no pod was perhaps made by somebody else: an old pod in its place is updated', async () => {
+    for (const write of ['update', 'fence'] as const) {
+      const { ledger, clock, updates, answer, stage } = prepare();
+      reserve(ledger, 'n1', clock);
+      if (write === 'update') updates.update('n1', 'delete');
+      else updates.fence('n1');
+      await answer({ kind: 'gone' });
+      assert.equal(stage('n1'), 'done', 'it keeps its slot');
+      ledger.setPod({ ...podFacts('n1', 'h1'), uid: 'another' }, clock.now());
+      assert.equal(ledger.get('n1')?.status.failure, undefined);
+    }
+  });
+
   it('that throws keeps its slot as after a lost response, and backs off', async () => {
     const { ledger, clock, updates, sent, answer, stage } = prepare();
     reserve(ledger, 'n1', clock);

@@ -92,8 +92,11 @@ export const createPodUpdates = ({ env, ledger, podWrites, events, metrics, onWr
     const now = clock.now();
     switch (outcome.kind) {
       case 'done':
-      case 'gone':
         ledger.setStage(node, 'done', now);
+        break;
+      case 'gone':
+        // The ledger knows that the pod is gone; the response does not say who deleted it.
+        ledger.setStage(node, 'unsure', now);
         break;
       case 'changed':
         // Whatever was sent for the older version of the pod can no longer succeed.
@@ -130,7 +133,8 @@ export const createPodUpdates = ({ env, ledger, podWrites, events, metrics, onWr
     if (!stillHoldsSlot(node, update)) return;
     const changed = outcome.kind === 'changed' && outcome.pod.resourceVersion !== update.podResourceVersion;
     const deleted = update.kind === undefined && 'pod' in outcome && outcome.pod?.terminating;
-    if (outcome.kind === 'gone' || deleted) ledger.setStage(node, 'done', clock.now());
+    // Deleted by the update that is fenced, or by somebody else.
+    if (outcome.kind === 'gone' || deleted) ledger.setStage(node, 'unsure', clock.now());
     else if (outcome.kind === 'done' || changed) ledger.release(node, clock.now());
   };
 

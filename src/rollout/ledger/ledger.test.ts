@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { count } from '../policy/int-or-percent.ts';
 import { type NodeUpdate, pastUpdate } from '../record/update.ts';
 import { benchAt, createWorkbench, START, type Workbench } from '../testing/workbench.ts';
+import { restore, save } from './persist.ts';
 
 const down = { ready: false, readyChangedAt: 0 };
 const inherited = (podUid: string, change: Partial<NodeUpdate> = {}): NodeUpdate => ({
@@ -123,6 +124,69 @@ describe('restore', () => {
       [...bench.ledger.forgiven()].map(({ name }) => name),
       ['n0'],
     );
+  });
+});
+
+describe('an old pod in the place of the one that an update was for', () => {
+  /** The watch was behind when the slot was reserved: somebody had deleted the pod before, and there is another one. */
+  const behind = (stage: NodeUpdate['stage'] = 'unsure'): Workbench => {
+    const bench = benchAt(2, { maxUnavailable: count(1) });
+    bench.reserve('n0', { stage });
+    bench.removePod('n0');
+    return bench;
+  };
+  for (const stage of ['reserved', 'sending', 'unsure'] as const)
+    it(`says nothing about the target if no response confirmed the update (${stage})`, () => {
+      for (const ready of [true, false]) {
+        const bench = behind(stage);
+        assert.equal(bench.ledger.tally.inFlight, 1, 'the slot is not free');
+        bench.start('n0', 'a', { ready });
+        assert.equal(bench.phase('n0'), ready ? 'outdated/available' : 'broken/broken-by-older-update');
+        const { tally, state } = bench.ledger;
+        assert.deepEqual([tally.inFlight, tally.onlineFailures, state.acted], [ready ? 0 : 1, 0, 0]);
+        assert.deepEqual(bench.nodesOf('reserve'), ['n0']);
+        bench.update('b', 'n0');
+        assert.deepEqual([bench.phase('n0'), bench.ledger.state.acted], ['updated/current', 1]);
+      }
+    });
+  it('is a failure once a response confirmed the update, however late', () => {
+    const bench = behind('sending');
+    bench.ledger.setStage('n0', 'done', bench.now());
+    bench.start('n0', 'a');
+    assert.equal(bench.phase('n0'), 'failed/came-back-old');
+  });
+  it('does not free the slot of an update whose pod is there again: only a fence does', () => {
+    const bench = benchAt(1, { progressDeadlineMs: 60_000 });
+    const pod = bench.last('n0')!;
+    bench.reserve('n0', { stage: 'unsure' });
+    bench.ledger.removePod(pod.uid, bench.now());
+    bench.ledger.setPod(pod, bench.now());
+    bench.advance(60_000);
+    bench.removePod('n0');
+    bench.start('n0', 'a');
+    assert.deepEqual(bench.decide().actions, [{ type: 'release', node: 'n0', fence: true }]);
+  });
+  it('is judged alike by the process itself after it has read the rollout again, and by the next leader', () => {
+    const bench = behind();
+    const saved = restore(save(bench.ledger));
+    const next = createWorkbench();
+    next.node('n0');
+    next.start('n0', 'a', { uid: 'another' });
+    for (const { ledger, now } of [bench, next]) ledger.restore(saved.state, saved.updates, saved.forgiven, now());
+    bench.start('n0', 'a');
+    assert.equal(bench.phase('n0'), 'outdated/available');
+    next.ledger.finishInitialSync();
+    assert.deepEqual(next.decide().actions, [{ type: 'release', node: 'n0', fence: true }]);
+    next.ledger.setStage('n0', 'unsure', next.now());
+    assert.equal(next.phase('n0'), 'outdated/available');
+  });
+  it('is a failure if another process recorded the update as carried out', () => {
+    const bench = behind();
+    const { updates, state } = restore(save(bench.ledger));
+    const theirs = { ...updates.get('n0')!, stage: 'done' } as const;
+    bench.ledger.restore(state, new Map([['n0', theirs]]), new Set(), bench.now());
+    bench.start('n0', 'a');
+    assert.equal(bench.phase('n0'), 'failed/came-back-old');
   });
 });
 

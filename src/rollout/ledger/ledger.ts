@@ -307,7 +307,9 @@ export const createLedger = (policy: Policy, options: LedgerOptions = {}) => {
       const record = records.all.get(node);
       if (!record?.update) return;
       touch(record, now, () => {
-        if (record.update) record.update = { ...record.update, stage, ...(begunAt !== undefined && { begunAt }) };
+        if (!record.update) return;
+        const { unproven: _, ...update } = record.update;
+        record.update = { ...update, stage, ...(begunAt !== undefined && { begunAt }) };
       });
     },
 

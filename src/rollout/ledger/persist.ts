@@ -54,18 +54,22 @@ const savePast = ({
   at: time(saidAt),
 });
 
-const saveUpdate = (record: NodeRecord, update: NodeUpdate): Reservation => ({
-  node: record.name,
-  ...(update.kind && { kind: update.kind }),
-  podUID: update.podUid,
-  ...(update.podRevision !== undefined && { podRevision: update.podRevision }),
-  rollout: update.rollout,
-  at: time(update.saidAt ?? update.at),
-  carriedOut: update.stage === 'done',
-  ...(update.stage !== 'done' && { podName: update.podName }),
-  ...((update.stage !== 'done' || update.kind === 'in-place') && { podResourceVersion: update.podResourceVersion }),
-  ...(update.repairs ? { repairs: savePast(update.repairs) } : {}),
-});
+const saveUpdate = (record: NodeRecord, update: NodeUpdate): Reservation => {
+  // The next leader finds out itself that the pod is gone, and knows as little about who deleted it.
+  const carriedOut = update.stage === 'done' && !update.unproven;
+  return {
+    node: record.name,
+    ...(update.kind && { kind: update.kind }),
+    podUID: update.podUid,
+    ...(update.podRevision !== undefined && { podRevision: update.podRevision }),
+    rollout: update.rollout,
+    at: time(update.saidAt ?? update.at),
+    carriedOut,
+    ...(!carriedOut && { podName: update.podName }),
+    ...((!carriedOut || update.kind === 'in-place') && { podResourceVersion: update.podResourceVersion }),
+    ...(update.repairs ? { repairs: savePast(update.repairs) } : {}),
+  };
+};
 
 export const save = (ledger: Ledger): SavedRollout & Required<Pick<SavedRollout, 'rollout' | 'history'>> => {
   const { state } = ledger;

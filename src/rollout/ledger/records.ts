@@ -2,7 +2,7 @@ import { createCalendarView } from '../plan/calendar-view.ts';
 import { everythingOpen, type StageView, viewStages } from '../plan/membership.ts';
 import { changesOrder } from '../plan/order.ts';
 import type { Policy } from '../policy/policy.ts';
-import { advance, observeRevision } from '../record/advance.ts';
+import { advance, noteCarriedOut, observeRevision } from '../record/advance.ts';
 import { assess } from '../record/assess.ts';
 import { type Context, type NodeRecord, type NodeStatus, newRecord } from '../record/record.ts';
 import { breakerOf } from './breaker.ts';
@@ -56,6 +56,7 @@ export const createRecords = (
     record.stage = stages.stageOf(record.node);
     record.scopes = scopes.of(record.node, record.stage);
     if (observeRevision(record, context)) countUpdates(1);
+    if (noteCarriedOut(record, context)) countUpdates(-1);
     const completed = advance(record, context, now);
     if (completed && completed.podUid !== '') {
       meanUpdateMs = movingAverage(meanUpdateMs, now - completed.at);

@@ -23,7 +23,28 @@ const isCarriedOut = (record: NodeRecord, update: NodeUpdate, context: Context):
 const carriedOut = ({ pods }: NodeRecord, update: NodeUpdate): NodeUpdate => {
   const pod = pods.find(({ facts }) => facts.uid === update.podUid)?.facts;
   const patchedVersion = update.kind === 'in-place' && update.stage !== 'done' ? pod?.resourceVersion : undefined;
-  return { ...update, stage: 'done', ...(patchedVersion !== undefined && { podResourceVersion: patchedVersion }) };
+  const unproven = update.stage !== 'done' && pod?.terminating !== false;
+  return {
+    ...update,
+    stage: 'done',
+    ...(unproven && { unproven }),
+    ...(patchedVersion !== undefined && { podResourceVersion: patchedVersion }),
+  };
+};
+
+/**
+ * Notes whether the update was carried out. A pod of an older revision in the place of the one that it was to replace shows that
+ * somebody else deleted that one, perhaps before the target was set, unless a response confirmed the update. The node then gets
+ * another update, as after a new template: in its own slot until it works. Returns true then: this one does not count.
+ */
+export const noteCarriedOut = (record: NodeRecord, context: Context): boolean => {
+  if (record.update && isCarriedOut(record, record.update, context)) record.update = carriedOut(record, record.update);
+  const { update } = record;
+  if (update?.stage !== 'done' || !update.unproven || update.rollout !== context.rollout) return false;
+  const pod = livePod(record);
+  if (!pod || isCurrent(pod, context)) return false;
+  record.update = pastUpdate({ rollout: update.rollout - 1, at: update.at });
+  return true;
 };
 
 /**
@@ -115,13 +136,11 @@ const isComplete = (record: NodeRecord, update: NodeUpdate, context: Context, no
 };
 
 /**
- * Advances the record's own state: whether its update was carried out or completed, or counts again because the node went
- * offline soon after it. Returns the update that completed, to measure how long a node is down.
+ * Advances the record's own state: whether its update completed, or counts again because the node went offline soon after
+ * it. Returns the update that completed, to measure how long a node is down.
  */
 export const advance = (record: NodeRecord, context: Context, now: number): NodeUpdate | undefined => {
-  const { node } = record;
-  if (record.update && isCarriedOut(record, record.update, context)) record.update = carriedOut(record, record.update);
-  const { update } = record;
+  const { node, update } = record;
   // An older update that was restored when a newer one was released does not end the newer one's back-off.
   if (update?.stage === 'done' && update.podUid !== '') record.refused = undefined;
   const available = now >= availableAt(record, context);

@@ -34,6 +34,8 @@ export interface NodeUpdate {
   /** The same by the clock of the process that reserved it, if that was another one. */
   saidAt?: number;
   stage: UpdateStage;
+  /** Of `done`: the pod is gone or terminates, but no response confirmed the update. Somebody else may have deleted the pod. */
+  unproven?: true;
   /** When this process sent the write that took the pod out of service for it, epoch ms; absent before. */
   begunAt?: number;
   /** The older incomplete update that this one repairs. It is restored if this one is released. */
@@ -101,7 +103,8 @@ export const inheritUpdate = (update: NodeUpdate, known: NodeUpdate | undefined,
   const { podResourceVersion } = update.stage === 'done' ? update : known;
   // The DaemonRollout omits the pod's name once the update is carried out, but looking up its outcome needs the name.
   const saidAt = known.saidAt !== undefined && { saidAt: update.at };
-  return { ...update, at, ...saidAt, stage, podName: known.podName, podResourceVersion };
+  const unproven = known.unproven && update.stage !== 'done' && { unproven: known.unproven };
+  return { ...update, at, ...saidAt, stage, ...unproven, podName: known.podName, podResourceVersion };
 };
 
 /** Gives the node's slot to this update, which repairs what an earlier one left behind. */
