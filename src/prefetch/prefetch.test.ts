@@ -211,6 +211,81 @@ describe('the prefetch in a cluster', () => {
     assert.deepEqual([lost, setup.outcome('n1')?.status], [1, 'True']);
   });
 
+  it('creates no second pull pod while its watch is behind the first', async (t) => {
+    const setup = await createSetup(t);
+    let reads = 0;
+    // It doesn't forget the first when it cannot read whose pod has the name.
+    const busy = new KubeError('ServiceUnavailable', 'try again', { status: 503 });
+    const get: KubeClient['get'] = (...args) => ((reads += 1) > 1 ? setup.api.get(...args) : Promise.reject(busy));
+    const manager = setup.start({ client: { get, watch: setup.behind } });
+    setup.announce('n1');
+    setup.ask('n1');
+    manager.report();
+    // Longer than it takes the pull pod for lost, and tries again.
+    await setup.run(60_000);
+    assert.deepEqual([reads, setup.pulls().length], [2, 1]);
+  });
+
+  it('creates no second pull pod while its watch is behind the one whose creation had no response', async (t) => {
+    const setup = await createSetup(t);
+    let asked = 0;
+    const create: KubeClient['create'] = async (...args) => {
+      const answer = await setup.api.create(...args);
+      asked += 1;
+      if (asked === 1) throw new KubeError('Transport', 'cut off', { happened: 'unknown' });
+      return answer;
+    };
+    const manager = setup.start({ client: { create, watch: setup.behind } });
+    setup.announce('n1');
+    setup.ask('n1');
+    manager.report();
+    await setup.run(60_000);
+    assert.equal(setup.pulls().length, 1);
+  });
+
+  it('creates no second pull pod while its watch is behind the one of an earlier leader', async (t) => {
+    const setup = await createSetup(t);
+    const first = setup.start();
+    setup.announce('n1');
+    setup.ask('n1');
+    first.report();
+    await setup.run(100);
+    await first.end();
+    const second = setup.start({ client: { watch: setup.behind } });
+    second.report();
+    await setup.run(60_000);
+    assert.equal(setup.pulls().length, 1);
+  });
+
+  it('pulls under another name where a pod that it does not see is of another user', async (t) => {
+    const setup = await createSetup(t);
+    const manager = setup.start({ client: { watch: setup.behind } });
+    await setup.run(100);
+    setup.announce('n1');
+    setup.ask('n1');
+    setup.forge('default', setup.find('n1').metadata.uid);
+    manager.report();
+    await setup.run(3_000);
+    assert.equal(setup.pulls().length, 2);
+  });
+
+  it('pulls under another name where its pull pod, which it does not see, only terminates', async (t) => {
+    const setup = await createSetup(t);
+    const manager = setup.start({ client: { watch: setup.behind } });
+    setup.announce('n1');
+    setup.ask('n1');
+    manager.report();
+    await setup.run(100);
+    const [pull] = setup.pulls();
+    assert.ok(pull);
+    const ref = { ...inNamespace, name: pull.metadata.name };
+    const held = { metadata: { finalizers: ['example.org/stays'] } };
+    setup.apiServer.patch<Stored<object>>(pods, ref, held, { type: 'merge' });
+    setup.apiServer.delete(pods, ref);
+    await setup.run(60_000);
+    assert.equal(setup.pulls().length, 2);
+  });
+
   it('gives a node that goes offline its timeout, and no more', async (t) => {
     const setup = await createSetup(t);
     const manager = setup.start();

@@ -104,7 +104,8 @@ export const createPrefetch = (options: PrefetchOptions) => {
     const { namespace, name } = daemonSet;
     const about = { namespace, daemonSet: name, node: request.node, revision: request.revision };
     if (action.type === 'pull') {
-      const outcome = await pullControl.create(daemonSet, request, signal);
+      const isInherited = (uid: string): boolean => inherited?.has(uid) === true;
+      const outcome = await pullControl.create(daemonSet, request, isInherited, signal);
       if (outcome.kind === 'sent') {
         log.info('pulling images ahead', about);
         update((attempt) => sent(attempt, clock.now()));

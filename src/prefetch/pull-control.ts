@@ -1,6 +1,7 @@
 import type { Pod, PodSpec } from 'kubernetes-types/core/v1.d.ts';
 import {
   controllerRevisions,
+  ifFound,
   isKubeError,
   type KubeClient,
   type KubeErrorCode,
@@ -108,8 +109,33 @@ export const createPullControl = (client: KubeClient, { clock, random, log }: En
       ? `-${Math.floor(random() * 36 ** 8).toString(36)}`
       : '';
 
-  const createPod = async (pod: Pod, signal: AbortSignal): Promise<CreateOutcome> => {
+  /**
+   * The name is taken. The watch may be behind a pull pod of this process or of an earlier leader: another one, under another
+   * name, would pull the same images beside it.
+   */
+  const afterCollision = async (
+    { metadata: { namespace = '', name = '' } = {} }: Pod,
+    isOurs: (uid: string) => boolean,
+    signal: AbortSignal,
+  ): Promise<CreateOutcome> => {
+    const key = `${namespace}/${name}`;
+    const holder = await ifFound(client.get(pods, { namespace, name }, { timeoutMs: WRITE_TIMEOUT_MS, signal }));
+    const { uid = '', deletionTimestamp } = holder?.metadata ?? {};
+    if (holder && !deletionTimestamp && isOurs(uid)) {
+      created.set(key, uid);
+      return { kind: 'sent' };
+    }
+    if (holder) taken.add(key);
+    return { kind: 'later', afterMs: RETRY_MS };
+  };
+
+  const createPod = async (
+    pod: Pod,
+    isInherited: (uid: string) => boolean,
+    signal: AbortSignal,
+  ): Promise<CreateOutcome> => {
     const key = keyOf(pod);
+    const [isRepeated, earlier] = [created.has(key), created.get(key)];
     created.set(key, undefined);
     try {
       const { metadata } = await client.create(pods, pod, {
@@ -120,10 +146,14 @@ export const createPullControl = (client: KubeClient, { clock, random, log }: En
       created.set(key, metadata?.uid);
       return { kind: 'sent' };
     } catch (error) {
-      if (!isKubeError(error) || error.happened === 'no') created.delete(key);
+      if (!isKubeError(error) || error.happened === 'no') {
+        if (isRepeated) created.set(key, earlier);
+        else created.delete(key);
+      }
       if (!isKubeError(error, 'AlreadyExists')) throw error;
-      taken.add(key);
-      return { kind: 'later', afterMs: RETRY_MS };
+      // Without a UID, the earlier response was lost: its pod is the one that has the name.
+      const isOurs = (uid: string): boolean => isInherited(uid) || (isRepeated && (earlier ?? uid) === uid);
+      return afterCollision(pod, isOurs, signal);
     }
   };
 
@@ -142,7 +172,13 @@ export const createPullControl = (client: KubeClient, { clock, random, log }: En
   };
 
   return {
-    async create(daemonSet: RequestingDaemonSet, request: ImageRequest, signal: AbortSignal): Promise<CreateOutcome> {
+    /** `isInherited`: by UID, whether the pull pod was there when this process began to lead. */
+    async create(
+      daemonSet: RequestingDaemonSet,
+      request: ImageRequest,
+      isInherited: (uid: string) => boolean,
+      signal: AbortSignal,
+    ): Promise<CreateOutcome> {
       try {
         const template = await templateOf(daemonSet, request.revision, signal);
         if (!template)
@@ -150,7 +186,8 @@ export const createPullControl = (client: KubeClient, { clock, random, log }: En
         const other = request.runs === undefined ? undefined : await templateOf(daemonSet, request.runs, signal);
         const images = imagesBeyond(template, other);
         if (images.length === 0) return { kind: 'needless' };
-        return await createPod(pullPodOf(daemonSet, request, template, images, suffixFor(daemonSet, request)), signal);
+        const pod = pullPodOf(daemonSet, request, template, images, suffixFor(daemonSet, request));
+        return await createPod(pod, isInherited, signal);
       } catch (error) {
         signal.throwIfAborted();
         return outcomeOf(error);

@@ -154,5 +154,9 @@ export const createSetup = async (t: TestContext, image = 'app:v2') => {
       condition(node, 'PodImageReady', 'False', 'PullingImage', `controllerrevision: ${hash()}`),
     outcome: (node: string) => imageReadyOf(find(node)),
     api,
+    /** A watch that delivers no object. */
+    behind: async function* (resource, options) {
+      for await (const event of api.watch(resource, options)) if (event.type === 'BOOKMARK') yield event;
+    } satisfies KubeClient['watch'],
   };
 };

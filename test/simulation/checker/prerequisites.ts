@@ -53,11 +53,6 @@ interface Known {
   preparingSince: number | undefined;
 }
 
-const hasPulled = ({ spec, status }: Pod): boolean => {
-  const pulled = status?.containerStatuses?.filter(({ imageID }) => imageID !== '') ?? [];
-  return pulled.length > 0 && pulled.length === spec?.containers.length;
-};
-
 /**
  * S11, by the actual state: no pod is deleted while its preDelete hook holds it, no node is updated before the required images
  * are there, and no two pull pods pull the same images.
@@ -71,7 +66,7 @@ export const createPrerequisitesCheck = ({ report, actual, now, viewOf }: Prereq
   /** Pull pods by UID. */
   const pulls = new Map<
     string,
-    { name: string; purpose: string; terminating: boolean; done: boolean; node: string; daemonSet: string; at: number }
+    { name: string; purpose: string; terminating: boolean; node: string; daemonSet: string; at: number }
   >();
 
   /** The versions of the DaemonSet that the sender of a call may have acted on; of several, the mildest counts. */
@@ -111,14 +106,12 @@ export const createPrerequisitesCheck = ({ report, actual, now, viewOf }: Prereq
     check('S11');
     const twin = pulls
       .entries()
-      // A manager whose watch has lost the events of a pull pod asks for another one: once the first has pulled, that harms nobody.
-      .find(([other, pull]) => other !== uid && pull.purpose === purpose && !pull.terminating && !pull.done);
+      .find(([other, pull]) => other !== uid && pull.purpose === purpose && !pull.terminating);
     if (twin && !pulls.has(uid)) violation('S11', `${name} pulls the same images as ${twin[1].name}`);
     pulls.set(uid, {
       name,
       purpose,
       terminating: deletionTimestamp != null,
-      done: hasPulled(pod),
       node: nodeOf(pod),
       daemonSet: labels?.[PULL_LABEL] ?? '',
       at: pulls.get(uid)?.at ?? now(),
