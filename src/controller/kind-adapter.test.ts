@@ -30,6 +30,7 @@ const prepare = async (target: Target, stop?: () => Promise<void>) => {
   const touched: string[] = [];
   const sent: string[] = [];
   let manageAt = Number.POSITIVE_INFINITY;
+  let held: Promise<void> | undefined;
   let context: ReconcilerContext<DaemonSetView, Kept> | undefined;
   const kind: ManagedKind<DaemonSet, DaemonSetView, Kept> = {
     ...testKind,
@@ -53,10 +54,11 @@ const prepare = async (target: Target, stop?: () => Promise<void>) => {
           fence: (_node, pod, signal) => given.podControl.fence(pod, signal),
         },
         restoreTemplate: () => Promise.reject(new Error('not supported')),
-        manage(input) {
+        async manage(input) {
           calls.push(input);
           times.push(clock.now());
-          return Promise.resolve(manageAt > clock.now() ? manageAt : Number.POSITIVE_INFINITY);
+          await held;
+          return manageAt > clock.now() ? manageAt : Number.POSITIVE_INFINITY;
         },
         eventHandlers: { node: (name) => void touched.push(name), pod: ({ name }) => void touched.push(name) },
         ...(stop && { drain: stop }),
@@ -94,6 +96,8 @@ const prepare = async (target: Target, stop?: () => Promise<void>) => {
     reasons,
     addPod,
     setManageAt: (at: number) => (manageAt = at),
+    /** What `manage` waits for from now on. */
+    setHeld: (until: Promise<void>) => (held = until),
     context: () => context,
     rollout: () => api.objects.all(daemonRollouts)[0] as DaemonRollout | undefined,
     resign: (): Promise<void> => {
@@ -138,6 +142,35 @@ describe('the adapter of a kind', () => {
     api.objects.patch(pods, { namespace: 'edge', name: 'own' }, { metadata: { ownerReferences: null } });
     await clock.advance(500);
     assert.deepEqual(context()?.ledger.get('n1')?.pods, [], 'the ledger has no released pod');
+    await end();
+  });
+
+  it('may take its time: the status is about the moment at which it is written', async () => {
+    const { api, clock, calls, setHeld, context, rollout, end } = await prepare(known);
+    const setReady = (status: 'True' | 'False'): void => {
+      const conditions = [{ type: 'Ready', status }];
+      api.objects.patch(nodes, { name: 'n1' }, { status: { conditions } });
+    };
+    setReady('False');
+    await clock.advance(5_000);
+    assert.equal(rollout()?.status?.summary, 'Complete (1 offline)');
+    const hold = Promise.withResolvers<void>();
+    setHeld(hold.promise);
+    const before = calls.length;
+    context()?.enqueue();
+    await clock.advance(10);
+    assert.equal(calls.length, before + 1);
+    setReady('True');
+    await clock.advance(60_000);
+    assert.equal(calls.length, before + 1);
+    hold.resolve();
+    const told: unknown[] = [];
+    for (let count = 0; count < 20; count += 1) {
+      await settle();
+      told.push(rollout()?.status?.summary);
+    }
+    assert.equal(rollout()?.status?.nodes?.online, 1);
+    assert.ok(!told.includes('Complete'), String(told));
     await end();
   });
 

@@ -5,6 +5,7 @@ import {
   type Approval,
   annotation,
   createLedger,
+  type Decision,
   decide,
   formatPlanName,
   type ImageRequests,
@@ -228,6 +229,19 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
     if (!before && connected) log.info('every watch receives from the API server again');
   };
 
+  const decideNow = (target: Target, isOutdated: boolean, { generation }: V): Decision => {
+    const now = clock.now();
+    ledger.tick(now);
+    imageRequests.refreshIfChanged();
+    const decision = decide(ledger, outsideHold(target, isOutdated), now);
+    const before = { generation: decidedGeneration, complete: summary?.complete };
+    ({ summary } = decision);
+    if (target.kind === 'known') decidedGeneration = generation;
+    if (decidedGeneration !== before.generation || summary.complete !== before.complete)
+      options.order.rolloutChanged(member);
+    return decision;
+  };
+
   /** Reads the DaemonRollout. Undefined: it is ours; one of an earlier DaemonSet wakes us when it is removed. */
   const loadRollout = async (signal: AbortSignal): Promise<ReconcileResult | undefined> => {
     try {
@@ -329,14 +343,7 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
         const now = clock.now();
         if (target.kind === 'known') ledger.setTarget(target.revision, now, seen.origin);
         checkConnection();
-        ledger.tick(now);
-        imageRequests.refreshIfChanged();
-        const decision = decide(ledger, outsideHold(target, isOutdated), now);
-        const before = { generation: decidedGeneration, complete: summary?.complete };
-        ({ summary } = decision);
-        if (target.kind === 'known') decidedGeneration = seen.generation;
-        if (decidedGeneration !== before.generation || summary.complete !== before.complete)
-          options.order.rolloutChanged(member);
+        const decision = decideNow(target, isOutdated, seen);
         // Before the first announcement the DaemonRollout must say that the DaemonSet is managed.
         const firstAnnouncement =
           !announced && !store.saysManaged && decision.actions.some(({ type }) => type === 'announce');
@@ -350,12 +357,15 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
         if (connected) stageChecks?.follow();
         const { changed, nextAttemptAt } = await executor.execute(decision, seen, signal);
         if (changed) continue;
+        const { changes } = ledger;
         const manageAt = connected ? await adapter.manage?.({ view: seen, decision, signal }) : undefined;
+        // A status is of one moment. What has changed meanwhile is acted upon in the next pass.
+        const latest = ledger.changes === changes ? decision : decideNow(target, isOutdated, seen);
         return requeueAt(
           decision.wakeAt,
           nextAttemptAt,
           manageAt ?? NEVER,
-          await store.writeWhenDue(decision, seen, signal),
+          await store.writeWhenDue(latest, seen, signal),
           store.notify(signal),
           target.kind === 'held' ? target.recheckAt : NEVER,
           connected && plansNeeded() === 'known' ? NEVER : now + RECHECK_MS,

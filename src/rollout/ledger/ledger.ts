@@ -103,6 +103,10 @@ export const createLedger = (policy: Policy, options: LedgerOptions = {}) => {
     get meanUpdateMs(): number | undefined {
       return records.meanUpdateMs;
     },
+    /** Grows with every change: of two equal ones, what was decided at the first still holds at the second. */
+    get changes(): number {
+      return records.changes;
+    },
     get size(): number {
       return records.all.size;
     },

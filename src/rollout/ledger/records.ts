@@ -46,6 +46,7 @@ export const createRecords = (
   const calendar = createCalendarView();
   let latest = Number.NEGATIVE_INFINITY;
   let meanUpdateMs: number | undefined;
+  let changes = 0;
 
   const countUpdates = (by: number): void => {
     state = { ...state, acted: Math.max(0, state.acted + by) };
@@ -77,6 +78,7 @@ export const createRecords = (
   /** Changes a record and indexes it anew. Nothing else may change a record. */
   const touch = (record: NodeRecord, now: number, change: (record: NodeRecord) => void): void => {
     latest = Math.max(latest, now);
+    changes += 1;
     indexes.remove(record);
     change(record);
     place(record, refresh(record, now));
@@ -87,6 +89,7 @@ export const createRecords = (
    */
   const reassessAll = (now: number): void => {
     latest = Math.max(latest, now);
+    changes += 1;
     for (const record of all.values()) {
       const status = refresh(record, now);
       if (indexes.holds(record, status)) continue;
@@ -163,6 +166,10 @@ export const createRecords = (
     get meanUpdateMs(): number | undefined {
       return meanUpdateMs;
     },
+    /** How often records or the state have changed. */
+    get changes(): number {
+      return changes;
+    },
     /** The node's record, created if there is none. */
     of(name: string): NodeRecord {
       const known = all.get(name);
@@ -206,6 +213,7 @@ export const createRecords = (
     },
     /** Changes the state. The caller reassesses. */
     setState(next: RolloutState): void {
+      changes += 1;
       state = next;
     },
     /** The clock was set back to `now`. */
