@@ -15,6 +15,8 @@ import {
 
 /** A pod of the DaemonSet as it is. */
 export interface PodState extends PodFacts {
+  /** UID of its controller: an earlier DaemonSet of the same name may have left pods. */
+  owner: string | undefined;
   /** One of its readiness gates is closed. */
   gateClosed: boolean;
   /** Since when a container of it crash-loops or has no image. */
@@ -52,6 +54,7 @@ export const toPodState = (pod: Pod, before: PodState | undefined, now: number):
   const isFailing = pod.status?.containerStatuses?.some(({ state }) => FAILING.has(state?.waiting?.reason)) ?? false;
   return {
     ...podFactsOf(pod),
+    owner: pod.metadata?.ownerReferences?.find(({ controller }) => controller)?.uid,
     gateClosed,
     readySince: ready ? (before?.readySince ?? now) : undefined,
     // Behind a closed gate it is the previous version that fails.

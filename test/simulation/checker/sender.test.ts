@@ -28,7 +28,7 @@ describe('the check of what a process sends', () => {
       });
     say('daemonsets', {
       apiVersion: 'apps/v1',
-      metadata: { name: 'app', annotations: { 'apps.openyurt.io/max-unavailable': '10%' } },
+      metadata: { name: 'app', uid: 'app', annotations: { 'apps.openyurt.io/max-unavailable': '10%' } },
       spec: { template: { spec: { containers: [] } } },
     });
     for (let index = 0; index < 10; index += 1) {

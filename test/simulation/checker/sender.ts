@@ -50,7 +50,7 @@ export const createSenderCheck = ({ report, viewOf, clockOf, settleMs }: SenderO
     { minReadyMs, surging }: { minReadyMs: number; surging: boolean },
     at: number,
   ): boolean => {
-    const pods = view.podsOn(node);
+    const pods = view.podsOn(node).filter(({ owner }) => owner === view.daemonSet?.metadata?.uid);
     if (surging) return pods.some((pod) => isAvailable(pod, minReadyMs, at));
     const [pod, ...others] = pods;
     return pod !== undefined && others.length === 0 && isAvailable(pod, minReadyMs, at);
