@@ -129,15 +129,19 @@ export const runPlan = async (plan: Plan, keep = false): Promise<Outcome> => {
       await time.advanceUntil(() => false, REST_MS);
       let before = checker.activity.lastWriteAt;
       let restedAt = time.now();
-      // Nodes that a bad version kills may die late, a process may still be stopped, and a watch silent.
-      let healthy = simulation.managersAreHealthy();
+      // Nodes that a bad version kills may die late, a process may still be stopped, a watch silent, and a call unanswered.
+      const isHealthy = (): boolean => simulation.managersAreHealthy() && simulation.managersAreAnswered();
+      let healthy = isHealthy();
       await time.advanceUntil(() => false, REST_MS);
+      // A manager that is out of touch says so in the status, and writes it again when that is over.
+      const lastCauseAt = (): number => Math.max(simulation.lastReadinessChangeAt(), simulation.lastOutOfTouchAt());
+      // Calls of the window itself excuse nothing: at rest nobody has anything to send.
       const wasDisturbed = (): boolean =>
-        !healthy || simulation.lastReadinessChangeAt() > restedAt - REST_MS || !simulation.managersAreHealthy();
+        !healthy || lastCauseAt() > restedAt - REST_MS || !simulation.managersAreHealthy();
       for (let windows = 1; windows < MAX_REST_PERIODS && wasDisturbed(); windows += 1) {
         before = checker.activity.lastWriteAt;
         restedAt = time.now();
-        healthy = simulation.managersAreHealthy();
+        healthy = isHealthy();
         await time.advanceUntil(() => false, REST_MS);
       }
       if (checker.activity.lastWriteAt !== before && simulation.lastCheckAt() <= restedAt)

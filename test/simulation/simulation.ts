@@ -71,7 +71,10 @@ export const createSimulation = (plan: Plan, record: (line: string) => void, log
       troubleOf: (call) => server.of(call),
       observer: {
         ...observer,
-        onSend: (call) => checker.onSend(call),
+        onSend(call) {
+          observer.onSend(call);
+          checker.onSend(call);
+        },
         onArrival(call) {
           const executed = checker.onArrival(call);
           return (error) => {
@@ -189,6 +192,9 @@ export const createSimulation = (plan: Plan, record: (line: string) => void, log
     },
     writes: () => faults.writes(),
     managersAreHealthy: managers.areHealthy,
+    managersAreAnswered: managers.areAnswered,
+    /** When a manager last held its updates because a watch had received nothing for too long. */
+    lastOutOfTouchAt: managers.lastOutOfTouchAt,
     /** When a node or a pod last became ready, or ceased to be. */
     lastReadinessChangeAt: () => lastReadinessChangeAt,
     /** When a check was last evaluated: a stage that awaits people keeps its checks, and their results are written. */

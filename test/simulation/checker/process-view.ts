@@ -21,8 +21,10 @@ export interface ProcessView {
   readonly daemonSet: AnyDaemonSet | undefined;
   /** Its rollout plan; undefined: there is none of this name. */
   readonly plan: RolloutPlanSpec | undefined;
-  /** When the watch of these resources that has waited longest last received something, by the process's clock. */
-  heardAt(plurals: readonly string[]): number;
+  /** No watch that updates depend on has received nothing for so long that no update starts. */
+  readonly isInTouch: boolean;
+  /** When that was last not so, by the process's clock. */
+  readonly outOfTouchAt: number;
   /** A response to the process's own call: newer than a watch that is behind. */
   applyResponse(pod: Pod): void;
   /** A watch that begins with a snapshot was opened. `watch` names what it selects. */
@@ -30,6 +32,16 @@ export interface ProcessView {
   /** An event reached the process. */
   applyEvent(watch: string, plural: string, event: WatchEvent<object>): void;
 }
+
+/**
+ * Nothing starts while a watch has received nothing for so long, which is when two bookmarks are missing. A watch that is
+ * opened again gets the first one a minute later: if it was closed for a minute, or closed again within each minute, its
+ * process has to wait for it.
+ */
+const IN_TOUCH_MS = 120_000;
+const NEEDED: ReadonlySet<string> = new Set(['nodes', 'daemonsets']);
+/** Needed if the DaemonSet names a plan. */
+const PLANS: ReadonlySet<string> = new Set(['rolloutplans', 'clusterrolloutplans', 'rolloutapprovals']);
 
 /** What decides which pods may run on a node. */
 const placementOf = (node: Node | undefined): string =>
@@ -46,10 +58,16 @@ export const createProcessView = ({ group, name }: { group: string; name: string
   const heard = new Map<string, { plural: string; at: number }>();
   let daemonSet: AnyDaemonSet | undefined;
   let nodesMovedAt = Number.NEGATIVE_INFINITY;
+  let outOfTouchAt = Number.NEGATIVE_INFINITY;
   /** By UID: the version of a pod in the last response. */
   const versions = new Map<string, number>();
   /** Cache; undefined: to be computed again. */
   let byNode: Map<string, PodState[]> | undefined;
+
+  const planName = (): string | undefined => daemonSet?.metadata?.annotations?.['edgeset.io/rollout-plan'];
+  const isOverdue = ({ plural, at }: { plural: string; at: number }): boolean =>
+    now() - at > IN_TOUCH_MS && (NEEDED.has(plural) || (PLANS.has(plural) && planName() !== undefined));
+  const isInTouch = (): boolean => !heard.values().some(isOverdue);
 
   const tableOf = (watch: string, plural: string): Map<string, unknown> | undefined => {
     if (plural === 'nodes') return nodes;
@@ -96,10 +114,14 @@ export const createProcessView = ({ group, name }: { group: string; name: string
       return daemonSet;
     },
     get plan() {
-      return plans.get(daemonSet?.metadata?.annotations?.['edgeset.io/rollout-plan'] ?? '');
+      return plans.get(planName() ?? '');
     },
-    heardAt: (plurals) =>
-      heard.values().reduce((first, { plural, at }) => (plurals.includes(plural) ? Math.min(first, at) : first), now()),
+    get isInTouch() {
+      return isInTouch();
+    },
+    get outOfTouchAt() {
+      return isInTouch() ? outOfTouchAt : now();
+    },
     applyResponse(pod) {
       byNode = undefined;
       const { uid = '', resourceVersion } = pod.metadata ?? {};
@@ -111,6 +133,8 @@ export const createProcessView = ({ group, name }: { group: string; name: string
     },
     beginSnapshot: (watch) => void snapshots.set(watch, new Set()),
     applyEvent(watch, plural, event) {
+      const last = heard.get(watch);
+      if (last && isOverdue(last)) outOfTouchAt = now();
       heard.set(watch, { plural, at: now() });
       if (plural === 'daemonsets' && event.type !== 'BOOKMARK') {
         const object = event.object as AnyDaemonSet;

@@ -42,15 +42,6 @@ const WATCH_RECOVERY_MS = 130_000;
 const SILENCE_MS = 420_000;
 /** A healthy leader executes or releases a reservation within this time. */
 const RESERVED_AT_MOST_MS = 60_000;
-/**
- * Nothing starts while a watch has received nothing for so long, which is when two bookmarks are missing. A watch that is
- * opened again gets the first one a minute later: if it was closed for a minute, or closed again within each minute, its
- * process has to wait for it.
- */
-const IN_TOUCH_MS = 120_000;
-const NEEDED = ['nodes', 'daemonsets'] as const;
-/** Needed if the DaemonSet names a plan. */
-const PLANS = ['rolloutplans', 'clusterrolloutplans', 'rolloutapprovals'] as const;
 const CHECK_EVERY_MS = 20;
 
 const TROUBLE: ReadonlyMap<Operation['do'], number> = new Map([
@@ -121,12 +112,6 @@ export const createProgressCheck = (
     waitingStage = undefined;
   };
 
-  const isInTouch = (process: string): boolean => {
-    const view = viewOf(process);
-    const namesPlan = view.daemonSet?.metadata?.annotations?.['edgeset.io/rollout-plan'] !== undefined;
-    return clockOf(process) - view.heardAt(namesPlan ? [...NEEDED, ...PLANS] : NEEDED) <= IN_TOUCH_MS;
-  };
-
   /** The leader, unless something keeps it from working. */
   const healthyLeader = (): string | undefined => {
     const [only, ...others] = believers();
@@ -140,7 +125,7 @@ export const createProgressCheck = (
     leader = only;
     for (const call of pendingCalls.get(state.name) ?? [])
       if (now() - call.at > PROMPT_MS) expectNothingFor(RECOVERY_MS);
-    if (!isInTouch(state.name)) {
+    if (!viewOf(state.name).isInTouch) {
       expectNothingFor(0);
       return undefined;
     }

@@ -57,10 +57,10 @@ export interface ConnectionObserver {
   onWatchEvent(watch: string, plural: string, event: WatchEvent<object>): void;
 }
 
-/** Observes what a process receives. */
+/** Observes what a process sends and receives. */
 export type ProcessObserver = Pick<
   ConnectionObserver,
-  'onResponse' | 'onFailure' | 'onListed' | 'onWatchOpened' | 'onWatchEvent' | 'onWatchClosed'
+  'onSend' | 'onResponse' | 'onFailure' | 'onListed' | 'onWatchOpened' | 'onWatchEvent' | 'onWatchClosed'
 >;
 
 const headersOf = (list: readonly string[]): ReadonlyMap<string, string> => {

@@ -68,6 +68,7 @@ export const createAgents = (options: AgentsOptions) => {
   const devices = new Map<string, Device>();
 
   const observerOf = ({ identity }: AgentProcess): ProcessObserver => ({
+    onSend: () => undefined,
     onResponse(call, object) {
       // Opening a watch delivers nothing yet.
       const isRead = call.verb === 'get' && call.ref !== undefined;

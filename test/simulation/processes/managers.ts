@@ -10,6 +10,7 @@ import type { ProcessObserver, Transport } from '../network/connection.ts';
 import { inCluster } from '../network/credentials.ts';
 import { createLink, type Link } from '../network/link.ts';
 import type { Prometheus } from '../network/prometheus.ts';
+import { followUnanswered, type Unanswered } from '../network/unanswered.ts';
 import type { DaemonSetPlan, Plan } from '../plan/plan.ts';
 import { createMachine, type Machine } from './machine.ts';
 import { type Part, runManager } from './manager.ts';
@@ -19,6 +20,7 @@ export interface ManagerProcess {
   machine: Machine;
   link: Link;
   serverTime: ClockSkew;
+  unanswered: Unanswered;
   /** One for each DaemonSet of the plan. */
   views: readonly ProcessView[];
 }
@@ -78,7 +80,7 @@ export const createManagers = (options: ManagersOptions) => {
 
   /** Each controller has its own caches: what one has observed another may not know. */
   const clientsOf = (process: ManagerProcess, part: Part, env: Env): ManagerClients => {
-    const { identity } = process;
+    const { identity, unanswered } = process;
     const checker = options.observer();
     const views = process.views.filter((_, index) => daemonSets[index]?.kind === part);
     /** Lists that no watch has followed yet. */
@@ -92,12 +94,17 @@ export const createManagers = (options: ManagersOptions) => {
     };
     const named = (watch: string): string => (kinds.length > 1 ? `${watch} ${part}` : watch);
     const transport = options.connect(process, {
+      onSend: unanswered.onSend,
       onResponse(call, object) {
+        unanswered.onResponse(call);
         checker.onResponse(call, object);
         if (call.resource?.plural !== 'pods' || call.verb === 'list' || !object) return;
         for (const view of views) view.applyResponse(object);
       },
-      onFailure: (call, status) => checker.onFailure(call, status),
+      onFailure(call, status) {
+        unanswered.onFailure(call, status);
+        checker.onFailure(call, status);
+      },
       onListed(watch, plural, items) {
         // Pods are also listed beside their watch. The watch of others may take long to be opened, and is not waited for.
         if (plural === 'pods') listed.set(watch, items);
@@ -143,7 +150,8 @@ export const createManagers = (options: ManagersOptions) => {
     const link = createLink({ time, random, latencyMs: options.latencyMs });
     const views = daemonSets.map(({ ref }) => createProcessView(ref, () => machine.clock.now()));
     const serverTime = createClockSkew(machine.clock);
-    const process: ManagerProcess = { identity, machine, link, serverTime, views };
+    const unanswered = followUnanswered(time);
+    const process: ManagerProcess = { identity, machine, link, serverTime, unanswered, views };
     processes.set(identity, process);
     states = [...states, stateOf(process, options.isServed)];
     const write = (line: string): void => say(`${identity} says ${line}`);
@@ -208,6 +216,15 @@ export const createManagers = (options: ManagersOptions) => {
     /** No manager is stopped or cut off, or has a watch that is late or has fallen silent. */
     areHealthy: (): boolean =>
       present.every(({ machine, link }) => machine.state === 'running' && link.up && !link.silent && !link.late),
+    /** No manager waits for the response to a call, or may have to send again one that was lost. */
+    areAnswered: (): boolean => present.every(({ unanswered }) => !unanswered.areAny()),
+    /** When a manager last was out of touch, actual time. */
+    lastOutOfTouchAt: (): number =>
+      Math.max(
+        ...present.flatMap(({ machine, views }) =>
+          views.map(({ outOfTouchAt }) => time.now() - (machine.clock.now() - outOfTouchAt)),
+        ),
+      ),
   };
 };
 export type Managers = ReturnType<typeof createManagers>;
