@@ -40,7 +40,7 @@ export const createSimulation = (plan: Plan, record: (line: string) => void, log
   const { apiServer, controllers } = cluster;
   const handle = createRequestHandler(apiServer);
   const credentials = createCredentials(time);
-  const texts = createKnownTexts(() => time.now());
+  const texts = createKnownTexts();
   const server = createServerFaults(time, random);
   const tracker = createFaultTracker(time);
   const watchCache = createWatchCache(apiServer, time);

@@ -92,9 +92,9 @@ export const createStatusCheck = ({
     const phases = sum(Object.entries(nodes).flatMap(([name, count]) => (NOT_PHASES.has(name) ? [] : [count])));
     const known = { eligible: eligible.length, offline: eligible.filter(({ ready }) => !ready).length };
     const at = clockOf(call.process);
-    // What was observed while the status waited, or was sent again, is part of the next one.
+    // What was observed while the status was being written, or was kept back, is part of the next one.
     const isKeptBack = now() - (refusedAt.get(call.process) ?? Number.NEGATIVE_INFINITY) < REFUSED_MS;
-    const decidedAt = at - (now() - call.firstSentAt) - (isKeptBack ? REFUSED_MS : FRESH_MS);
+    const decidedAt = at - (isKeptBack ? REFUSED_MS : FRESH_MS);
     if ((nodes.eligible !== known.eligible || phases !== known.eligible) && view.nodesMovedAt < decidedAt)
       violation(
         'S16',

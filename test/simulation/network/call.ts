@@ -1,6 +1,5 @@
 import { defineResource, type ObjectRef, type Resource } from '../../../src/kube/index.ts';
 import type { HttpRequest } from '../../../src/kube/testing/index.ts';
-import type { KnownTexts } from './known-texts.ts';
 
 export type Verb = 'get' | 'list' | 'watch' | 'create' | 'update' | 'patch' | 'delete';
 
@@ -9,8 +8,6 @@ export interface Call {
   process: string;
   /** When it was sent, actual time, epoch ms. */
   at: number;
-  /** When it was first sent: its client may send it again, because it was refused or lost. */
-  firstSentAt: number;
   verb: Verb;
   /** Undefined: a path outside the resource API. */
   resource: Resource | undefined;
@@ -55,14 +52,14 @@ const resourceOf = (group: string, version: string, plural: string, namespaced: 
 /** What a request asks for. */
 export const toCall = (
   { method, path, body: text }: HttpRequest,
-  texts: Pick<KnownTexts, 'parse' | 'firstSentAt'>,
+  parse: (text: string) => unknown,
   process: string,
   at: number,
 ): Call => {
   const [pathname = '', ...search] = path.split('?');
   const query = new URLSearchParams(search.join('?'));
   const [matches, core, group = '', version = core ?? '', namespace, plural = '', name] = PATH.exec(pathname) ?? [];
-  const body = text === undefined ? undefined : texts.parse(text);
+  const body = text === undefined ? undefined : parse(text);
   const read: Verb = name !== undefined || !matches ? 'get' : query.get('watch') === 'true' ? 'watch' : 'list';
   const verb = WRITES[method] ?? read;
   const named = name ?? (body as { metadata?: { name?: string } } | undefined)?.metadata?.name ?? '';
@@ -70,7 +67,6 @@ export const toCall = (
   return {
     process,
     at,
-    firstSentAt: (text === undefined ? undefined : texts.firstSentAt(text)) ?? at,
     verb,
     resource: matches ? resourceOf(group, version, plural, namespace !== undefined) : undefined,
     ref: isObject ? { name: decodeURIComponent(named), ...(namespace !== undefined && { namespace }) } : undefined,

@@ -93,7 +93,7 @@ export const createConnect = (options: ConnectionOptions): Connect => {
         reject(signal.reason);
         return;
       }
-      const call = toCall(request, texts, machine.name, time.now());
+      const call = toCall(request, texts.parse, machine.name, time.now());
       observer.onSend(call);
       const fault = faultOf(call);
       let isOver = false;

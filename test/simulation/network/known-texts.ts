@@ -9,18 +9,14 @@ export interface KnownTexts {
   stringify: (value: unknown) => string;
   /** Like `JSON.parse`, for other texts as well. */
   parse: (text: string) => unknown;
-  /** When the value was first written, actual time, epoch ms; undefined for other texts. */
-  firstSentAt: (text: string) => number | undefined;
 }
 
 const BEGIN = '{"known":';
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 
-export const createKnownTexts = (now: () => number): KnownTexts => {
-  const values: { value: unknown; at: number }[] = [];
-  /** When each was first written: a client writes it again for each attempt. */
-  const firstAt = new WeakMap<object, number>();
+export const createKnownTexts = (): KnownTexts => {
+  const values: unknown[] = [];
   /** Parts of values that nobody changes. */
   const fixed = new WeakSet<object>();
   /** A client often sends most parts of an object back as it got them. */
@@ -39,22 +35,14 @@ export const createKnownTexts = (now: () => number): KnownTexts => {
     for (const name of Object.keys(value)) if (value[name] !== undefined) copy[name] = copyOf(value[name]);
     return copy;
   };
-  const known = (value: unknown, at: number): string => `${BEGIN}${values.push({ value, at }) - 1}}`;
-  const find = (text: string) => (text.startsWith(BEGIN) ? values[Number(text.slice(BEGIN.length, -1))] : undefined);
+  const known = (value: unknown): string => `${BEGIN}${values.push(value) - 1}}`;
   return {
     textFor(value) {
       fix(value, 2);
-      return known(value, now());
+      return known(value);
     },
-    stringify(value) {
-      const at = (isObject(value) ? firstAt.get(value) : undefined) ?? now();
-      if (isObject(value)) firstAt.set(value, at);
-      return known(copyOf(value), at);
-    },
-    parse(text) {
-      const found = find(text);
-      return found ? found.value : (JSON.parse(text) as unknown);
-    },
-    firstSentAt: (text) => find(text)?.at,
+    stringify: (value) => known(copyOf(value)),
+    parse: (text) =>
+      text.startsWith(BEGIN) ? values[Number(text.slice(BEGIN.length, -1))] : (JSON.parse(text) as unknown),
   };
 };
