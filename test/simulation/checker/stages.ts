@@ -50,7 +50,9 @@ export const createStagesCheck = (
   const answers = createStageAnswersCheck(context, plan);
   let last: DaemonRolloutStatus | undefined;
   /** Of the soak that lasts. */
-  let soak: { stage: string; until: string; askedAt: number; writtenAt: number; offsetMs: number } | undefined;
+  let soak:
+    | { stage: string; until: string; askedAt: number; writtenAt: number; offsetMs: number; slackMs: number }
+    | undefined;
   /** By stage and end: when a process first asked to write that soak, which the API server may have refused for a while. */
   const askedAt = new Map<string, number>();
   /** When a node of the soaking stage was last not at the target and well. */
@@ -122,7 +124,9 @@ export const createStagesCheck = (
       const length = Date.parse(soakUntil ?? '') - Date.parse(stage.coveredAt ?? '');
       const isSameClock = Math.abs((soak?.offsetMs ?? 0) - offsetOf(call.process)) < SAME_CLOCK_MS;
       const lasted = now() - (soak?.askedAt ?? 0);
-      if (soak?.until === soakUntil && isSameClock && lasted < length - slackOf(call.process))
+      // Whoever began it may have gone by a corrected clock, and who ends it by an exact one.
+      const slackMs = Math.max(soak?.slackMs ?? 0, slackOf(call.process));
+      if (soak?.until === soakUntil && isSameClock && lasted < length - slackMs)
         violation('G5', `${what} ${lasted} ms after its soak of ${length} ms began`);
     }
     if (promotion === 'ByHand') {
@@ -169,7 +173,14 @@ export const createStagesCheck = (
     if (lengths.length > 0 && !lengths.includes(length))
       violation('G5', `${call.process} lets ${name} soak for ${length} ms instead of ${lengths.at(-1)} ms`);
     const asked = askedAt.get(`${name} ${soakUntil}`) ?? now();
-    soak = { stage: name, until: soakUntil, askedAt: asked, writtenAt: now(), offsetMs: offsetOf(call.process) };
+    soak = {
+      stage: name,
+      until: soakUntil,
+      askedAt: asked,
+      writtenAt: now(),
+      offsetMs: offsetOf(call.process),
+      slackMs: slackOf(call.process),
+    };
     unwellAt = 0;
     followSoak();
   };
