@@ -217,6 +217,10 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
       nodes: nodeReflector.store,
       sharedSynced,
       isConnected,
+      relistIfPast(version) {
+        for (const each of informers)
+          if ([undefined, view.namespace].includes(each.namespace)) each.relistIfPast(version);
+      },
       plans: () => (!plans.synced() ? 'missing' : isFresh(plans.lastActivityAt()) ? 'known' : 'stale'),
       revisionsOf,
       enqueue: () => enqueue(key),

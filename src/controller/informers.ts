@@ -87,6 +87,9 @@ export const createInformers = <D extends DaemonSetObject, V extends DaemonSetVi
     revisionsOf: (ownerUid: string): readonly RevisionView[] => revisions.store.byIndex(OWNER, ownerUid),
     /** Does not wait for DaemonRollouts: nothing is decided on their cache, which may be stale. */
     synced: (): boolean => sets.synced && revisions.synced && (other?.synced ?? true),
+    namespace,
+    /** See `Reflector`, for a version of a DaemonSet. */
+    relistIfPast: (missed: string): void => sets.relistIfPast(missed),
     /** When the watch of DaemonSets, and any other one that decisions depend on, last received something, epoch ms. */
     lastActivityAt: (): number => Math.min(sets.lastActivityAt, other?.lastActivityAt ?? sets.lastActivityAt),
     run: async (signal: AbortSignal): Promise<void> => {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { CheckRunner } from '../checks/index.ts';
-import { compareVersions, type EventRecorder, ifFound, type KubeClient, type Store } from '../kube/index.ts';
+import { type EventRecorder, ifFound, type KubeClient, type Store } from '../kube/index.ts';
 import {
   type Approval,
   annotation,
@@ -28,6 +28,7 @@ import type { RevisionView } from './revisions.ts';
 import { createRolloutEvents } from './rollout-events.ts';
 import { createRolloutStore } from './rollout-store.ts';
 import { createStageChecks } from './stage-checks.ts';
+import { createTermStart } from './term-start.ts';
 
 /** How long writes in flight may take once leadership is lost: well within what the lease leaves. */
 const DRAIN_MS = 500;
@@ -57,6 +58,8 @@ export interface ReconcilerOptions<D extends DaemonSetObject, V extends DaemonSe
   sharedSynced: () => boolean;
   /** Every shared watch has recently received something from the API server. */
   isConnected: () => boolean;
+  /** Lists the DaemonSets again if their watch is past this version of ours, without having delivered it. */
+  relistIfPast: (version: string) => void;
   /** Whether the plans and approvals of the cluster are known; stale: a watch of them has received nothing for too long. */
   plans: () => 'known' | 'missing' | 'stale';
   /** The revisions that a DaemonSet owns, as watched. */
@@ -148,7 +151,9 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
       const found = await read(signal);
       return found?.metadata?.uid === uid ? kind.toView(found) : undefined;
     },
+    awaits: options.relistIfPast,
   });
+  const termStart = createTermStart({ read, delivered: () => current.resourceVersion, awaits: options.relistIfPast });
   const own = { client, env, identity, view, ledger, nodes, pods, revisions, podControl, events, metrics, enqueue };
   const context = { ...own, refused: refusals.refused };
   const adapter = kind.createAdapter(context);
@@ -169,8 +174,6 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
   let term: { leading: AbortSignal; signal: AbortSignal } | undefined;
   let initialSync = true;
   let connected = true;
-  /** The DaemonSet as it was when this term of leadership began: the watch must have caught up with it. */
-  let termStart: { resourceVersion: string } | undefined;
   /** Since when a DaemonRollout of another DaemonSet has been in the way. */
   let blockedSince: number | undefined;
   let plansMissedSince: number | undefined;
@@ -257,20 +260,6 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
     }
   };
 
-  /**
-   * The previous leader may have acted on a template, a budget or a pause that this process, asleep or cut off, has not
-   * seen yet. Preconditions refuse updates of pods that have changed since; nothing refuses them for a changed DaemonSet.
-   */
-  const isBehind = async (signal: AbortSignal): Promise<boolean> => {
-    if (!termStart) {
-      const found = await read(signal);
-      // The watch reports that it is gone.
-      if (!found) return true;
-      termStart = { resourceVersion: found.metadata?.resourceVersion ?? '' };
-    }
-    return (compareVersions(current.resourceVersion, termStart.resourceVersion) ?? 0) < 0;
-  };
-
   const drain = async (graceMs: number, announcementsGraceMs: number): Promise<void> => {
     await Promise.all([executor.drain(graceMs, announcementsGraceMs), adapter.drain?.(graceMs)]);
   };
@@ -334,7 +323,7 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
         if (finalizeAt !== undefined) return requeueAt(finalizeAt);
         const blocked = await loadRollout(signal);
         if (blocked) return blocked;
-        if (await isBehind(signal)) return { requeueAt: clock.now() + RECHECK_MS };
+        if (await termStart.isBehind(signal)) return { requeueAt: clock.now() + RECHECK_MS };
         const isOutdated = await refusals.awaitsWatch(signal);
         const target = await adapter.findTarget(seen, signal);
         signal.throwIfAborted();
@@ -378,7 +367,7 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
       stageChecks?.stop();
       await drain(DRAIN_MS, DRAIN_MS);
       store.release();
-      termStart = undefined;
+      termStart.end();
       decidedGeneration = undefined;
       options.order.rolloutChanged(member);
     },

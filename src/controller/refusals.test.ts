@@ -41,6 +41,7 @@ describe('a refused write', () => {
       present: version(10, 1, '100%') as ReturnType<typeof version> | undefined,
       fails: false,
       reads: 0,
+      awaited: [] as string[],
     };
     const refusals = createRefusals({
       view: () => parts.delivered,
@@ -49,6 +50,7 @@ describe('a refused write', () => {
         if (parts.fails) throw new Error('no response');
         return parts.present;
       },
+      awaits: (resourceVersion) => void parts.awaited.push(resourceVersion),
     });
     return { parts, ...refusals, awaitsWatch: () => refusals.awaitsWatch(never) };
   };
@@ -63,8 +65,10 @@ describe('a refused write', () => {
     parts.delivered = version(20, 1, '50%');
     assert.equal(await awaitsWatch(), true, 'that is over, too');
     assert.equal(parts.reads, 1);
+    assert.deepEqual(parts.awaited, ['30']);
     parts.delivered = version(30, 1, '10%');
     assert.equal(await awaitsWatch(), false);
+    assert.deepEqual(parts.awaited, ['30'], 'it has arrived');
     assert.equal(parts.reads, 1);
   });
 

@@ -7,6 +7,8 @@ export interface RefusalsOptions<V extends DaemonSetView> {
   view: () => V;
   /** A consistent read of it; undefined: it is gone, or no longer managed. */
   read: (signal: AbortSignal) => Promise<V | undefined>;
+  /** Called each time that the watch still has to deliver this version. */
+  awaits: (resourceVersion: string) => void;
 }
 
 /** The rollout plan is an object of its own, with a watch of its own. */
@@ -20,7 +22,7 @@ const asked = ({ generation, policy }: DaemonSetView): object => ({
  * template or the budget that it has delivered may be over long since. The DaemonSet is read, and if it asks for something
  * else by now, the watch has to deliver that first.
  */
-export const createRefusals = <V extends DaemonSetView>({ view, read }: RefusalsOptions<V>) => {
+export const createRefusals = <V extends DaemonSetView>({ view, read, awaits }: RefusalsOptions<V>) => {
   let refused = false;
   let awaited: { resourceVersion: string } | undefined;
 
@@ -40,7 +42,10 @@ export const createRefusals = <V extends DaemonSetView>({ view, read }: Refusals
     mustRead: (): boolean => refused && !isAwaited(),
     /** Is the watch behind what the DaemonSet asks for? Reads it if necessary. */
     async awaitsWatch(signal: AbortSignal): Promise<boolean> {
-      if (isAwaited()) return true;
+      if (awaited && isAwaited()) {
+        awaits(awaited.resourceVersion);
+        return true;
+      }
       if (!refused) return false;
       refused = false;
       let found: V | undefined;

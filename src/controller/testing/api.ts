@@ -56,6 +56,8 @@ export const createTestApi = (clock: Clock) => {
   const calls: Call[] = [];
   const rules: Rule[] = [];
   const silent = new Set<string>();
+  /** Versions that no watch delivers. */
+  const lost = new Set<number>();
   const broken = new Set<string>();
   const wakers = new Set<() => void>();
   let seeDelete: (call: Call) => void = () => undefined;
@@ -147,7 +149,7 @@ export const createTestApi = (clock: Clock) => {
       while (!silent.has(plural) && cursor < objects.history.length) {
         const change = objects.history[cursor];
         cursor += 1;
-        if (change?.plural === plural && selected(change.object, options))
+        if (change?.plural === plural && !lost.has(change.version) && selected(change.object, options))
           yield { type: change.type, object: structuredClone(change.object) as T };
       }
       // The clock may be set back; the server's is not.
@@ -253,6 +255,12 @@ export const createTestApi = (clock: Clock) => {
     /** Called when a delete has been executed. */
     onDelete(see: (call: Call) => void): void {
       seeDelete = see;
+    },
+    /** No watch delivers what `work` changes: only a list shows it. */
+    loseEvents(work: () => void): void {
+      const before = objects.version;
+      work();
+      for (let version = before + 1; version <= objects.version; version += 1) lost.add(version);
     },
     /** Watches of this kind deliver nothing, not even bookmarks, without an error. */
     silence(plural: string, isSilent = true): void {

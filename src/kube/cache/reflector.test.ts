@@ -78,6 +78,22 @@ for (const watchList of [true, false]) {
     await clock.advance(40_000);
     assert.deepEqual(take(), ['synced']);
   });
+
+  test(`${way}: an event that is known to be lost is found by a list, once the watch is past it`, async (t) => {
+    const { api, clock, mirror, reflector } = await begin(t, { watchList }, some);
+    const { length } = api.calls;
+    const { metadata: { resourceVersion: lost = '' } = {} } = api.put('x', 'new', false);
+    reflector.relistIfPast(lost);
+    await clock.advance(1_000);
+    assert.equal(mirror.get('a/x'), '1', 'the watch could still deliver it');
+    for (const text of ['2', '3', '4']) {
+      api.put('y', text);
+      reflector.relistIfPast(lost);
+      await clock.advance(1_000);
+    }
+    assert.deepEqual([mirror.get('a/x'), mirror.get('a/y')], ['new', '4']);
+    assert.deepEqual(api.calls.slice(length), watchList ? ['watch list'] : ['list', 'watch'], 'one list');
+  });
 }
 
 test('events that were dropped are found by the relist after half an hour', async (t) => {

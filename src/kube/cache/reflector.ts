@@ -38,6 +38,11 @@ export interface Reflector<P> {
   readonly lastActivityAt: number;
   /** Delivers the current state to `handler`, if there is one, and every change from then on. Returns its removal. */
   addHandler(handler: ReflectorHandler<P>): () => void;
+  /**
+   * Lists again if the watch has passed this version of an object, which it should have delivered and has not: its event was
+   * lost. Once for each version: a list, too, leaves out an object whose projection fails.
+   */
+  relistIfPast(missed: string): void;
 }
 
 /** Errors that are not about the connection: after a few in a row, assume that the server cannot resume from here. */
@@ -92,6 +97,11 @@ export const createReflector = <T extends KubeObject, P>(options: ReflectorOptio
   let snapshotAt = 0;
   let synced = false;
   let running = false;
+  /** Ends the stream that changes are read from. */
+  let endStream: ((reason: Error) => void) | undefined;
+  /** The stream has lost an event. */
+  let lossy = false;
+  const listedFor = new Set<string>();
   const waiting = new Set<() => void>();
 
   const touch = (): void => {
@@ -171,10 +181,12 @@ export const createReflector = <T extends KubeObject, P>(options: ReflectorOptio
         await commit(staged, reached, signal);
         streamFailures = 0;
       }
+      endStream = (reason) => own.abort(reason);
       await consume(iterator);
     } catch (error) {
       throw streamed && version === undefined && !signal.aborted ? afterStreamFailure(error) : error;
     } finally {
+      endStream = undefined;
       signal.removeEventListener('abort', onAbort);
       own.abort(new Error('the stream has ended'));
       await iterator?.return?.().catch(() => undefined);
@@ -228,6 +240,14 @@ export const createReflector = <T extends KubeObject, P>(options: ReflectorOptio
       return lastActivityAt;
     },
     addHandler: (handler) => cache.addHandler(handler),
+    relistIfPast(missed) {
+      const isPast = version !== undefined && (compareVersions(version, missed) ?? -1) >= 0;
+      if (!endStream || !isPast || listedFor.has(missed)) return;
+      listedFor.add(missed);
+      lossy = true;
+      endStream(new Error(`the watch is at ${version} and has not delivered ${missed}`));
+      endStream = undefined;
+    },
     whenSynced(signal) {
       if (synced) return Promise.resolve();
       return new Promise((resolve, reject) => {
@@ -272,6 +292,9 @@ export const createReflector = <T extends KubeObject, P>(options: ReflectorOptio
           delay = afterFailure(error);
           log.warn('watch failed', { error, retryMs: Math.round(delay) });
         }
+        // Events that were still read from the stream have moved it.
+        if (lossy) version = undefined;
+        lossy = false;
         if (delay > 0) await sleep(env.clock, delay, signal).catch(() => undefined);
       }
     },

@@ -24,7 +24,8 @@ export interface FakeApi {
   fault: (call: 'list' | 'watch', options: ListOptions & WatchOptions) => Error | undefined;
   /** Events that a stream gets in place of the true ones; undefined for the truth. */
   script: ((options: WatchOptions) => AsyncIterable<Event> | undefined) | undefined;
-  put(name: string, text: string): ConfigMap;
+  /** `delivered`: false where no watch tells of it. */
+  put(name: string, text: string, delivered?: boolean): ConfigMap;
   remove(name: string): void;
   /** Ends all streams, with an error if one is given. */
   cut(error?: Error): void;
@@ -132,13 +133,13 @@ export const createFakeApi = (): FakeApi => {
     calls,
     fault: () => undefined,
     script: undefined,
-    put(name, text) {
+    put(name, text, delivered = true) {
       const known = objects.get(name);
       if (known === undefined) incarnations += 1;
       const uid = known?.metadata?.uid ?? `uid-${incarnations}`;
       const object = stamp({ metadata: { name, namespace: 'a', uid }, data: { text } });
       objects.set(name, object);
-      record(known === undefined ? 'ADDED' : 'MODIFIED', object);
+      if (delivered) record(known === undefined ? 'ADDED' : 'MODIFIED', object);
       return object;
     },
     remove(name) {
