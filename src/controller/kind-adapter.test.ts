@@ -97,7 +97,9 @@ const prepare = async (target: Target, stop?: () => Promise<void>) => {
     addPod,
     setManageAt: (at: number) => (manageAt = at),
     /** What `manage` waits for from now on. */
-    setHeld: (until: Promise<void>) => (held = until),
+    setHeld: (until: Promise<void>): void => {
+      held = until;
+    },
     context: () => context,
     rollout: () => api.objects.all(daemonRollouts)[0] as DaemonRollout | undefined,
     resign: (): Promise<void> => {

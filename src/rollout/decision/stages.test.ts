@@ -29,6 +29,10 @@ describe('stages', () => {
     assert.deepEqual(bench.followStages(), ['start-soak lab', 'promote lab Gates']);
     replan(bench, { stages: [lab] }, ['lab', 'shop']);
     assert.deepEqual(bench.followStages(), ['open-stage rest']);
+    replan(bench, { stages: [lab] }, ['lab', 'lab']);
+    failOver(bench);
+    replan(bench, { stages: [lab] }, ['lab', 'shop']);
+    assert.deepEqual(bench.followStages(), [], 'it is still open, whoever leads');
   });
 
   it('begin nothing in a decision that changes a stage', () => {

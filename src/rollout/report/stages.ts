@@ -15,7 +15,7 @@ export const awaitedStage = ({ tally, stages }: Ledger, { complete, stage }: Sum
 };
 
 /**
- * The stages of the plan, `rest` only if it has nodes, and after them those that were opened and are not in the plan now: if
+ * The stages of the plan, `rest` only if it has nodes or was opened, and after them those that were opened and are not in the plan now: if
  * an edit brings them back, they are as they were.
  */
 export const stagesOf = (ledger: Ledger, summary: Summary): DaemonRolloutStage[] => {
@@ -26,7 +26,7 @@ export const stagesOf = (ledger: Ledger, summary: Summary): DaemonRolloutStage[]
     const counts = tally.stages[index];
     const stage = opened.get(name);
     const { eligible: total = 0, online = 0, updated = 0 } = counts ?? {};
-    if (name === REST_STAGE && total === 0) return [];
+    if (name === REST_STAGE && total === 0 && !stage) return [];
     const stand = stages.current?.index === index ? awaited : undefined;
     return [
       {
@@ -39,7 +39,7 @@ export const stagesOf = (ledger: Ledger, summary: Summary): DaemonRolloutStage[]
     ];
   });
   const removed = state.stages.flatMap((stage): DaemonRolloutStage[] => {
-    if (stage.name === REST_STAGE || policy.plan?.stages.some(({ name }) => name === stage.name)) return [];
+    if (policy.plan?.stages.some(({ name }) => name === stage.name)) return [];
     const nodes = { total: 0, online: 0, updated: 0 };
     return [{ name: stage.name, state: stage.promoted ? 'Passed' : 'Closed', nodes, ...saveStage(stage) }];
   });
