@@ -138,8 +138,10 @@ export const createConnect = (options: ConnectionOptions): Connect => {
           if (status >= 400 || fault?.kind === 'truncate') observer.onFailure(call, status);
           else observer.onResponse(call, observed(call, value));
           if (call.verb === 'list' && call.resource && status === 200 && fault?.kind !== 'truncate') {
-            const { items } = value as { items?: readonly object[] };
-            observer.onListed(watchNameOf(call, request), call.resource.plural, items ?? []);
+            // Only the list itself says which kind its items are of.
+            const { apiVersion, items = [] } = value as { apiVersion?: string; items?: readonly object[] };
+            const typed = items.map((item) => ({ apiVersion, ...item }));
+            observer.onListed(watchNameOf(call, request), call.resource.plural, typed);
           }
           resolve(answer);
         };
