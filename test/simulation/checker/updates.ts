@@ -83,6 +83,13 @@ export const createUpdatesCheck = ({ report, daemonSet, now, viewOf, clockOf, se
     // An in-place update keeps the pod, a delete replaces it; the creation of a surge may never have been executed.
     return kind !== 'delete' || pod.uid !== uid;
   };
+  /** The new pod is gone, and the one beside it was never touched: whatever keeps that from working is not the update. */
+  const isWithdrawn = (name: string, { kind, uid }: StartedUpdate): boolean => {
+    const [pod, ...others] = actual.podsOn(name);
+    return (
+      kind === 'surge' && pod?.uid === uid && others.length === 0 && isLive(pod) && !pod.preparing && !pod.gateClosed
+    );
+  };
   const follow = (name: string): void => {
     const node = actual.nodes.get(name);
     // A node that is no longer eligible has no update, and neither has a new node of the same name.
@@ -106,6 +113,10 @@ export const createUpdatesCheck = ({ report, daemonSet, now, viewOf, clockOf, se
       else inFlight.delete(name);
     }
     const update = inFlight.get(name);
+    if (update && isWithdrawn(name, update)) {
+      inFlight.delete(name);
+      return;
+    }
     if (!update || !node.ready || !isComplete(name, update)) return;
     inFlight.delete(name);
     completed.set(name, update);
