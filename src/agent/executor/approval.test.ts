@@ -82,7 +82,7 @@ const report = (testbed: Testbed, conditions: object[], more: object = {}): void
   testbed.apiServer.patch(pods, ref, { status: { conditions }, ...more }, status);
 };
 
-const approval = (testbed: Testbed): object | undefined =>
+const approval = (testbed: Testbed) =>
   testbed.apiServer.get<Pod>(pods, ref).status?.conditions?.find(({ type }) => type === 'UpgradeApproved');
 
 describe('the agent and an Advanced DaemonSet', () => {
@@ -130,6 +130,56 @@ describe('the agent and an Advanced DaemonSet', () => {
       assert.partialDeepStrictEqual(approval(testbed), { status: 'True', message: 'controllerrevision: two' });
       assert.equal(testbed.deletes(), 0);
     });
+
+  it('does not approve what was lost once the deadline that it was due to has been removed', async (t) => {
+    const { testbed, agent } = await open(t);
+    const deadline = (value: string | null): void => {
+      const annotations = { 'edgeset.io/ota-deadline': value, 'edgeset.io/ota-deadline-spread': '0s' };
+      testbed.apiServer.patch(
+        advanced,
+        { namespace: 'default', name: 'app' },
+        { metadata: { annotations } },
+        { type: 'merge' },
+      );
+    };
+    testbed.faults.push({ verb: 'patch', plural: 'pods', kind: 'hang', happened: false });
+    deadline(new Date(testbed.clock.now() + 1_000).toISOString());
+    await testbed.until('it is sent', () => testbed.calls.some(({ verb }) => verb === 'patch'));
+    testbed.cut(true);
+    await testbed.advance(60_000);
+    deadline(null);
+    testbed.cut(false);
+    await testbed.until('its owner is asked again', () => agent.updates()[0]?.state === 'available', 120_000);
+    await testbed.advance(600_000);
+    assert.notEqual(approval(testbed)?.status, 'True');
+    assert.equal(agent.updates()[0]?.state, 'available');
+  });
+
+  it('does not approve later what was asked for at once and lost', async (t) => {
+    const { testbed, agent } = await open(t);
+    testbed.faults.push({ verb: 'patch', plural: 'pods', kind: 'late' });
+    const post = () => responseOf(testbed, agent.upgrade(ref, owner, { queue: false, reauthorize: authorized }));
+    const { answer } = await post();
+    assert.equal(answer.status, 502);
+    assert.match(answer.text, /the request was lost/);
+    await testbed.advance(600_000);
+    assert.notEqual(approval(testbed)?.status, 'True', 'the API server refuses it whenever it arrives');
+    assert.equal((await post()).answer.status, 200);
+    assert.equal(approval(testbed)?.status, 'True');
+  });
+
+  it('keeps an approval that arrives while its outcome is determined', async (t) => {
+    const { testbed, agent } = await open(t);
+    const arrives = { type: 'UpgradeApproved', status: 'True', message: 'controllerrevision: two' };
+    testbed.faults.push(
+      { verb: 'patch', plural: 'pods', kind: 'lose', happened: false },
+      { verb: 'patch', plural: 'pods', kind: 'first', first: () => report(testbed, [arrives]) },
+    );
+    const post = agent.upgrade(ref, owner, { queue: false, reauthorize: authorized });
+    assert.equal((await responseOf(testbed, post)).answer.status, 200);
+    assert.equal(approval(testbed)?.status, 'True');
+    assert.equal(agent.updates()[0]?.state, 'updating');
+  });
 
   it('shows what an approved update waits for', async (t) => {
     const { testbed, agent, announce } = await open(t);

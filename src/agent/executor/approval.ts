@@ -1,40 +1,62 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { approvedRevision, toTimestamp, UPGRADE_APPROVED } from '../../rollout/index.ts';
 
+interface Written {
+  status: 'True' | 'False';
+  reason: 'OwnerApproved' | 'Withdrawn';
+  lastProbeTime?: string;
+}
+
 /** A strategic merge patch of a pod's status that sets this condition only. The UID binds it to this pod. */
 const patch = (
   metadata: { uid?: string; resourceVersion?: string },
   revision: string,
   now: number,
-  probed: object,
+  written: Written,
 ) => ({
   metadata,
   status: {
     conditions: [
       {
         type: UPGRADE_APPROVED,
-        status: 'True',
-        reason: 'OwnerApproved',
         message: `controllerrevision: ${revision}`,
         lastTransitionTime: toTimestamp(now),
-        ...probed,
+        ...written,
       },
     ],
   },
 });
 
-/** Records the approval; like the delete, it is bound to the resourceVersion that was checked. */
-export const approvalPatch = ({ metadata }: Pod, revision: string, now: number): object => {
+const versionOf = ({ metadata }: Pod): { uid: string; resourceVersion: string } => {
   const { uid = '', resourceVersion = '' } = metadata ?? {};
-  return patch({ uid, resourceVersion }, revision, now, {});
+  return { uid, resourceVersion };
 };
 
+/** Records the approval; like the delete, it is bound to the resourceVersion that was checked. */
+export const approvalPatch = (pod: Pod, revision: string, now: number): object =>
+  patch(versionOf(pod), revision, now, { status: 'True', reason: 'OwnerApproved' });
+
 /**
- * Changes the pod's resourceVersion, so that a pending write with the previous one can no longer succeed. Of all fields that
- * an agent is allowed to write, this one states a fact: the owner did approve. For a native DaemonSet, nothing reacts to
- * it; for an Advanced one, it is the update itself.
+ * Changes the pod's resourceVersion, so that a pending delete with the previous one can no longer succeed. Of all fields that
+ * an agent is allowed to write, this one states a fact: the owner did approve. For a native DaemonSet, nothing reacts to it.
  */
 export const fencePatch = (uid: string, revision: string, now: number): object =>
-  patch({ uid }, revision, now, { lastProbeTime: toTimestamp(now) });
+  patch({ uid }, revision, now, {
+    status: 'True',
+    reason: 'OwnerApproved',
+    lastProbeTime: toTimestamp(now),
+  });
+
+/**
+ * The same for a pending approval, which for an Advanced DaemonSet is the update itself. By now the deadline may have been
+ * moved, the owner's window may be over, or the device may not be safe: so this one approves nothing. It is bound to the
+ * resourceVersion, too: an approval that has arrived stays.
+ */
+export const withdrawalPatch = (pod: Pod, revision: string, now: number): object =>
+  patch(versionOf(pod), revision, now, {
+    status: 'False',
+    reason: 'Withdrawn',
+    lastProbeTime: toTimestamp(now),
+  });
 
 export const isApproved = (pod: Pod, revision: string): boolean => approvedRevision(pod) === revision;

@@ -4,7 +4,7 @@ import { type Env, errorText } from '../../runtime/index.ts';
 import type { PodCache } from '../pods/index.ts';
 import type { DecisionAct } from '../types.ts';
 import { isTerminating, revisionOf } from '../updates/index.ts';
-import { approvalPatch, fencePatch, isApproved } from './approval.ts';
+import { approvalPatch, fencePatch, isApproved, withdrawalPatch } from './approval.ts';
 
 /** The result of one write. */
 export type WriteResult =
@@ -49,19 +49,23 @@ const EXPIRED_MS = 300_000;
 const PATCH = { type: 'strategic', subresource: 'status', fieldManager: 'edgeset-agent' } as const;
 
 export const createPodControl = ({ client, env, connection }: PodControlOptions): PodControl => {
-  const fence = async (namespace: string, act: DecisionAct, signal: AbortSignal): Promise<WriteOutcome> => {
+  /** `read`: the pod as it was before the write. */
+  const fence = async (namespace: string, act: DecisionAct, read: Pod, signal: AbortSignal): Promise<WriteOutcome> => {
     const sentAt = env.clock.now();
-    const body = fencePatch(act.podUid, act.toRevision, sentAt);
+    const body =
+      act.kind === 'approve'
+        ? withdrawalPatch(read, act.toRevision, sentAt)
+        : fencePatch(act.podUid, act.toRevision, sentAt);
     try {
       const ref = { namespace, name: act.pod };
       const pod = await client.patch(pods, ref, body, { ...PATCH, signal });
       connection.answered();
-      if (isTerminating(pod) || act.kind === 'approve') return 'done';
+      if (isTerminating(pod)) return 'done';
       return pod.metadata?.resourceVersion === act.podResourceVersion ? 'unknown' : 'not-done';
     } catch (error) {
       signal.throwIfAborted();
       connection.failed(error, sentAt);
-      // Another pod has the name, or the pod is gone.
+      // Another pod has the name, the pod is gone, or an approval has arrived meanwhile: the next read shows it.
       if (isKubeError(error, 'NotFound', 'Conflict')) return 'unknown';
       const hasExpired = env.clock.now() - Date.parse(act.startedAt) >= EXPIRED_MS;
       if (isKubeError(error, 'Forbidden', 'Invalid', 'BadRequest') && hasExpired) return 'not-done';
@@ -110,7 +114,7 @@ export const createPodControl = ({ client, env, connection }: PodControlOptions)
       // The write is bound to the resourceVersion that was read: for any other one, the API server rejects it.
       const hasChanged =
         act.podResourceVersion !== undefined && pod.metadata.resourceVersion !== act.podResourceVersion;
-      return hasChanged ? 'not-done' : fence(namespace, act, signal);
+      return hasChanged ? 'not-done' : fence(namespace, act, pod, signal);
     },
   };
 };

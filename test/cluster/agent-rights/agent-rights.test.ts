@@ -89,6 +89,7 @@ for (const by of ['token', 'certificate'] as const) {
       condition('PodImageReady', 'False', 'PullingImage'),
       condition('PodImageReady', 'False', 'PullImageFail', work),
       condition('PodImageReady', 'True', 'PullImageSuccess'),
+      condition('UpgradeApproved', 'False', 'Withdrawn'),
       condition('UpgradeApproved', 'True', 'OwnerApproved'),
     ]) {
       const report = await caller.call({ method: 'PATCH', path: podPath(namespace, mine, '/status'), body });

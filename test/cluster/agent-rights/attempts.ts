@@ -207,6 +207,18 @@ const reports = (ns: string, pods: FixturePods): Attempt[] => {
       /for the revision that PodNeedUpgrade announces/,
     ),
     report(
+      'UpgradeApproved withdrawn for another revision',
+      pods.mine,
+      condition('UpgradeApproved', 'False', 'Withdrawn', 'controllerrevision: other'),
+      /for the revision that PodNeedUpgrade announces/,
+    ),
+    report(
+      'UpgradeApproved in the words of a withdrawal',
+      pods.mine,
+      condition('UpgradeApproved', 'True', 'Withdrawn'),
+      /True with reason OwnerApproved/,
+    ),
+    report(
       'UpgradeApproved without its reason',
       pods.mine,
       condition('UpgradeApproved', 'True', 'AgentApproved'),

@@ -217,10 +217,7 @@ export const createConsentCheck = ({ report, actual, now, clockOf }: ConsentOpti
         consent.answeredAt = now();
         // An immediate request is over once it is answered, and a refused one never counted. A queued one was accepted, whatever
         // came of the first attempt.
-        const isOver = consent.atOnce
-          ? status !== OUTCOME_UNKNOWN || isNativeSet()
-          : !isSuccess(status) && status !== OUTCOME_UNKNOWN;
-        if (isOver) consent.voidAt = now();
+        if (consent.atOnce || (!isSuccess(status) && status !== OUTCOME_UNKNOWN)) consent.voidAt = now();
         if (isApproval || !isSuccess(status)) return;
         // The owner wants something else now.
         for (const each of before) if (each.node === node && each.at <= at) each.voidAt ??= now();

@@ -257,6 +257,16 @@ export const safety: readonly Mutant[] = [
     hunt: test('src/agent/decisions/next-step.test.ts'),
   },
   {
+    name: 'approves-to-learn-an-outcome',
+    whose: 'S12',
+    story: 'an approval whose response was lost is written once more to learn its outcome, which is the update',
+    breaks: [],
+    file: 'src/agent/executor/pod-control.ts',
+    find: 'withdrawalPatch(read, act.toRevision, sentAt)',
+    replace: 'fencePatch(act.podUid, act.toRevision, sentAt)',
+    hunt: test('src/agent/executor/approval.test.ts'),
+  },
+  {
     name: 'the-breaker-stays-shut',
     whose: 'S13',
     story: 'updates continue whatever fails',
