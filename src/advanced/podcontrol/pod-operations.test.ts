@@ -82,6 +82,7 @@ const prepare = ({ graceSeconds = 0 } = {}) => {
   const operations = createPodOperations({
     env: { clock, random: () => 0.5, log: silentLogger },
     view,
+    ledger,
     pods,
     podControl,
     events,
@@ -196,6 +197,18 @@ describe('a surge', () => {
     const { clock, operations, written, answers, facts, update } = prepare();
     answers.push(() => {
       clock.jump(11_000);
+      return done(facts('11'));
+    });
+    assert.deepEqual(await operations.podWrites.surge?.('n1', update, signal), { kind: 'changed', pod: facts('11') });
+    assert.deepEqual(written, [`claim ${uid}/10`]);
+  });
+});
+
+describe('a surge whose node is deleted meanwhile', () => {
+  it('creates no pod and is decided again', async () => {
+    const { clock, ledger, operations, written, answers, facts, update } = prepare();
+    answers.push(() => {
+      ledger.removeNode('n1', clock.now());
       return done(facts('11'));
     });
     assert.deepEqual(await operations.podWrites.surge?.('n1', update, signal), { kind: 'changed', pod: facts('11') });

@@ -38,6 +38,7 @@ export interface InPlaceTarget {
 
 export interface PodOperationsOptions
   extends Pick<ReconcilerContext<AdvancedView, CachedPod>, 'env' | 'view' | 'pods' | 'podControl'> {
+  ledger: Pick<ReconcilerContext<AdvancedView, CachedPod>['ledger'], 'get'>;
   events: Pick<RolloutEvents, 'event' | 'warnOnce'>;
   finder: Pick<TargetFinder, 'current'>;
   creator: Pick<PodCreator, 'createSurgePod'>;
@@ -49,7 +50,7 @@ const specVersionOf = ({ generation, policy }: AdvancedView): string =>
 
 /** Updates of single pods: deletion through the preDelete hook, in-place updates, surges. */
 export const createPodOperations = (options: PodOperationsOptions) => {
-  const { env, view, pods, podControl, events, finder, creator } = options;
+  const { env, view, ledger, pods, podControl, events, finder, creator } = options;
   const { clock } = env;
   /** By UID of the old pod of a surge: the version that the fence left, and the version that was fenced. */
   const fences = new Map<string, { fenced: string; left: string }>();
@@ -171,10 +172,21 @@ export const createPodOperations = (options: PodOperationsOptions) => {
     return present ? { kind: 'done', pod: present } : { kind: 'gone' };
   };
 
-  /** May the second of two writes follow the first? Not if the spec has changed or this process was suspended. */
-  const createContinuation = (before: AdvancedView): (() => boolean) => {
+  /**
+   * May the second of two writes follow the first? Not if the spec has changed, the node is no longer one to update, or this process
+   * was suspended.
+   */
+  const createContinuation = (before: AdvancedView, name: string): (() => boolean) => {
     const startedAt = clock.now();
-    return () => clock.now() - startedAt <= SUSPENDED_MS && specVersionOf(view()) === specVersionOf(before);
+    return () => {
+      const node = ledger.get(name)?.node;
+      return (
+        clock.now() - startedAt <= SUSPENDED_MS &&
+        specVersionOf(view()) === specVersionOf(before) &&
+        node?.eligible === true &&
+        node.ready
+      );
+    };
   };
 
   const podWrites: PodWrites = {
@@ -184,7 +196,7 @@ export const createPodOperations = (options: PodOperationsOptions) => {
       const before = view();
       const current = finder.current(before);
       if (!current) return waitForCache();
-      const mayContinue = createContinuation(before);
+      const mayContinue = createContinuation(before, node);
       const claimed = await podControl.claim(pod, signal);
       if (claimed.kind !== 'done') return claimed;
       if (!mayContinue()) return claimed.pod ? { kind: 'changed', pod: claimed.pod } : podControl.read(pod, signal);
