@@ -101,8 +101,8 @@ export const createProgressCheck = (
   let lost = false;
   let leader: string | undefined;
   let halted = false;
-  /** Open reservations, by the time in which a leader could have executed them, ms. */
-  const open = new Map<string, number>();
+  /** Open reservations by node: the pod, and the time in which a leader could have executed them, ms. */
+  const open = new Map<string, { podUID: string; waited: number }>();
   /** By process: calls without a response. */
   const pendingCalls = new Map<string, Set<Call>>();
 
@@ -189,12 +189,14 @@ export const createProgressCheck = (
     lost ? 'L4' : offline ? 'L2' : returned ? 'L3' : 'L5';
 
   const countReservations = (ms: number): void => {
-    for (const [node, waited] of open) {
-      open.set(node, waited + ms);
-      if (waited + ms > RESERVED_AT_MOST_MS && actual.nodes.get(node)?.ready) {
-        open.delete(node);
-        violation('L7', `the reservation of ${node} has been open for ${Math.round((waited + ms) / 1000)} s`);
-      }
+    for (const [node, reserved] of open) {
+      const isOnline = actual.nodes.get(node)?.ready === true;
+      // The pod is gone, and who deleted it shows on the next one, which an offline node does not get.
+      if (!isOnline && !actual.pods.has(reserved.podUID)) continue;
+      reserved.waited += ms;
+      if (reserved.waited <= RESERVED_AT_MOST_MS || !isOnline) continue;
+      open.delete(node);
+      violation('L7', `the reservation of ${node} has been open for ${Math.round(reserved.waited / 1000)} s`);
     }
   };
 
@@ -255,12 +257,14 @@ export const createProgressCheck = (
       halted = type !== 'DELETED' && status?.halted !== undefined;
       const left = new Map(
         (type === 'DELETED' ? [] : reservationsIn(object)).flatMap((each) =>
-          each.carriedOut ? [] : [[each.node, open.get(each.node) ?? 0] as const],
+          each.carriedOut
+            ? []
+            : [[each.node, { podUID: each.podUID, waited: open.get(each.node)?.waited ?? 0 }] as const],
         ),
       );
       for (const node of open.keys()) if (!left.has(node)) check('L7');
       open.clear();
-      for (const [node, waited] of left) open.set(node, waited);
+      for (const [node, reserved] of left) open.set(node, reserved);
     },
     onSend(call) {
       const calls = pendingCalls.get(call.process) ?? new Set();

@@ -248,7 +248,13 @@ export const createUpdatesCheck = ({ report, daemonSet, now, viewOf, clockOf, se
       deletedByManager.add(pod.uid);
       const successorWorks = live(pod.node).some((other) => other.uid !== pod.uid && works(other));
       const found = keepsWorkingPod({ works: works(pod), successorWorks });
-      return () => report.finding(found, what);
+      const surge = executed.get(pod.node)?.get(actual.rolloutOf(actual.daemonSet));
+      // A DaemonSet that no longer surges keeps the older one of two pods: the surge is undone, and the node gets another update.
+      const isUndone = surge?.kind === 'surge' && surge.uid !== pod.uid && policy()?.surging === false;
+      return () => {
+        report.finding(found, what);
+        if (isUndone) executed.delete(pod.node);
+      };
     },
   };
 };
