@@ -180,6 +180,13 @@ describe('an old pod in the place of the one that an update was for', () => {
     next.ledger.setStage('n0', 'unsure', next.now());
     assert.equal(next.phase('n0'), 'outdated/available');
   });
+  it('is no question any more once there is a pod of the target, whether it works or not', () => {
+    const bench = behind();
+    const stage = (): string | undefined => restore(save(bench.ledger)).updates.get('n0')?.stage;
+    assert.equal(stage(), 'inherited');
+    bench.start('n0', 'b', { ready: false });
+    assert.equal(stage(), 'done');
+  });
   it('is a failure if another process recorded the update as carried out', () => {
     const bench = behind();
     const { updates, state } = restore(save(bench.ledger));

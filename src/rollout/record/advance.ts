@@ -40,11 +40,12 @@ const carriedOut = ({ pods }: NodeRecord, update: NodeUpdate): NodeUpdate => {
 export const noteCarriedOut = (record: NodeRecord, context: Context): boolean => {
   if (record.update && isCarriedOut(record, record.update, context)) record.update = carriedOut(record, record.update);
   const { update } = record;
-  if (update?.stage !== 'done' || !update.unproven || update.rollout !== context.rollout) return false;
   const pod = livePod(record);
-  if (!pod || isCurrent(pod, context)) return false;
-  record.update = pastUpdate({ rollout: update.rollout - 1, at: update.at });
-  return true;
+  if (update?.stage !== 'done' || !update.unproven || !pod) return false;
+  const { unproven: _, ...proven } = update;
+  const isOld = update.rollout === context.rollout && !isCurrent(pod, context);
+  record.update = isOld ? pastUpdate({ rollout: update.rollout - 1, at: update.at }) : proven;
+  return isOld;
 };
 
 /**
