@@ -54,6 +54,17 @@ describe('the stages of a plan, judged by the audit log', () => {
     ]);
   });
 
+  it('judges a request that was carried out late by the status that held when it arrived', () => {
+    const { records } = history()
+      .stages('new', [labPassed, shop])
+      .stages('newer', [lab, closed])
+      .remove('old-n1', 'n1', 'old');
+    const [next, late] = records.slice(-2);
+    assert.ok(next && late);
+    assert.deepEqual(judge({ records }).length, 1);
+    assert.deepEqual(judge({ records: records.with(-1, { ...late, receivedAt: next.receivedAt - 1 }) }), []);
+  });
+
   it('finds an update without a plan, unless the plan was deleted a moment ago', () => {
     assert.deepEqual(judge(history().plan(undefined).remove('old-n0', 'n0', 'old')), []);
     assert.deepEqual(judge(history().plan(undefined).wait(5_000).remove('old-n0', 'n0', 'old')), [

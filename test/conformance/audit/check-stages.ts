@@ -24,6 +24,9 @@ export interface StagesOptions
 
 const isProduct = (user: string): boolean => /^system:serviceaccount:[^:]+:edgeset-/.test(user);
 
+/** So many are written while one request is held up. */
+const STATUSES = 20;
+
 const NODE_ZONE_KEY = 'edgeset.io/time-zone';
 
 /** Other nodes of a node's group or stage, and how many of them may have an update in flight. */
@@ -54,6 +57,8 @@ export const checkStages = (records: readonly AuditRecord[], options: StagesOpti
   const violations: string[] = [];
   /** As it was last written. */
   let status: Status | undefined;
+  /** As they were before, each with when the request for the next one arrived. */
+  const earlier: { status: Status | undefined; until: number }[] = [];
   /** Nodes whose update has not completed, and its kind. */
   const inFlight = new Map<string, PodWrite['kind']>();
   /** When the labels of a node last changed. */
@@ -107,11 +112,17 @@ export const checkStages = (records: readonly AuditRecord[], options: StagesOpti
     }
   };
 
-  const checkGates = (what: string, { receivedAt: at }: AuditRecord, node: NodeState, lagMs: number): void => {
-    const { target, rollback, lastComplete } = status ?? {};
+  /** Why the gates keep the update back, by this status; none if they don't. */
+  const gatesOf = (
+    of: Status | undefined,
+    { receivedAt: at }: AuditRecord,
+    node: NodeState,
+    lagMs: number,
+  ): Finding | undefined => {
+    const { target, rollback, lastComplete } = of ?? {};
     // The first revision of a DaemonSet isn't staged.
-    if (!status || !target || (target.number === 1 && !lastComplete)) return;
-    const stages = stagesOf(status);
+    if (!of || !target || (target.number === 1 && !lastComplete)) return undefined;
+    const stages = stagesOf(of);
     check('G1');
     const judge = (spec: RolloutPlanSpec): Finding | undefined => {
       const closings = [at, at - lagMs].map((time) => closedOn(spec, time, node.annotations[NODE_ZONE_KEY]));
@@ -125,6 +136,13 @@ export const checkStages = (records: readonly AuditRecord[], options: StagesOpti
       if (version === 'none') return undefined;
       return isSpec(version) ? judge(version) : { invariant: 'G1', why: 'although its rollout plan does not exist' };
     });
+    return findings.every((found) => found !== undefined) ? findings.at(-1) : undefined;
+  };
+
+  const checkGates = (what: string, record: AuditRecord, node: NodeState, lagMs: number): void => {
+    // A busy server carries a request out after one that arrived later, and then by the status of the next rollout.
+    const inForce = earlier.flatMap((each) => (each.until > record.receivedAt ? [each.status] : []));
+    const findings = [...inForce, status].map((each) => gatesOf(each, record, node, lagMs));
     if (findings.every((found) => found !== undefined)) report(what, findings.at(-1));
   };
 
@@ -156,6 +174,8 @@ export const checkStages = (records: readonly AuditRecord[], options: StagesOpti
     const lagMs = lagOf(record);
     const isPlanned = plan.knownAt(at, lagMs).every((version) => version !== 'none');
     if (after && isPlanned && product(record.user)) statusCheck.onWrite({ before: status, after, at, lagMs });
+    earlier.push({ status, until: at });
+    if (earlier.length > STATUSES) earlier.shift();
     status = after;
   };
 
