@@ -54,6 +54,21 @@ for (const watchList of [true, false]) {
     assert.equal(during, 3, 'the old state stays readable while the new one is gathered');
   });
 
+  test(`${way}: what a stream missed that fell silent is delivered at once`, async (t) => {
+    const { api, clock, take } = await begin(t, { watchList }, some);
+    await clock.advance(300_000);
+    take();
+    const { length } = api.calls;
+    api.cut(new KubeError('Timeout', 'nothing received'));
+    await settle();
+    api.put('x', 'once');
+    api.put('x', 'twice');
+    api.remove('y');
+    await clock.advance(1_000);
+    assert.deepEqual(take(), ['-y', '~x=twice', 'synced']);
+    assert.deepEqual(api.calls.slice(length), watchList ? ['watch list'] : ['list', 'watch']);
+  });
+
   test(`${way}: an object that was deleted and recreated is a different object`, async (t) => {
     const { api, take } = await begin(t, { watchList }, some);
     take();

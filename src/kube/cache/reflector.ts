@@ -290,6 +290,8 @@ export const createReflector = <T extends KubeObject, P>(options: ReflectorOptio
           }
           if (lasted() || delivered) failures = 0;
           delay = afterFailure(error);
+          // A stream that fell silent has missed minutes. Replayed one by one, they would show as present what is long past.
+          if (lasted() && isKubeError(error, 'Timeout')) version = undefined;
           log.warn('watch failed', { error, retryMs: Math.round(delay) });
         }
         // Events that were still read from the stream have moved it.
