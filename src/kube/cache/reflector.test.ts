@@ -54,21 +54,6 @@ for (const watchList of [true, false]) {
     assert.equal(during, 3, 'the old state stays readable while the new one is gathered');
   });
 
-  test(`${way}: what a stream missed that fell silent is delivered at once`, async (t) => {
-    const { api, clock, take } = await begin(t, { watchList }, some);
-    await clock.advance(300_000);
-    take();
-    const { length } = api.calls;
-    api.cut(new KubeError('Timeout', 'nothing received'));
-    await settle();
-    api.put('x', 'once');
-    api.put('x', 'twice');
-    api.remove('y');
-    await clock.advance(1_000);
-    assert.deepEqual(take(), ['-y', '~x=twice', 'synced']);
-    assert.deepEqual(api.calls.slice(length), watchList ? ['watch list'] : ['list', 'watch']);
-  });
-
   test(`${way}: an object that was deleted and recreated is a different object`, async (t) => {
     const { api, take } = await begin(t, { watchList }, some);
     take();
@@ -92,22 +77,6 @@ for (const watchList of [true, false]) {
     api.fault = () => undefined;
     await clock.advance(40_000);
     assert.deepEqual(take(), ['synced']);
-  });
-
-  test(`${way}: an event that is known to be lost is found by a list, once the watch is past it`, async (t) => {
-    const { api, clock, mirror, reflector } = await begin(t, { watchList }, some);
-    const { length } = api.calls;
-    const { metadata: { resourceVersion: lost = '' } = {} } = api.put('x', 'new', false);
-    reflector.relistIfPast(lost);
-    await clock.advance(1_000);
-    assert.equal(mirror.get('a/x'), '1', 'the watch could still deliver it');
-    for (const text of ['2', '3', '4']) {
-      api.put('y', text);
-      reflector.relistIfPast(lost);
-      await clock.advance(1_000);
-    }
-    assert.deepEqual([mirror.get('a/x'), mirror.get('a/y')], ['new', '4']);
-    assert.deepEqual(api.calls.slice(length), watchList ? ['watch list'] : ['list', 'watch'], 'one list');
   });
 }
 
