@@ -55,7 +55,7 @@ export interface MemoryApiOptions {
  * An API server in memory: what the native controller needs of one, with optimistic locking, preconditions of deletes,
  * label selectors and streamed lists. No HTTP and no JSON, so that only the controller is measured. On the working clock, to keep,
  * select and write objects takes no time; to parse the copies is the work of a client, and does. A garbage collection counts as part
- * of the work during which it happens, whoever left the garbage.
+ * of the work during which it happens, not of the work that left the garbage.
  */
 export const createMemoryApi = ({ clock, roundTripMs, watchLagMs, copies, onDelete }: MemoryApiOptions) => {
   /** Both by collection: many namespaces cost a call to one of them nothing. */

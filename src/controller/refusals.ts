@@ -28,9 +28,9 @@ export const createRefusals = <V extends DaemonSetView>({ view, read, awaits }: 
 
   const isBehind = (resourceVersion: string): boolean =>
     (compareVersions(view().resourceVersion, resourceVersion) ?? 0) < 0;
-  const isAwaited = (): boolean => {
+  const stillAwaited = (): { resourceVersion: string } | undefined => {
     if (awaited && !isBehind(awaited.resourceVersion)) awaited = undefined;
-    return awaited !== undefined;
+    return awaited;
   };
 
   return {
@@ -39,11 +39,12 @@ export const createRefusals = <V extends DaemonSetView>({ view, read, awaits }: 
       refused = true;
     },
     /** A write was refused, and nobody knows yet what has changed. */
-    mustRead: (): boolean => refused && !isAwaited(),
+    mustRead: (): boolean => refused && !stillAwaited(),
     /** Is the watch behind what the DaemonSet asks for? Reads it if necessary. */
     async awaitsWatch(signal: AbortSignal): Promise<boolean> {
-      if (awaited && isAwaited()) {
-        awaits(awaited.resourceVersion);
+      const version = stillAwaited()?.resourceVersion;
+      if (version !== undefined) {
+        awaits(version);
         return true;
       }
       if (!refused) return false;

@@ -4,6 +4,22 @@ import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { type KubeClient, KubeError, namespaces, nodes, pods } from '../kube/index.ts';
 import { createSetup, inNamespace, type Stored } from './testing/setup.ts';
 
+/** Creates what it is asked to; the answer to the first creation is lost. `count`: how many were made. */
+const losingTheFirstAnswer = (
+  api: Pick<KubeClient, 'create'>,
+): { create: KubeClient['create']; count: () => number } => {
+  let made = 0;
+  return {
+    async create(...args) {
+      const answer = await api.create(...args);
+      made += 1;
+      if (made === 1) throw new KubeError('Transport', 'cut off', { happened: 'unknown' });
+      return answer;
+    },
+    count: () => made,
+  };
+};
+
 describe('the prefetch in a cluster', () => {
   it('pulls the images of the revision, reports that on the pod, and leaves nothing behind', async (t) => {
     const setup = await createSetup(t);
@@ -196,19 +212,13 @@ describe('the prefetch in a cluster', () => {
 
   it('finds out about a lost response from AlreadyExists', async (t) => {
     const setup = await createSetup(t);
-    let lost = 0;
-    const create: KubeClient['create'] = async (resource, object, options) => {
-      const answer = await setup.api.create(resource, object, options);
-      lost += 1;
-      if (lost === 1) throw new KubeError('Transport', 'cut off', { happened: 'unknown' });
-      return answer;
-    };
+    const { create, count } = losingTheFirstAnswer(setup.api);
     const manager = setup.start({ client: { create } });
     setup.announce('n1');
     setup.ask('n1');
     manager.report();
     await setup.run(3_000);
-    assert.deepEqual([lost, setup.outcome('n1')?.status], [1, 'True']);
+    assert.deepEqual([count(), setup.outcome('n1')?.status], [1, 'True']);
   });
 
   it('creates no second pull pod while its watch is behind the first', async (t) => {
@@ -228,13 +238,7 @@ describe('the prefetch in a cluster', () => {
 
   it('creates no second pull pod while its watch is behind the one whose creation had no response', async (t) => {
     const setup = await createSetup(t);
-    let asked = 0;
-    const create: KubeClient['create'] = async (...args) => {
-      const answer = await setup.api.create(...args);
-      asked += 1;
-      if (asked === 1) throw new KubeError('Transport', 'cut off', { happened: 'unknown' });
-      return answer;
-    };
+    const { create } = losingTheFirstAnswer(setup.api);
     const manager = setup.start({ client: { create, watch: setup.behind } });
     setup.announce('n1');
     setup.ask('n1');

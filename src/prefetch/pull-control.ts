@@ -114,11 +114,12 @@ export const createPullControl = (client: KubeClient, { clock, random, log }: En
    * name, would pull the same images beside it.
    */
   const afterCollision = async (
-    { metadata: { namespace = '', name = '' } = {} }: Pod,
+    pod: Pod,
     isOurs: (uid: string) => boolean,
     signal: AbortSignal,
   ): Promise<CreateOutcome> => {
-    const key = `${namespace}/${name}`;
+    const key = keyOf(pod);
+    const { namespace = '', name = '' } = pod.metadata ?? {};
     const holder = await ifFound(client.get(pods, { namespace, name }, { timeoutMs: WRITE_TIMEOUT_MS, signal }));
     const { uid = '', deletionTimestamp } = holder?.metadata ?? {};
     if (holder && !deletionTimestamp && isOurs(uid)) {

@@ -32,7 +32,7 @@ describe('stages', () => {
     replan(bench, { stages: [lab] }, ['lab', 'lab']);
     failOver(bench);
     replan(bench, { stages: [lab] }, ['lab', 'shop']);
-    assert.deepEqual(bench.followStages(), [], 'it is still open, whoever leads');
+    assert.deepEqual(bench.followStages(), [], 'the next leader finds it open');
   });
 
   it('begin nothing in a decision that changes a stage', () => {

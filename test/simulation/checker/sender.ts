@@ -40,9 +40,7 @@ export const createSenderCheck = ({ report, viewOf, clockOf, settleMs }: SenderO
   /** By process: the reservations that it has written. */
   const reserved = new Map<string, ReadonlySet<string>>();
   /** Those that the DaemonRollout holds: a successor takes them over as they are. */
-  let held: ReadonlySet<string> = new Set();
-  /** Nodes and pods of these. */
-  let slots: ReadonlySet<string> = new Set();
+  let held: readonly Reservation[] = [];
 
   const nodeIsAvailable = (
     view: ProcessView,
@@ -59,11 +57,10 @@ export const createSenderCheck = ({ report, viewOf, clockOf, settleMs }: SenderO
   return {
     /** The DaemonRollout was written. */
     onRolloutWritten(rollout: unknown): void {
-      held = new Set(reservationsIn(rollout).map(keyOf));
-      slots = new Set(reservationsIn(rollout).map(({ node, podUID }) => `${node} ${podUID}`));
+      held = reservationsIn(rollout);
     },
     /** The DaemonRollout has a slot for this pod. */
-    holdsSlotFor: ({ node, uid }: PodState): boolean => slots.has(`${node} ${uid}`),
+    holdsSlotFor: ({ node, uid }: PodState): boolean => held.some((each) => each.node === node && each.podUID === uid),
     /** An update of the pod on a node begins. */
     onUpdate(call: Call, pod: PodState, what: string): void {
       const view = viewOf(call.process);
@@ -84,9 +81,8 @@ export const createSenderCheck = ({ report, viewOf, clockOf, settleMs }: SenderO
       const { process } = call;
       const reservations = reservationsIn(call.body);
       const before = reserved.get(process) ?? new Set<string>();
-      const fresh = reservations.filter(
-        (each) => !each.carriedOut && !before.has(keyOf(each)) && !held.has(keyOf(each)),
-      );
+      const known = before.union(new Set(held.map(keyOf)));
+      const fresh = reservations.filter((each) => !each.carriedOut && !known.has(keyOf(each)));
       reserved.set(process, new Set(reservations.map(keyOf)));
       const view = viewOf(process);
       const { daemonSet } = view;
