@@ -76,6 +76,9 @@ export const createPodManagement = (options: PodManagementOptions) => {
         finalizer.podGone(cached);
         nodeSync.podGone(cached);
       }
+      // What creates its successor, and the steps in place and of a hook. The ledger knows the others.
+      const { updatingInPlace = false, preparingDelete = false, finished } = facts;
+      return !present || updatingInPlace || preparingDelete || finished !== undefined;
     },
   };
 

@@ -1,7 +1,7 @@
 import { type Announcement, type Ledger, livePod, type PodFacts } from '../rollout/index.ts';
 import type { Env } from '../runtime/index.ts';
 import type { WriteResult } from './in-flight-writes.ts';
-import type { ControllerMetrics } from './kind-adapter.ts';
+import type { ControllerMetrics, Enqueue } from './kind-adapter.ts';
 import type { PodControl, WriteOutcome } from './pod-control.ts';
 import { createPodWriter } from './pod-writer.ts';
 import type { RolloutEvents } from './rollout-events.ts';
@@ -19,7 +19,7 @@ export interface AnnouncerOptions {
   events: RolloutEvents;
   metrics: ControllerMetrics;
   /** Called when a patch has ended: time to reconcile again. */
-  onWriteDone: () => void;
+  onWriteDone: Enqueue;
 }
 
 /** Keeps condition PodNeedUpgrade of the pods up to date: each pod by itself, so that none waits for another. */

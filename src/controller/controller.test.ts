@@ -56,6 +56,26 @@ describe('the cost of events', () => {
   );
 
   it(
+    'that no decision follows from is one reconcile in 100 ms',
+    scenario(async ({ settled, clock, cluster, api }) => {
+      let reconciles = 0;
+      const manager = await settled(2, '1');
+      const name = cluster.podOn('n1')?.metadata?.name ?? '';
+      manager.onReconcile(() => (reconciles += 1));
+      for (let count = 0; count < 100; count += 1) {
+        const annotations = { count: String(count) };
+        api.objects.patch(pods, { namespace: NAMESPACE, name }, { metadata: { annotations } });
+        await clock.advance(5);
+      }
+      assert.ok(reconciles >= 4 && reconciles <= 7, `${reconciles} reconciles in 500 ms`);
+      reconciles = 0;
+      cluster.setPodReady(name, false);
+      await clock.advance(5);
+      assert.ok(reconciles > 0, 'an event that matters does not wait for them');
+    }),
+  );
+
+  it(
     'of a DaemonSet that did not opt in is zero',
     scenario(async ({ settled, clock, cluster, requests }) => {
       const manager = await settled(1, '1');

@@ -20,13 +20,14 @@ import {
   withoutCircle,
   withPlan,
 } from '../rollout/index.ts';
-import { createKeyedBackoff, createPace, type Env, type Pace } from '../runtime/index.ts';
+import { createKeyedBackoff, type Env } from '../runtime/index.ts';
 import { createInformers } from './informers.ts';
 import type { DaemonSetObject, DaemonSetView } from './kind.ts';
 import type { ControllerMetrics, ManagedKind } from './kind-adapter.ts';
 import { createOrder, type Order } from './order.ts';
 import type { Notifier } from './outbox.ts';
 import { createPlans } from './plans.ts';
+import { createReconcilePace, type ReconcilePace } from './reconcile-pace.ts';
 import { createReconciler, type ReconcileResult, type Reconciler } from './reconciler.ts';
 import type { RevisionView } from './revisions.ts';
 import { stopManaging } from './stop-managing.ts';
@@ -83,12 +84,6 @@ const PER_NAMESPACE = 4;
 const CONNECTION_TIMEOUT_MS = 120_000;
 /** A clock that is being adjusted may step back a little. */
 const CLOCK_SLACK_MS = 1_000;
-/**
- * The update of one node causes some ten events: a reconcile for each would be most of the cost of a rollout. Those of
- * a second may be ahead, so that what ends a short burst is seen at once.
- */
-const RECONCILE_INTERVAL_MS = 50;
-const MOST_EARLY_RECONCILES = 20;
 /** Pods of one DaemonSet that can't be listed for longer keep nobody else waiting. */
 const POD_SYNC_TIMEOUT_MS = 30_000;
 /** A reconcile that failed is retried with this back-off, however many events ask for it. */
@@ -100,7 +95,7 @@ interface Entry<V extends DaemonSetView> {
   view: V;
   reconciler: Reconciler<V>;
   running: Promise<void>;
-  pace: Pace;
+  pace: ReconcilePace;
   succeededAt: number | undefined;
   openedAt: number;
   /** It was reported that its pods can't be listed. */
@@ -130,8 +125,9 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
     for (const each of informers) for (const key of each.managed()) queue?.add(key);
   };
 
-  /** Reconciles at once, or as soon as the pace allows it. */
-  const enqueue = (key: string): void => queue?.addAt(key, reconcilers.get(key)?.pace.nextAt() ?? clock.now());
+  const enqueue = (key: string, when: 'now' | 'soon' = 'now'): void => {
+    queue?.addAt(key, reconcilers.get(key)?.pace.nextAt(when) ?? clock.now());
+  };
 
   const order = options.order ?? createOrder(clock);
   /** DaemonSets whose plans close a circle. */
@@ -223,7 +219,7 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
       },
       plans: () => (!plans.synced() ? 'missing' : isFresh(plans.lastActivityAt()) ? 'known' : 'stale'),
       revisionsOf,
-      enqueue: () => enqueue(key),
+      enqueue: (when) => enqueue(key, when),
       images: options.images,
       pullsByDefault: options.pullsByDefault ?? false,
       hasImageAgent,
@@ -239,7 +235,7 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
       reconciler,
       view,
       running: reconciler.run(signal),
-      pace: createPace(clock, RECONCILE_INTERVAL_MS, MOST_EARLY_RECONCILES),
+      pace: createReconcilePace(clock),
       succeededAt: undefined,
       openedAt: clock.now(),
       reported: false,

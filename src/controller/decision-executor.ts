@@ -11,7 +11,7 @@ import { type Env, nextAllowedAt } from '../runtime/index.ts';
 import { createAnnouncer } from './announcer.ts';
 import { createImageRequester } from './image-requester.ts';
 import type { DaemonSetView } from './kind.ts';
-import type { ControllerMetrics, KindAdapter } from './kind-adapter.ts';
+import type { ControllerMetrics, Enqueue, KindAdapter } from './kind-adapter.ts';
 import type { PodControl } from './pod-control.ts';
 import { createPodUpdates } from './pod-updates.ts';
 import { createRollback } from './rollback.ts';
@@ -31,7 +31,7 @@ export interface DecisionExecutorOptions<V extends DaemonSetView> {
   events: RolloutEvents;
   metrics: ControllerMetrics;
   /** Called when a write to a pod has ended: time to reconcile again. */
-  onWriteDone: () => void;
+  onWriteDone: Enqueue;
 }
 
 export interface Execution {

@@ -3,7 +3,7 @@ import type { Ledger, NodeFacts, NodeInfo } from '../rollout/index.ts';
 import type { Env } from '../runtime/index.ts';
 import type { ImageRequestTracker } from './image-requests.ts';
 import { type DaemonSetView, nodeFactsOf, type PodProjection } from './kind.ts';
-import type { KindEventHandlers } from './kind-adapter.ts';
+import type { Enqueue, KindEventHandlers } from './kind-adapter.ts';
 
 export interface EventHandlersOptions<P> {
   client: KubeClient;
@@ -18,8 +18,7 @@ export interface EventHandlersOptions<P> {
   imageRequests: Pick<ImageRequestTracker, 'setPod' | 'removePod' | 'podsSynced'>;
   /** Called for every event, also where the ledger has no use for it. */
   kindHandlers: KindEventHandlers<P>;
-  /** Requests a reconcile. */
-  enqueue: () => void;
+  enqueue: Enqueue;
 }
 
 const sameFacts = (a: NodeFacts, b: NodeFacts): boolean =>
@@ -58,6 +57,12 @@ export const createEventHandlers = <P>(options: EventHandlersOptions<P>) => {
     imageRequests.removePod(pod);
   };
 
+  /** Most events of a pod only show how far it has come. `decisive`: of the ledger, before the event. */
+  const podChanged = (kept: P, decisive: number): void => {
+    const isPressing = kindHandlers.pod(kept) || ledger.decisive !== decisive;
+    enqueue(isPressing ? 'now' : 'soon');
+  };
+
   const reflector = createReflector({
     client,
     resource: pods,
@@ -68,18 +73,18 @@ export const createEventHandlers = <P>(options: EventHandlersOptions<P>) => {
     handlers: [
       {
         upsert(_key, kept, previous) {
+          const { decisive } = ledger;
           const pod = projection.facts(kept);
           if (pod) {
             ledger.setPod(pod, clock.now());
             imageRequests.setPod(pod);
           } else if (previous !== undefined) removePod(previous);
-          kindHandlers.pod(kept);
-          enqueue();
+          podChanged(kept, decisive);
         },
         remove(_key, previous) {
+          const { decisive } = ledger;
           removePod(previous);
-          kindHandlers.pod(previous);
-          enqueue();
+          podChanged(previous, decisive);
         },
         synced: imageRequests.podsSynced,
       },
@@ -99,7 +104,10 @@ export const createEventHandlers = <P>(options: EventHandlersOptions<P>) => {
     },
     /** Fills and keeps the cache of pods. */
     async run(signal: AbortSignal): Promise<void> {
-      reflector.whenSynced(signal).then(enqueue, () => undefined);
+      reflector.whenSynced(signal).then(
+        () => enqueue(),
+        () => undefined,
+      );
       await reflector.run(signal);
     },
     synced: (): boolean => reflector.synced,

@@ -7,6 +7,7 @@ import {
   type PodFacts,
 } from '../rollout/index.ts';
 import type { Env } from '../runtime/index.ts';
+import type { Enqueue } from './kind-adapter.ts';
 import type { PodControl, WriteOutcome } from './pod-control.ts';
 import { createPodWriter } from './pod-writer.ts';
 import type { RolloutEvents } from './rollout-events.ts';
@@ -20,7 +21,7 @@ export interface ImageRequesterOptions {
   podControl: Pick<PodControl, 'patch'>;
   events: Pick<RolloutEvents, 'warnOnce'>;
   /** Called when a patch has ended: time to reconcile again. */
-  onWriteDone: () => void;
+  onWriteDone: Enqueue;
 }
 
 /**

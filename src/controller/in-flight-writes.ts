@@ -1,9 +1,12 @@
 import { type BackoffOptions, type Clock, createKeyedBackoff, sleep } from '../runtime/index.ts';
+import type { Enqueue } from './kind-adapter.ts';
 
 /** What the end of a write means for the next one with the same key. */
 export type WriteResult =
   /** It may start at once. */
   | 'succeeded'
+  /** The same, and nothing has to follow, unless another write has waited for this one. */
+  | 'finished'
   /** It backs off. */
   | 'failed'
   /** It backs off only if an earlier failure asked for that. */
@@ -15,7 +18,7 @@ export interface InFlightWritesOptions {
   limit: number;
   backoff?: Partial<BackoffOptions>;
   /** Called whenever a write has ended: time to reconcile again. */
-  onWriteDone: () => void;
+  onWriteDone: Enqueue;
   /** Called when a write rejects, before `onWriteDone`; the key backs off. */
   failed: (key: string, error: unknown) => void;
 }
@@ -34,10 +37,16 @@ export const createInFlightWrites = ({
   const backoff = createKeyedBackoff(options);
   const inFlight = new Map<string, Promise<void>>();
   let sending = new AbortController();
+  /** Somebody has asked for something that the end of a write permits. */
+  let isAwaited = false;
+  const awaited = (waits: boolean): boolean => {
+    isAwaited ||= waits;
+    return waits;
+  };
 
   return {
-    has: (key: string): boolean => inFlight.has(key),
-    isFull: (): boolean => inFlight.size >= limit,
+    has: (key: string): boolean => awaited(inFlight.has(key)),
+    isFull: (): boolean => awaited(inFlight.size >= limit),
     /** When the back-off of `key` ends, epoch ms; a time in the past for no back-off. */
     nextAttemptAt: (key: string): number => backoff.nextAttemptAt(key, clock.now()),
     /** Forgets the failures of `key`. */
@@ -47,13 +56,15 @@ export const createInFlightWrites = ({
      * epoch ms; Infinity if a call of `onWriteDone` comes first.
      */
     start(key: string, write: (signal: AbortSignal) => Promise<WriteResult>): number {
-      if (inFlight.has(key) || inFlight.size >= limit) return Number.POSITIVE_INFINITY;
+      if (awaited(inFlight.has(key) || inFlight.size >= limit)) return Number.POSITIVE_INFINITY;
       const now = clock.now();
       const nextAttemptAt = backoff.nextAttemptAt(key, now);
       if (nextAttemptAt > now) return nextAttemptAt;
+      let when: 'now' | 'soon' = 'now';
       const record = (result: WriteResult): void => {
         if (result === 'failed') backoff.failed(key, clock.now());
-        if (result === 'succeeded') backoff.reset(key);
+        if (result === 'succeeded' || result === 'finished') backoff.reset(key);
+        if (result === 'finished') when = 'soon';
       };
       const running = write(sending.signal)
         .then(record, (error: unknown) => {
@@ -62,7 +73,9 @@ export const createInFlightWrites = ({
         })
         .finally(() => {
           inFlight.delete(key);
-          onWriteDone();
+          const next = isAwaited ? 'now' : when;
+          isAwaited = false;
+          onWriteDone(next);
         });
       inFlight.set(key, running);
       return Number.POSITIVE_INFINITY;

@@ -60,7 +60,7 @@ const prepare = async (target: Target, stop?: () => Promise<void>) => {
           await held;
           return manageAt > clock.now() ? manageAt : Number.POSITIVE_INFINITY;
         },
-        eventHandlers: { node: (name) => void touched.push(name), pod: ({ name }) => void touched.push(name) },
+        eventHandlers: { node: (name) => void touched.push(name), pod: ({ name }) => touched.push(name) > 0 },
         ...(stop && { drain: stop }),
       };
     },

@@ -28,6 +28,12 @@ export interface ControllerMetrics {
   queue?: WorkQueueMetrics;
 }
 
+/**
+ * Requests a reconcile: `now`, as far as the pace of a DaemonSet allows that, or `soon`, together with what else happens within a
+ * moment. Default: now.
+ */
+export type Enqueue = (when?: 'now' | 'soon') => void;
+
 /** What the reconciler of one DaemonSet provides to the adapter of its kind. */
 export interface ReconcilerContext<V extends DaemonSetView, P> {
   client: KubeClient;
@@ -47,8 +53,7 @@ export interface ReconcilerContext<V extends DaemonSetView, P> {
   podControl: PodControl;
   events: RolloutEvents;
   metrics: ControllerMetrics;
-  /** Requests a reconcile. */
-  enqueue: () => void;
+  enqueue: Enqueue;
   /** The API server has refused a write: the DaemonSet has changed since its view. */
   refused: () => void;
 }
@@ -94,8 +99,8 @@ export interface ManageInput<V extends DaemonSetView> {
 export interface KindEventHandlers<P> {
   /** The node is new, changed or gone, or the DaemonSet has changed what it asks of nodes. */
   node(name: string): void;
-  /** The pod is new, changed or gone: as it is now, or as it was last. */
-  pod(kept: P): void;
+  /** The pod is new, changed or gone: as it is now, or as it was last. Returns whether the next step of it should not wait. */
+  pod(kept: P): boolean;
 }
 
 export interface KindAdapter<V extends DaemonSetView, P> {

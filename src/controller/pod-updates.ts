@@ -1,6 +1,6 @@
 import { boundVersion, type Ledger, mayHaveStarted, type NodeUpdate, type PodFacts } from '../rollout/index.ts';
 import type { Env } from '../runtime/index.ts';
-import type { ControllerMetrics, PodWrites } from './kind-adapter.ts';
+import type { ControllerMetrics, Enqueue, PodWrites } from './kind-adapter.ts';
 import type { PodVersion, WriteOutcome } from './pod-control.ts';
 import { createPodWriter } from './pod-writer.ts';
 import { type PodWriteKind, podWriteTexts, type RolloutEvents } from './rollout-events.ts';
@@ -15,7 +15,7 @@ export interface PodUpdatesOptions {
   events: RolloutEvents;
   metrics: ControllerMetrics;
   /** Called when a write has ended: time to reconcile again. */
-  onWriteDone: () => void;
+  onWriteDone: Enqueue;
 }
 
 /**

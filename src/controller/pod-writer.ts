@@ -12,7 +12,7 @@ export const updateKnownPod = (ledger: Pick<Ledger, 'get' | 'setPod'>, pod: PodF
 };
 
 export interface PodWriterOptions extends InFlightWritesOptions {
-  ledger: Pick<Ledger, 'get' | 'setPod' | 'removePod'>;
+  ledger: Pick<Ledger, 'get' | 'setPod' | 'removePod' | 'decisive'>;
 }
 
 /**
@@ -39,10 +39,13 @@ export const createPodWriter = ({ ledger, ...options }: PodWriterOptions) => {
       writes.start(key, async (signal) => {
         const outcome = await write(signal);
         const now = clock.now();
+        const { decisive } = ledger;
         if (outcome.kind === 'gone') ledger.removePod(pod.podUid, now);
         else if ('pod' in outcome && outcome.pod) updateKnownPod(ledger, outcome.pod, now);
         const result = then(outcome, signal);
-        return result ?? (outcome.kind === 'unsure' || outcome.kind === 'refused' ? 'failed' : 'succeeded');
+        if (result !== undefined) return result;
+        if (outcome.kind === 'unsure' || outcome.kind === 'refused') return 'failed';
+        return outcome.kind === 'done' && ledger.decisive === decisive ? 'finished' : 'succeeded';
       }),
   };
 };

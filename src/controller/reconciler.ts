@@ -19,7 +19,7 @@ import { createDecisionExecutor } from './decision-executor.ts';
 import { createEventHandlers } from './event-handlers.ts';
 import { createImageRequestTracker } from './image-requests.ts';
 import { type DaemonSetObject, type DaemonSetView, toDaemonSetRef } from './kind.ts';
-import type { ControllerMetrics, ManagedKind, Target } from './kind-adapter.ts';
+import type { ControllerMetrics, Enqueue, ManagedKind, Target } from './kind-adapter.ts';
 import type { Order, OrderMember } from './order.ts';
 import { createOutbox, type Notifier } from './outbox.ts';
 import { createPodControl, POD_WRITE_TIMEOUT_MS } from './pod-control.ts';
@@ -64,8 +64,7 @@ export interface ReconcilerOptions<D extends DaemonSetObject, V extends DaemonSe
   plans: () => 'known' | 'missing' | 'stale';
   /** The revisions that a DaemonSet owns, as watched. */
   revisionsOf: (ownerUid: string) => readonly RevisionView[];
-  /** Requests a reconcile. */
-  enqueue: () => void;
+  enqueue: Enqueue;
   /** Receives the requests for images; undefined: nothing pulls images ahead. */
   images: ImageRequests | undefined;
   /** Images are pulled ahead also where no annotation asks for it. */
@@ -137,7 +136,7 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
     imageRequests,
     kindHandlers: {
       node: (node) => adapter.eventHandlers?.node(node),
-      pod: (kept) => adapter.eventHandlers?.pod(kept),
+      pod: (kept) => adapter.eventHandlers?.pod(kept) ?? false,
     },
     enqueue,
   });
@@ -290,7 +289,8 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
       if (policyChanged) imageRequests.refresh();
       if (policyChanged) options.order.planChanged(member);
       if (before.generation !== next.generation) options.order.rolloutChanged(member);
-      enqueue();
+      // Its status changes with every pod.
+      enqueue(policyChanged || decidedGeneration !== next.generation ? 'now' : 'soon');
     },
 
     /** What people decided about the stages of this DaemonSet. */

@@ -72,6 +72,7 @@ const watchPods = <D extends DaemonSetObject, V extends DaemonSetView, P>(
         const facts = kind.pods.facts(kept);
         const node = facts && nodeReflector.store.get(facts.node);
         if (facts && display.noteImages(facts, env.clock.now()) && node) handlers.setNode(node);
+        return true;
       },
     },
     enqueue: changed,

@@ -107,6 +107,13 @@ export const createLedger = (policy: Policy, options: LedgerOptions = {}) => {
     get changes(): number {
       return records.changes;
     },
+    /**
+     * Grows with every change of a node that another decision may follow from: while it stays the same, only the passing of time
+     * can lead to one.
+     */
+    get decisive(): number {
+      return records.decisive;
+    },
     get size(): number {
       return records.all.size;
     },

@@ -19,16 +19,7 @@ const onPod = (change: (bench: Workbench, name: string) => void): fc.Arbitrary<S
     if (pods?.some(({ facts }) => facts.uid === bench.last(name)?.uid)) change(bench, name);
   });
 
-const steps: fc.Arbitrary<Step>[] = [
-  anyNode.map((name) => (bench) => bench.node(name)),
-  anyNode.map((name) => (bench) => bench.ledger.removeNode(name, bench.now())),
-  anyNode.map((name) => (bench) => bench.ledger.get(name)?.node && bench.offline(name)),
-  anyNode.map((name) => (bench) => bench.ledger.get(name)?.node && bench.online(name)),
-  fc.tuple(anyNode, fc.boolean(), fc.boolean(), fc.constantFrom('', 'x', 'y')).map(
-    ([name, eligible, selected, zone]): Step =>
-      (bench) =>
-        bench.ledger.get(name)?.node && bench.node(name, { eligible, selected, zone }),
-  ),
+const podSteps: fc.Arbitrary<Step>[] = [
   fc.tuple(anyNode, revision, fc.boolean()).map(
     ([name, hash, ready]): Step =>
       (bench) => {
@@ -45,19 +36,31 @@ const steps: fc.Arbitrary<Step>[] = [
   onPod((bench, name) => void bench.change(name, { ready: true, readyChangedAt: bench.now(), trouble: undefined })),
   onPod((bench, name) => void bench.change(name, { ready: false, trouble: 'crash-loop' })),
   onPod((bench, name) => void bench.change(name, { terminating: true })),
+  onPod((bench, name) => bench.ledger.removePod(bench.ledger.get(name)?.pods[0]?.facts.uid ?? '', bench.now())),
+  onPod((bench, name) => void bench.change(name, { preparingDelete: true })),
+  onPod((bench, name) => void bench.change(name, { preparingDelete: false, hasInPlaceGate: true })),
+  onPod((bench, name) => bench.finishInPlace(name)),
+  ...(['requested', 'pulling', 'present', 'failed'] as const).map((state) =>
+    onPod((bench, name) => void bench.change(name, imagesOf('b', state, { at: bench.now() }))),
+  ),
+];
+
+const otherSteps: fc.Arbitrary<Step>[] = [
+  anyNode.map((name) => (bench) => bench.node(name)),
+  anyNode.map((name) => (bench) => bench.ledger.removeNode(name, bench.now())),
+  anyNode.map((name) => (bench) => bench.ledger.get(name)?.node && bench.offline(name)),
+  anyNode.map((name) => (bench) => bench.ledger.get(name)?.node && bench.online(name)),
+  fc.tuple(anyNode, fc.boolean(), fc.boolean(), fc.constantFrom('', 'x', 'y')).map(
+    ([name, eligible, selected, zone]): Step =>
+      (bench) =>
+        bench.ledger.get(name)?.node && bench.node(name, { eligible, selected, zone }),
+  ),
   onPod((bench, name) => bench.reserve(name)),
   onPod((bench, name) => bench.deletePod(name)),
   onPod((bench, name) => bench.reserve(name, { kind: 'in-place' })),
   onPod((bench, name) => bench.ledger.state.target && bench.updateInPlace(name)),
-  onPod((bench, name) => bench.finishInPlace(name)),
   onPod((bench, name) => bench.reserve(name, { kind: 'surge' })),
   onPod((bench, name) => bench.ledger.state.target && bench.surge(name)),
-  onPod((bench, name) => bench.ledger.removePod(bench.ledger.get(name)?.pods[0]?.facts.uid ?? '', bench.now())),
-  onPod((bench, name) => void bench.change(name, { preparingDelete: true })),
-  onPod((bench, name) => void bench.change(name, { preparingDelete: false, hasInPlaceGate: true })),
-  ...(['requested', 'pulling', 'present', 'failed'] as const).map((state) =>
-    onPod((bench, name) => void bench.change(name, imagesOf('b', state, { at: bench.now() }))),
-  ),
   onPod((bench, name) => bench.ledger.noteImageRequest(name, 'b', bench.now())),
   anyNode.map(
     (name): Step =>
@@ -86,6 +89,8 @@ const steps: fc.Arbitrary<Step>[] = [
   fc.constantFrom(1_000, 10_000, 60_000, 600_000, -600_000).map((ms) => (bench) => bench.advance(ms)),
 ];
 
+const steps = [...podSteps, ...otherSteps];
+
 describe('the incremental ledger', () => {
   it('equals one rebuilt from scratch, after any history', () => {
     fc.assert(
@@ -109,6 +114,42 @@ describe('the incremental ledger', () => {
       }),
       { numRuns: runs * 2, seed },
     );
+  });
+
+  it('says which events of pods another decision may follow from', () => {
+    let [undecisive, all] = [0, 0];
+    const anyStep = fc.oneof(
+      fc.tuple(fc.constant(true), fc.oneof(...podSteps)),
+      fc.tuple(fc.constant(false), fc.oneof(...otherSteps)),
+    );
+    const decided = (bench: Workbench): readonly string[] =>
+      bench
+        .decide()
+        .actions.map((action) => `${action.type} ${'node' in action ? action.node : ''}`)
+        .toSorted();
+    fc.assert(
+      fc.property(fc.array(anyStep, { minLength: 1, maxLength: 60 }), (history) => {
+        const bench = createWorkbench({ maxUnavailable: count(2) });
+        bench.target('b');
+        bench.ledger.finishInitialSync();
+        for (const name of names.slice(0, 5)) {
+          bench.node(name);
+          bench.pod(name, 'a');
+        }
+        for (const [isOfPod, step] of history) {
+          const before = decided(bench);
+          const { decisive } = bench.ledger;
+          step(bench);
+          if (!isOfPod) continue;
+          all += 1;
+          if (bench.ledger.decisive !== decisive) continue;
+          undecisive += 1;
+          assert.deepEqual(decided(bench), before);
+        }
+      }),
+      { numRuns: runs * 2, seed },
+    );
+    assert.ok(undecisive > all / 10, `${undecisive} of ${all} events are not decisive`);
   });
 
   it('indexes only what a new target or policy changes', () => {

@@ -6,6 +6,7 @@ import { advance, noteCarriedOut, observeRevision } from '../record/advance.ts';
 import { assess } from '../record/assess.ts';
 import { type Context, type NodeRecord, type NodeStatus, newRecord } from '../record/record.ts';
 import { breakerOf } from './breaker.ts';
+import { isDecisive, standOf } from './decisive.ts';
 import { createIndexes } from './indexes.ts';
 import { createScopeFinder } from './scopes.ts';
 import { isUnstaged, newState, type RolloutState } from './state.ts';
@@ -47,6 +48,7 @@ export const createRecords = (
   let latest = Number.NEGATIVE_INFINITY;
   let meanUpdateMs: number | undefined;
   let changes = 0;
+  let decisive = 0;
 
   const countUpdates = (by: number): void => {
     state = { ...state, acted: Math.max(0, state.acted + by) };
@@ -79,9 +81,12 @@ export const createRecords = (
   const touch = (record: NodeRecord, now: number, change: (record: NodeRecord) => void): void => {
     latest = Math.max(latest, now);
     changes += 1;
+    const { status: before } = record;
+    const stood = standOf(record);
     indexes.remove(record);
     change(record);
     place(record, refresh(record, now));
+    if (isDecisive(before, stood, record)) decisive += 1;
   };
 
   /**
@@ -95,6 +100,7 @@ export const createRecords = (
       if (indexes.holds(record, status)) continue;
       indexes.remove(record);
       place(record, status);
+      decisive += 1;
     }
     propagateSums(now);
   };
@@ -169,6 +175,10 @@ export const createRecords = (
     /** How often records or the state have changed. */
     get changes(): number {
       return changes;
+    },
+    /** How often a record has changed in a way that another decision may follow from. */
+    get decisive(): number {
+      return decisive;
     },
     /** The node's record, created if there is none. */
     of(name: string): NodeRecord {

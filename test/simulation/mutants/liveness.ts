@@ -78,7 +78,7 @@ export const liveness: readonly Mutant[] = [
     story: 'a slot becomes free at its next deadline, and not when its update completes',
     breaks: [],
     file: 'src/controller/event-handlers.ts',
-    find: '          kindHandlers.pod(kept);\n          enqueue();',
+    find: '          podChanged(kept, decisive);',
     replace: '          kindHandlers.pod(kept);',
     hunt: test('src/controller/reconciler.test.ts'),
   },
