@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import { nodes, pods as podResource } from '../kube/index.ts';
+import { KubeError, nodes, pods as podResource } from '../kube/index.ts';
 import { createAdvancedKind } from './advanced-kind.ts';
 import { type Fleet, NAMESPACE, withFleet } from './testing/fleet.ts';
 
@@ -286,6 +286,36 @@ describe('an Advanced DaemonSet', () => {
       await restart();
       await allRun('app:v2');
       assert.equal((await pods()).length, 3);
+    }),
+  );
+
+  it(
+    'loses no pod to a cache that still shows one that is gone beside it',
+    withFleet(async ({ create, allRun, client, faults, count, clock, pods, requests }) => {
+      await create();
+      const [[node, kept] = []] = await allRun('app:v1');
+      assert.ok(node !== undefined && kept?.metadata);
+      const { name = '', labels, ownerReferences } = kept.metadata;
+      const error = new KubeError('NotFound', 'not found', { status: 404 });
+      const missing = { verb: 'get', plural: 'pods', name, error, left: 1_000 };
+      faults.push(missing);
+      const before = requests.length;
+      await client.create(podResource, {
+        metadata: {
+          namespace: NAMESPACE,
+          name: 'app-second',
+          ...(labels && { labels }),
+          ...(ownerReferences && { ownerReferences }),
+        },
+        spec: { ...kept.spec, containers: kept.spec?.containers ?? [], nodeName: node },
+      });
+      await clock.advance(2_000);
+      assert.ok(count('get', 'pods', before) > 1, 'the other pod is looked for');
+      assert.equal(count('delete', 'pods', before), 0);
+      missing.left = 0;
+      await allRun('app:v1');
+      assert.equal(requests.findLast(({ verb, plural }) => verb === 'delete' && plural === 'pods')?.name, 'app-second');
+      assert.ok((await pods()).some(({ metadata }) => metadata?.name === name));
     }),
   );
 });

@@ -42,6 +42,8 @@ export interface Creation {
 export interface Removal {
   pod: PlacedPod;
   why: RemovalReason;
+  /** Of a duplicate: the pod that stays. */
+  keeps?: PlacedPod;
 }
 
 export interface PlacementInput {
@@ -88,9 +90,10 @@ const groupByNode = (pods: readonly PlacedPod[]): ReadonlyMap<string, readonly P
  * Surplus live pods of one node. On a surging node only pods of the current revision count: the rollout decides when an
  * old pod goes, and two places that decide would each remove the pod that the other one keeps.
  */
-const duplicates = (live: readonly PlacedPod[], revision: string, surging: boolean): readonly PlacedPod[] => {
+const duplicates = (live: readonly PlacedPod[], revision: string, surging: boolean): readonly Removal[] => {
   const candidates = surging ? live.filter((pod) => pod.revision === revision) : live;
-  return candidates.toSorted(byPreference).slice(1);
+  const [keeps, ...others] = candidates.toSorted(byPreference);
+  return others.map((pod) => ({ pod, why: 'duplicate', ...(keeps && { keeps }) }));
 };
 
 /**
@@ -127,7 +130,7 @@ export const place = (input: PlacementInput): Placement => {
     if (now >= replaceAt)
       for (const pod of ended) remove.push({ pod, why: pod.finished === 'Failed' ? 'failed' : 'succeeded' });
     else wakeAt = Math.min(wakeAt, replaceAt);
-    for (const pod of duplicates(live, revision, surging.has(node.name))) remove.push({ pod, why: 'duplicate' });
+    remove.push(...duplicates(live, revision, surging.has(node.name)));
     // A terminating pod occupies the node until it is gone, unless the new pod may start next to it.
     const occupied = pods.length > 0 && !(surging.has(node.name) && live.length === 0 && ended.length === 0);
     if (node.shouldRun && !occupied) vacant.push({ node, replaces: pods.at(-1)?.uid });

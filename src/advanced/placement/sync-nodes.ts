@@ -1,9 +1,9 @@
-import type { ManageInput, ReconcilerContext } from '../../controller/index.ts';
+import type { ManageInput, ReconcilerContext, WriteOutcome } from '../../controller/index.ts';
 import { nodeShouldRunDaemonPod, scaledValue } from '../../rollout/index.ts';
 import type { AdvancedView } from '../advanced-view.ts';
 import type { CachedPod } from '../podcontrol/cached-pod.ts';
 import type { MaintenanceWriter } from '../podcontrol/maintenance-writer.ts';
-import type { PodOperations } from '../podcontrol/pod-operations.ts';
+import { type PodOperations, STALE_CACHE_MS } from '../podcontrol/pod-operations.ts';
 import type { CurrentRevision } from '../revisions/sync-history.ts';
 import type { StatusCounts } from '../status/counts.ts';
 import { burstOf } from './burst.ts';
@@ -20,7 +20,10 @@ import {
 import { type Creation, type PlaceableNode, type PlacedPod, place, type Removal } from './place.ts';
 
 export interface NodeSyncOptions
-  extends Pick<ReconcilerContext<AdvancedView, CachedPod>, 'env' | 'view' | 'ledger' | 'nodes' | 'events'> {
+  extends Pick<
+    ReconcilerContext<AdvancedView, CachedPod>,
+    'env' | 'view' | 'ledger' | 'nodes' | 'events' | 'podControl'
+  > {
   dirtyNodes: DirtyNodes;
   counts: StatusCounts;
   operations: PodOperations;
@@ -41,7 +44,8 @@ const reasons: Readonly<Record<Removal['why'], string>> = {
 
 /** Creates and removes pods as placement decides, within the limits of the whole DaemonSet. */
 export const createNodeSync = (options: NodeSyncOptions) => {
-  const { env, view: currentView, ledger, nodes, events, dirtyNodes, counts, operations, writer, creator } = options;
+  const { env, view: currentView, ledger, nodes, events, podControl } = options;
+  const { dirtyNodes, counts, operations, writer, creator } = options;
   const { clock } = env;
   /** By node: the back-off after pods that finished there. */
   const finished = new Map<string, FinishedPods>();
@@ -121,11 +125,24 @@ export const createNodeSync = (options: NodeSyncOptions) => {
     return Math.max(writer.nextWriteAt(cached), until);
   };
 
-  const deletePod = async (cached: CachedPod, signal: AbortSignal) => {
+  /**
+   * Undefined: the API server has the pod. A watch that is late may show a pod that is gone, and the other pod of its node, the only
+   * one by now, as a duplicate.
+   */
+  const whyMissing = async (pod: PlacedPod | undefined, signal: AbortSignal): Promise<WriteOutcome | undefined> => {
+    if (!pod) return undefined;
+    const found = await podControl.read({ podName: pod.name, podUid: pod.uid }, signal);
+    if (found.kind === 'unsure') return { ...found, kind: 'refused', reason: undefined };
+    return found.kind === 'changed' && !found.pod.terminating
+      ? undefined
+      : { kind: 'later', at: clock.now() + STALE_CACHE_MS };
+  };
+
+  const deletePod = async (cached: CachedPod, keeps: PlacedPod | undefined, signal: AbortSignal) => {
     const { uid } = cached.facts;
     removing.add(uid);
     try {
-      return await operations.deletePod(cached, signal);
+      return (await whyMissing(keeps, signal)) ?? (await operations.deletePod(cached, signal));
     } finally {
       removing.delete(uid);
     }
@@ -139,7 +156,7 @@ export const createNodeSync = (options: NodeSyncOptions) => {
     finished.set(node, recordFinished(finished.get(node), revision, clock.now()));
   };
 
-  const remove = ({ pod: { name, node, revision }, why }: Removal, cached: CachedPod): void => {
+  const remove = ({ pod: { name, node, revision }, why, keeps }: Removal, cached: CachedPod): void => {
     if (nextWriteAt(cached) > clock.now()) return;
     const { uid, resourceVersion: version } = cached.facts;
     if (why === 'failed')
@@ -147,7 +164,7 @@ export const createNodeSync = (options: NodeSyncOptions) => {
     if (why === 'failed' || why === 'succeeded') removingFinished.set(uid, { node, revision });
     writer.start(
       cached,
-      (signal) => deletePod(cached, signal),
+      (signal) => deletePod(cached, keeps, signal),
       (outcome) => {
         if (outcome.kind === 'later') hookWaits.set(uid, { version, until: outcome.at });
         else hookWaits.delete(uid);

@@ -19,7 +19,7 @@ import type { CachedPod } from './cached-pod.ts';
 import { SUSPENDED_MS } from './write-guards.ts';
 
 /** Time for the cache to catch up with the version that a decision was based on. */
-const STALE_CACHE_MS = 250;
+export const STALE_CACHE_MS = 250;
 /** How often to recheck a hook. A change of the pod is noticed sooner. */
 const HOOK_RECHECK_MS = 10_000;
 
