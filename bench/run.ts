@@ -4,7 +4,8 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { benchmarks } from './benchmarks.ts';
-import { seconds } from './measure/figure.ts';
+import { formatFigure, seconds } from './measure/figure.ts';
+import { describeMachine } from './measure/speed.ts';
 import { MISSED } from './run-one.ts';
 
 const USAGE = `usage: npm run bench -- [--quick] [--strict] [NAME...]
@@ -63,6 +64,7 @@ const main = async (): Promise<number> => {
     process.stderr.write(`no benchmark ${unknown.join(', ')}: there are ${known.join(', ')}\n`);
     return 2;
   }
+  process.stdout.write(`${formatFigure(describeMachine())}\n`);
   const failed: string[] = [];
   let missed = false;
   for (const name of positionals.length > 0 ? positionals : known) {
