@@ -187,10 +187,20 @@ export const safety: readonly Mutant[] = [
     story: 'of two old pods on a surging node, placement deletes the one that the rollout keeps',
     breaks: ['S10', 'S1'],
     file: 'src/advanced/placement/place.ts',
-    find: '  return candidates.toSorted(byPreference).slice(1);\n',
+    find: '  const [keeps, ...others] = candidates.toSorted(byPreference);\n',
     replace:
-      '  const old = surging ? live.filter((pod) => pod.revision !== revision) : [];\n  return [...candidates.toSorted(byPreference).slice(1), ...old.toSorted(byPreference).slice(1)];\n',
+      '  const old = surging ? live.filter((pod) => pod.revision !== revision) : [];\n  const [keeps, ...rest] = candidates.toSorted(byPreference);\n  const others = [...rest, ...old.toSorted(byPreference).slice(1)];\n',
     hunt: atEachWrite(crashes, surge, release(10), release(12, 'app:v2')),
+  },
+  {
+    name: 'a-duplicate-of-a-pod-that-is-gone',
+    whose: 'our own, G1',
+    story: 'a pod is deleted as a duplicate of one that only a late watch still shows',
+    breaks: [],
+    file: 'src/advanced/placement/sync-nodes.ts',
+    find: '(await whyMissing(keeps, signal)) ?? (await operations.deletePod(cached, signal))',
+    replace: 'await operations.deletePod(cached, signal)',
+    hunt: test('src/advanced/advanced-kind.test.ts'),
   },
   {
     name: 'retired-too-soon',
