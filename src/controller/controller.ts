@@ -23,7 +23,7 @@ import {
 import { createKeyedBackoff, type Env } from '../runtime/index.ts';
 import { createInformers } from './informers.ts';
 import type { DaemonSetObject, DaemonSetView } from './kind.ts';
-import type { ControllerMetrics, ManagedKind } from './kind-adapter.ts';
+import type { ControllerMetrics, ManagedKind, When } from './kind-adapter.ts';
 import { createOrder, type Order } from './order.ts';
 import type { Notifier } from './outbox.ts';
 import { createPlans } from './plans.ts';
@@ -125,7 +125,7 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
     for (const each of informers) for (const key of each.managed()) queue?.add(key);
   };
 
-  const enqueue = (key: string, when: 'now' | 'soon' = 'now'): void => {
+  const enqueue = (key: string, when: When = 'now'): void => {
     queue?.addAt(key, reconcilers.get(key)?.pace.nextAt(when) ?? clock.now());
   };
 

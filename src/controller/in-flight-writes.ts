@@ -1,5 +1,5 @@
 import { type BackoffOptions, type Clock, createKeyedBackoff, sleep } from '../runtime/index.ts';
-import type { Enqueue } from './kind-adapter.ts';
+import type { Enqueue, When } from './kind-adapter.ts';
 
 /** What the end of a write means for the next one with the same key. */
 export type WriteResult =
@@ -60,7 +60,7 @@ export const createInFlightWrites = ({
       const now = clock.now();
       const nextAttemptAt = backoff.nextAttemptAt(key, now);
       if (nextAttemptAt > now) return nextAttemptAt;
-      let when: 'now' | 'soon' = 'now';
+      let when: When = 'now';
       const record = (result: WriteResult): void => {
         if (result === 'failed') backoff.failed(key, clock.now());
         if (result === 'succeeded' || result === 'finished') backoff.reset(key);

@@ -28,11 +28,11 @@ export interface ControllerMetrics {
   queue?: WorkQueueMetrics;
 }
 
-/**
- * Requests a reconcile: `now`, as far as the pace of a DaemonSet allows that, or `soon`, together with what else happens within a
- * moment. Default: now.
- */
-export type Enqueue = (when?: 'now' | 'soon') => void;
+/** `now`: as far as the pace of a DaemonSet allows that. `soon`: together with what else happens within a moment. */
+export type When = 'now' | 'soon';
+
+/** Requests a reconcile. Default: now. */
+export type Enqueue = (when?: When) => void;
 
 /** What the reconciler of one DaemonSet provides to the adapter of its kind. */
 export interface ReconcilerContext<V extends DaemonSetView, P> {

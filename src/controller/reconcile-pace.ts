@@ -1,4 +1,5 @@
 import { type Clock, createPace } from '../runtime/index.ts';
+import type { When } from './kind-adapter.ts';
 
 /**
  * The update of one node causes some ten events: a reconcile for each would be most of the cost of a rollout. Those of
@@ -14,7 +15,7 @@ export const createReconcilePace = (clock: Pick<Clock, 'now'>) => {
   const pace = createPace(clock, INTERVAL_MS, MOST_EARLY);
   return {
     /** Epoch ms; a time in the past for at once. */
-    nextAt: (when: 'now' | 'soon'): number => pace.nextAt(when === 'soon' ? LATE : MOST_EARLY),
+    nextAt: (when: When): number => pace.nextAt(when === 'soon' ? LATE : MOST_EARLY),
     done: (): void => pace.done(),
   };
 };

@@ -18,4 +18,3 @@ export const createPace = (clock: Pick<Clock, 'now'>, intervalMs: number, mostEa
     },
   };
 };
-export type Pace = ReturnType<typeof createPace>;

@@ -1,9 +1,9 @@
-import type { ManageInput, ReconcilerContext, WriteOutcome } from '../../controller/index.ts';
+import type { ManageInput, ReconcilerContext } from '../../controller/index.ts';
 import { nodeShouldRunDaemonPod, scaledValue } from '../../rollout/index.ts';
 import type { AdvancedView } from '../advanced-view.ts';
 import type { CachedPod } from '../podcontrol/cached-pod.ts';
 import type { MaintenanceWriter } from '../podcontrol/maintenance-writer.ts';
-import { type PodOperations, STALE_CACHE_MS } from '../podcontrol/pod-operations.ts';
+import type { PodOperations } from '../podcontrol/pod-operations.ts';
 import type { CurrentRevision } from '../revisions/sync-history.ts';
 import type { StatusCounts } from '../status/counts.ts';
 import { burstOf } from './burst.ts';
@@ -20,10 +20,7 @@ import {
 import { type Creation, type PlaceableNode, type PlacedPod, place, type Removal } from './place.ts';
 
 export interface NodeSyncOptions
-  extends Pick<
-    ReconcilerContext<AdvancedView, CachedPod>,
-    'env' | 'view' | 'ledger' | 'nodes' | 'events' | 'podControl'
-  > {
+  extends Pick<ReconcilerContext<AdvancedView, CachedPod>, 'env' | 'view' | 'ledger' | 'nodes' | 'events'> {
   dirtyNodes: DirtyNodes;
   counts: StatusCounts;
   operations: PodOperations;
@@ -44,8 +41,7 @@ const reasons: Readonly<Record<Removal['why'], string>> = {
 
 /** Creates and removes pods as placement decides, within the limits of the whole DaemonSet. */
 export const createNodeSync = (options: NodeSyncOptions) => {
-  const { env, view: currentView, ledger, nodes, events, podControl } = options;
-  const { dirtyNodes, counts, operations, writer, creator } = options;
+  const { env, view: currentView, ledger, nodes, events, dirtyNodes, counts, operations, writer, creator } = options;
   const { clock } = env;
   /** By node: the back-off after pods that finished there. */
   const finished = new Map<string, FinishedPods>();
@@ -125,24 +121,13 @@ export const createNodeSync = (options: NodeSyncOptions) => {
     return Math.max(writer.nextWriteAt(cached), until);
   };
 
-  /**
-   * Undefined: the API server has the pod. A watch that is late may show a pod that is gone, and the other pod of its node, the only
-   * one by now, as a duplicate.
-   */
-  const whyMissing = async (pod: PlacedPod | undefined, signal: AbortSignal): Promise<WriteOutcome | undefined> => {
-    if (!pod) return undefined;
-    const found = await podControl.read({ podName: pod.name, podUid: pod.uid }, signal);
-    if (found.kind === 'unsure') return { ...found, kind: 'refused', reason: undefined };
-    return found.kind === 'changed' && !found.pod.terminating
-      ? undefined
-      : { kind: 'later', at: clock.now() + STALE_CACHE_MS };
-  };
-
   const deletePod = async (cached: CachedPod, keeps: PlacedPod | undefined, signal: AbortSignal) => {
     const { uid } = cached.facts;
     removing.add(uid);
     try {
-      return (await whyMissing(keeps, signal)) ?? (await operations.deletePod(cached, signal));
+      // A late watch may show a pod that is gone, and the only one of its node as a duplicate of it.
+      const missing = keeps && (await operations.findMissing(keeps, signal));
+      return missing ?? (await operations.deletePod(cached, signal));
     } finally {
       removing.delete(uid);
     }

@@ -7,7 +7,7 @@ import {
   type WriteOutcome,
 } from '../../controller/index.ts';
 import { compareVersions, keyOf } from '../../kube/index.ts';
-import { gate, hasGate, isPreparing } from '../../rollout/index.ts';
+import { gate, hasGate, isPreparing, type PodFacts } from '../../rollout/index.ts';
 import type { AdvancedView } from '../advanced-view.ts';
 import { updatableContainers } from '../inplace/plan.ts';
 import { type InPlaceStep, nextInPlaceStep } from '../inplace/step.ts';
@@ -19,7 +19,7 @@ import type { CachedPod } from './cached-pod.ts';
 import { SUSPENDED_MS } from './write-guards.ts';
 
 /** Time for the cache to catch up with the version that a decision was based on. */
-export const STALE_CACHE_MS = 250;
+const STALE_CACHE_MS = 250;
 /** How often to recheck a hook. A change of the pod is noticed sooner. */
 const HOOK_RECHECK_MS = 10_000;
 
@@ -78,6 +78,16 @@ export const createPodOperations = (options: PodOperationsOptions) => {
     const cached = cachedPod(pod.podName);
     if (cached?.facts.uid !== pod.podUid) return podControl.read(pod, signal);
     return cached.facts.resourceVersion === pod.podResourceVersion ? cached : waitForCache();
+  };
+
+  /** Undefined if the API server has the pod, and it doesn't terminate; else the outcome to return instead of relying on it. */
+  const findMissing = async (
+    { name: podName, uid: podUid }: Pick<PodFacts, 'name' | 'uid'>,
+    signal: AbortSignal,
+  ): Promise<WriteOutcome | undefined> => {
+    const found = await podControl.read({ podName, podUid }, signal);
+    if (found.kind === 'unsure') return { ...found, kind: 'refused', reason: undefined };
+    return found.kind === 'changed' && !found.pod.terminating ? undefined : waitForCache();
   };
 
   const preparingSince = ({ facts: { uid } }: CachedPod): number => preparing.get(uid) ?? clock.now();
@@ -221,6 +231,7 @@ export const createPodOperations = (options: PodOperationsOptions) => {
   return {
     podWrites,
     deletePod,
+    findMissing,
     inPlaceStep,
     writeInPlaceStep,
     patch,

@@ -13,10 +13,10 @@ export const standOf = ({ update, status }: NodeRecord): Stand => {
 };
 
 /** Fields of a status that no decision goes by, and those that none goes by while the node's update is under way. */
-const undecisive: ReadonlySet<string> = new Set<keyof NodeStatus>(['cause', 'dueAt']);
+const explaining = ['cause', 'dueAt'] as const;
+const undecisive: ReadonlySet<string> = new Set<keyof NodeStatus>(explaining);
 const undecisiveUnderWay: ReadonlySet<string> = new Set<keyof NodeStatus>([
-  'cause',
-  'dueAt',
+  ...explaining,
   'phase',
   'down',
   'committed',

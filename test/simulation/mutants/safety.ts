@@ -198,8 +198,8 @@ export const safety: readonly Mutant[] = [
     story: 'a pod is deleted as a duplicate of one that only a late watch still shows',
     breaks: [],
     file: 'src/advanced/placement/sync-nodes.ts',
-    find: '(await whyMissing(keeps, signal)) ?? (await operations.deletePod(cached, signal))',
-    replace: 'await operations.deletePod(cached, signal)',
+    find: 'return missing ?? (await operations.deletePod(cached, signal));',
+    replace: 'return await operations.deletePod(cached, signal);',
     hunt: test('src/advanced/advanced-kind.test.ts'),
   },
   {
