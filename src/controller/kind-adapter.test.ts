@@ -147,6 +147,28 @@ describe('the adapter of a kind', () => {
     await end();
   });
 
+  it('gets every node again when the DaemonSet looks for others, and none for another budget or image', async () => {
+    const { api, clock, touched, context, end } = await prepare(known);
+    const patch = async (change: object): Promise<void> => {
+      touched.length = 0;
+      api.objects.patch(daemonSets, { namespace: 'edge', name: 'app' }, change);
+      await clock.advance(500);
+    };
+    await patch({ metadata: { annotations: { 'apps.openyurt.io/max-unavailable': '7' } } });
+    assert.equal(context()?.ledger.policy.maxUnavailable.value, 7);
+    await patch({
+      spec: { template: { spec: { containers: [{ name: 'a', image: 'b' }] } } },
+    });
+    assert.equal(context()?.view().generation, 2);
+    assert.deepEqual(touched, []);
+    await patch({ spec: { template: { spec: { nodeSelector: { site: 'a' } } } } });
+    assert.deepEqual(touched, ['n1']);
+    assert.equal(context()?.ledger.get('n1')?.node?.eligible, false);
+    await patch({ metadata: { annotations: { 'edgeset.io/topology-key': 'zone' } } });
+    assert.deepEqual(touched, ['n1']);
+    await end();
+  });
+
   it('may take its time: the status is about the moment at which it is written', async () => {
     const { api, clock, calls, setHeld, context, rollout, end } = await prepare(known);
     const setReady = (status: 'True' | 'False'): void => {

@@ -3,6 +3,7 @@
  * what it does in its own way; everything else about a rollout exists once, for all kinds.
  */
 
+import { isDeepStrictEqual } from 'node:util';
 import type { Pod, PodTemplateSpec } from 'kubernetes-types/core/v1.d.ts';
 import type { LabelSelector } from 'kubernetes-types/meta/v1.d.ts';
 import type { KubeClient, KubeObject, Resource } from '../kube/index.ts';
@@ -60,13 +61,23 @@ export const selectorTooLong = (podSelector: string): PolicyError | undefined =>
   };
 };
 
+/** What a DaemonSet looks for in nodes. */
+const searchOf = ({ needs, policy }: Pick<DaemonSetView, 'needs' | 'policy'>) => {
+  const { nodeSelector, topologyKey, plan } = policy.policy;
+  return { needs, nodeSelector, topologyKey, plan };
+};
+
+/** Whether both versions of a DaemonSet see each node in the same way. */
+export const seeNodesAlike = (a: DaemonSetView, b: DaemonSetView): boolean =>
+  isDeepStrictEqual(searchOf(a), searchOf(b));
+
 /** A node as one DaemonSet sees it under its current template and policy. `hasImageAgent`: an agent on it pulls images. */
 export const nodeFactsOf = (
-  { needs, policy }: Pick<DaemonSetView, 'needs' | 'policy'>,
+  view: Pick<DaemonSetView, 'needs' | 'policy'>,
   node: NodeInfo,
   hasImageAgent = false,
 ): NodeFacts => {
-  const { nodeSelector, topologyKey, plan } = policy.policy;
+  const { needs, nodeSelector, topologyKey, plan } = searchOf(view);
   return {
     name: node.name,
     ready: node.ready,

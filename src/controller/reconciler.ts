@@ -18,7 +18,7 @@ import { RolloutObjectError } from './daemon-rollout.ts';
 import { createDecisionExecutor } from './decision-executor.ts';
 import { createEventHandlers } from './event-handlers.ts';
 import { createImageRequestTracker } from './image-requests.ts';
-import { type DaemonSetObject, type DaemonSetView, toDaemonSetRef } from './kind.ts';
+import { type DaemonSetObject, type DaemonSetView, seeNodesAlike, toDaemonSetRef } from './kind.ts';
 import type { ControllerMetrics, Enqueue, ManagedKind, Target } from './kind-adapter.ts';
 import type { Order, OrderMember } from './order.ts';
 import { createOutbox, type Notifier } from './outbox.ts';
@@ -285,7 +285,7 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
       for (const warning of next.policy.warnings) events.policyWarning(warning);
       const policyChanged = !isDeepStrictEqual(before.policy, next.policy);
       if (policyChanged) ledger.setPolicy(next.policy.policy, clock.now());
-      if (policyChanged || before.generation !== next.generation) handlers.setAllNodes();
+      if (!seeNodesAlike(before, next)) handlers.setAllNodes();
       if (policyChanged) imageRequests.refresh();
       if (policyChanged) options.order.planChanged(member);
       if (before.generation !== next.generation) options.order.rolloutChanged(member);

@@ -15,7 +15,7 @@ import {
 import { type Env, sleep } from '../runtime/index.ts';
 import { daemonRollouts } from './daemon-rollout.ts';
 import { createEventHandlers } from './event-handlers.ts';
-import type { DaemonSetObject, DaemonSetView, Kind } from './kind.ts';
+import { type DaemonSetObject, type DaemonSetView, type Kind, seeNodesAlike } from './kind.ts';
 import { createPlans } from './plans.ts';
 import { readPreceding } from './read-rollout.ts';
 import { toRecorded } from './revisions.ts';
@@ -121,7 +121,7 @@ const watchPods = <D extends DaemonSetObject, V extends DaemonSetView, P>(
       view = next;
       const policyChanged = !isDeepStrictEqual(before.policy, next.policy);
       if (policyChanged) display.ledger.setPolicy(next.policy.policy, env.clock.now());
-      if (policyChanged || before.generation !== next.generation) handlers.setAllNodes();
+      if (!seeNodesAlike(before, next)) handlers.setAllNodes();
     },
     read(status: DaemonRolloutStatus | undefined, unreadable: readonly string[]): RolloutReading<V> | undefined {
       if (!handlers.synced() || !revisions.synced) return undefined;

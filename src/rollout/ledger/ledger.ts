@@ -93,7 +93,7 @@ export const createLedger = (policy: Policy, options: LedgerOptions = {}) => {
       return records.state;
     },
     get policy(): Policy {
-      return records.context.policy;
+      return records.policy;
     },
     /** When this process first saw the target, by its own clock. */
     get targetSeenAt(): number {
@@ -130,8 +130,7 @@ export const createLedger = (policy: Policy, options: LedgerOptions = {}) => {
     /** Records by the state of images that are pulled ahead. */
     images: indexes.images,
     /** How many nodes may pull images at once. */
-    imageParallelism: (): number =>
-      imageParallelism(records.context.policy, indexes.tally, records.context.pullsByDefault),
+    imageParallelism: (): number => imageParallelism(records.policy, indexes.tally, records.context.pullsByDefault),
     /** Records with an old and a new pod of which one may be deleted now. */
     withSurgedOutPod: (): ReadonlySet<NodeRecord> => indexes.withSurgedOutPod,
     /** Records whose pod's condition PodNeedUpgrade is not up to date. */
@@ -239,17 +238,18 @@ export const createLedger = (policy: Policy, options: LedgerOptions = {}) => {
     },
 
     setPolicy(next: Policy, now: number): void {
-      records.setPolicy(next);
-      records.followCalendar(planTime(now));
-      reassessAll(now);
+      const concernsRecords = records.setPolicy(next);
+      const calendarChanged = records.followCalendar(planTime(now));
+      if (concernsRecords || calendarChanged) reassessAll(now);
+      else propagateSums(now);
     },
 
     /** `origin`: of the template, for the history. */
     setTarget(target: TargetRevision, now: number, origin?: TemplateOrigin): void {
-      const { state, context } = records;
+      const { state } = records;
       const next = retarget(state, target, now, origin);
       // A revision that we rolled back was set again, for example by a GitOps tool. Rolling it out would start a cycle.
-      const setAgain = next.rollout !== state.rollout && context.policy.rolledBackFrom === target.hash;
+      const setAgain = next.rollout !== state.rollout && records.policy.rolledBackFrom === target.hash;
       setState(setAgain ? { ...next, halted: { at: now, reason: 'RolledBack', nodes: [] } } : next, now);
     },
 

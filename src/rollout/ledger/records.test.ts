@@ -171,6 +171,34 @@ describe('the incremental ledger', () => {
     assert.equal(updated?.phase, 'outdated');
   });
 
+  it('assesses nodes anew only for the settings that they go by', () => {
+    const fleet = 100;
+    const bench = createWorkbench();
+    for (let index = 0; index < fleet; index += 1) bench.node(`node-${index}`);
+    const { ledger } = bench;
+    let reads = 0;
+    const readsFor = (change: Partial<Policy>): number => {
+      const next = { ...ledger.policy, ...change };
+      const { settleMs } = next;
+      const counted = Object.defineProperty(next, 'settleMs', {
+        enumerable: true,
+        get() {
+          reads += 1;
+          return settleMs;
+        },
+      });
+      reads = 0;
+      ledger.setPolicy(counted, bench.now());
+      return reads;
+    };
+    assert.ok(readsFor({ minReadyMs: 1_000 }) >= fleet);
+    const { changes } = ledger;
+    assert.ok(readsFor({ maxUnavailable: count(7), partition: count(3), failureThreshold: count(5) }) < fleet / 2);
+    assert.ok(ledger.changes > changes, 'another decision may follow');
+    assert.deepEqual(ledger.policy.maxUnavailable, count(7));
+    assert.ok(readsFor({ settleMs: 5_000 }) >= fleet);
+  });
+
   it('keeps sums that equal a plain count over its records', () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(...steps), { minLength: 1, maxLength: 60 }), (history) => {

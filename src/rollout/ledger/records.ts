@@ -1,10 +1,11 @@
+import { isDeepStrictEqual } from 'node:util';
 import { createCalendarView } from '../plan/calendar-view.ts';
 import { everythingOpen, type StageView, viewStages } from '../plan/membership.ts';
 import { changesOrder } from '../plan/order.ts';
 import type { Policy } from '../policy/policy.ts';
 import { advance, noteCarriedOut, observeRevision } from '../record/advance.ts';
 import { assess } from '../record/assess.ts';
-import { type Context, type NodeRecord, type NodeStatus, newRecord } from '../record/record.ts';
+import { type Context, type NodeRecord, type NodeStatus, newRecord, recordSettings } from '../record/record.ts';
 import { breakerOf } from './breaker.ts';
 import { isDecisive, standOf } from './decisive.ts';
 import { createIndexes } from './indexes.ts';
@@ -19,7 +20,7 @@ const unchanged = (): void => undefined;
 
 /** The records of all nodes and the context that they are assessed against. Each change assesses and indexes a record anew. */
 export const createRecords = (
-  policy: Policy,
+  firstPolicy: Policy,
   pullsByDefault: boolean,
   onUpdateCompleted: (durationMs: number) => void = () => undefined,
   onOrderChanged: (node: string) => void = () => undefined,
@@ -27,6 +28,7 @@ export const createRecords = (
   const all = new Map<string, NodeRecord>();
   const indexes = createIndexes();
   const { tally, partition } = indexes;
+  let policy = firstPolicy;
   let state = newState();
   let context: Context = {
     policy,
@@ -107,12 +109,12 @@ export const createRecords = (
 
   /** The breaker's threshold in force. */
   const termsOfBreaker = (): Pick<Policy, 'failureThreshold'> => ({
-    failureThreshold: stages.failureThreshold ?? context.policy.failureThreshold,
+    failureThreshold: stages.failureThreshold ?? policy.failureThreshold,
   });
 
   /** The plan, what was passed, or the target has changed. The caller reassesses. */
   const viewStagesAnew = (): void => {
-    stages = viewStages(context.policy.plan, state.stages, isUnstaged(state), state.target?.hash ?? '');
+    stages = viewStages(policy.plan, state.stages, isUnstaged(state), state.target?.hash ?? '');
     context = { ...context, isStageOpen: stages.isOpen };
   };
 
@@ -128,7 +130,7 @@ export const createRecords = (
 
   /** Opens and closes windows and freezes whose time has come. True: something changed, and the caller reassesses. */
   const followCalendar = (now: number): boolean => {
-    const { plan } = context.policy;
+    const { plan } = policy;
     const lifted = state.rollback && plan?.windowsOnRollback !== true;
     if (!calendar.set(lifted ? undefined : plan?.calendar, now)) return false;
     context = { ...context, isCalendarOpen: calendar.isOpen };
@@ -138,7 +140,7 @@ export const createRecords = (
   /** Applies what follows from the sums over all records (partition, breaker) back to the records. */
   const propagateSums = (now: number): void => {
     for (;;) {
-      const change = partition.next(context.policy, tally);
+      const change = partition.next(policy, tally);
       if (!change) break;
       const [record, allowed] = change;
       touch(record, now, () => {
@@ -149,7 +151,7 @@ export const createRecords = (
     if (failures > state.current.failures) state = { ...state, current: { ...state.current, failures } };
     const halted = state.halted !== undefined;
     const stopped = halted || breakerOf(termsOfBreaker(), tally, state.acted, 0).open;
-    const withheldFromOwners = context.policy.strategy === 'ota' && stopped;
+    const withheldFromOwners = policy.strategy === 'ota' && stopped;
     if (withheldFromOwners === context.withheldFromOwners && halted === context.halted) return;
     context = { ...context, withheldFromOwners, halted };
     reassessAll(now);
@@ -160,6 +162,9 @@ export const createRecords = (
     all: all as ReadonlyMap<string, NodeRecord>,
     get state(): Readonly<RolloutState> {
       return state;
+    },
+    get policy(): Policy {
+      return policy;
     },
     get context(): Readonly<Context> {
       return context;
@@ -199,11 +204,16 @@ export const createRecords = (
     followCalendar,
     termsOfBreaker,
     viewStagesAnew,
-    /** The caller reassesses every record. */
-    setPolicy(next: Policy): void {
-      context = { ...context, policy: next };
-      scopes.setPlan(next.plan);
+    /** True: records depend on what has changed, and the caller reassesses every one. */
+    setPolicy(next: Policy): boolean {
+      const before = policy;
+      policy = next;
+      changes += 1;
+      if (recordSettings.every((setting) => isDeepStrictEqual(before[setting], next[setting]))) return false;
+      context = { ...context, policy };
+      scopes.setPlan(policy.plan);
       viewStagesAnew();
+      return true;
     },
     propagateSums,
     reassessAll,

@@ -42,7 +42,7 @@ export interface Policy extends Terms {
 }
 
 /** New pods are created beside the old ones. */
-export const surges = ({ maxSurge }: Policy): boolean => maxSurge.value > 0;
+export const surges = ({ maxSurge }: Pick<Policy, 'maxSurge'>): boolean => maxSurge.value > 0;
 
 /** The manager replaces pods, within the budget. */
 export const managerReplacesPods = ({ strategy, byApproval }: Pick<Policy, 'strategy' | 'byApproval'>): boolean =>

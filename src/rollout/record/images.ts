@@ -38,7 +38,7 @@ const nothing: ImageAssessment = {
 };
 
 /** What the update does while images are missing: as the user says, or by whether the node has an agent that pulls. */
-const modeOf = ({ predownload }: Policy, { hasImageAgent }: NodeFacts): Predownload =>
+const modeOf = ({ predownload }: Pick<Policy, 'predownload'>, { hasImageAgent }: NodeFacts): Predownload =>
   predownload ?? (hasImageAgent ? 'preferred' : 'off');
 
 /** Who pulls on this node: anyone if the user or the manager's flag says so, otherwise only its agent, if it has one. */

@@ -108,9 +108,25 @@ export interface ImageStatus {
   pullPodAllowed: boolean;
 }
 
+/** The settings that records go by. The others decide by sums over all records, by the facts of nodes, or are only displayed. */
+export const recordSettings = [
+  'strategy',
+  'byApproval',
+  'paused',
+  'plan',
+  'maxSurge',
+  'minReadyMs',
+  'settleMs',
+  'progressDeadlineMs',
+  'suspectWindowMs',
+  'predownload',
+  'predownloadParallelism',
+  'predownloadTimeoutMs',
+] as const satisfies readonly (keyof Policy)[];
+
 /** What all records of one DaemonSet are assessed against. */
 export interface Context {
-  policy: Policy;
+  policy: Pick<Policy, (typeof recordSettings)[number]>;
   /** Hash label of the target revision; undefined until it is known. */
   targetHash: string | undefined;
   rollout: number;

@@ -4,7 +4,8 @@ import type { NodeUpdate } from '../record/update.ts';
 
 /** Rebuilds a ledger from scratch from what another one remembers of each node: all sums and indexes, in another order. */
 export const rebuild = (ledger: Ledger, now: number): Ledger => {
-  const fresh = createLedger(ledger.policy);
+  // Another one than in the end, so that the end reassesses every record.
+  const fresh = createLedger({ ...ledger.policy, settleMs: ledger.policy.settleMs + 1 });
   fresh.finishInitialSync();
   const records = [...ledger.records()].toReversed();
   const updates = new Map<string, NodeUpdate>();
