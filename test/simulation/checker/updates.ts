@@ -35,6 +35,11 @@ interface StartedUpdate {
   at: number;
   /** Of `prepare`: the update on the node that had not completed before. */
   before?: StartedUpdate | undefined;
+  /**
+   * Processes that know it to be complete: a pod that it brought came to work there, and a late watch hid that it was deleted or
+   * failed before it was available. What they learn of the pod later is no part of the update.
+   */
+  completeFor: Set<string>;
 }
 
 /** An update, with the pod as it was before. */
@@ -62,7 +67,7 @@ export const createUpdatesCheck = ({ report, daemonSet, now, viewOf, clockOf, se
   const completed = new Map<string, StartedUpdate>();
   /** The rollout that a call belongs to: what its sender knew when it sent it. */
   const rolloutOfCall = new WeakMap<Call, number>();
-  /** Nodes in flight whose updates are complete by what its sender knew: their pods came to work, and a late watch hides that they fail. */
+  /** Nodes in flight whose updates were complete by what its sender knew. */
   const completeOfCall = new WeakMap<Call, ReadonlySet<string>>();
   /** The budget that its sender obeyed. */
   const limitOfCall = new WeakMap<Call, Share>();
@@ -104,7 +109,7 @@ export const createUpdatesCheck = ({ report, daemonSet, now, viewOf, clockOf, se
     const isPresent = last?.rollout === actual.rolloutOf(actual.daemonSet);
     if (last && isPresent && !node.ready && node.since > last.at && node.since - last.at <= SUSPECT_MS) {
       completed.delete(name);
-      inFlight.set(name, last);
+      inFlight.set(name, { ...last, completeFor: new Set() });
     }
     const prepared = inFlight.get(name);
     // A hook's turn that is reverted was no update: what was in flight before it still is, even if the pod does not work.
@@ -152,13 +157,24 @@ export const createUpdatesCheck = ({ report, daemonSet, now, viewOf, clockOf, se
       return isNew && isLive(pod) && isAvailable(pod, minReadyMs, clockOf(process));
     });
   };
-  const knownToBeComplete = ({ process }: Call): ReadonlySet<string> =>
-    new Set([...inFlight].flatMap(([name, update]) => (isCompleteFor(process, name, update) ? [name] : [])));
+  /** A manager that knows of a completed update says so in a DaemonRollout, so there is a call to look at. */
+  const knownToBeComplete = (process: string): ReadonlySet<string> => {
+    for (const [name, update] of inFlight) if (isCompleteFor(process, name, update)) update.completeFor.add(process);
+    return new Set([...inFlight].flatMap(([name, { completeFor }]) => (completeFor.has(process) ? [name] : [])));
+  };
   const setInFlight = (call: Call, kind: StartedUpdate['kind'], { node, uid, hash }: PodState): void => {
     const last = inFlight.get(node);
     const unfinished = last?.kind === 'prepare' ? last.before : last;
     const before = kind === 'prepare' ? unfinished : undefined;
-    inFlight.set(node, { kind, uid, hash, rollout: rolloutOfCall.get(call) ?? 0, at: now(), before });
+    inFlight.set(node, {
+      kind,
+      uid,
+      hash,
+      rollout: rolloutOfCall.get(call) ?? 0,
+      at: now(),
+      before,
+      completeFor: new Set(),
+    });
   };
 
   return {
@@ -193,7 +209,7 @@ export const createUpdatesCheck = ({ report, daemonSet, now, viewOf, clockOf, se
       rolloutOfCall.set(call, actual.rolloutOf(viewOf(call.process).daemonSet));
       const observed = answers.observedLimit(call.process);
       if (observed !== undefined) limitOfCall.set(call, observed);
-      if (call.resource?.plural === 'pods' && inFlight.size > 0) completeOfCall.set(call, knownToBeComplete(call));
+      if (inFlight.size > 0) completeOfCall.set(call, knownToBeComplete(call.process));
     },
     /** An update reaches the server. Returns what to run once it was executed. */
     begin(call: Call, pod: PodState, kind: StartedUpdate['kind'], what: string): () => void {
