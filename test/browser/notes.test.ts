@@ -80,3 +80,28 @@ test('to decline is a quieter choice, apart from the answers', async (t) => {
   assert.equal(await style('fontWeight'), '400');
   assert.equal(await style('backgroundColor'), 'rgba(0, 0, 0, 0)');
 });
+
+test('what happens while the history is read is in it, too', async (t) => {
+  const { page, backend, show } = await visit(t, 'available');
+  await page.getByText('Took about 2 minutes last time.').waitFor();
+  const reading = Promise.withResolvers<void>();
+  const read = Promise.withResolvers<void>();
+  // The agent answers at once, and its answer is on its way for long.
+  await page.route(
+    '**/history',
+    async (route) => {
+      const response = await route.fetch();
+      reading.resolve();
+      await read.promise;
+      await route.fulfill({ response });
+    },
+    { times: 1 },
+  );
+  backend.remember(history);
+  await reading.promise;
+  backend.remember(Array.from({ length: 3 }, () => history).flat());
+  show('sized');
+  await page.getByText('Installed: 48 MB').waitFor();
+  read.resolve();
+  await page.getByRole('button', { name: 'Show all 6' }).waitFor();
+});

@@ -125,12 +125,18 @@ export const createStore = (first: Text): Store => {
   };
 
   let readingHistory = false;
+  let historyChanged = false;
   const refreshHistory = async (): Promise<void> => {
+    historyChanged = true;
     if (readingHistory) return;
     readingHistory = true;
-    const read = await readHistory();
+    // What changes during a read may be missing from it.
+    while (historyChanged) {
+      historyChanged = false;
+      const read = await readHistory();
+      if (read.kind === 'ok') history.value = read.value.items;
+    }
     readingHistory = false;
-    if (read.kind === 'ok') history.value = read.value.items;
   };
 
   const onState = (state: State): void => {
@@ -141,9 +147,18 @@ export const createStore = (first: Text): Store => {
     void refreshHistory();
   };
 
+  let events = 0;
+  const onEvent = (state: State): void => {
+    events += 1;
+    onState(state);
+  };
+
   /** Reads at once what the events would deliver later. */
   const refresh = async (): Promise<void> => {
+    const before = events;
     const [ofDevice, ofUpdates] = await Promise.all([readDevice(), readUpdates()]);
+    // An event that came meanwhile may be newer, and a later one tells what it lacks.
+    if (events !== before) return;
     if (ofDevice.kind === 'ok' && ofUpdates.kind === 'ok') {
       onState({ device: ofDevice.value, updates: ofUpdates.value.items });
     } else onFailedRead(ofDevice.kind === 'ok' ? (ofUpdates.kind === 'ok' ? { kind: 'silent' } : ofUpdates) : ofDevice);
@@ -217,7 +232,7 @@ export const createStore = (first: Text): Store => {
       notices.value = without(notices.value, key);
     },
     start() {
-      follow(onState, () => void probe());
+      follow(onEvent, () => void probe());
       void refresh();
       setInterval(tick, CLOCK_MS);
       // A hidden page sends no requests.
