@@ -73,7 +73,7 @@ export const createExecutor = (options: ExecutorOptions) => {
       return process !== undefined;
     });
 
-  const recover = (): void => {
+  const recover = ({ reinstalls = false }: Extract<Operation, { do: 'recover' }>): void => {
     for (let index = 0; index < plan.nodes; index += 1) {
       const name = `node-${index}`;
       addNode(name);
@@ -88,7 +88,7 @@ export const createExecutor = (options: ExecutorOptions) => {
     behaviours.clear();
     // Beside other DaemonSets, their good versions would be halted for what such a version does to a node that is back; and a
     // stage of nodes that die would wait for them.
-    if (plan.others || plan.rolloutPlan) nodes.deletePodsOf('--kills-node');
+    if (reinstalls || plan.others || plan.rolloutPlan) nodes.deletePodsOf('--kills-node');
     managers.recover();
     agents?.recover();
     for (const link of links()) for (const watch of watchedResources) link.setLag(watch, 0);
@@ -276,7 +276,7 @@ export const createExecutor = (options: ExecutorOptions) => {
       case 'auto-approve':
         return agents?.execute(operation, () => fire(step));
       case 'recover':
-        return recover();
+        return recover(operation);
     }
   };
 

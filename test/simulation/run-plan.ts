@@ -69,7 +69,8 @@ const retryFaults = async (
   // An in-place update neither starts nor terminates a pod.
   for (const { operation } of steps) if (operation.do === 'behave') now({ do: 'delete-pod', node: operation.node });
   await simulation.time.advanceUntil(() => false, RETRY_MS);
-  now({ do: 'recover' });
+  // A good version after two that killed nodes would be halted for what they do to nodes that are back.
+  now({ do: 'recover', reinstalls: true });
   now({ do: 'release', image: `app:last-${attempt}` });
 };
 
