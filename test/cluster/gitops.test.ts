@@ -116,7 +116,7 @@ const rulesOf = (kind: CaseKind) =>
                 assert.deepEqual(found, wanted);
                 return true;
               },
-              30_000,
+              90_000,
               1_000,
             );
           } finally {

@@ -196,9 +196,9 @@ test('of two candidates one leads at a time; a stop hands over at once, and the 
         namespace,
         name: 'leader',
         identity,
-        leaseDurationMs: 3_000,
-        renewDeadlineMs: 2_000,
-        retryPeriodMs: 300,
+        leaseDurationMs: 6_000,
+        renewDeadlineMs: 4_500,
+        retryPeriodMs: 500,
         async onLeading(signal) {
           assert.equal(leading.size, 0, 'two lead at once');
           leading.add(identity);
@@ -221,7 +221,7 @@ test('of two candidates one leads at a time; a stop hands over at once, and the 
   const renewals = new Set<string>();
   const isRenewed = async (): Promise<boolean> => {
     const { spec } = await client.get(leases, { namespace, name: 'leader' });
-    return renewals.add(spec?.renewTime ?? '').size >= 14;
+    return renewals.add(spec?.renewTime ?? '').size >= 16;
   };
   await eventually('the lease is renewed for longer than it lasts', isRenewed, { everyMs: 20 });
   assert.deepEqual(order, ['one'], 'a lease that is renewed is not taken');

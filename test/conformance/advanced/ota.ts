@@ -215,7 +215,7 @@ export const ota = section(
       'images are pulled ahead by the manager, and the approval waits for them',
       async (c) => {
         const pod = await announced(c, 'app:v2', { updateStrategy: 'OnDelete' });
-        await c.cluster.behave(c.nodes, { startMs: 2_000 });
+        await c.cluster.behave(c.nodes, { startMs: 8_000 });
         await withOwner(c, {}, async (owner) => {
           await owner.untilShown('available');
           const text = `Image pre-pull requested for pod ${c.namespace}/${pod}`;

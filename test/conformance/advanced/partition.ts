@@ -15,8 +15,11 @@ export const partition = section(
           await c.untilRunning('app:v2', c.nodes.slice(left));
           await c.expectNoUpdatesFor(1.5);
           assert.deepEqual(await c.running('app:v1'), c.nodes.slice(0, left));
-          assert.equal((await c.condition('Complete'))?.status, left === 0 ? 'True' : 'False');
-          assert.equal((await c.advanced()).status?.updatedNumberScheduled, 5 - left);
+          await c.untilCondition('Complete', left === 0 ? 'True' : 'False');
+          await c.until(
+            'the status counts them',
+            async () => (await c.advanced()).status?.updatedNumberScheduled === 5 - left,
+          );
         }
       },
       { nodes: 5 },

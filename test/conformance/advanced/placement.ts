@@ -172,8 +172,10 @@ export const placement = section(
       await taint(c, cleared, 'NoExecute');
       await c.until('it is removed', async () => (await byNode(c, cleared)).length === 0);
       await holdsFor(c, 'the other keeps its pod', 2, async () => (await c.podOn(kept)).uid === before.uid);
-      const { desiredNumberScheduled, numberMisscheduled } = (await c.advanced()).status ?? {};
-      assert.deepEqual([desiredNumberScheduled, numberMisscheduled], [1, 1]);
+      await c.until('the status counts them', async () => {
+        const { desiredNumberScheduled, numberMisscheduled } = (await c.advanced()).status ?? {};
+        return desiredNumberScheduled === 1 && numberMisscheduled === 1;
+      });
       await c.api.remove(podPath(c, before));
       await c.until('it is gone', async () => (await byNode(c, kept)).length === 0);
       await holdsFor(c, 'none comes', 2, async () => (await c.pods()).every(({ node }) => node === other));

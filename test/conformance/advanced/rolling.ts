@@ -165,12 +165,12 @@ export const rolling = section(
     });
 
     rule('minReadySeconds counts as down', async (c) => {
-      await c.rolledOut({ minReadySeconds: 2 });
+      await c.rolledOut({ minReadySeconds: 6 });
       await c.setImage('app:v2');
       await c.untilRunning('app:v2');
       const times = (await c.updates()).map(({ receivedAt }) => receivedAt);
       for (const [index, at] of times.slice(1).entries())
-        assert.ok(at - (times[index] ?? 0) >= 2_000, 'an act follows minReadySeconds after the pod before is ready');
+        assert.ok(at - (times[index] ?? 0) >= 6_000, 'an act follows minReadySeconds after the pod before is ready');
       assert.equal((await c.condition('Complete'))?.status, 'False');
       await c.untilCondition('Complete');
     });
@@ -178,7 +178,7 @@ export const rolling = section(
     rule(
       'after a template change midway the rollout continues from its present state, within the budget',
       async (c) => {
-        await c.rolledOut({ ...starting(1000), rollingUpdate: { maxUnavailable: 2 } });
+        await c.rolledOut({ ...starting(5000), rollingUpdate: { maxUnavailable: 2 } });
         await c.setImage('app:v2');
         await c.until('two have pods of it', async () => {
           const fresh = (await c.pods()).filter(({ image }) => image === 'app:v2');

@@ -132,7 +132,7 @@ export const compatibleRules = section('The agent', (rule) => {
     async (c) => {
       const pod = await announced(c);
       const path = `/api/v1/namespaces/${c.namespace}/pods/${pod}`;
-      await c.cluster.behave(c.nodes, { startMs: 2_000 });
+      await c.cluster.behave(c.nodes, { startMs: 8_000 });
       await withOwner(c, {}, async (owner) => {
         await owner.untilShown('available');
         const text = `Image pre-pull requested for pod ${c.namespace}/${pod}`;

@@ -46,7 +46,7 @@ export const decisionRules = section('Decisions of the owner', (rule) => {
       await withOwner(c, {}, async (owner) => {
         const { target } = await owner.untilShown('available');
         const { revision } = target;
-        const until = new Date(Date.now() + 2_500).toISOString();
+        const until = new Date(Date.now() + 10_000).toISOString();
         assert.equal((await owner.decide({ revision, decision: 'postpone', until })).status, 201);
         assert.equal((await owner.update()).state, 'postponed');
         await owner.untilShown('available');

@@ -153,7 +153,7 @@ export const breaker = section('Failures, suspects and the breaker', (rule) => {
   );
 
   rule('a suspect that is still offline at the end of the window is a failure', async (c) => {
-    await c.rolledOut({ annotations: suspectWindow(10) });
+    await c.rolledOut({ annotations: suspectWindow(30) });
     const away = await cutFirst(c);
     await untilCause(c, 'suspect', 1);
     await untilCause(c, 'lost', 1);
@@ -184,7 +184,11 @@ export const breaker = section('Failures, suspects and the breaker', (rule) => {
   });
 
   rule('while suspects reach the threshold the rollout waits; once they are failures it halts', async (c) => {
-    await c.rolledOut({ annotations: { ...suspectWindow(14), ...threshold('1') }, minReadySeconds: 8 });
+    await c.rolledOut({
+      annotations: { ...suspectWindow(30), ...threshold('1') },
+      podAnnotations: { 'sim.edgeset.io/start-ms': '2500' },
+      minReadySeconds: 8,
+    });
     const away = await cutFirst(c);
     await c.until('it waits', async () => (await c.condition('Halted'))?.reason === 'WaitingForSuspects');
     assert.equal((await c.condition('Halted'))?.status, 'False');

@@ -131,11 +131,11 @@ export const budget = section('Budget', (rule) => {
   rule(
     'raising it midway takes effect immediately',
     async (c) => {
-      await c.rolledOut({ podAnnotations: slow });
+      await c.rolledOut({ podAnnotations: { 'sim.edgeset.io/start-ms': '15000' } });
       await c.setImage('app:v2');
       await c.until('the first act', async () => (await c.updates()).length === 1);
       await c.annotate({ [budgetKey]: '4' });
-      await c.until('three more at once', async () => (await c.updates()).length === 4, 2_500);
+      await c.until('three more at once', async () => (await c.updates()).length === 4, 12_000);
       await c.untilRunning('app:v2');
     },
     { nodes: 4 },
@@ -211,7 +211,7 @@ export const budget = section('Budget', (rule) => {
   );
 
   rule('minReadySeconds counts as down', async (c) => {
-    await c.rolledOut({ minReadySeconds: 3 });
+    await c.rolledOut({ minReadySeconds: 6 });
     await c.setImage('app:v2');
     await c.until('one runs, but not for long enough', async () =>
       (await c.status()).causes?.some(({ cause }) => cause === 'ready-too-short'),
@@ -219,7 +219,7 @@ export const budget = section('Budget', (rule) => {
     await c.untilRunning('app:v2');
     const times = (await c.updates()).map(({ receivedAt }) => receivedAt);
     for (const [index, at] of times.slice(1).entries())
-      assert.ok(at - (times[index] ?? 0) >= 3_000, 'an act follows minReadySeconds after the pod before is ready');
+      assert.ok(at - (times[index] ?? 0) >= 6_000, 'an act follows minReadySeconds after the pod before is ready');
     assert.equal((await c.condition('Complete'))?.status, 'False');
     await c.untilCondition('Complete');
   });

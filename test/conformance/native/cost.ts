@@ -1,16 +1,12 @@
 import assert from 'node:assert/strict';
 import type { DaemonRollout } from '../../../src/rollout/index.ts';
-import { type Case, section } from '../kit/index.ts';
-
-const writes = async (c: Case, since: number) =>
-  (await c.calls()).filter(({ verb, receivedAt }) => receivedAt >= since && !['get', 'list', 'watch'].includes(verb));
+import { type Case, section, untilQuiet, writesSince } from '../kit/index.ts';
 
 const afterQuiet = async (c: Case, seconds: number) => {
-  // Writes that follow the completion of the rollout.
-  await c.expectNoUpdatesFor(3);
+  await untilQuiet(c);
   const since = (await c.cluster.audit.read()).at(-1)?.answeredAt ?? 0;
   await c.expectNoUpdatesFor(seconds);
-  return writes(c, since);
+  return writesSince(c, since);
 };
 
 export const cost = section('Cost', (rule) => {
@@ -73,7 +69,7 @@ export const cost = section('Cost', (rule) => {
       await c.setImage('app:v2');
       await c.untilRunning('app:v2');
       await c.untilCondition('Complete');
-      const found = await writes(c, since);
+      const found = await writesSince(c, since);
       const onPods = found.filter(({ resource }) => resource.startsWith('pods'));
       assert.deepEqual(
         onPods.map(({ verb }) => verb),

@@ -10,7 +10,8 @@ const readySince = async (c: Case, name: string): Promise<number> => {
     if (record.name !== name || !record.resource.startsWith('nodes') || record.code >= 300) continue;
     const { conditions } = (record.response as Node).status ?? {};
     const now = conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') ?? false;
-    if (now && !ready) since = record.answeredAt;
+    // A watch may deliver it before the answer is logged.
+    if (now && !ready) since = record.receivedAt;
     ready = now;
   }
   return since;

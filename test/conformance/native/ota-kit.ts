@@ -1,6 +1,6 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import type { AuditRecord } from '../audit/audit-record.ts';
-import { type Case, type PodView, strategyKey } from '../kit/index.ts';
+import { type Case, type PodView, strategyKey, untilQuiet, writesSince } from '../kit/index.ts';
 
 export const ota = { [strategyKey]: 'ota' };
 
@@ -53,11 +53,8 @@ export const announcements = async (c: Case): Promise<AuditRecord[]> =>
 
 /** All that managers of the case wrote within so many seconds from when all that was under way had ended. */
 export const writesAtRest = async (c: Case, seconds: number): Promise<string[]> => {
-  await c.expectNoUpdatesFor(3);
+  await untilQuiet(c);
   const since = (await c.cluster.audit.read()).at(-1)?.answeredAt ?? 0;
   await c.expectNoUpdatesFor(seconds);
-  const written = (await c.calls()).filter(
-    ({ verb, receivedAt }) => receivedAt > since && !['get', 'list', 'watch'].includes(verb),
-  );
-  return written.map(({ verb, resource, name }) => `${verb} ${resource} ${name}`);
+  return (await writesSince(c, since)).map(({ verb, resource, name }) => `${verb} ${resource} ${name}`);
 };

@@ -26,7 +26,7 @@ export const stages = section(
         await label(c, { ring: 'lab' }, [lab]);
         await label(c, { ring: 'canary' }, [first, second]);
         await createPlan(c, {
-          stages: [ring('lab', { soak: '2s' }), ring('canary', { approval: { required: true } })],
+          stages: [ring('lab', { soak: '10s' }), ring('canary', { approval: { required: true } })],
         });
         await c.rolledOut({ annotations: wide });
         assert.equal((await c.events('StageOpened')).length, 0, 'the first revision of a new DaemonSet is not staged');
@@ -34,7 +34,7 @@ export const stages = section(
         const soaking = await untilStage(c, 'lab', awaits('Soak'), 'soaks');
         assert.deepEqual(await c.updatedNodes(), [lab]);
         const soak = Date.parse(soaking.soakUntil ?? '') - Date.parse(soaking.coveredAt ?? '');
-        assert.equal(soak, 2_000);
+        assert.equal(soak, 10_000);
         const { causes } = await c.status();
         assert.equal(causes?.find(({ cause }) => cause === 'stage')?.count, c.nodes.length - 1);
         const labPassed = await untilStage(c, 'lab', passed, 'is passed');

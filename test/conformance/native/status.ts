@@ -159,7 +159,7 @@ export const status = section('Status', (rule) => {
     await c.rolledOut();
     await c.setImage('app:v2');
     await c.untilCondition('Complete', 'False');
-    await c.kubectl(['wait', '--for=condition=Complete', 'dro/app', '--timeout=30s']);
+    await c.kubectl(['wait', '--for=condition=Complete', 'dro/app', '--timeout=90s']);
     assert.deepEqual(await c.running('app:v2'), c.nodes);
   });
 

@@ -16,7 +16,10 @@ export const updates = section('Updates', (rule) => {
   rule(
     'pods that others keep changing are updated, and conflicts are not reported',
     async (c) => {
-      await c.rolledOut({ annotations: { 'apps.openyurt.io/max-unavailable': '2' } });
+      await c.rolledOut({
+        annotations: { 'apps.openyurt.io/max-unavailable': '2' },
+        podAnnotations: { 'sim.edgeset.io/start-ms': '4000' },
+      });
       await c.setImage('app:v2');
       let edits = 0;
       await c.until(

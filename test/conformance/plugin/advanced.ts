@@ -248,7 +248,7 @@ export const advancedOnes = section(
       assert.deepEqual(await c.running('app:v2'), c.nodes);
       await c.cluster.behave(c.nodes, { behaviour: 'crash-loop' });
       await c.setImage('app:v3');
-      const halted = await edgeset(c, 'wait', 'app', '--timeout', '40s');
+      const halted = await edgeset(c, 'wait', 'app', '--timeout', '90s');
       assert.equal(halted.code, 3);
       assert.match(halted.stderr, /The rollout is halted: the target revision failed on/);
       await c.cluster.behave(c.nodes, undefined);
@@ -266,7 +266,7 @@ export const advancedOnes = section(
         await c.create({ name: 'app' }, 'native');
         await c.untilRunning('app:v1');
         await c.create();
-        const stalled = await edgeset(c, 'wait', 'ads/app', '--timeout', '40s');
+        const stalled = await edgeset(c, 'wait', 'ads/app', '--timeout', '90s');
         assert.equal(stalled.code, 3);
         assert.match(stalled.stderr, /delete daemonset\.apps app --cascade=orphan/);
         for (const command of ['explain', 'plan'])

@@ -41,7 +41,7 @@ export const control = section('plan, wait, pause and resume', (rule) => {
       await c.untilUpdates(2);
       const expected = actions.map(({ node }) => node).toSorted();
       assert.deepEqual((await c.updatedNodes()).slice(0, 2).toSorted(), expected);
-      assert.equal((await edgeset(c, 'wait', 'app', '--timeout', '40s')).code, 0);
+      assert.equal((await edgeset(c, 'wait', 'app', '--timeout', '90s')).code, 0);
       assert.match((await edgeset(c, 'plan', 'app')).stdout, /Nothing is left to do\./);
     },
     { nodes: 4, manager: 'none' },
@@ -106,7 +106,7 @@ export const control = section('plan, wait, pause and resume', (rule) => {
   rule('wait ends when only nodes outside of the partition are left, and says so', async (c) => {
     await c.rolledOut({ annotations: { 'edgeset.io/partition': '2' } });
     await c.setImage('app:v2');
-    const { code, stdout } = await edgeset(c, 'wait', 'app', '--timeout', '40s');
+    const { code, stdout } = await edgeset(c, 'wait', 'app', '--timeout', '90s');
     assert.equal(code, 0);
     assert.match(stdout, /^1 of 3 online nodes run .* left on the old revision/);
     assert.deepEqual(await c.running('app:v2'), c.nodes.slice(2));
@@ -116,7 +116,7 @@ export const control = section('plan, wait, pause and resume', (rule) => {
     await c.rolledOut();
     await c.cluster.behave(c.nodes, { behaviour: 'crash-loop' });
     await c.setImage('app:v2');
-    const halted = await edgeset(c, 'wait', 'app', '--timeout', '40s');
+    const halted = await edgeset(c, 'wait', 'app', '--timeout', '90s');
     assert.equal(halted.code, 3);
     assert.match(halted.stderr, /The rollout is halted: the target revision failed on/);
     assert.equal(halted.stdout, '');
@@ -134,17 +134,17 @@ export const control = section('plan, wait, pause and resume', (rule) => {
       const { metadata } = await c.daemonSet();
       return metadata?.annotations?.['edgeset.io/rolled-back-from'];
     });
-    assert.equal((await edgeset(c, 'wait', 'app', '--timeout', '40s')).code, 0);
+    assert.equal((await edgeset(c, 'wait', 'app', '--timeout', '90s')).code, 0);
     assert.deepEqual(await c.running('app:v1'), c.nodes);
     // The cause of the failure is fixed.
     await c.cluster.behave(c.nodes, { behaviour: 'ready' });
     await c.setImage('app:v2--crash-loop');
-    const again = await edgeset(c, 'wait', 'app', '--timeout', '40s');
+    const again = await edgeset(c, 'wait', 'app', '--timeout', '90s');
     assert.equal(again.code, 3);
     assert.match(again.stderr, /was rolled back before/);
     assert.match((await edgeset(c, 'explain', 'app')).stdout, /rolled back before.*resume/);
     assert.match((await edgeset(c, 'resume', 'app')).stdout, /resumed at revision/);
-    assert.equal((await edgeset(c, 'wait', 'app', '--timeout', '40s')).code, 0);
+    assert.equal((await edgeset(c, 'wait', 'app', '--timeout', '90s')).code, 0);
     assert.deepEqual(await c.running('app:v2--crash-loop'), c.nodes);
   });
 
@@ -167,7 +167,7 @@ export const control = section('plan, wait, pause and resume', (rule) => {
     );
     assert.equal(await paused(), 'true');
     assert.equal((await edgeset(c, 'resume', 'app')).stdout, 'daemonset.apps/app unpaused\n');
-    assert.equal((await edgeset(c, 'wait', 'app', '--timeout', '40s')).code, 0);
+    assert.equal((await edgeset(c, 'wait', 'app', '--timeout', '90s')).code, 0);
     assert.deepEqual(await c.running('app:v2'), c.nodes);
   });
 
@@ -176,7 +176,7 @@ export const control = section('plan, wait, pause and resume', (rule) => {
     async (c) => {
       await c.rolledOut({ annotations: { 'edgeset.io/paused': 'true' } });
       await c.setImage('app:v2');
-      const waiting = edgeset(c, 'wait', 'app', '--timeout', '40s');
+      const waiting = edgeset(c, 'wait', 'app', '--timeout', '90s');
       await c.untilCondition('Paused');
       await c.api.remove(`/apis/apps/v1/namespaces/${c.namespace}/daemonsets/app`);
       const { code, stderr } = await waiting;

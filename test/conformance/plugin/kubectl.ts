@@ -60,7 +60,7 @@ export const kubectl = section('kubectl plugin', (rule) => {
       assert.match(await said('status'), /^ads\/app +Complete /m);
       assert.equal(await said('pause', 'ads/app'), 'daemonset.apps.kruise.io/app paused\n');
       assert.equal(await said('resume', 'daemon/app'), 'daemonset.apps.kruise.io/app unpaused\n');
-      assert.match(await said('wait', 'ads/app', '--timeout', '40s'), /^1 of 1 online nodes run app-/);
+      assert.match(await said('wait', 'ads/app', '--timeout', '90s'), /^1 of 1 online nodes run app-/);
       assert.match(await said('history', 'ads/app'), /^1 +\w+ +\w+ +1 +present, last complete +app:v1$/m);
     },
     { kind: 'advanced', nodes: 1 },

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type Case, type CaseKind, type Rule, refusePods, section, strategyKey } from '../kit/index.ts';
+import { type Case, type CaseKind, type Rule, refusePods, section, strategyKey, untilQuiet } from '../kit/index.ts';
 import {
   asAgent,
   asksOf,
@@ -266,15 +266,7 @@ export const aheadRules = (kind: CaseKind): Rule[] =>
         await c.rolledOut(budgeted(kind, 3, required));
         await c.setImage('app:v2');
         await finished(c, 'app:v2');
-        const writes = async () =>
-          (await c.calls()).filter(({ verb }) => !['get', 'list', 'watch'].includes(verb)).length;
-        let seen = { count: -1, since: 0 };
-        // The last words of the rollout come a moment after its end.
-        await c.until('nothing is written for four seconds', async () => {
-          const count = await writes();
-          if (count !== seen.count) seen = { count, since: performance.now() };
-          return performance.now() - seen.since > 4_000;
-        });
+        await untilQuiet(c);
       });
 
       if (kind === 'native')
