@@ -97,13 +97,14 @@ export const inPlaceUpdates = (site: Site, nodes: readonly [string, string]): vo
       name: 'grace',
       kind: 'advanced',
       image: add('grace:v1'),
-      annotations: { 'apps.kruise.io/inplace-update-grace': '4' },
+      annotations: { 'apps.kruise.io/inplace-update-grace': '8' },
       spec: inPlace,
     });
     const image = add('grace:v2');
     await app.change({ image });
     await app.untilRunning(image);
-    for (const node of nodes) assert.ok((app.timeline.downtimes().get(node) ?? 0) >= 4000, node);
+    // A busy kubelet takes the pod out of service a second or two after its gate is closed. Without a grace period, it takes four at most.
+    for (const node of nodes) assert.ok((app.timeline.downtimes().get(node) ?? 0) >= 6000, node);
     assert.equal(app.timeline.mostDown(), 1);
     await app.remove();
   });
