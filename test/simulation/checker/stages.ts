@@ -81,6 +81,12 @@ export const createStagesCheck = (
     if (soak && (!spec || !isWell(soak.stage, spec))) unwellAt = now();
   };
 
+  /** The plans that a process may go by: those that are recent, and the one that it has observed last. */
+  const plansOf = (process: string): readonly RolloutPlanSpec[] => {
+    const observed = viewOf(process).plan;
+    return [...plan.recentPlans(), ...(observed ? [observed] : [])];
+  };
+
   /** Why an update breaks the plan that its sender has observed; none if an older one permits it. */
   const findingsOf = ({ call, pod, node }: NodeUpdate): Finding[] => {
     const view = viewOf(call.process);
@@ -105,7 +111,7 @@ export const createStagesCheck = (
       if (!open.includes(stage)) found.push(followsPromotions({ before: unpromoted }));
       return found.flatMap((each) => each ?? []);
     };
-    const plans = [...plan.recentPlans(), ...(view.plan ? [view.plan] : [])];
+    const plans = plansOf(call.process);
     if (plans.length === 0) return [{ invariant: 'G1', why: 'although its rollout plan does not exist' }];
     const judged = plans.map(judge);
     return judged.some((found) => found.length === 0) ? [] : (judged.at(-1) ?? []);
@@ -134,7 +140,7 @@ export const createStagesCheck = (
       if (!plan.decisions(name, 'Promote').some((each) => each.approvedBy === promotedBy))
         violation('G8', `${what} as by ${promotedBy}, who has not promoted it`);
     }
-    const specs = plan.recentPlans();
+    const specs = plansOf(call.process);
     const isRequired = specs.length > 0 && specs.every((spec) => promoteOf(spec, name)?.approval?.required === true);
     if (promotion === 'Empty' || !isRequired) return;
     check('G8');
@@ -164,10 +170,7 @@ export const createStagesCheck = (
       soak = undefined;
       return;
     }
-    const known = viewOf(call.process).plan;
-    const lengths = [...plan.recentPlans(), ...(known ? [known] : [])].map((spec) =>
-      durationOf(promoteOf(spec, name)?.soak ?? '0s'),
-    );
+    const lengths = plansOf(call.process).map((spec) => durationOf(promoteOf(spec, name)?.soak ?? '0s'));
     const length = Date.parse(soakUntil) - Date.parse(coveredAt);
     check('G5');
     if (lengths.length > 0 && !lengths.includes(length))
@@ -229,7 +232,7 @@ export const createStagesCheck = (
 
   /** G3, by what the sender has observed: the plan, which nodes there are, and which of them are online. */
   const checkOnline = (call: Call, { name }: DaemonRolloutStage): void => {
-    const { nodes, daemonSet, plan: observed } = viewOf(call.process);
+    const { nodes, daemonSet } = viewOf(call.process);
     if (!plan.plan || !plan.isSettled()) return;
     check('G3');
     const online = [...nodes].filter(
@@ -241,16 +244,17 @@ export const createStagesCheck = (
         ([node, { node: object }]) =>
           plan.stageOf(spec, { name: node, labels: object.metadata?.labels ?? {} }) === name,
       );
-    if (![...plan.recentPlans(), ...(observed ? [observed] : [])].some(hasOnline))
+    if (!plansOf(call.process).some(hasOnline))
       violation('G3', `${call.process} passes stage ${name}, of which no node is online`);
   };
 
   return {
     onAnswer: (process, query, answer) => answers.onAnswer(process, query, answer),
     onCommit({ type, resource, object }) {
-      if (!plan.isStaged()) return;
+      // Also where its DaemonSet, which names the plan, was deleted first.
       if (type === 'DELETED' && resource.plural === 'daemonrollouts' && object.metadata.name === rolloutName)
         last = undefined;
+      if (!plan.isStaged()) return;
       if (resource.plural === 'rolloutplans') followEdit();
       if (resource.plural === 'nodes' || resource.plural === 'pods' || resource.plural === 'daemonsets') followSoak();
     },
