@@ -89,7 +89,7 @@ export const createProgressCheck = (
   context: CheckContext,
   { believers, failuresOf, isInFlight, stages, order }: ProgressOptions,
 ): Check => {
-  const { report, actual, now, viewOf, clockOf, settleMs, processes, rolloutName } = context;
+  const { report, actual, now, viewOf, clockOf, settleMs, processes, daemonSet: ours, rolloutName } = context;
   const { check, violation, figure } = report;
   /** Until then nothing is expected. */
   let expectNothingUntil = 0;
@@ -191,8 +191,9 @@ export const createProgressCheck = (
   const countReservations = (ms: number): void => {
     for (const [node, reserved] of open) {
       const isOnline = actual.nodes.get(node)?.ready === true;
-      // The pod is gone, and who deleted it shows on the next one, which an offline node does not get.
-      if (!isOnline && !actual.pods.has(reserved.podUID)) continue;
+      // Who deleted the pod shows on the next one, which comes once it is gone, and which an offline node does not get.
+      const pod = actual.pods.get(reserved.podUID);
+      if (pod ? pod.terminating : !isOnline) continue;
       reserved.waited += ms;
       if (reserved.waited <= RESERVED_AT_MOST_MS || !isOnline) continue;
       open.delete(node);
@@ -213,6 +214,13 @@ export const createProgressCheck = (
     for (const invariant of invariants)
       violation(invariant, `nothing happens for ${Math.round(idle)} ms until ${text}`);
     expectNothingFor(RECOVERY_MS);
+  };
+
+  /** What is managed anew gets new records: to a clock that is behind, its nodes became ready at this moment. */
+  const noteOptIn = (after: AnyDaemonSet, before: AnyDaemonSet | undefined): void => {
+    const isBehind = leader !== undefined && clockOf(leader) < now() - PROMPT_MS;
+    if (isBehind && before && policyOf(before).manual && !policyOf(after).manual)
+      expectNothingFor(settleMs + PROMPT_MS);
   };
 
   const checkIdle = (): void => {
@@ -251,7 +259,9 @@ export const createProgressCheck = (
 
   return {
     beforeCommit: checkIdle,
-    onCommit({ resource, object, type }) {
+    onCommit({ resource, object, previous, type }) {
+      if (resource.group === ours.group && resource.plural === 'daemonsets' && object.metadata.name === ours.name)
+        noteOptIn(object as AnyDaemonSet, previous as AnyDaemonSet | undefined);
       if (resource.plural !== 'daemonrollouts' || object.metadata.name !== rolloutName) return;
       const status = object.status as { halted?: unknown } | undefined;
       halted = type !== 'DELETED' && status?.halted !== undefined;
