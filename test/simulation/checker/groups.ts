@@ -1,3 +1,4 @@
+import type { RolloutPlanSpec } from '../../../src/rollout/index.ts';
 import { type Finding, nodesOf, withinGroupLimit } from '../../invariants/index.ts';
 import type { Call } from '../network/call.ts';
 import type { CheckContext } from './check.ts';
@@ -24,26 +25,20 @@ export const createGroupsCheck = (
   { report, actual, now, viewOf, clockOf, settleMs }: CheckContext,
   { plan, inFlight }: GroupsOptions,
 ) => {
-  /** The groups of a node, each with the largest limit that its sender may go by. */
-  const groupsOf = (node: NodeState): Limited[] => {
-    const groups = new Map<string, Limited>();
-    const add = (group: string, has: Limited['has'], value: number | string): void => {
-      const online = [...actual.nodes.values()].filter((each) => each.eligible && has(each));
-      const limit = nodesOf(value, online.length);
-      groups.set(group, { group, has, limit: Math.max(limit, groups.get(group)?.limit ?? 0) });
-    };
-    const plans = plan.recentPlans();
-    for (const spec of plans) {
-      for (const { topologyKey, value } of spec.maxUnavailablePer ?? []) {
-        const site = node.labels[topologyKey];
-        add(`${topologyKey}=${site ?? ''}`, (other) => other.labels[topologyKey] === site, value);
-      }
-      const stage = plan.stageOf(spec, node);
-      const limit = stageIn(spec, stage)?.maxUnavailable;
-      if (limit !== undefined) add(`stage ${stage}`, (other) => plan.stageOf(spec, other) === stage, limit);
-    }
-    // A limit that only one of the plans has may be unknown to the sender.
-    return plan.isSettled() ? [...groups.values()] : [];
+  /** The groups of a node that a plan limits. */
+  const groupsOf = (spec: RolloutPlanSpec, node: NodeState): Limited[] => {
+    const limitOf = (has: Limited['has'], value: number | string): number =>
+      nodesOf(value, [...actual.nodes.values()].filter((each) => each.eligible && has(each)).length);
+    const groups = (spec.maxUnavailablePer ?? []).map(({ topologyKey, value }) => {
+      const site = node.labels[topologyKey];
+      const has = (other: NodeState): boolean => other.labels[topologyKey] === site;
+      return { group: `${topologyKey}=${site ?? ''}`, has, limit: limitOf(has, value) };
+    });
+    const stage = plan.stageOf(spec, node);
+    const limit = stageIn(spec, stage)?.maxUnavailable;
+    if (limit === undefined) return groups;
+    const has = (other: NodeState): boolean => plan.stageOf(spec, other) === stage;
+    return [...groups, { group: `stage ${stage}`, has, limit: limitOf(has, limit) }];
   };
 
   return {
@@ -54,7 +49,7 @@ export const createGroupsCheck = (
       const flying = [...inFlight()];
       const sentAt = clockOf(call.process) - (now() - call.at);
       const view = viewOf(call.process);
-      const found: (Finding | undefined)[] = groupsOf(node).map(({ group, limit, has }) => {
+      const judge = ({ group, limit, has }: Limited): Finding | undefined => {
         report.check('G7');
         const others = flying.filter((name) => {
           const other = actual.nodes.get(name);
@@ -63,7 +58,11 @@ export const createGroupsCheck = (
           return known.since === undefined || sentAt - known.since > settleMs + SLACK_MS;
         });
         return withinGroupLimit({ group, others, limit, hasSlot: flying.includes(pod.node) });
-      });
+      };
+      const plans = plan.isSettled() ? plan.plansOf(call.process) : [];
+      const judged = plans.map((spec) => groupsOf(spec, node).flatMap((group) => judge(group) ?? []));
+      // Another plan that the sender may go by permits it.
+      const found = judged.every((each) => each.length > 0) ? (judged.at(-1) ?? []) : [];
       return () => {
         for (const each of found) report.finding(each, what);
       };

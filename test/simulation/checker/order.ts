@@ -24,7 +24,7 @@ const TEMPLATE_SLACK_MS = 250;
  * there, or everywhere.
  */
 export const createOrderCheck = (
-  { report, now, viewOf, clockOf }: CheckContext,
+  { report, now, clockOf }: CheckContext,
   { plan, find }: { plan: PlanState; find: (apiGroup: string, name: string) => OtherDaemonSet | undefined },
 ) => {
   /** By process, and node or UID: when it last heard of the node or a pod there, and of a new template. */
@@ -65,7 +65,7 @@ export const createOrderCheck = (
 
   const check: Check = {
     onWatchEvent(process, _watch, plural, event) {
-      if (event.type === 'BOOKMARK' || !plan.recentPlans().some(({ after }) => after)) return;
+      if (event.type === 'BOOKMARK' || !plan.plansOf(process).some(({ after }) => after)) return;
       const { name, uid, generation } = (event.object as { metadata: ObjectMeta }).metadata;
       const hear = (of: string | undefined): void => void heardAt.set(`${process} ${of}`, now());
       if (plural === 'nodes') hear(name);
@@ -77,8 +77,7 @@ export const createOrderCheck = (
     onUpdateSent({ call, pod, node, what }) {
       // The second write of an update that began before.
       if (!plan.isStaged() || pod.preparing || pod.gateClosed) return;
-      const known = viewOf(call.process).plan;
-      const plans = [...plan.recentPlans(), ...(known ? [known] : [])];
+      const plans = plan.plansOf(call.process);
       if (!plans.some(({ after = [] }) => after.length > 0)) return;
       report.check('G7');
       const behind = plans.map((spec) => waitsFor(call.process, node, spec));

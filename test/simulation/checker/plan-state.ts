@@ -29,10 +29,11 @@ export const promoteOf = (spec: RolloutPlanSpec, name: string): PlannedStage['pr
 export const followPlan = ({
   actual,
   now,
+  viewOf,
   clockOf,
   daemonSet,
   rolloutName,
-}: Pick<CheckContext, 'actual' | 'now' | 'clockOf' | 'daemonSet' | 'rolloutName'>) => {
+}: Pick<CheckContext, 'actual' | 'now' | 'viewOf' | 'clockOf' | 'daemonSet' | 'rolloutName'>) => {
   /** By plan: its specs, each with when it was replaced; the last one is present. Undefined: deleted. */
   const plans = new Map<string, { spec: RolloutPlanSpec | undefined; until: number }[]>();
   let status: DaemonRolloutStatus | undefined;
@@ -79,9 +80,12 @@ export const followPlan = ({
     get plan(): RolloutPlanSpec | undefined {
       return specs().at(-1)?.spec;
     },
-    /** The present plan, and those that a process may still go by. */
-    recentPlans: (): readonly RolloutPlanSpec[] =>
-      specs().flatMap(({ spec, until }) => (spec && now() - until < LAG_MS ? [spec] : [])),
+    /** The plans that a process may go by: the present one, those that it replaced a moment ago, and the one that the process knows. */
+    plansOf(process: string): readonly RolloutPlanSpec[] {
+      const recent = specs().flatMap(({ spec, until }) => (spec && now() - until < LAG_MS ? [spec] : []));
+      const observed = viewOf(process).plan;
+      return [...recent, ...(observed ? [observed] : [])];
+    },
     /** Nobody has edited the plan lately, or moved nodes to other stages and groups. */
     isSettled: (): boolean => now() - Math.max(movedAt, specs().at(-2)?.until ?? 0) >= LAG_MS,
     /** People's decisions about a stage of the target. `beforeMs`: at least so long ago. */

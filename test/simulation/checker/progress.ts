@@ -261,7 +261,7 @@ export const createProgressCheck = (
     beforeCommit: checkIdle,
     onCommit({ resource, object, previous, type }) {
       if (resource.group === ours.group && resource.plural === 'daemonsets' && object.metadata.name === ours.name)
-        noteOptIn(object as AnyDaemonSet, previous as AnyDaemonSet | undefined);
+        noteOptIn(object, previous);
       if (resource.plural !== 'daemonrollouts' || object.metadata.name !== rolloutName) return;
       const status = object.status as { halted?: unknown } | undefined;
       halted = type !== 'DELETED' && status?.halted !== undefined;

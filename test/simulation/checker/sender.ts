@@ -90,7 +90,13 @@ export const createSenderCheck = ({ report, viewOf, clockOf, settleMs }: SenderO
       check('S2');
       const policy = policyOf(daemonSet);
       const at = clockOf(process);
-      const reservedNodes = new Set(reservations.map(({ node }) => node));
+      // A pod that was created for an update and works is not down, even if it isn't at the target that its sender knows.
+      const hasSuccessor = ({ node, podUID, carriedOut }: Reservation): boolean =>
+        carriedOut === true &&
+        !policy.surging &&
+        nodeIsAvailable(view, node, policy, at) &&
+        view.podsOn(node).every(({ uid }) => uid !== podUID);
+      const reservedNodes = new Set(reservations.flatMap((each) => (hasSuccessor(each) ? [] : [each.node])));
       // An event that arrives at the very moment of the write came after the decision, or shortly before it.
       const readings = [false, true].map((heard) => {
         const taken = new Set<string>();

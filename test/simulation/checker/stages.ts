@@ -81,12 +81,6 @@ export const createStagesCheck = (
     if (soak && (!spec || !isWell(soak.stage, spec))) unwellAt = now();
   };
 
-  /** The plans that a process may go by: those that are recent, and the one that it has observed last. */
-  const plansOf = (process: string): readonly RolloutPlanSpec[] => {
-    const observed = viewOf(process).plan;
-    return [...plan.recentPlans(), ...(observed ? [observed] : [])];
-  };
-
   /** Why an update breaks the plan that its sender has observed; none if an older one permits it. */
   const findingsOf = ({ call, pod, node }: NodeUpdate): Finding[] => {
     const view = viewOf(call.process);
@@ -111,7 +105,7 @@ export const createStagesCheck = (
       if (!open.includes(stage)) found.push(followsPromotions({ before: unpromoted }));
       return found.flatMap((each) => each ?? []);
     };
-    const plans = plansOf(call.process);
+    const plans = plan.plansOf(call.process);
     if (plans.length === 0) return [{ invariant: 'G1', why: 'although its rollout plan does not exist' }];
     const judged = plans.map(judge);
     return judged.some((found) => found.length === 0) ? [] : (judged.at(-1) ?? []);
@@ -140,7 +134,7 @@ export const createStagesCheck = (
       if (!plan.decisions(name, 'Promote').some((each) => each.approvedBy === promotedBy))
         violation('G8', `${what} as by ${promotedBy}, who has not promoted it`);
     }
-    const specs = plansOf(call.process);
+    const specs = plan.plansOf(call.process);
     const isRequired = specs.length > 0 && specs.every((spec) => promoteOf(spec, name)?.approval?.required === true);
     if (promotion === 'Empty' || !isRequired) return;
     check('G8');
@@ -170,7 +164,7 @@ export const createStagesCheck = (
       soak = undefined;
       return;
     }
-    const lengths = plansOf(call.process).map((spec) => durationOf(promoteOf(spec, name)?.soak ?? '0s'));
+    const lengths = plan.plansOf(call.process).map((spec) => durationOf(promoteOf(spec, name)?.soak ?? '0s'));
     const length = Date.parse(soakUntil) - Date.parse(coveredAt);
     check('G5');
     if (lengths.length > 0 && !lengths.includes(length))
@@ -188,12 +182,16 @@ export const createStagesCheck = (
     followSoak();
   };
 
-  const checkSample = ({ name, sample }: DaemonRolloutStage, before: DaemonRolloutStage | undefined): void => {
+  const checkSample = (
+    call: Call,
+    { name, sample }: DaemonRolloutStage,
+    before: DaemonRolloutStage | undefined,
+  ): void => {
     if (sample === undefined) return;
     check('G1');
     if (before?.sample !== undefined && before.sample !== sample)
       violation('G1', `the sample of stage ${name} changed`);
-    const counts = plan.recentPlans().flatMap((spec) => {
+    const counts = plan.plansOf(call.process).flatMap((spec) => {
       const count = stageIn(spec, name)?.nodes?.count;
       return count === undefined ? [] : [nodesOf(count, actual.nodes.size)];
     });
@@ -216,7 +214,7 @@ export const createStagesCheck = (
     }
     for (const [index, stage] of stages.entries()) {
       const old = before.stages?.find(({ name }) => name === stage.name);
-      checkSample(stage, old);
+      checkSample(call, stage, old);
       checkSoak(call, stage.name, old, stage);
       if (stage.openedAt !== undefined && old?.openedAt === undefined) {
         check('G2');
@@ -244,7 +242,7 @@ export const createStagesCheck = (
         ([node, { node: object }]) =>
           plan.stageOf(spec, { name: node, labels: object.metadata?.labels ?? {} }) === name,
       );
-    if (!plansOf(call.process).some(hasOnline))
+    if (!plan.plansOf(call.process).some(hasOnline))
       violation('G3', `${call.process} passes stage ${name}, of which no node is online`);
   };
 
