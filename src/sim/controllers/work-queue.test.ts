@@ -20,8 +20,7 @@ const quiet: ApiServer = {
   resourceVersion: 0,
 };
 
-const setUp = (process: (key: string) => void, spacingMs = 0) => {
-  const clock = createVirtualClock(0);
+const setUp = (process: (key: string) => void, spacingMs = 0, clock = createVirtualClock(0)) => {
   const informers = createInformers(quiet, clock);
   const env = { clock, random: () => 0, log: silentLogger };
   return {
@@ -73,6 +72,25 @@ describe('queue', () => {
     queue.add('a');
     clock.run(100);
     assert.deepEqual(at, [0, 10, 102]);
+  });
+
+  it('lets a key rest for twice the time of a slow sync, also one that was added during it', () => {
+    const at: number[] = [];
+    const virtual = createVirtualClock(0);
+    let spent = 0;
+    const clock = { ...virtual, now: () => virtual.now() + spent };
+    const { queue } = setUp(
+      () => {
+        at.push(clock.now());
+        if (at.length === 1) queue.add('a');
+        spent += 50;
+      },
+      10,
+      clock,
+    );
+    queue.add('a');
+    clock.run(1_000);
+    assert.deepEqual(at, [0, 150]);
   });
 
   it('retries with exponential back-off until it succeeds', () => {

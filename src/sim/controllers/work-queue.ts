@@ -18,9 +18,14 @@ export interface WorkQueueOptions {
   informers: Informers;
   /** Called again with back-off if it throws. */
   process: (key: string) => void;
-  /** Minimum milliseconds between two syncs of a key; changes in between share one sync. Default 0. */
+  /**
+   * Minimum milliseconds between the starts of two syncs of a key; changes in between share one sync. Default 0. If set, a
+   * key also rests for twice the time that its sync took, so that one that is slow here leaves the thread to others.
+   */
   spacingMs?: () => number;
 }
+
+const REST_PER_SYNC = 2;
 
 /** Processes keys one at a time, each in its own turn of the clock; a key that is queued twice is processed once. */
 export const createWorkQueue = ({
@@ -35,6 +40,8 @@ export const createWorkQueue = ({
   const failures = new Map<string, number>();
   /** When the keys that were processed recently may be processed again. */
   const restUntil = new Map<string, number>();
+  /** Keys to be added when their rest is over. */
+  const resting = new Set<string>();
   const later = new Map<string, { at: number; timer: Timer }>();
   let turning = false;
 
@@ -44,8 +51,9 @@ export const createWorkQueue = ({
     const [key] = waiting;
     if (key === undefined) return;
     waiting.delete(key);
+    const startedAt = clock.now();
     const spacing = spacingMs();
-    if (spacing > 0) restUntil.set(key, clock.now() + spacing);
+    if (spacing > 0) restUntil.set(key, startedAt + spacing);
     try {
       process(key);
       failures.delete(key);
@@ -56,6 +64,9 @@ export const createWorkQueue = ({
       log.debug('sync failed, retrying', { controller: name, key, delayMs, error });
       queue.addAfter(key, delayMs);
     }
+    const now = clock.now();
+    // On a virtual clock, a sync takes no time.
+    if (spacing > 0) restUntil.set(key, Math.max(startedAt + spacing, now + REST_PER_SYNC * (now - startedAt)));
     schedule();
   };
   const schedule = (): void => {
@@ -70,12 +81,12 @@ export const createWorkQueue = ({
       const rest = (restUntil.get(key) ?? 0) - clock.now();
       if (rest > 0) {
         // One timer covers all additions until then.
-        restUntil.set(key, Number.POSITIVE_INFINITY);
-        if (rest !== Number.POSITIVE_INFINITY)
+        if (!resting.has(key))
           clock.timer(rest, () => {
-            restUntil.delete(key);
+            resting.delete(key);
             queue.add(key);
           });
+        resting.add(key);
         return;
       }
       restUntil.delete(key);

@@ -17,12 +17,14 @@ export interface KubeletsOptions {
   apiServer: ApiServer;
   env: Env;
   delays: Delays;
-  /** A node is unreachable after this many milliseconds of silence; leases are renewed three times as often. */
+  /** A node is unreachable after this many milliseconds of silence; until then its lease is renewed at least three times. */
   graceMs: number;
 }
 
-// The kubelet's intervals: at most ten seconds for leases, five minutes for the whole status.
-const LONGEST_RENEWAL_MS = 10_000;
+// The kubelet's interval for leases, which belongs to a grace period of 40 s: with a longer one, renewals are as much rarer.
+const RENEWAL_MS = 10_000;
+const RENEWALS_IN_GRACE = 4;
+/** The kubelet's interval for the whole status. */
 const STATUS_MS = 300_000;
 /** The reconnect delay of a node that is back online; up to twice as long. */
 const RECONNECT_MS = 250;
@@ -45,7 +47,7 @@ export const createKubelets = ({ apiServer, env, delays, graceMs }: KubeletsOpti
   const kubelets = new Map<string, Kubelet>();
   /** Pods bound to nodes that don't have a kubelet yet. */
   const unclaimedPods = new Map<string, Map<string, StoredPod>>();
-  const renewalMs = Math.min(LONGEST_RENEWAL_MS, graceMs / 3);
+  const renewalMs = Math.max(Math.min(RENEWAL_MS, graceMs / 3), graceMs / RENEWALS_IN_GRACE);
   let count = 0;
 
   /** API errors are only logged: the next heartbeat retries. */
