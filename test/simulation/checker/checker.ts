@@ -79,7 +79,14 @@ export const createChecker = ({
   const consent = createConsentCheck({ report, actual, now, clockOf });
   const classifier = createWriteClassifier({ actual, daemonSet, viewOf });
   const prerequisites = createPrerequisitesCheck({ report, actual, now, viewOf });
-  const targeting = createTargetingCheck({ report, actual, now, viewOf, inFlight: () => updates.presentlyInFlight() });
+  const targeting = createTargetingCheck({
+    report,
+    actual,
+    now,
+    viewOf,
+    inFlight: () => updates.presentlyInFlight(),
+    isOnlyBegun: updates.isOnlyBegun,
+  });
   const rolloutName = daemonSet.group === 'apps' ? daemonSet.name : `${daemonSet.name}.${daemonSet.group}`;
   const context: CheckContext = {
     report,

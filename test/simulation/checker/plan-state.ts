@@ -80,11 +80,10 @@ export const followPlan = ({
     get plan(): RolloutPlanSpec | undefined {
       return specs().at(-1)?.spec;
     },
-    /** The plans that a process may go by: the present one, those that it replaced a moment ago, and the one that the process knows. */
+    /** The plans that a process may go by: the present one, those that it replaced a moment ago, and those that the process knows. */
     plansOf(process: string): readonly RolloutPlanSpec[] {
       const recent = specs().flatMap(({ spec, until }) => (spec && now() - until < LAG_MS ? [spec] : []));
-      const observed = viewOf(process).plan;
-      return [...recent, ...(observed ? [observed] : [])];
+      return [...recent, ...viewOf(process).recentPlans];
     },
     /** Nobody has edited the plan lately, or moved nodes to other stages and groups. */
     isSettled: (): boolean => now() - Math.max(movedAt, specs().at(-2)?.until ?? 0) >= LAG_MS,

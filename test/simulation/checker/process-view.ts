@@ -21,6 +21,8 @@ export interface ProcessView {
   readonly daemonSet: AnyDaemonSet | undefined;
   /** Its rollout plan; undefined: there is none of this name. */
   readonly plan: RolloutPlanSpec | undefined;
+  /** What its rollout plan said until a moment ago, and what it says: a write that is under way may follow from either. */
+  readonly recentPlans: readonly RolloutPlanSpec[];
   /** No watch that updates depend on has received nothing for so long that no update starts. */
   readonly isInTouch: boolean;
   /** When that was last not so, by the process's clock. */
@@ -39,6 +41,8 @@ export interface ProcessView {
  * process has to wait for it.
  */
 const IN_TOUCH_MS = 120_000;
+/** A write that was decided upon has been executed within this time. */
+const WRITE_MS = 2_000;
 const NEEDED: ReadonlySet<string> = new Set(['nodes', 'daemonsets']);
 /** Needed if the DaemonSet names a plan. */
 const PLANS: ReadonlySet<string> = new Set(['rolloutplans', 'clusterrolloutplans', 'rolloutapprovals']);
@@ -52,6 +56,8 @@ export const createProcessView = ({ group, name }: { group: string; name: string
   const nodes = new Map<string, ObservedNode>();
   const pods = new Map<string, Map<string, PodState>>();
   const plans = new Map<string, RolloutPlanSpec>();
+  /** By name: what the plan said before its last event, and when that came. */
+  const replacedPlans = new Map<string, { spec: RolloutPlanSpec; at: number }>();
   /** By watch: keys in its snapshot so far. */
   const snapshots = new Map<string, Set<string>>();
   /** By watch. */
@@ -116,6 +122,11 @@ export const createProcessView = ({ group, name }: { group: string; name: string
     get plan() {
       return plans.get(planName() ?? '');
     },
+    get recentPlans() {
+      const replaced = replacedPlans.get(planName() ?? '');
+      const present = plans.get(planName() ?? '');
+      return [...(replaced && now() - replaced.at < WRITE_MS ? [replaced.spec] : []), ...(present ? [present] : [])];
+    },
     get isInTouch() {
       return isInTouch();
     },
@@ -158,8 +169,11 @@ export const createProcessView = ({ group, name }: { group: string; name: string
         return;
       }
       snapshots.get(watch)?.add(key);
-      if (plural === 'rolloutplans') plans.set(key, (event.object as RolloutPlanObject).spec);
-      else if (plural === 'nodes') {
+      if (plural === 'rolloutplans') {
+        const spec = plans.get(key);
+        if (spec) replacedPlans.set(key, { spec, at: now() });
+        plans.set(key, (event.object as RolloutPlanObject).spec);
+      } else if (plural === 'nodes') {
         const ready = isReadyNode(event.object);
         const before = nodes.get(key);
         if (placementOf(before?.node) !== placementOf(event.object)) nodesMovedAt = now();

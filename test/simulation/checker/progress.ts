@@ -189,6 +189,8 @@ export const createProgressCheck = (
     lost ? 'L4' : offline ? 'L2' : returned ? 'L3' : 'L5';
 
   const countReservations = (ms: number): void => {
+    // Nobody manages a native DaemonSet without the annotation of its model.
+    if (!actual.daemonSet || (isNative(actual.daemonSet) && policyOf(actual.daemonSet).manual)) return;
     for (const [node, reserved] of open) {
       const isOnline = actual.nodes.get(node)?.ready === true;
       // Who deleted the pod shows on the next one, which comes once it is gone, and which an offline node does not get.

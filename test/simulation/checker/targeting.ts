@@ -22,6 +22,8 @@ export interface TargetingOptions {
   viewOf: (process: string) => ProcessView;
   /** Nodes with an update in flight, by the actual state. */
   inFlight: () => Iterable<string>;
+  /** The update on a node has taken its pod out of service, or let its hook have its turn, and has changed nothing else. */
+  isOnlyBegun: (node: string) => boolean;
 }
 
 /** The nodes that the user permits to be updated. */
@@ -73,7 +75,7 @@ const targetsOf = (daemonSet: AnyDaemonSet, view: ProcessView): Targets => {
  * S9 for the nodes that an update may reach: none outside of the node selector, beyond the partition, or with manual updates.
  * Checked against what the sender had observed, and against the updates that had begun when the call was executed.
  */
-export const createTargetingCheck = ({ report, actual, now, viewOf, inFlight }: TargetingOptions) => {
+export const createTargetingCheck = ({ report, actual, now, viewOf, inFlight, isOnlyBegun }: TargetingOptions) => {
   const { check } = report;
   const targets = new WeakMap<Call, Targets>();
   /** When pods were created, by UID. */
@@ -122,7 +124,10 @@ export const createTargetingCheck = ({ report, actual, now, viewOf, inFlight }: 
       const found = obeysControls({ manual: permitted.manual, notSelected: !permitted.selected.has(pod.node) });
       const view = viewOf(call.process);
       const updated = nodesAt(view, actual.target);
-      for (const name of [...inFlight(), ...vacantNodes(view)]) updated.add(name);
+      // Its pod is put back, perhaps with the next write, because the selector or the partition no longer includes it.
+      const isGivenUp = (name: string): boolean =>
+        isOnlyBegun(name) && (!permitted.selected.has(name) || name < pod.node);
+      for (const name of [...inFlight(), ...vacantNodes(view)]) if (!isGivenUp(name)) updated.add(name);
       if (!updated.delete(pod.node)) {
         const counted = updated.intersection(permitted.eligible).size;
         const before = [...permitted.selected].filter((name) => name > pod.node && !updated.has(name)).length;

@@ -182,6 +182,12 @@ export const createUpdatesCheck = ({ report, daemonSet, now, viewOf, clockOf, se
     answers,
     works,
     isInFlight: (node: string): boolean => inFlight.has(node),
+    isOnlyBegun(node: string): boolean {
+      const update = inFlight.get(node);
+      const isOld = ({ uid, hash, terminating }: PodState): boolean =>
+        uid === update?.uid && hash === update.hash && !terminating;
+      return update !== undefined && update.kind !== 'surge' && actual.podsOn(node).some(isOld);
+    },
     /** Nodes with an update of the present rollout that has neither completed nor been reverted. */
     *presentlyInFlight(): Generator<string> {
       const present = actual.rolloutOf(actual.daemonSet);
