@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
 import { daemonSets, nodes, pods } from '../kube/index.ts';
+import type { RolloutPlanObject } from '../rollout/index.ts';
 import { daemonRollouts } from './daemon-rollout.ts';
+import { rolloutPlans } from './plans.ts';
 import { NAMESPACE } from './testing/cluster.ts';
 import { type Scenario, scenario } from './testing/scenario.ts';
 
@@ -205,6 +207,32 @@ describe('a watch that was silent', () => {
       assert.equal(deletes().length, 0);
       await clock.advance(600);
       assert.equal(deletes().length, 1);
+    }),
+  );
+});
+
+describe('a change of the template', () => {
+  it(
+    'lets a node wait that comes to be eligible by it, as the plan says',
+    scenario(async ({ cluster, manage, clock, api }) => {
+      const template = (site: string | null) => ({ spec: { template: { spec: { nodeSelector: { site } } } } });
+      api.objects.create(rolloutPlans, {
+        metadata: { namespace: NAMESPACE, name: 'after' },
+        spec: { after: [{ name: 'driver' }] },
+      } as RolloutPlanObject);
+      cluster.createSet({ 'edgeset.io/rollout-plan': 'after' });
+      api.objects.patch(daemonSets, app, template('a'));
+      for (const site of ['a', 'b']) cluster.addNode(site, { labels: { site } });
+      const manager = manage();
+      await clock.advance(1_000);
+      const waiting = (): string[] => {
+        const [shown] = manager.controller.snapshot();
+        return ['a', 'b'].filter((node) => shown?.ledger.get(node)?.waitsFor?.startsWith('driver'));
+      };
+      assert.deepEqual(waiting(), ['a']);
+      api.objects.patch(daemonSets, app, template(null));
+      await clock.advance(1_000);
+      assert.deepEqual(waiting(), ['a', 'b']);
     }),
   );
 });

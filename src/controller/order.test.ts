@@ -33,7 +33,7 @@ const world = () => {
         { name: node, ready: true, readyChangedAt: 1, eligible: true, selected: true, zone: '' },
         clock.now(),
       );
-      order.nodeAdded(member, node);
+      order.nodesAdded(member, [node]);
     }
     ledger.finishInitialSync();
     return {

@@ -91,9 +91,9 @@ export const createOrder = (clock: Pick<Clock, 'now'>) => {
       checkAll(member);
       tell();
     },
-    /** A node of its own was added or has changed. */
-    nodeAdded(member: OrderMember, node: string): void {
-      if (predecessorsOf(member).length > 0) check(member, [node]);
+    /** Nodes of its own were added or have changed. */
+    nodesAdded(member: OrderMember, nodes: Iterable<string>): void {
+      if (predecessorsOf(member).length > 0) check(member, nodes);
     },
     /** The node's status has changed in a way that matters to those that wait for it. */
     nodeChanged(member: OrderMember, node: string): void {

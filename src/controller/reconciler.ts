@@ -271,7 +271,7 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
     summary: (): Summary | undefined => summary,
     setNode(node: NodeInfo, previous?: NodeInfo): void {
       handlers.setNode(node, previous);
-      options.order.nodeAdded(member, node.name);
+      options.order.nodesAdded(member, [node.name]);
     },
     removeNode: (node: string): void => handlers.removeNode(node),
     synced,
@@ -285,7 +285,13 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
       for (const warning of next.policy.warnings) events.policyWarning(warning);
       const policyChanged = !isDeepStrictEqual(before.policy, next.policy);
       if (policyChanged) ledger.setPolicy(next.policy.policy, clock.now());
-      if (!seeNodesAlike(before, next)) handlers.setAllNodes();
+      if (!seeNodesAlike(before, next)) {
+        handlers.setAllNodes();
+        options.order.nodesAdded(
+          member,
+          [...ledger.records()].map((record) => record.name),
+        );
+      }
       if (policyChanged) imageRequests.refresh();
       if (policyChanged) options.order.planChanged(member);
       if (before.generation !== next.generation) options.order.rolloutChanged(member);
