@@ -128,6 +128,23 @@ describe('images are requested', () => {
     assert.deepEqual(asked(bench), ['n0']);
   });
 
+  it('of others once an agent has not answered, also where no update waits for images', () => {
+    for (const change of [{ paused: true }, { strategy: 'manual' }] as const) {
+      const bench = benchAt(12, { ...change, maxUnavailable: count(1) });
+      agent(bench, ...Array.from({ length: 12 }, (_, index) => `n${index}`));
+      // Nodes have waited long enough.
+      bench.advance(360_000);
+      const first = asked(bench);
+      assert.equal(first.length, 10);
+      for (const node of first) bench.change(node, imagesOf('b', 'requested', { at: bench.now(), byAgent: true }));
+      bench.advance(29_999);
+      assert.deepEqual(asked(bench), []);
+      bench.advance(1);
+      assert.equal(asked(bench).length, 2);
+      assert.equal(bench.ledger.tally.images.requested, 0);
+    }
+  });
+
   it("by default where an agent pulls, and with the manager's flag one at a time", () => {
     const bench = benchAt(3);
     agent(bench, 'n1');

@@ -120,8 +120,9 @@ export const assessImages = (record: NodeRecord, context: Context, now: number):
   const staleRequest = images !== undefined && images.state !== 'present' && !(puller !== undefined && ofTarget);
   if (!outdated || !node?.eligible) return staleRequest ? { ...nothing, staleRequest } : nothing;
   // The agent serves other namespaces, or does not exist: it may still start, but is not asked again.
-  const unanswered = puller === 'agent' && ofTarget && images?.state === 'requested';
-  if (unanswered && now >= images.at + AGENT_ACK_TIMEOUT_MS) return nothing;
+  const isAsked = puller === 'agent' && ofTarget && images?.state === 'requested';
+  const unansweredAt = isAsked ? images.at + AGENT_ACK_TIMEOUT_MS : Number.POSITIVE_INFINITY;
+  if (now >= unansweredAt) return nothing;
 
   const progress = puller && progressOf(record, images, context, now);
   const mode = modeOf(policy, node);
@@ -134,7 +135,11 @@ export const assessImages = (record: NodeRecord, context: Context, now: number):
     required,
     staleRequest,
     pullPodAllowed: puller === 'anyone',
-    dueAt: Math.min(progress?.until ?? Number.POSITIVE_INFINITY, required ? patience : Number.POSITIVE_INFINITY),
+    dueAt: Math.min(
+      progress?.until ?? Number.POSITIVE_INFINITY,
+      required ? patience : Number.POSITIVE_INFINITY,
+      unansweredAt,
+    ),
   };
 };
 
