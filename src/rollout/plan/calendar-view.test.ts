@@ -34,6 +34,14 @@ describe('the view of a calendar', () => {
     assert.equal(view.isOpen(undefined), true);
   });
 
+  it('has not changed when it is parsed anew', () => {
+    const view = createCalendarView();
+    view.set(frozen(1, 3), START);
+    assert.equal(view.set(frozen(1, 3), START + 1), false);
+    assert.equal(view.set(frozen(1, 4), START + 2), true);
+    assert.equal(view.set(frozen(1, 4), START + HOUR), true);
+  });
+
   it('is open without a calendar, and with an empty one', () => {
     const view = createCalendarView();
     assert.equal(view.set({ windows: [], freezes: [] }, START), false);

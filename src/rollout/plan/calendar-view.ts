@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { type Calendar, type CalendarState, calendarAt } from './calendar.ts';
 
 const NEVER = Number.POSITIVE_INFINITY;
@@ -30,9 +31,10 @@ export const createCalendarView = () => {
     set(next: Calendar | undefined, now: number): boolean {
       const isEmpty = !next || (next.windows.length === 0 && next.freezes.length === 0);
       const wanted = isEmpty ? undefined : next;
-      if (wanted === calendar && now < changesAt && now >= at) return false;
-      if (!wanted && !calendar) return false;
+      // A plan is parsed anew whenever something about its DaemonSet changes.
+      const isSame = wanted === calendar || isDeepStrictEqual(wanted, calendar);
       calendar = wanted;
+      if (isSame && (!wanted || (now < changesAt && now >= at))) return false;
       at = now;
       changesAt = NEVER;
       byZone = new Map();
