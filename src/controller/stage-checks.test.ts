@@ -96,6 +96,18 @@ describe('the checks of a stage', () => {
     assert.deepEqual([runs.length, runs[0]?.signal.aborted, runs[1]?.failures], [2, true, 0]);
   });
 
+  it('begin anew, with Secrets of the namespace, when a plan there replaces one of the cluster', () => {
+    const { ledger, runs, checks } = soaking();
+    checks.follow();
+    ledger.setPolicy({ ...policy, rolloutPlan: { name: 'plan', cluster: false } }, START);
+    checks.follow();
+    assert.equal(runs[0]?.signal.aborted, true);
+    assert.deepEqual(
+      runs.map(({ secrets }) => secrets),
+      ['edgeset-system', 'ns'],
+    );
+  });
+
   it('rest while the rollout is halted, and when this process no longer leads', () => {
     const { ledger, runs, checks } = soaking();
     checks.follow();

@@ -69,7 +69,9 @@ export const createStageChecks = (options: StageChecksOptions) => {
       const wanted = new Set<string>();
       if (current && stageState && from !== undefined && !ledger.state.halted)
         for (const check of current.stage.checks) {
-          const key = JSON.stringify([ledger.state.rollout, current.stage.name, from, check]);
+          // A plan of the namespace and one of the cluster with the same checks have their Secrets in different places.
+          const { rolloutPlan } = ledger.policy;
+          const key = JSON.stringify([ledger.state.rollout, rolloutPlan, current.stage.name, from, check]);
           wanted.add(key);
           // Somebody resumed the rollout: the check begins anew.
           if (running.get(key)?.reported && !stageState.checks[check.name]) stop(key);

@@ -85,7 +85,7 @@ export const createChecker = ({
     now,
     viewOf,
     inFlight: () => updates.presentlyInFlight(),
-    isOnlyBegun: updates.isOnlyBegun,
+    isOnlyBegun: (node) => updates.isOnlyBegun(node),
   });
   const rolloutName = daemonSet.group === 'apps' ? daemonSet.name : `${daemonSet.name}.${daemonSet.group}`;
   const context: CheckContext = {
