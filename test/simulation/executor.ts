@@ -87,8 +87,8 @@ export const createExecutor = (options: ExecutorOptions) => {
     }
     behaviours.clear();
     // Beside other DaemonSets, their good versions would be halted for what such a version does to a node that is back; and a
-    // stage of nodes that die would wait for them.
-    if (reinstalls || plan.others || plan.rolloutPlan) nodes.deletePodsOf('--kills-node');
+    // stage of nodes that die would wait for them. A hook's turn may take longer than a node that is back lives.
+    if (reinstalls || plan.others || plan.rolloutPlan || plan.hook) nodes.deletePodsOf('--kills-node');
     managers.recover();
     agents?.recover();
     for (const link of links()) for (const watch of watchedResources) link.setLag(watch, 0);

@@ -115,8 +115,8 @@ export const createHaltCheck = (context: CheckContext, { believers, failuresOf }
     if (metadata?.generation !== actual.daemonSet?.metadata?.generation) return [];
     // A user who resumes a rollout accepts the failures so far, and owners keep to no budget.
     if (metadata?.annotations?.['edgeset.io/resume'] !== undefined || isOta(daemonSet)) return [];
-    const { limit, observed, paused } = policyOf(daemonSet);
-    if (!observed || paused) return [];
+    const { limit, observed, paused, manual } = policyOf(daemonSet);
+    if (!observed || paused || manual) return [];
     const { failed } = failuresOf(leader, actual.rolloutOf(daemonSet), actual.target);
     const budget = nodesOf(limit, view.nodes.size);
     return budget > 0 && failed.length >= budget ? failed : [];

@@ -122,7 +122,7 @@ export type Operation =
   | { do: 'agent'; node: string; how: 'skew'; ms: number }
   /**
    * Ends all faults of nodes, processes and links, and resets the user's controls. `reinstalls`: nodes with a version that kills them
-   * come back without it; default: only beside other DaemonSets, and in stages.
+   * come back without it; default: only beside other DaemonSets, in stages, and where a hook has its turn.
    */
   | { do: 'recover'; reinstalls?: boolean };
 
