@@ -2,7 +2,7 @@ import { startEmbeddedCluster } from '../../test/sim/cluster.ts';
 import { addNodes, createClusterFleet } from './cluster-fleet.ts';
 import type { Release, Workload } from './workload.ts';
 
-/** Leases are renewed every ten seconds, as by real kubelets, and no node becomes NotReady beside a busy benchmark. */
+/** No node becomes NotReady beside a busy benchmark, and leases are renewed seldom. The manager does not watch them. */
 const GRACE_MS = 600_000;
 const NODES_AT_ONCE = 500;
 
