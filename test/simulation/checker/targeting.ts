@@ -82,6 +82,8 @@ export const createTargetingCheck = ({ report, actual, now, viewOf, inFlight, is
   const createdAt = new Map<string, number>();
   /** By node: when a pod there began to terminate, or was deleted. */
   const leftAt = new Map<string, number>();
+  /** Nodes whose update was taken for given up when another one began. */
+  const givenUp = new Set<string>();
 
   const isKnown = ({ uid, terminating }: PodState): boolean =>
     !terminating && now() - (createdAt.get(uid) ?? 0) > SLACK_MS;
@@ -127,8 +129,12 @@ export const createTargetingCheck = ({ report, actual, now, viewOf, inFlight, is
       // Its pod is put back, perhaps with the next write, because the selector or the partition no longer includes it.
       const isGivenUp = (name: string): boolean =>
         isOnlyBegun(name) && (!permitted.selected.has(name) || name < pod.node);
-      for (const name of [...inFlight(), ...vacantNodes(view)]) if (!isGivenUp(name)) updated.add(name);
-      if (!updated.delete(pod.node)) {
+      for (const name of [...inFlight(), ...vacantNodes(view)])
+        if (isGivenUp(name)) givenUp.add(name);
+        else updated.add(name);
+      const wasBegun = updated.delete(pod.node);
+      // What goes on after all is counted as what begins.
+      if (!wasBegun || givenUp.delete(pod.node)) {
         const counted = updated.intersection(permitted.eligible).size;
         const before = [...permitted.selected].filter((name) => name > pod.node && !updated.has(name)).length;
         const beyond = withinPartition({ updated: counted + before, permitted: permitted.permitted });
