@@ -45,16 +45,19 @@ interface StartedUpdate {
 /** An update, with the pod as it was before. */
 export type ExecutedUpdate = Pick<StartedUpdate, 'kind' | 'uid' | 'hash'>;
 
+/** It is the pod that was to be updated, at the same revision. */
+const isUnchanged = (pod: PodState, { uid, hash }: ExecutedUpdate): boolean =>
+  pod.uid === uid && pod.hash === hash && !pod.terminating;
+
 /**
  * The pod is unchanged, or is again what it was: only a gate was closed, or its hook had its turn. After a hook's turn the gate opens
  * with a second write; until then the node is down, but not updated.
  */
-export const isReverted = (actual: ClusterState, node: string, { kind, uid, hash }: ExecutedUpdate): boolean =>
-  kind !== 'surge' &&
-  actual.podsOn(node).some((pod) => {
-    const isBack = pod.uid === uid && pod.hash === hash && !pod.terminating && !pod.preparing;
-    return isBack && (kind === 'prepare' || !pod.gateClosed);
-  });
+export const isReverted = (actual: ClusterState, node: string, update: ExecutedUpdate): boolean =>
+  update.kind !== 'surge' &&
+  actual
+    .podsOn(node)
+    .some((pod) => isUnchanged(pod, update) && !pod.preparing && (update.kind === 'prepare' || !pod.gateClosed));
 
 /** A node that goes offline this soon after an update is a suspect, ms: the default of edgeset.io/suspect-window-seconds. */
 const SUSPECT_MS = 300_000;
@@ -184,9 +187,8 @@ export const createUpdatesCheck = ({ report, daemonSet, now, viewOf, clockOf, se
     isInFlight: (node: string): boolean => inFlight.has(node),
     isOnlyBegun(node: string): boolean {
       const update = inFlight.get(node);
-      const isOld = ({ uid, hash, terminating }: PodState): boolean =>
-        uid === update?.uid && hash === update.hash && !terminating;
-      return update !== undefined && update.kind !== 'surge' && actual.podsOn(node).some(isOld);
+      if (!update || update.kind === 'surge') return false;
+      return actual.podsOn(node).some((pod) => isUnchanged(pod, update));
     },
     /** Nodes with an update of the present rollout that has neither completed nor been reverted. */
     *presentlyInFlight(): Generator<string> {
