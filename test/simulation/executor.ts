@@ -35,6 +35,9 @@ export interface ExecutorOptions {
   onOperation: (operation: Operation) => void;
 }
 
+/** Half of what a node with a version that kills nodes lives, ms. */
+const LONG_TURN_MS = 1_500;
+
 /** Executes the steps of a plan, and reports to the tracker when each takes effect. */
 export const createExecutor = (options: ExecutorOptions) => {
   const { plan, time, apiServer, nodes, nativeController, managers, agents, daemonSets, tracker, faults } = options;
@@ -88,7 +91,8 @@ export const createExecutor = (options: ExecutorOptions) => {
     behaviours.clear();
     // Beside other DaemonSets, their good versions would be halted for what such a version does to a node that is back; and a
     // stage of nodes that die would wait for them. A hook's turn may take longer than a node that is back lives.
-    if (reinstalls || plan.others || plan.rolloutPlan || plan.hook) nodes.deletePodsOf('--kills-node');
+    const outlasts = (plan.hook?.drainMs ?? 0) > LONG_TURN_MS;
+    if (reinstalls || plan.others || plan.rolloutPlan || outlasts) nodes.deletePodsOf('--kills-node');
     managers.recover();
     agents?.recover();
     for (const link of links()) for (const watch of watchedResources) link.setLag(watch, 0);

@@ -59,7 +59,7 @@ export const createGroupsCheck = (
         });
         return withinGroupLimit({ group, others, limit, hasSlot: flying.includes(pod.node) });
       };
-      const plans = plan.isSettled() ? plan.plansOf(call.process) : [];
+      const plans = plan.isSettled() ? plan.plansOf(call) : [];
       const judged = plans.map((spec) => groupsOf(spec, node).flatMap((group) => judge(group) ?? []));
       // Another plan that the sender may go by permits it.
       const found = judged.every((each) => each.length > 0) ? (judged.at(-1) ?? []) : [];

@@ -65,7 +65,7 @@ export const createOrderCheck = (
 
   const check: Check = {
     onWatchEvent(process, _watch, plural, event) {
-      if (event.type === 'BOOKMARK' || !plan.plansOf(process).some(({ after }) => after)) return;
+      if (event.type === 'BOOKMARK' || !plan.plansOf({ process, at: now() }).some(({ after }) => after)) return;
       const { name, uid, generation } = (event.object as { metadata: ObjectMeta }).metadata;
       const hear = (of: string | undefined): void => void heardAt.set(`${process} ${of}`, now());
       if (plural === 'nodes') hear(name);
@@ -77,7 +77,7 @@ export const createOrderCheck = (
     onUpdateSent({ call, pod, node, what }) {
       // The second write of an update that began before.
       if (!plan.isStaged() || pod.preparing || pod.gateClosed) return;
-      const plans = plan.plansOf(call.process);
+      const plans = plan.plansOf(call);
       if (!plans.some(({ after = [] }) => after.length > 0)) return;
       report.check('G7');
       const behind = plans.map((spec) => waitsFor(call.process, node, spec));

@@ -7,12 +7,15 @@ import type {
 } from '../../../src/rollout/index.ts';
 import type { Change } from '../../../src/sim/index.ts';
 import { type AnyDaemonSet, openStages, type StagedNode, stageOfNode } from '../../invariants/index.ts';
+import type { Call } from '../network/call.ts';
 import type { CheckContext } from './check.ts';
 import { generationKey } from './cluster-state.ts';
 
 const PLAN_KEY = 'edgeset.io/rollout-plan';
 /** A change of the plan may take this long to reach a process over a healthy link, ms. */
 const LAG_MS = 2_000;
+/** What a process sends follows from what it had observed this much earlier, ms. */
+const DECISION_MS = 200;
 /** A clock that differs from the API server's by less is not corrected, ms; and how exactly its Dates tell the difference. */
 const TOLERANCE_MS = 60_000;
 const RESOLUTION_MS = 1_000;
@@ -80,10 +83,14 @@ export const followPlan = ({
     get plan(): RolloutPlanSpec | undefined {
       return specs().at(-1)?.spec;
     },
-    /** The plans that a process may go by: the present one, those that it replaced a moment ago, and those that the process knows. */
-    plansOf(process: string): readonly RolloutPlanSpec[] {
+    /**
+     * The plans that a process may go by in what it sent then: the present one, those that it replaced a moment ago, the one that
+     * the process knows, and the one that it knew when it decided.
+     */
+    plansOf({ process, at }: Pick<Call, 'process' | 'at'>): readonly RolloutPlanSpec[] {
       const recent = specs().flatMap(({ spec, until }) => (spec && now() - until < LAG_MS ? [spec] : []));
-      return [...recent, ...viewOf(process).recentPlans];
+      const decidedAt = clockOf(process) - (now() - at) - DECISION_MS;
+      return [...recent, ...viewOf(process).plansSince(decidedAt)];
     },
     /** Nobody has edited the plan lately, or moved nodes to other stages and groups. */
     isSettled: (): boolean => now() - Math.max(movedAt, specs().at(-2)?.until ?? 0) >= LAG_MS,

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Node, Pod } from 'kubernetes-types/core/v1.d.ts';
 import type { WatchEvent } from '../../../src/kube/index.ts';
 import type { RolloutPlanObject, RolloutPlanSpec } from '../../../src/rollout/index.ts';
@@ -21,8 +22,8 @@ export interface ProcessView {
   readonly daemonSet: AnyDaemonSet | undefined;
   /** Its rollout plan; undefined: there is none of this name. */
   readonly plan: RolloutPlanSpec | undefined;
-  /** What its rollout plan said until a moment ago, and what it says: a write that is under way may follow from either. */
-  readonly recentPlans: readonly RolloutPlanSpec[];
+  /** What its rollout plan said at a time by the process's clock, if that has changed since, and what it says. */
+  plansSince(at: number): readonly RolloutPlanSpec[];
   /** No watch that updates depend on has received nothing for so long that no update starts. */
   readonly isInTouch: boolean;
   /** When that was last not so, by the process's clock. */
@@ -41,8 +42,6 @@ export interface ProcessView {
  * process has to wait for it.
  */
 const IN_TOUCH_MS = 120_000;
-/** A write that was decided upon has been executed within this time. */
-const WRITE_MS = 2_000;
 const NEEDED: ReadonlySet<string> = new Set(['nodes', 'daemonsets']);
 /** Needed if the DaemonSet names a plan. */
 const PLANS: ReadonlySet<string> = new Set(['rolloutplans', 'clusterrolloutplans', 'rolloutapprovals']);
@@ -56,7 +55,7 @@ export const createProcessView = ({ group, name }: { group: string; name: string
   const nodes = new Map<string, ObservedNode>();
   const pods = new Map<string, Map<string, PodState>>();
   const plans = new Map<string, RolloutPlanSpec>();
-  /** By name: what the plan said before its last event, and when that came. */
+  /** By name: what the plan said before it last changed or was deleted, and when that arrived. */
   const replacedPlans = new Map<string, { spec: RolloutPlanSpec; at: number }>();
   /** By watch: keys in its snapshot so far. */
   const snapshots = new Map<string, Set<string>>();
@@ -90,8 +89,16 @@ export const createProcessView = ({ group, name }: { group: string; name: string
     return snapshots.has(watch) && ready ? Math.min(now(), Date.parse(ready)) : now();
   };
 
+  const replacePlan = (key: string, spec: RolloutPlanSpec | undefined): void => {
+    const before = plans.get(key);
+    if (before && !isDeepStrictEqual(before, spec)) replacedPlans.set(key, { spec: before, at: now() });
+    if (spec) plans.set(key, spec);
+    else plans.delete(key);
+  };
+
   const remove = (table: Map<string, unknown>, key: string): void => {
-    if (table.delete(key) && table === nodes) nodesMovedAt = now();
+    if (table === plans) replacePlan(key, undefined);
+    else if (table.delete(key) && table === nodes) nodesMovedAt = now();
   };
 
   return {
@@ -122,10 +129,10 @@ export const createProcessView = ({ group, name }: { group: string; name: string
     get plan() {
       return plans.get(planName() ?? '');
     },
-    get recentPlans() {
+    plansSince(at) {
       const replaced = replacedPlans.get(planName() ?? '');
       const present = plans.get(planName() ?? '');
-      return [...(replaced && now() - replaced.at < WRITE_MS ? [replaced.spec] : []), ...(present ? [present] : [])];
+      return [...(replaced && replaced.at >= at ? [replaced.spec] : []), ...(present ? [present] : [])];
     },
     get isInTouch() {
       return isInTouch();
@@ -169,11 +176,8 @@ export const createProcessView = ({ group, name }: { group: string; name: string
         return;
       }
       snapshots.get(watch)?.add(key);
-      if (plural === 'rolloutplans') {
-        const spec = plans.get(key);
-        if (spec) replacedPlans.set(key, { spec, at: now() });
-        plans.set(key, (event.object as RolloutPlanObject).spec);
-      } else if (plural === 'nodes') {
+      if (plural === 'rolloutplans') replacePlan(key, (event.object as RolloutPlanObject).spec);
+      else if (plural === 'nodes') {
         const ready = isReadyNode(event.object);
         const before = nodes.get(key);
         if (placementOf(before?.node) !== placementOf(event.object)) nodesMovedAt = now();

@@ -103,6 +103,8 @@ export const createProgressCheck = (
   let halted = false;
   /** Open reservations by node: the pod, and the time in which a leader could have executed them, ms. */
   const open = new Map<string, { podUID: string; waited: number }>();
+  /** By UID of a pod: the process that knows that its delete was executed. */
+  const deletedBy = new Map<string, string>();
   /** By process: calls without a response. */
   const pendingCalls = new Map<string, Set<Call>>();
 
@@ -195,7 +197,8 @@ export const createProgressCheck = (
       const isOnline = actual.nodes.get(node)?.ready === true;
       // Who deleted the pod shows on the next one, which comes once it is gone, and which an offline node does not get.
       const pod = actual.pods.get(reserved.podUID);
-      if (pod ? pod.terminating : !isOnline) continue;
+      const isKnown = isOnline && deletedBy.get(reserved.podUID) === leader;
+      if (pod ? pod.terminating && !isKnown : !isOnline) continue;
       reserved.waited += ms;
       if (reserved.waited <= RESERVED_AT_MOST_MS || !isOnline) continue;
       open.delete(node);
@@ -218,10 +221,10 @@ export const createProgressCheck = (
     expectNothingFor(RECOVERY_MS);
   };
 
-  /** What is managed anew gets new records: to a clock that is behind, its nodes became ready at this moment. */
+  /** A native DaemonSet that is managed anew gets new records: to a clock that is behind, its nodes became ready at this moment. */
   const noteOptIn = (after: AnyDaemonSet, before: AnyDaemonSet | undefined): void => {
     const isBehind = leader !== undefined && clockOf(leader) < now() - PROMPT_MS;
-    if (isBehind && before && policyOf(before).manual && !policyOf(after).manual)
+    if (isBehind && isNative(after) && before && policyOf(before).manual && !policyOf(after).manual)
       expectNothingFor(settleMs + PROMPT_MS);
   };
 
@@ -283,6 +286,8 @@ export const createProgressCheck = (
       pendingCalls.set(call.process, calls.add(call));
     },
     onResponse(call) {
+      const { preconditions } = (call.options ?? {}) as { preconditions?: { uid?: string } };
+      if (preconditions?.uid !== undefined) deletedBy.set(preconditions.uid, call.process);
       pendingCalls.get(call.process)?.delete(call);
       checkIdle();
     },

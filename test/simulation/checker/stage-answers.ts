@@ -44,7 +44,7 @@ export const createStageAnswersCheck = ({ report, now }: CheckContext, plan: Pla
       const isByChecks = promotion === 'Gates' || promotion === 'Timeout';
       if (!isByChecks || seenPromotions.has(key)) return;
       seenPromotions.add(key);
-      const specs = plan.plansOf(call.process);
+      const specs = plan.plansOf(call);
       const hasCheck = (spec: RolloutPlanSpec): boolean => (promoteOf(spec, name)?.checks ?? []).length > 0;
       if (specs.length === 0 || !specs.every(hasCheck)) return;
       check('G4');

@@ -105,7 +105,7 @@ export const createStagesCheck = (
       if (!open.includes(stage)) found.push(followsPromotions({ before: unpromoted }));
       return found.flatMap((each) => each ?? []);
     };
-    const plans = plan.plansOf(call.process);
+    const plans = plan.plansOf(call);
     if (plans.length === 0) return [{ invariant: 'G1', why: 'although its rollout plan does not exist' }];
     const judged = plans.map(judge);
     return judged.some((found) => found.length === 0) ? [] : (judged.at(-1) ?? []);
@@ -134,7 +134,7 @@ export const createStagesCheck = (
       if (!plan.decisions(name, 'Promote').some((each) => each.approvedBy === promotedBy))
         violation('G8', `${what} as by ${promotedBy}, who has not promoted it`);
     }
-    const specs = plan.plansOf(call.process);
+    const specs = plan.plansOf(call);
     const isRequired = specs.length > 0 && specs.every((spec) => promoteOf(spec, name)?.approval?.required === true);
     if (promotion === 'Empty' || !isRequired) return;
     check('G8');
@@ -164,7 +164,7 @@ export const createStagesCheck = (
       soak = undefined;
       return;
     }
-    const lengths = plan.plansOf(call.process).map((spec) => durationOf(promoteOf(spec, name)?.soak ?? '0s'));
+    const lengths = plan.plansOf(call).map((spec) => durationOf(promoteOf(spec, name)?.soak ?? '0s'));
     const length = Date.parse(soakUntil) - Date.parse(coveredAt);
     check('G5');
     if (lengths.length > 0 && !lengths.includes(length))
@@ -191,7 +191,7 @@ export const createStagesCheck = (
     check('G1');
     if (before?.sample !== undefined && before.sample !== sample)
       violation('G1', `the sample of stage ${name} changed`);
-    const counts = plan.plansOf(call.process).flatMap((spec) => {
+    const counts = plan.plansOf(call).flatMap((spec) => {
       const count = stageIn(spec, name)?.nodes?.count;
       return count === undefined ? [] : [nodesOf(count, actual.nodes.size)];
     });
@@ -242,7 +242,7 @@ export const createStagesCheck = (
         ([node, { node: object }]) =>
           plan.stageOf(spec, { name: node, labels: object.metadata?.labels ?? {} }) === name,
       );
-    if (!plan.plansOf(call.process).some(hasOnline))
+    if (!plan.plansOf(call).some(hasOnline))
       violation('G3', `${call.process} passes stage ${name}, of which no node is online`);
   };
 

@@ -40,6 +40,8 @@ interface Targets {
 
 /** A pod that was created within this time before may not be part of the decision. */
 const SLACK_MS = 1_000;
+/** An update that was given up is undone within this time, whatever refuses its writes; until then it does not count. */
+const UNDONE_WITHIN_MS = 600_000;
 
 const PROGRESSIVE = 'daemonset.kruise.io/progressive-create-pod';
 
@@ -82,8 +84,8 @@ export const createTargetingCheck = ({ report, actual, now, viewOf, inFlight, is
   const createdAt = new Map<string, number>();
   /** By node: when a pod there began to terminate, or was deleted. */
   const leftAt = new Map<string, number>();
-  /** Nodes whose update was taken for given up when another one began. */
-  const givenUp = new Set<string>();
+  /** By node with an update that was taken for given up when another one began: when that first happened. */
+  const givenUp = new Map<string, number>();
 
   const isKnown = ({ uid, terminating }: PodState): boolean =>
     !terminating && now() - (createdAt.get(uid) ?? 0) > SLACK_MS;
@@ -129,18 +131,22 @@ export const createTargetingCheck = ({ report, actual, now, viewOf, inFlight, is
       // Its pod is put back, perhaps with the next write, because the selector or the partition no longer includes it.
       const isGivenUp = (name: string): boolean =>
         isOnlyBegun(name) && (!permitted.selected.has(name) || name < pod.node);
-      for (const name of [...inFlight(), ...vacantNodes(view)])
-        if (isGivenUp(name)) givenUp.add(name);
+      for (const name of givenUp.keys()) if (!isOnlyBegun(name)) givenUp.delete(name);
+      for (const name of [...inFlight(), ...vacantNodes(view)]) {
+        const since = givenUp.get(name) ?? now();
+        if (isGivenUp(name) && now() - since < UNDONE_WITHIN_MS) givenUp.set(name, since);
         else updated.add(name);
+      }
       const wasBegun = updated.delete(pod.node);
       // What goes on after all is counted as what begins.
-      if (!wasBegun || givenUp.delete(pod.node)) {
+      if (!wasBegun || givenUp.has(pod.node)) {
         const counted = updated.intersection(permitted.eligible).size;
         const before = [...permitted.selected].filter((name) => name > pod.node && !updated.has(name)).length;
         const beyond = withinPartition({ updated: counted + before, permitted: permitted.permitted });
         if (beyond) found.push(beyond);
       }
       return () => {
+        givenUp.delete(pod.node);
         for (const each of found) report.finding(each, what);
       };
     },

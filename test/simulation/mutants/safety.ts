@@ -182,6 +182,25 @@ export const safety: readonly Mutant[] = [
     hunt: history({}, at(9, { do: 'partition', nodes: 2 }), release(10), at(40, { do: 'partition', nodes: 0 })),
   },
   {
+    name: 'partition-is-ignored-once-out-of-service',
+    whose: 'S9',
+    story:
+      'an update that took its pod out of service goes on, although the partition meanwhile leaves its node to the old version',
+    breaks: ['S9'],
+    file: 'src/rollout/decision/slots.ts',
+    find: 'return record.partitionAllows && pod.facts.revision',
+    replace: 'return (record.partitionAllows || isOutOfService(record)) && pod.facts.revision',
+    hunt: atEachWrite(
+      [{ kind: 'refuse', status: 500 }],
+      { ...inPlace, limit: '2' },
+      at(8, { do: 'offline', node: 'node-2' }),
+      release(60),
+      at(60.3, { do: 'partition', nodes: 2 }),
+      at(60.3, { do: 'online', node: 'node-2' }),
+      at(200, { do: 'partition', nodes: 0 }),
+    ),
+  },
+  {
     name: 'placement-retires-too',
     whose: 'our own, S10',
     story: 'of two old pods on a surging node, placement deletes the one that the rollout keeps',
