@@ -129,7 +129,7 @@ export const createConsentCheck = ({ report, actual, now, clockOf }: ConsentOpti
   /** An agent deletes a pod of a native DaemonSet. */
   const deletePod = (call: Call, pod: PodState, what: string): (() => void) => {
     check('S12');
-    const { preconditions = {} } = (call.options ?? {}) as { preconditions?: { resourceVersion?: string } };
+    const { preconditions = {} } = call.options ?? {};
     const wanted = targetKnownTo(call.process);
     const found: (Finding | undefined)[] = [isBoundToPod(call.options)];
     const add = (invariant: InvariantId, why: string): void => void found.push({ invariant, why });

@@ -286,8 +286,8 @@ export const createProgressCheck = (
       pendingCalls.set(call.process, calls.add(call));
     },
     onResponse(call) {
-      const { preconditions } = (call.options ?? {}) as { preconditions?: { uid?: string } };
-      if (preconditions?.uid !== undefined) deletedBy.set(preconditions.uid, call.process);
+      const uid = call.options?.preconditions?.uid;
+      if (uid !== undefined) deletedBy.set(uid, call.process);
       pendingCalls.get(call.process)?.delete(call);
       checkIdle();
     },

@@ -12,12 +12,10 @@ interface Versioned {
 }
 
 /** The resourceVersion that a write depends on. */
-const preconditionOf = ({ body, options }: Call): number => {
-  const { preconditions } = (options ?? {}) as { preconditions?: { resourceVersion?: string } };
-  return Number(
-    preconditions?.resourceVersion ?? (body as Versioned | undefined)?.metadata?.resourceVersion ?? Number.NaN,
+const preconditionOf = ({ body, options }: Call): number =>
+  Number(
+    options?.preconditions?.resourceVersion ?? (body as Versioned | undefined)?.metadata?.resourceVersion ?? Number.NaN,
   );
-};
 
 /**
  * The result of an image pull is written by a part of the manager that makes no updates and watches pods on its own. An

@@ -1,3 +1,4 @@
+import type { DeleteOptions } from 'kubernetes-types/meta/v1.d.ts';
 import { defineResource, type ObjectRef, type Resource } from '../../../src/kube/index.ts';
 import type { HttpRequest } from '../../../src/kube/testing/index.ts';
 
@@ -15,7 +16,7 @@ export interface Call {
   /** Parsed; undefined without one, and for a delete. */
   body: unknown;
   /** The options of a delete. */
-  options: object | undefined;
+  options: DeleteOptions | undefined;
   query: URLSearchParams;
 }
 
