@@ -4,7 +4,6 @@ import {
   createReflector,
   createWorkQueue,
   type EventRecorder,
-  isKubeError,
   type KubeClient,
   nodes,
   splitKey,
@@ -20,7 +19,7 @@ import {
   withoutCircle,
   withPlan,
 } from '../rollout/index.ts';
-import { createKeyedBackoff, type Env } from '../runtime/index.ts';
+import type { Env } from '../runtime/index.ts';
 import { createInformers } from './informers.ts';
 import type { DaemonSetObject, DaemonSetView } from './kind.ts';
 import type { ControllerMetrics, ManagedKind, When } from './kind-adapter.ts';
@@ -86,7 +85,7 @@ const CONNECTION_TIMEOUT_MS = 120_000;
 const CLOCK_SLACK_MS = 1_000;
 /** Pods of one DaemonSet that can't be listed for longer keep nobody else waiting. */
 const POD_SYNC_TIMEOUT_MS = 30_000;
-/** A reconcile that failed is retried with this back-off, however many events ask for it. */
+/** Of a reconcile that failed. */
 const RECONCILE_BACKOFF = { baseMs: 250, maxMs: 30_000 };
 
 /** A DaemonSet that is managed. */
@@ -114,7 +113,6 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
   const env: Env = { ...options.env, log: options.env.log.with({ controller: kind.controller }) };
   const { clock } = env;
   const reconcilers = new Map<string, Entry<V>>();
-  const backoff = createKeyedBackoff(RECONCILE_BACKOFF);
   /** Reconcilers that were closed, until their last write and their cache have ended: their DaemonSets' keys. */
   const closing = new Map<Promise<unknown>, string>();
   let queue: Pick<WorkQueue, 'add' | 'addAt'> | undefined;
@@ -308,21 +306,15 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
   };
 
   const reconcile = async (key: string, signal: AbortSignal): Promise<ReconcileResult> => {
-    const now = clock.now();
-    const nextAttemptAt = backoff.nextAttemptAt(key, now);
-    if (nextAttemptAt > now) return { requeueAt: nextAttemptAt };
     const entry = reconcilers.get(key);
     entry?.pace.done();
     try {
       const result = await (entry ? entry.reconciler.reconcile(signal) : reconcileUnmanaged(key, signal));
-      backoff.reset(key);
       if (entry) entry.succeededAt = clock.now();
       return result;
     } catch (error) {
       // It was closed meanwhile: its failure no longer matters.
       if (entry && reconcilers.get(key) !== entry) return {};
-      const asked = isKubeError(error) ? error.retryAfterSeconds : undefined;
-      backoff.failed(key, clock.now(), asked === undefined ? undefined : asked * 1000);
       throw error;
     }
   };
@@ -357,6 +349,7 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
         env,
         concurrency: CONCURRENCY,
         perGroup: PER_NAMESPACE,
+        backoff: RECONCILE_BACKOFF,
         ...(metrics.queue && { metrics: metrics.queue }),
         process: reconcile,
       });

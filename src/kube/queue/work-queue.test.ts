@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { createTestClock, settle } from '../../../test/support/index.ts';
+import { createTestClock, settle, type TestClock } from '../../../test/support/index.ts';
+import { type LogFields, silentLogger } from '../../runtime/index.ts';
 import { KubeError } from '../client/errors.ts';
 import { testEnv } from '../testing/index.ts';
 import { createWorkQueue, type WorkQueueOptions } from './work-queue.ts';
 
 /** A queue whose work ends when the test says so. */
-const setUp = (options: Partial<WorkQueueOptions> = {}) => {
-  const clock = createTestClock();
+const setUp = ({ clock = createTestClock(), ...options }: Partial<WorkQueueOptions> & { clock?: TestClock } = {}) => {
   const started: string[] = [];
   const open = new Map<string, { end: (outcome?: { requeueAt?: number }) => void; fail: (error: Error) => void }>();
   const queue = createWorkQueue({
@@ -92,6 +92,43 @@ test('retries errors with back-off per key, which success resets; other keys do 
     await clock.advance(1_000);
     assert.deepEqual(take(), ['bad'], 'and the delay does not grow');
   }
+});
+
+test('a key that failed waits as long as the log says, whatever asks for it, and no longer once its cause has changed', async () => {
+  const said: LogFields[] = [];
+  const results: string[] = [];
+  const clock = createTestClock();
+  const { queue, stop, end, fail, take } = setUp({
+    clock,
+    env: { ...testEnv(clock), log: { ...silentLogger, warn: (_msg, fields = {}) => void said.push(fields) } },
+    backoff: { baseMs: 1_000, maxMs: 4_000 },
+    metrics: { worked: (_seconds, result) => void results.push(result) },
+  });
+  void queue.run(stop.signal);
+  queue.add('bad');
+  await settle();
+  for (const failures of [1, 2, 3]) {
+    assert.deepEqual(take(), ['bad']);
+    // What asks for it while it is being processed does not come before the retry either.
+    queue.add('bad');
+    await fail('bad');
+    const retryMs = Number(said.at(-1)?.['retryMs']);
+    assert.equal(said.at(-1)?.['failures'], failures);
+    for (const ask of [() => queue.add('bad'), () => queue.addAt('bad', clock.now() + 1)]) {
+      ask();
+      await clock.advance(1);
+    }
+    await clock.advance(retryMs - 3);
+    assert.deepEqual(take(), [], `nothing within ${retryMs} ms`);
+    await clock.advance(1);
+  }
+  assert.deepEqual(take(), ['bad']);
+  await fail('bad');
+  assert.deepEqual(results, ['error', 'error', 'error', 'error'], 'and no reconcile is counted that never ran');
+  queue.retry('bad');
+  await settle();
+  assert.deepEqual(take(), ['bad']);
+  await end('bad');
 });
 
 test('the earliest of several times of a key counts, and all keys share one timer', async () => {

@@ -24,8 +24,8 @@ export interface WorkQueueOptions {
   /** The group of a key. Default: its namespace. */
   groupOf?: (key: string) => string;
   /**
-   * Reconciles one key. An error is logged and retried with back-off; success resets the key's failures. The signal is the
-   * one passed to `run`.
+   * Reconciles one key. An error is logged and retried with back-off, and nothing that asks for the key before that makes it
+   * earlier; success resets the key's failures. The signal is the one passed to `run`.
    */
   process: (key: string, signal: AbortSignal) => Promise<{ requeueAt?: number } | void>;
   /** Per-key back-off after errors. Default: 0.2 s, doubling to 60 s. */
@@ -38,6 +38,8 @@ export interface WorkQueue {
   add(key: string): void;
   /** Adds a key at `timeMs` (milliseconds since the epoch). The earliest of several times counts. */
   addAt(key: string, timeMs: number): void;
+  /** Adds a key whose failures have had a cause that has changed: it need not wait for their back-off. */
+  retry(key: string): void;
   /** Keys waiting for a worker. */
   readonly depth: number;
   /** Processes keys, including those added before, until `signal` aborts; resolves when running work has finished. */
@@ -69,7 +71,8 @@ export const createWorkQueue = (options: WorkQueueOptions): WorkQueue => {
   const active = new Set<string>();
   /** Keys that were added while they were being processed, with the time of that. */
   const readded = new Map<string, number>();
-  const failures = new Map<string, number>();
+  /** How often in a row a key has failed, and when it may be tried again. */
+  const failing = new Map<string, { failures: number; retryAt: number }>();
   let running: { signal: AbortSignal; idle: () => void } | undefined;
   let started = false;
   let pumpScheduled = false;
@@ -84,11 +87,17 @@ export const createWorkQueue = (options: WorkQueueOptions): WorkQueue => {
   const add = (key: string): void => {
     if (waiting.has(key)) return;
     const now = env.clock.now();
-    if (!active.has(key)) enqueue(key, now);
-    else if (!readded.has(key)) readded.set(key, now);
+    const retryAt = failing.get(key)?.retryAt ?? now;
+    if (active.has(key)) {
+      if (!readded.has(key)) readded.set(key, now);
+      // Farther away only if the clock was set back.
+    } else if (retryAt > now && retryAt <= now + backoff.maxMs) timers.set(key, retryAt);
+    else enqueue(key, now);
   };
 
   const timers = createTimerHeap(env.clock, add);
+
+  const addAt = (key: string, timeMs: number): void => (timeMs <= env.clock.now() ? add(key) : timers.set(key, timeMs));
 
   // Not synchronously in `add`: the caller finishes its own work before processing starts.
   const schedulePump = (): void => {
@@ -123,7 +132,7 @@ export const createWorkQueue = (options: WorkQueueOptions): WorkQueue => {
     let result: 'success' | 'requeue_after' | 'error' = 'success';
     try {
       const outcome = await process(key, signal);
-      failures.delete(key);
+      failing.delete(key);
       if (outcome?.requeueAt !== undefined) {
         result = 'requeue_after';
         timers.set(key, outcome.requeueAt);
@@ -136,7 +145,8 @@ export const createWorkQueue = (options: WorkQueueOptions): WorkQueue => {
     active.delete(key);
     const since = readded.get(key);
     readded.delete(key);
-    if (since !== undefined) enqueue(key, since);
+    // After a failure its retry is due anyway.
+    if (since !== undefined && !failing.has(key)) enqueue(key, since);
     if (running?.signal.aborted && active.size === 0) running.idle();
   };
 
@@ -144,17 +154,22 @@ export const createWorkQueue = (options: WorkQueueOptions): WorkQueue => {
     if (signal.aborted) return;
     const asked = isKubeError(error) ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
     // A server that says when to come back is busy, and is not to be avoided for longer each time.
-    const count = (failures.get(key) ?? 0) + (asked > 0 ? 0 : 1);
-    failures.set(key, count);
-    const delay = Math.max(backoffMs(count, backoff, env.random), Math.min(asked, backoff.maxMs));
-    env.log.warn('processing failed', { key, error, failures: count, retryMs: Math.round(delay) });
+    const failures = (failing.get(key)?.failures ?? 0) + (asked > 0 ? 0 : 1);
+    const delay = Math.max(backoffMs(failures, backoff, env.random), Math.min(asked, backoff.maxMs));
+    const retryAt = env.clock.now() + delay;
+    failing.set(key, { failures, retryAt });
+    env.log.warn('processing failed', { key, error, failures, retryMs: Math.round(delay) });
     metrics.retried?.();
-    timers.set(key, env.clock.now() + delay);
+    timers.set(key, retryAt);
   };
 
   return {
     add,
-    addAt: (key, timeMs) => (timeMs <= env.clock.now() ? add(key) : timers.set(key, timeMs)),
+    addAt,
+    retry(key) {
+      failing.delete(key);
+      add(key);
+    },
     get depth() {
       return waiting.size;
     },
