@@ -26,6 +26,7 @@ export type { ClientOptions, RequestReport } from './client/options.ts';
 export { listAll, pagesOf } from './client/pages.ts';
 export { defineResource, keyOf, metadataOf, splitKey } from './client/resource.ts';
 export type {
+  CacheFailure,
   CallOptions,
   DeleteOptions,
   KubeClient,

@@ -1,7 +1,7 @@
-import { type Env, sleep } from '../../runtime/index.ts';
+import { backoffMs, type Env, sleep, type Timer } from '../../runtime/index.ts';
 import { isOlder, isOlderOrSame } from '../client/formats.ts';
 import { keyOf } from '../client/resource.ts';
-import type { KubeObject, ReflectorHandler, Store } from '../client/types.ts';
+import type { CacheFailure, KubeObject, ReflectorHandler, Store } from '../client/types.ts';
 import { createStore, type Indexers, type MutableStore } from './store.ts';
 
 interface Cached<P> {
@@ -22,14 +22,36 @@ export interface ReflectorCache<T, P> {
   stage(): Staging<T> & { commit(mayBeOlder: boolean, signal: AbortSignal): Promise<void> };
   /** Applies one event of a watch that has reached `streamVersion`. Stale and repeated events change nothing. */
   apply(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: T, streamVersion: string): void;
+  /** See `Reflector`. */
+  readonly failures: readonly CacheFailure[];
+  /** Tries nothing again from here on. */
+  stop(): void;
 }
 
 /** Changes that are delivered to handlers before other work gets a turn of the event loop. */
 const DELIVERIES_PER_TURN = 1000;
+/** What failed is tried again after this long, even if its object does not change. */
+const RETRY = { baseMs: 1_000, maxMs: 30_000 };
+
+/** What a step of the cache does for a key. One that fails is repeated until it, or a later one of its kind, succeeds. */
+type Step = 'apply' | 'add' | 'remove' | 'sync';
+
+/** Some handlers threw, the first of them `cause`; the others have what was delivered. */
+class DeliveryError<H> extends Error {
+  readonly behind: ReadonlySet<H>;
+  constructor(behind: ReadonlySet<H>, cause: unknown) {
+    super('a cache handler failed', { cause });
+    this.name = 'DeliveryError';
+    this.behind = behind;
+  }
+}
 
 /**
  * The state of a reflector: projected values with the UID and version of their objects, and the handlers of changes. An
  * object with the same name but another UID is a different object: handlers see a remove, then an upsert of a new key.
+ *
+ * An object whose projection throws stays as it was, and one that a handler throws for counts as not delivered: both are
+ * among the `failures` until a later try succeeds. Whoever decides by this cache has to look at them.
  */
 export const createReflectorCache = <T extends KubeObject, P>(options: {
   env: Env;
@@ -46,14 +68,91 @@ export const createReflectorCache = <T extends KubeObject, P>(options: {
   let cache = newStore();
   let everSynced = false;
 
-  const notify = (targets: Iterable<ReflectorHandler<P>>, call: (handler: ReflectorHandler<P>) => void): void => {
-    for (const handler of targets) {
+  type Handler = ReflectorHandler<P>;
+  /** By step and key. `behind`: the handlers that threw; none if the projection did. */
+  const failed = new Map<string, CacheFailure & { behind: ReadonlySet<Handler>; retry: () => void }>();
+  /** Handlers to call; those that are behind do not know what was delivered last. */
+  interface Delivery {
+    targets: Iterable<Handler>;
+    isBehind: (handler: Handler) => boolean;
+  }
+  let retries = 0;
+  let timer: Timer | undefined;
+  let stopped = false;
+
+  const retryLater = (): void => {
+    if (failed.size === 0) {
+      retries = 0;
+      timer?.cancel();
+      timer = undefined;
+    } else if (timer === undefined && !stopped) {
+      retries += 1;
+      timer = env.clock.timer(backoffMs(retries, RETRY), () => {
+        timer = undefined;
+        for (const { retry } of [...failed.values()]) retry();
+        retryLater();
+      });
+    }
+  };
+
+  const failuresChanged = (): void => {
+    for (const handler of handlers) {
       try {
-        call(handler);
+        handler.failuresChanged?.();
       } catch (error) {
-        env.log.error('a cache handler failed', { error });
+        env.log.error('a cache handler failed to take note of a failure', { error });
       }
     }
+    retryLater();
+  };
+
+  const forget = (step: Step, key: string): void => {
+    if (failed.size > 0 && failed.delete(`${step} ${key}`)) failuresChanged();
+  };
+
+  /** Runs a step for these handlers; one that throws is noted, and repeated for those that need it. */
+  const attempt = (
+    step: Step,
+    key: string,
+    object: KubeObject | undefined,
+    audience: Iterable<Handler>,
+    run: (delivery: Delivery) => void,
+  ): void => {
+    const tryOnce = (isRetry: boolean): void => {
+      const before = failed.size > 0 ? failed.get(`${step} ${key}`) : undefined;
+      const isBehind = (handler: Handler): boolean => before?.behind.has(handler) ?? false;
+      const others = isRetry && before !== undefined && before.behind.size > 0;
+      const targets = others ? [...audience].filter((handler) => isBehind(handler) && handlers.has(handler)) : audience;
+      try {
+        run({ targets, isBehind });
+        forget(step, key);
+      } catch (thrown) {
+        const { behind, error } =
+          thrown instanceof DeliveryError
+            ? { behind: thrown.behind as ReadonlySet<Handler>, error: thrown.cause }
+            : { behind: before?.behind ?? new Set<Handler>(), error: thrown };
+        failed.set(`${step} ${key}`, { key, object, error, behind, retry: () => tryOnce(true) });
+        if (before) return;
+        env.log.error('failed to take in an object: what depends on it waits for the next try', { key, error });
+        failuresChanged();
+      }
+    };
+    tryOnce(false);
+  };
+
+  /** Calls every handler, whichever of them throw. */
+  const notify = ({ targets, isBehind }: Delivery, call: (handler: Handler, isBehind: boolean) => void): void => {
+    const behind = new Set<Handler>();
+    let first: unknown;
+    for (const handler of targets) {
+      try {
+        call(handler, isBehind(handler));
+      } catch (error) {
+        if (behind.size === 0) first = error;
+        behind.add(handler);
+      }
+    }
+    if (behind.size > 0) throw new DeliveryError(behind, first);
   };
 
   const identity = (object: T): { uid: string; version: string } => ({
@@ -61,32 +160,78 @@ export const createReflectorCache = <T extends KubeObject, P>(options: {
     version: object.metadata?.resourceVersion ?? '',
   });
 
-  /** Stores the object's projection; false when the object is not cached. `held`: what the cache has under its name. */
-  const put = (into: MutableStore<Cached<P>>, key: string, object: T, held: Cached<P> | undefined): boolean => {
-    try {
-      const { uid, version } = identity(object);
-      const value = project(object, held?.uid === uid ? held.value : undefined);
-      if (value === undefined) return false;
-      into.set(key, { value, uid, version });
-      return true;
-    } catch (error) {
-      env.log.error('leaving out an object whose projection failed', { key, error });
-      return false;
-    }
+  /** What the cache keeps of an object; undefined: nothing. `held`: what it has under its name. */
+  const toCached = (object: T, held: Cached<P> | undefined): Cached<P> | undefined => {
+    const { uid, version } = identity(object);
+    const value = project(object, held?.uid === uid ? held.value : undefined);
+    return value === undefined ? undefined : { value, uid, version };
   };
+
+  const notifyRemoved = (key: string, { value }: Cached<P>, audience: Iterable<Handler>): void => {
+    forget('apply', key);
+    attempt('remove', key, undefined, audience, (delivery) =>
+      notify(delivery, (handler) => handler.remove?.(key, value)),
+    );
+  };
+
+  const remove = (key: string): void => {
+    const held = cache.delete(key);
+    if (held === undefined) forget('apply', key);
+    else notifyRemoved(key, held, handlers);
+  };
+
+  const notifyUpserted = (key: string, found: Cached<P>, before: Cached<P> | undefined, delivery: Delivery): void => {
+    const previous = before?.uid === found.uid ? before.value : undefined;
+    notify(delivery, (handler, isBehind) => handler.upsert?.(key, found.value, isBehind ? undefined : previous));
+  };
+
+  const notifySynced = (audience: Iterable<Handler>): void =>
+    attempt('sync', '', undefined, audience, (delivery) => notify(delivery, (handler) => handler.synced?.()));
+
+  /** Brings an object into the cache, and what it is now to the handlers. */
+  const take = (key: string, object: T): void =>
+    attempt('apply', key, object, handlers, (delivery) => {
+      const held = cache.get(key);
+      const next = toCached(object, held);
+      if (!next) {
+        remove(key);
+        return;
+      }
+      cache.set(key, next);
+      notifyUpserted(key, next, held, delivery);
+    });
 
   const stage: ReflectorCache<T, P>['stage'] = () => {
     const staged = newStore();
+    /** Objects whose projection threw. */
+    const unread = new Map<string, T>();
     return {
       put(object) {
         const key = keyOf(object);
         const held = cache.get(key);
         const { uid, version } = identity(object);
+        unread.delete(key);
         // Unchanged: keep the old value, so that references to it stay valid and handlers need not be called.
-        if (held !== undefined && held.uid === uid && held.version === version && version !== '') staged.set(key, held);
-        else if (!put(staged, key, object, held)) staged.delete(key);
+        if (held !== undefined && held.uid === uid && held.version === version && version !== '') {
+          staged.set(key, held);
+          return;
+        }
+        try {
+          const next = toCached(object, held);
+          if (next) staged.set(key, next);
+          else staged.delete(key);
+        } catch {
+          // Its state of before is better than none: it exists.
+          if (held?.uid === uid) staged.set(key, held);
+          else staged.delete(key);
+          unread.set(key, object);
+        }
       },
-      drop: (object) => void staged.delete(keyOf(object)),
+      drop(object) {
+        const key = keyOf(object);
+        unread.delete(key);
+        staged.delete(key);
+      },
       async commit(mayBeOlder, signal) {
         const old = cache;
         if (!mayBeOlder) {
@@ -104,27 +249,27 @@ export const createReflectorCache = <T extends KubeObject, P>(options: {
           deliveries += 1;
           if (deliveries % DELIVERIES_PER_TURN === 0) await sleep(env.clock, 0, signal);
         };
-        for (const [key, { value, uid }] of old.entries()) {
+        for (const { key, object } of [...failed.values()])
+          if (object !== undefined && !staged.get(key) && !unread.has(key)) forget('apply', key);
+        // Before anything is decided by the new state.
+        for (const [key, object] of unread) take(key, object);
+        for (const [key, held] of old.entries()) {
           const found = staged.get(key);
-          if (found !== undefined && found.uid === uid) continue;
-          notify(audience, (handler) => handler.remove?.(key, value));
+          if (found !== undefined && found.uid === held.uid) continue;
+          notifyRemoved(key, held, audience);
           await turn();
         }
         for (const [key, found] of staged.entries()) {
           const before = old.get(key);
-          if (before === found) continue;
-          const previous = before?.uid === found.uid ? before.value : undefined;
-          notify(audience, (handler) => handler.upsert?.(key, found.value, previous));
+          if (before === found || unread.has(key)) continue;
+          attempt('apply', key, undefined, audience, (delivery) => {
+            if (cache.get(key) === found) notifyUpserted(key, found, before, delivery);
+          });
           await turn();
         }
-        notify(audience, (handler) => handler.synced?.());
+        notifySynced(audience);
       },
     };
-  };
-
-  const remove = (key: string): void => {
-    const held = cache.delete(key);
-    if (held !== undefined) notify(handlers, (handler) => handler.remove?.(key, held.value));
   };
 
   return {
@@ -144,8 +289,11 @@ export const createReflectorCache = <T extends KubeObject, P>(options: {
     addHandler(handler) {
       handlers.add(handler);
       if (everSynced) {
-        for (const [key, { value }] of cache.entries()) notify([handler], (one) => one.upsert?.(key, value, undefined));
-        notify([handler], (one) => one.synced?.());
+        for (const [key, cached] of cache.entries())
+          attempt('add', key, undefined, [handler], (delivery) => {
+            if (cache.get(key) === cached) notifyUpserted(key, cached, undefined, delivery);
+          });
+        notifySynced([handler]);
       }
       return () => handlers.delete(handler);
     },
@@ -155,19 +303,20 @@ export const createReflectorCache = <T extends KubeObject, P>(options: {
       const held = cache.get(key);
       const { uid, version } = identity(object);
       if (type === 'DELETED') {
-        if (held !== undefined && !isOlder(version, held.version)) remove(key);
+        if (held === undefined || !isOlder(version, held.version)) remove(key);
         return;
       }
       // Without `held`, only the stream's position tells a new object from a stale event of a deleted one.
       if (isOlderOrSame(version, held?.version ?? streamVersion)) return;
       if (held !== undefined && held.uid !== uid) remove(key);
-      if (!put(cache, key, object, held)) {
-        remove(key);
-        return;
-      }
-      const value = cache.get(key)?.value;
-      const previous = held?.uid === uid ? held.value : undefined;
-      if (value !== undefined) notify(handlers, (handler) => handler.upsert?.(key, value, previous));
+      take(key, object);
+    },
+    get failures() {
+      return [...failed.values()];
+    },
+    stop(): void {
+      stopped = true;
+      timer?.cancel();
     },
   };
 };

@@ -1,7 +1,7 @@
 import { type BackoffOptions, backoffMs, type Env, sleep } from '../../runtime/index.ts';
 import { isKubeError, type KubeErrorCode } from '../client/errors.ts';
 import { compareVersions, isOlder } from '../client/formats.ts';
-import type { KubeObject, ReflectorHandler, Store, WatchEvent } from '../client/types.ts';
+import type { CacheFailure, KubeObject, ReflectorHandler, Store, WatchEvent } from '../client/types.ts';
 import { createReflectorCache } from './reflector-cache.ts';
 import { listPages, NotStreamedError, readInitialEvents, type Selection, selectors } from './snapshot.ts';
 import type { Indexers } from './store.ts';
@@ -10,8 +10,8 @@ export interface ReflectorOptions<T extends KubeObject, P> extends Selection<T> 
   env: Env;
   /**
    * What the cache keeps of an object; the object itself is dropped. Undefined: the object is not cached, and removed if
-   * it was. Must not change the object. When it throws, the object is left out and the error logged. `known`: what it keeps
-   * of an earlier version, with the same UID.
+   * it was. Must not change the object. When it throws, the cache keeps what it has of the object, which is among the
+   * `failures` until a later try succeeds. `known`: what it keeps of an earlier version, with the same UID.
    */
   project: (object: T, known?: P) => P | undefined;
   indexes?: Indexers<P>;
@@ -36,11 +36,13 @@ export interface Reflector<P> {
   readonly resourceVersion: string | undefined;
   /** When the last event or bookmark arrived (milliseconds since the epoch); 0 before the first. */
   readonly lastActivityAt: number;
+  /** Objects that could not be taken in: nothing may be decided that depends on them. Each is tried again now and then. */
+  readonly failures: readonly CacheFailure[];
   /** Delivers the current state to `handler`, if there is one, and every change from then on. Returns its removal. */
   addHandler(handler: ReflectorHandler<P>): () => void;
   /**
    * Lists again if the watch has passed this version of an object, which it should have delivered and has not: its event was
-   * lost. Once for each version: a list, too, leaves out an object whose projection fails.
+   * lost. Once for each version: a list does not deliver an object whose projection fails either.
    */
   relistIfPast(missed: string): void;
 }
@@ -239,6 +241,9 @@ export const createReflector = <T extends KubeObject, P>(options: ReflectorOptio
     get lastActivityAt() {
       return lastActivityAt;
     },
+    get failures() {
+      return cache.failures;
+    },
     addHandler: (handler) => cache.addHandler(handler),
     relistIfPast(missed) {
       const isPast = version !== undefined && (compareVersions(version, missed) ?? -1) >= 0;
@@ -270,6 +275,7 @@ export const createReflector = <T extends KubeObject, P>(options: ReflectorOptio
     async run(signal) {
       if (running) throw new Error('this reflector is already running');
       running = true;
+      signal.addEventListener('abort', cache.stop, { once: true });
       while (!signal.aborted) {
         const startedAt = env.clock.now();
         let delay: number;

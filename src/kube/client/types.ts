@@ -125,13 +125,27 @@ export interface KubeClient {
   close(): Promise<void>;
 }
 
-/** Receives the changes of a reflector. Handlers must not throw: errors are logged and do not affect other handlers. */
+/** An object that a cache or one of its handlers could not take in: what they have of it may be out of date, or missing. */
+export interface CacheFailure {
+  /** As in the store; empty: no single object. */
+  key: string;
+  /** As the API server sent it; undefined where only a handler failed. */
+  object: KubeObject | undefined;
+  error: unknown;
+}
+
+/**
+ * Receives the changes of a reflector. When one throws, the others are called all the same, and the object is among the
+ * reflector's `failures` until it is delivered again without an error.
+ */
 export interface ReflectorHandler<P> {
   /** `previous` is the value in the store before; undefined for a new key. */
   upsert?(key: string, value: P, previous: P | undefined): void;
   remove?(key: string, previous: P): void;
   /** Called after each list or relist has been applied and delivered, including missed deletes. */
   synced?(): void;
+  /** The reflector's `failures` have changed. */
+  failuresChanged?(): void;
 }
 
 /** The read side of a reflector's cache. Keys are `namespace/name`, or `name` for cluster-scoped objects. */
