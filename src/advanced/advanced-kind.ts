@@ -52,6 +52,7 @@ export const createAdvancedKind = ({
           return metadata.resourceVersion ?? '';
         },
         manage: (input) => management.manage(input),
+        reportError: (view, what) => management.reportError(view, what),
         finalize: (view, signal) => management.finalize(view, signal),
         isPlacing: management.isPlacing,
         eventHandlers: management.eventHandlers,

@@ -19,7 +19,7 @@ import type { PodSync } from './podcontrol/sync-pod.ts';
 import type { CurrentRevision } from './revisions/sync-history.ts';
 import type { TargetFinder } from './revisions/target.ts';
 import { countNode, createStatusCounts } from './status/counts.ts';
-import { createStatusWriter, statusOf } from './status/status.ts';
+import { createStatusWriter, statusOf, statusOnError } from './status/status.ts';
 
 export interface PodManagementOptions extends ReconcilerContext<AdvancedView, CachedPod> {
   finder: TargetFinder;
@@ -187,6 +187,11 @@ export const createPodManagement = (options: PodManagementOptions) => {
         finalizerAt,
         status.update(view, next, progressFor(decision)),
       );
+    },
+    /** Says that something about the DaemonSet cannot be computed. */
+    reportError(latest: AdvancedView, what: string): void {
+      const view = status.withLastWrite(latest);
+      status.update(view, statusOnError(view, what, clock.now()), 'reached');
     },
     /** `manage` for a DaemonSet that is being deleted: its pods go through their hook, and nothing else is started. */
     async finalize(latest: AdvancedView, signal: AbortSignal): Promise<number | undefined> {

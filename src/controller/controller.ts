@@ -11,6 +11,7 @@ import {
 } from '../kube/index.ts';
 import {
   type Approval,
+  formatPlanName,
   type ImageRequests,
   type Ledger,
   type NodeInfo,
@@ -19,8 +20,9 @@ import {
   withoutCircle,
   withPlan,
 } from '../rollout/index.ts';
-import type { Env } from '../runtime/index.ts';
+import { anySignal, type Env } from '../runtime/index.ts';
 import { createInformers } from './informers.ts';
+import { firstFailure, type InternalError } from './internal-error.ts';
 import type { DaemonSetObject, DaemonSetView } from './kind.ts';
 import type { ControllerMetrics, ManagedKind, When } from './kind-adapter.ts';
 import { createOrder, type Order } from './order.ts';
@@ -74,6 +76,8 @@ export interface RolloutSnapshot {
   summary: Summary | undefined;
   /** When a reconcile last succeeded, epoch ms; undefined before the first. */
   reconciledAt: number | undefined;
+  /** Something about it cannot be computed: nothing of it is updated, and what its ledger holds may be wrong. */
+  hasError: boolean;
 }
 
 /** DaemonSets reconciled at the same time, and those of one namespace; each by one worker at a time. */
@@ -115,7 +119,9 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
   const reconcilers = new Map<string, Entry<V>>();
   /** Reconcilers that were closed, until their last write and their cache have ended: their DaemonSets' keys. */
   const closing = new Map<Promise<unknown>, string>();
-  let queue: Pick<WorkQueue, 'add' | 'addAt'> | undefined;
+  /** DaemonSets whose reconciler has failed and was closed, until another one has taken its place. */
+  const replacing = new Set<string>();
+  let queue: Pick<WorkQueue, 'add' | 'addAt' | 'retry'> | undefined;
   let running: AbortSignal | undefined;
 
   const enqueueAll = (): void => {
@@ -124,7 +130,8 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
   };
 
   const enqueue = (key: string, when: When = 'now'): void => {
-    queue?.addAt(key, reconcilers.get(key)?.pace.nextAt(when) ?? clock.now());
+    if (when === 'retry') queue?.retry(key);
+    else queue?.addAt(key, reconcilers.get(key)?.pace.nextAt(when) ?? clock.now());
   };
 
   const order = options.order ?? createOrder(clock);
@@ -133,7 +140,7 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
   order.onChange(() => {
     for (const key of circular) {
       const entry = reconcilers.get(key);
-      if (entry) entry.reconciler.update(planned(entry.view));
+      if (entry) update(entry);
       else circular.delete(key);
     }
   });
@@ -142,14 +149,34 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
     env,
     namespaces: options.namespaces,
     plansChanged() {
-      for (const { reconciler, view } of reconcilers.values())
-        if (view.policy.policy.rolloutPlan) reconciler.update(planned(view));
+      for (const entry of reconcilers.values()) if (entry.view.policy.policy.rolloutPlan) update(entry);
     },
     approvalsChanged() {
       for (const { reconciler, view } of reconcilers.values())
         if (view.policy.policy.rolloutPlan) reconciler.setApprovals(approvalsOf(view));
     },
   });
+
+  const failuresChanged = (): void => {
+    for (const key of reconcilers.keys()) queue?.retry(key);
+  };
+
+  /** The DaemonSet, or its plan, has changed. What is wrong with one must not disturb others. */
+  const update = ({ reconciler, view }: Pick<Entry<V>, 'reconciler' | 'view'>): void => {
+    let next: V;
+    try {
+      next = planned(view);
+    } catch (error) {
+      reconciler.fail(planOf(view), error);
+      return;
+    }
+    reconciler.update(next);
+  };
+
+  const planOf = ({ policy }: V): string => {
+    const plan = policy.policy.rolloutPlan;
+    return plan ? `RolloutPlan ${formatPlanName(plan)}` : 'its rollout plan';
+  };
 
   /** The DaemonSet with the plan that it names. */
   const planned = (view: V): V => {
@@ -184,6 +211,7 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
         remove: (_key: string, node: NodeInfo) => {
           for (const { reconciler } of reconcilers.values()) reconciler.removeNode(node.name);
         },
+        failuresChanged,
       },
     ],
   });
@@ -200,6 +228,22 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
     closing.set(ended, key);
   };
 
+  /** Any node may be one on which a DaemonSet runs, or by which its plan would hold it. */
+  const sharedFailure = (key: string, view: V): InternalError | undefined =>
+    firstFailure('Node', nodeReflector.failures) ??
+    (view.policy.policy.rolloutPlan && plans.failure(view.namespace, view.policy.policy.rolloutPlan)) ??
+    failureInInformers(key, view.uid);
+
+  const failureInInformers = (key: string, uid: string | undefined): InternalError | undefined =>
+    informersOf(key)
+      .map((each) => each.failure(key, uid))
+      .find((failure) => failure !== undefined);
+
+  const informersOf = (key: string) => {
+    const { namespace } = splitKey(key);
+    return informers.filter((each) => each.namespace === undefined || each.namespace === namespace);
+  };
+
   const open = (key: string, view: V, signal: AbortSignal): void => {
     const reconciler = createReconciler({
       kind,
@@ -207,17 +251,17 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
       env,
       events,
       identity,
-      view: planned(view),
+      view,
       nodes: nodeReflector.store,
       sharedSynced,
       isConnected,
       relistIfPast(version) {
-        for (const each of informers)
-          if ([undefined, view.namespace].includes(each.namespace)) each.relistIfPast(version);
+        for (const each of informersOf(key)) each.relistIfPast(version);
       },
       plans: () => (!plans.synced() ? 'missing' : isFresh(plans.lastActivityAt()) ? 'known' : 'stale'),
       revisionsOf,
       enqueue: (when) => enqueue(key, when),
+      sharedFailure: () => sharedFailure(key, reconcilers.get(key)?.view ?? view),
       images: options.images,
       pullsByDefault: options.pullsByDefault ?? false,
       hasImageAgent,
@@ -227,6 +271,7 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
       aheadMs: options.aheadMs,
       metrics,
     });
+    update({ reconciler, view });
     for (const node of nodeReflector.store.values()) reconciler.setNode(node);
     if (view.policy.policy.rolloutPlan) reconciler.setApprovals(approvalsOf(view));
     reconcilers.set(key, {
@@ -248,14 +293,15 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
       env,
       namespace,
       synced: enqueueAll,
+      failuresChanged,
       daemonSets: {
         upsert(key, view) {
           // One that was deleted and created again under the same name was removed before.
           const known = reconcilers.get(key);
           if (known) {
             known.view = view;
-            known.reconciler.update(planned(view));
-          } else if (running) open(key, view, running);
+            update(known);
+          } else if (running && !replacing.has(key)) open(key, view, running);
         },
         remove: close,
       },
@@ -305,7 +351,33 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
     return true;
   };
 
+  /**
+   * A reconciler that has failed is replaced by another one, which reads everything again as after a restart: what the first
+   * one missed is nowhere else.
+   */
+  const replaceFailed = async (key: string, signal: AbortSignal): Promise<void> => {
+    if (reconcilers.get(key)?.reconciler.hasFailed()) {
+      replacing.add(key);
+      close(key);
+    }
+    if (!replacing.has(key)) return;
+    // Its last writes must be in what the other one reads.
+    await Promise.all(closing.entries().flatMap(([ended, of]) => (of === key ? [ended] : [])));
+    const view = informersOf(key)
+      .map((each) => each.daemonSet(key))
+      .find((found) => found !== undefined);
+    if (view && running && !running.aborted && !reconcilers.has(key)) open(key, view, running);
+    replacing.delete(key);
+    const reconciler = reconcilers.get(key)?.reconciler;
+    const timeout = new AbortController();
+    const timer = clock.timer(POD_SYNC_TIMEOUT_MS, () => timeout.abort(new Error('its pods cannot be listed')));
+    await reconciler?.whenSynced(anySignal(signal, timeout.signal)).catch(() => undefined);
+    timer.cancel();
+    signal.throwIfAborted();
+  };
+
   const reconcile = async (key: string, signal: AbortSignal): Promise<ReconcileResult> => {
+    await replaceFailed(key, signal);
     const entry = reconcilers.get(key);
     entry?.pace.done();
     try {
@@ -320,6 +392,8 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
   };
 
   const reconcileUnmanaged = async (key: string, signal: AbortSignal): Promise<ReconcileResult> => {
+    // It may be managed, as far as we can tell.
+    if (failureInInformers(key, undefined)) return {};
     // Writes that are still on their way to pods would be missed there.
     if (!sharedSynced() || closing.values().some((other) => other === key)) return {};
     const stopped = await stopManaging(client, kind, splitKey(key), identity, clock, signal);
@@ -378,7 +452,8 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
       for (const [key, { reconciler, succeededAt }] of reconcilers) {
         const { namespace = '', name } = splitKey(key);
         const { ledger } = reconciler;
-        yield { namespace, name, ledger, summary: reconciler.summary(), reconciledAt: succeededAt };
+        const hasError = reconciler.internalError() !== undefined;
+        yield { namespace, name, ledger, summary: reconciler.summary(), reconciledAt: succeededAt, hasError };
       }
     },
   };

@@ -2,6 +2,7 @@ import { createReflector, type KubeClient, pods, type Store } from '../kube/inde
 import type { Ledger, NodeFacts, NodeInfo } from '../rollout/index.ts';
 import type { Env } from '../runtime/index.ts';
 import type { ImageRequestTracker } from './image-requests.ts';
+import { firstFailure, type InternalError } from './internal-error.ts';
 import { type DaemonSetView, nodeFactsOf, type PodProjection } from './kind.ts';
 import type { Enqueue, KindEventHandlers } from './kind-adapter.ts';
 
@@ -19,6 +20,8 @@ export interface EventHandlersOptions<P> {
   /** Called for every event, also where the ledger has no use for it. */
   kindHandlers: KindEventHandlers<P>;
   enqueue: Enqueue;
+  /** Runs `call`; when that throws, nothing more is decided by this ledger. */
+  guard: (about: string, call: () => void) => void;
 }
 
 const sameFacts = (a: NodeFacts, b: NodeFacts): boolean =>
@@ -34,7 +37,8 @@ const sameFacts = (a: NodeFacts, b: NodeFacts): boolean =>
 
 /** The event handlers of one DaemonSet: they bring what the watches say of nodes and of its pods into its ledger. */
 export const createEventHandlers = <P>(options: EventHandlersOptions<P>) => {
-  const { client, env, ledger, nodes, hasImageAgent, view, projection, imageRequests, kindHandlers, enqueue } = options;
+  const { client, env, ledger, nodes, hasImageAgent, view, projection, imageRequests, kindHandlers, enqueue, guard } =
+    options;
   const { clock } = env;
   const { namespace, uid, podSelector } = view();
 
@@ -72,21 +76,26 @@ export const createEventHandlers = <P>(options: EventHandlersOptions<P>) => {
     project: (pod) => projection.project(pod, uid),
     handlers: [
       {
-        upsert(_key, kept, previous) {
-          const { decisive } = ledger;
-          const pod = projection.facts(kept);
-          if (pod) {
-            ledger.setPod(pod, clock.now());
-            imageRequests.setPod(pod);
-          } else if (previous !== undefined) removePod(previous);
-          podChanged(kept, decisive);
+        upsert(key, kept, previous) {
+          guard(`Pod ${key}`, () => {
+            const { decisive } = ledger;
+            const pod = projection.facts(kept);
+            if (pod) {
+              ledger.setPod(pod, clock.now());
+              imageRequests.setPod(pod);
+            } else if (previous !== undefined) removePod(previous);
+            podChanged(kept, decisive);
+          });
         },
-        remove(_key, previous) {
-          const { decisive } = ledger;
-          removePod(previous);
-          podChanged(previous, decisive);
+        remove(key, previous) {
+          guard(`Pod ${key}`, () => {
+            const { decisive } = ledger;
+            removePod(previous);
+            podChanged(previous, decisive);
+          });
         },
-        synced: imageRequests.podsSynced,
+        synced: () => guard('its Pods', imageRequests.podsSynced),
+        failuresChanged: () => enqueue('retry'),
       },
     ],
   });
@@ -111,6 +120,10 @@ export const createEventHandlers = <P>(options: EventHandlersOptions<P>) => {
       await reflector.run(signal);
     },
     synced: (): boolean => reflector.synced,
+    /** Resolves once the cache has synced; rejects with the signal's reason. */
+    whenSynced: (signal: AbortSignal): Promise<void> => reflector.whenSynced(signal),
+    /** What the cache lacks of its pods; undefined: nothing. */
+    failure: (): InternalError | undefined => firstFailure('Pod', reflector.failures),
     /** The cache of pods. */
     pods: reflector.store,
   };

@@ -1,4 +1,5 @@
 import {
+  type CacheFailure,
   controllerRevisions,
   createReflector,
   type KubeClient,
@@ -6,10 +7,12 @@ import {
   type Reflector,
   type ReflectorHandler,
   type Resource,
+  splitKey,
 } from '../kube/index.ts';
 import type { DaemonRollout } from '../rollout/index.ts';
 import type { Env } from '../runtime/index.ts';
 import { daemonRollouts, isOrphaned, saysManaged } from './daemon-rollout.ts';
+import { firstFailure, type InternalError } from './internal-error.ts';
 import { controllingDaemonSet, type DaemonSetObject, type DaemonSetView, type Kind } from './kind.ts';
 import type { ManagedKind } from './kind-adapter.ts';
 import { type RevisionView, toRevisionView } from './revisions.ts';
@@ -46,6 +49,8 @@ export interface InformersOptions<D extends DaemonSetObject, V extends DaemonSet
   namespace: string | undefined;
   /** Called each time one of the caches has synced. */
   synced: () => void;
+  /** Called each time that what the caches lack has changed. */
+  failuresChanged: () => void;
   daemonSets: ReflectorHandler<V>;
   revisions: ReflectorHandler<RevisionView>;
   rollouts: ReflectorHandler<RolloutView>;
@@ -53,16 +58,22 @@ export interface InformersOptions<D extends DaemonSetObject, V extends DaemonSet
 
 const OWNER = 'owner';
 
+/** An object that cannot be read may belong to anybody, unless it names other owners. */
+const mayBeOwnedBy = (object: KubeObject | undefined, uid: string | undefined): boolean => {
+  const owners = object?.metadata?.ownerReferences;
+  return !Array.isArray(owners) || owners.length === 0 || owners.some((owner) => owner?.uid === uid);
+};
+
 /** The caches of DaemonSets, their revisions and their DaemonRollouts, of one namespace or of all. */
 export const createInformers = <D extends DaemonSetObject, V extends DaemonSetView, P>(
   options: InformersOptions<D, V, P>,
 ) => {
-  const { kind, client, env, namespace, synced, ...handlers } = options;
+  const { kind, client, env, namespace, synced, failuresChanged, ...handlers } = options;
   const common = <T extends KubeObject, Q>(resource: Resource<T>, handler: ReflectorHandler<Q>) => ({
     client,
     env,
     resource,
-    handlers: [handler],
+    handlers: [handler, { failuresChanged }],
     ...(namespace !== undefined && { namespace }),
   });
   const sets = createReflector({
@@ -79,7 +90,24 @@ export const createInformers = <D extends DaemonSetObject, V extends DaemonSetVi
     indexes: { [OWNER]: (revision: RevisionView) => [revision.ownerUid] },
   });
   const other = kind.informer?.({ client, env, ...(namespace !== undefined && { namespace }) });
+  other?.addHandler({ failuresChanged });
   return {
+    /** As the cache has it. */
+    daemonSet: (key: string): V | undefined => sets.store.get(key),
+    /** What the caches lack, or may lack, of this DaemonSet; undefined: nothing. `uid`: undefined while it is not known. */
+    failure(key: string, uid: string | undefined): InternalError | undefined {
+      const inNamespace = (failure: CacheFailure): boolean =>
+        splitKey(failure.key).namespace === splitKey(key).namespace;
+      return (
+        firstFailure(kind.resource.kind, sets.failures, (failure) => failure.key === key) ??
+        firstFailure(
+          'ControllerRevision',
+          revisions.failures,
+          (failure) => inNamespace(failure) && mayBeOwnedBy(failure.object, uid),
+        ) ??
+        (other && firstFailure('native DaemonSet', other.failures, inNamespace))
+      );
+    },
     /** Keys of the DaemonSets that their DaemonRollouts call managed. */
     *managed(): Generator<string> {
       for (const { daemonSet, saysManaged: managed } of rollouts.store.values()) if (managed) yield daemonSet;

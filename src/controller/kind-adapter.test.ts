@@ -45,6 +45,7 @@ const prepare = async (target: Target, stop?: () => Promise<void>) => {
     createAdapter(given): KindAdapter<DaemonSetView, Kept> {
       context = given;
       return {
+        reportError: () => undefined,
         findTarget: () => Promise.resolve(target),
         podWrites: {
           delete(node, pod, signal) {

@@ -28,8 +28,11 @@ export interface ControllerMetrics {
   queue?: WorkQueueMetrics;
 }
 
-/** `now`: as far as the pace of a DaemonSet allows that. `soon`: together with what else happens within a moment. */
-export type When = 'now' | 'soon';
+/**
+ * `now`: as far as the pace of a DaemonSet allows that. `soon`: together with what else happens within a moment. `retry`: what
+ * made reconciles fail has changed, so that they need not wait for their back-off.
+ */
+export type When = 'now' | 'soon' | 'retry';
 
 /** Requests a reconcile. Default: now. */
 export type Enqueue = (when?: When) => void;
@@ -118,6 +121,11 @@ export interface KindAdapter<V extends DaemonSetView, P> {
    * ends. Resolves with when to be called again without an event, epoch ms; Infinity for never.
    */
   manage?(input: ManageInput<V>): Promise<number>;
+  /**
+   * Instead of anything else, while something about the DaemonSet cannot be computed: says so in the DaemonSet's own status.
+   * `what`: as in the hold. It uses nothing of the ledger. Only starts writes.
+   */
+  reportError(view: V, what: string): void;
   /** It creates or deletes pods, besides what is decided. Default: never. */
   isPlacing?(): boolean;
   /**

@@ -6,7 +6,7 @@ export interface OrderMember {
   apiGroup: string;
   namespace: string;
   name: string;
-  ledger: Ledger;
+  ledger: Pick<Ledger, 'policy' | 'get' | 'records' | 'setWaitsFor'>;
   /** The ledger has the target of the DaemonSet's present template. */
   isCurrent: () => boolean;
   isComplete: () => boolean;

@@ -1,4 +1,5 @@
 import {
+  type CacheFailure,
   type CallOptions,
   createReflector,
   defineResource,
@@ -9,6 +10,7 @@ import {
   listAll,
   type Reflector,
   type Resource,
+  splitKey,
 } from '../kube/index.ts';
 import {
   type Approval,
@@ -20,6 +22,7 @@ import {
   withPlan,
 } from '../rollout/index.ts';
 import { type Env, sleep, untilAborted } from '../runtime/index.ts';
+import { firstFailure, type InternalError } from './internal-error.ts';
 import type { DaemonSetView } from './kind.ts';
 
 const { group, version } = planApi;
@@ -107,7 +110,7 @@ export const createPlans = (options: PlansOptions) => {
       missing.delete(plural);
       changed();
     };
-    const handlers = [{ upsert: changed, remove: changed, synced }];
+    const handlers = [{ upsert: changed, remove: changed, synced, failuresChanged: changed }];
     const reflector = createReflector<T, P>({ client, env, resource, project, handlers, indexes, ...where });
     /** Why it can't be listed; any other failure is for the watch to retry. */
     const tryList = async (signal: AbortSignal): Promise<'Forbidden' | 'NotFound' | undefined> => {
@@ -156,6 +159,21 @@ export const createPlans = (options: PlansOptions) => {
       [resourceOf(plan), rolloutApprovals]
         .map(({ plural }) => plural)
         .filter((plural) => missing.get(plural) === 'Forbidden'),
+    /** What the caches lack of this plan, or may lack of the approvals of its stages; undefined: nothing. */
+    failure(namespace: string, { name, cluster }: PlanName): InternalError | undefined {
+      const key = cluster ? name : `${namespace}/${name}`;
+      const isThis = (failure: CacheFailure): boolean => failure.key === key;
+      const inNamespace = (failure: CacheFailure): boolean => splitKey(failure.key).namespace === namespace;
+      return (
+        firstFailure(planApi.clusterPlan.kind, cluster ? ofCluster.failures : [], isThis) ??
+        firstFailure(planApi.plan.kind, cluster ? [] : own.flatMap(({ failures }) => failures), isThis) ??
+        firstFailure(
+          planApi.approval.kind,
+          approvals.flatMap(({ failures }) => failures),
+          inNamespace,
+        )
+      );
+    },
     find: (namespace: string, { name, cluster }: PlanName): FoundPlan =>
       cluster
         ? ofCluster.store.get(name)

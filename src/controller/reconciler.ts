@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { CheckRunner } from '../checks/index.ts';
-import { type EventRecorder, ifFound, type KubeClient, type Store } from '../kube/index.ts';
+import { type EventRecorder, ifFound, isKubeError, type KubeClient, type Store } from '../kube/index.ts';
 import {
   type Approval,
   annotation,
@@ -18,6 +18,7 @@ import { RolloutObjectError } from './daemon-rollout.ts';
 import { createDecisionExecutor } from './decision-executor.ts';
 import { createEventHandlers } from './event-handlers.ts';
 import { createImageRequestTracker } from './image-requests.ts';
+import { InternalError } from './internal-error.ts';
 import { type DaemonSetObject, type DaemonSetView, seeNodesAlike, toDaemonSetRef } from './kind.ts';
 import type { ControllerMetrics, Enqueue, ManagedKind, Target } from './kind-adapter.ts';
 import type { Order, OrderMember } from './order.ts';
@@ -65,6 +66,8 @@ export interface ReconcilerOptions<D extends DaemonSetObject, V extends DaemonSe
   /** The revisions that a DaemonSet owns, as watched. */
   revisionsOf: (ownerUid: string) => readonly RevisionView[];
   enqueue: Enqueue;
+  /** What the caches that all DaemonSets share lack, or may lack, of this one; undefined: nothing. */
+  sharedFailure: () => InternalError | undefined;
   /** Receives the requests for images; undefined: nothing pulls images ahead. */
   images: ImageRequests | undefined;
   /** Images are pulled ahead also where no annotation asks for it. */
@@ -103,10 +106,37 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
   let current = options.view;
   const view = (): V => current;
 
+  /** Nothing is decided by this reconciler any longer: its ledger may lack something. Another one has to take its place. */
+  let failure: InternalError | undefined;
+
+  const fail = (about: string, error: unknown): void => {
+    if (failure) return;
+    failure = new InternalError(about, error);
+    const stack = error instanceof Error ? error.stack : undefined;
+    log.error('internal error: nothing of the DaemonSet is updated until it is gone', { about, error, stack });
+    stageChecks?.stop();
+    enqueue();
+  };
+
+  /** For what is called from outside: what is wrong with one DaemonSet must not disturb others. */
+  const guard = (about: string, call: () => void): void => {
+    if (failure) {
+      // It has changed, so another try may succeed.
+      if (failure.about === about) enqueue('retry');
+      return;
+    }
+    try {
+      call();
+    } catch (error) {
+      fail(about, error);
+    }
+  };
+
   const ledger = createLedger(current.policy.policy, {
     pullsByDefault: options.pullsByDefault,
     ...(options.aheadMs && { aheadMs: options.aheadMs }),
     onOrderChanged: (node) => options.order.nodeChanged(member, node),
+    onFailed: (error) => fail('the state of its nodes', error),
     onUpdateCompleted: (ms) => metrics.nodeUpdated?.({ namespace, name }, ms / 1000),
   });
   const daemonSet = toDaemonSetRef(kind, current);
@@ -139,6 +169,7 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
       pod: (kept) => adapter.eventHandlers?.pod(kept) ?? false,
     },
     enqueue,
+    guard,
   });
   const { pods } = handlers;
   const revisions = (): readonly RevisionView[] => options.revisionsOf(uid);
@@ -162,7 +193,14 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
     apiGroup: kind.resource.group,
     namespace,
     name,
-    ledger,
+    ledger: {
+      get policy() {
+        return ledger.policy;
+      },
+      get: ledger.get,
+      records: ledger.records,
+      setWaitsFor: (node, daemonSet, now) => guard(`Node ${node}`, () => ledger.setWaitsFor(node, daemonSet, now)),
+    },
     isCurrent: () => decidedGeneration === current.generation,
     isComplete: () => summary?.complete ?? false,
     changed: enqueue,
@@ -263,47 +301,121 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
     await Promise.all([executor.drain(graceMs, announcementsGraceMs), adapter.drain?.(graceMs)]);
   };
 
+  /** What is known of the DaemonSet may not be all: whatever is decided by that could be wrong. */
+  const internalError = (): InternalError | undefined => failure ?? handlers.failure() ?? options.sharedFailure();
+
+  /** Says what cannot be computed, as far as the API server lets us. */
+  const reportError = async ({ message }: InternalError, signal: AbortSignal): Promise<void> => {
+    adapter.reportError(current, message);
+    try {
+      await store.writeError(message, current, signal);
+    } catch (error) {
+      if (!signal.aborted) log.warn('failed to report an internal error', { error });
+    }
+  };
+
+  const reconcile = async (signal: AbortSignal): Promise<ReconcileResult> => {
+    checkConnection();
+    let announced = false;
+    for (;;) {
+      const seen = current;
+      const finalizeAt = connected ? await adapter.finalize?.(seen, signal) : undefined;
+      if (finalizeAt !== undefined) return requeueAt(finalizeAt);
+      const blocked = await loadRollout(signal);
+      if (blocked) return blocked;
+      if (await termStart.isBehind(signal)) return { requeueAt: clock.now() + RECHECK_MS };
+      const isOutdated = await refusals.awaitsWatch(signal);
+      const target = await adapter.findTarget(seen, signal);
+      signal.throwIfAborted();
+      // The DaemonSet changed while we read: start nothing for what it asked before, and nothing for one that is being deleted.
+      if (current !== seen || (!isOutdated && refusals.mustRead())) continue;
+      const now = clock.now();
+      if (target.kind === 'known') ledger.setTarget(target.revision, now, seen.origin);
+      checkConnection();
+      const decision = decideNow(target, isOutdated, seen);
+      const error = internalError();
+      if (error) throw error;
+      // Before the first announcement the DaemonRollout must say that the DaemonSet is managed.
+      const firstAnnouncement =
+        !announced && !store.saysManaged && decision.actions.some(({ type }) => type === 'announce');
+      // Reservations that are no longer wanted need not be written at all.
+      if (store.unwritten && executor.releaseUnsent(decision)) continue;
+      if (store.unwritten || firstAnnouncement) {
+        announced = true;
+        await store.write(decision, seen, signal);
+        continue;
+      }
+      if (connected) stageChecks?.follow();
+      const { changed, nextAttemptAt } = await executor.execute(decision, seen, signal);
+      if (changed) continue;
+      const { changes } = ledger;
+      const manageAt = connected ? await adapter.manage?.({ view: seen, decision, signal }) : undefined;
+      // A status is of one moment. What has changed meanwhile is acted upon in the next pass.
+      const latest = ledger.changes === changes ? decision : decideNow(target, isOutdated, seen);
+      return requeueAt(
+        decision.wakeAt,
+        nextAttemptAt,
+        manageAt ?? NEVER,
+        await store.writeWhenDue(latest, seen, signal),
+        store.notify(signal),
+        target.kind === 'held' ? target.recheckAt : NEVER,
+        connected && plansNeeded() === 'known' ? NEVER : now + RECHECK_MS,
+      );
+    }
+  };
+
   return {
     key: `${namespace}/${name}`,
     uid,
     ledger,
     /** Of the latest decision; undefined before the first. */
     summary: (): Summary | undefined => summary,
-    setNode(node: NodeInfo, previous?: NodeInfo): void {
-      handlers.setNode(node, previous);
-      options.order.nodesAdded(member, [node.name]);
-    },
-    removeNode: (node: string): void => handlers.removeNode(node),
+    /** Something about the DaemonSet, with what the caches may lack of it, cannot be computed; undefined: nothing of the kind. */
+    internalError,
+    /** This reconciler cannot continue: close it, and create another one. */
+    hasFailed: (): boolean => failure !== undefined,
+    /** What was to be brought to this reconciler could not be computed. */
+    fail,
+    setNode: (node: NodeInfo, previous?: NodeInfo): void =>
+      guard(`Node ${node.name}`, () => {
+        handlers.setNode(node, previous);
+        options.order.nodesAdded(member, [node.name]);
+      }),
+    removeNode: (node: string): void => guard(`Node ${node}`, () => handlers.removeNode(node)),
     synced,
+    /** Resolves once its pods are cached; rejects when the signal aborts, or when the reconciler is closed. */
+    whenSynced: (signal: AbortSignal): Promise<void> => handlers.whenSynced(anySignal(signal, closed.signal)),
     /** Fills and keeps the cache of pods until the signal aborts or the reconciler is closed. */
     run: (signal: AbortSignal): Promise<void> => handlers.run(anySignal(signal, closed.signal)),
 
-    update(next: V): void {
-      const before = current;
-      current = next;
-      executor.delivered(next);
-      for (const warning of next.policy.warnings) events.policyWarning(warning);
-      const policyChanged = !isDeepStrictEqual(before.policy, next.policy);
-      if (policyChanged) ledger.setPolicy(next.policy.policy, clock.now());
-      if (!seeNodesAlike(before, next)) {
-        handlers.setAllNodes();
-        options.order.nodesAdded(
-          member,
-          [...ledger.records()].map((record) => record.name),
-        );
-      }
-      if (policyChanged) imageRequests.refresh();
-      if (policyChanged) options.order.planChanged(member);
-      if (before.generation !== next.generation) options.order.rolloutChanged(member);
-      // Its status changes with every pod.
-      enqueue(policyChanged || decidedGeneration !== next.generation ? 'now' : 'soon');
-    },
+    update: (next: V): void =>
+      guard(kind.resource.kind, () => {
+        const before = current;
+        current = next;
+        executor.delivered(next);
+        for (const warning of next.policy.warnings) events.policyWarning(warning);
+        const policyChanged = !isDeepStrictEqual(before.policy, next.policy);
+        if (policyChanged) ledger.setPolicy(next.policy.policy, clock.now());
+        if (!seeNodesAlike(before, next)) {
+          handlers.setAllNodes();
+          options.order.nodesAdded(
+            member,
+            [...ledger.records()].map((record) => record.name),
+          );
+        }
+        if (policyChanged) imageRequests.refresh();
+        if (policyChanged) options.order.planChanged(member);
+        if (before.generation !== next.generation) options.order.rolloutChanged(member);
+        // Its status changes with every pod.
+        enqueue(policyChanged || decidedGeneration !== next.generation ? 'now' : 'soon');
+      }),
 
     /** What people decided about the stages of this DaemonSet. */
-    setApprovals(approvals: readonly Approval[]): void {
-      ledger.setApprovals(approvals);
-      enqueue();
-    },
+    setApprovals: (approvals: readonly Approval[]): void =>
+      guard('its RolloutApprovals', () => {
+        ledger.setApprovals(approvals);
+        enqueue();
+      }),
 
     /** The watch says that the DaemonRollout is gone. */
     rolloutDeleted(): void {
@@ -315,56 +427,22 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
     async reconcile(leading: AbortSignal): Promise<ReconcileResult> {
       const signal = untilClosed(leading);
       signal.throwIfAborted();
-      if (!synced()) return {};
-      if (initialSync) {
-        initialSync = false;
-        ledger.finishInitialSync();
-        for (const warning of current.policy.warnings) events.policyWarning(warning);
-      }
-      checkConnection();
-      let announced = false;
-      for (;;) {
-        const seen = current;
-        const finalizeAt = connected ? await adapter.finalize?.(seen, signal) : undefined;
-        if (finalizeAt !== undefined) return requeueAt(finalizeAt);
-        const blocked = await loadRollout(signal);
-        if (blocked) return blocked;
-        if (await termStart.isBehind(signal)) return { requeueAt: clock.now() + RECHECK_MS };
-        const isOutdated = await refusals.awaitsWatch(signal);
-        const target = await adapter.findTarget(seen, signal);
-        signal.throwIfAborted();
-        // The DaemonSet changed while we read: start nothing for what it asked before, and nothing for one that is being deleted.
-        if (current !== seen || (!isOutdated && refusals.mustRead())) continue;
-        const now = clock.now();
-        if (target.kind === 'known') ledger.setTarget(target.revision, now, seen.origin);
-        checkConnection();
-        const decision = decideNow(target, isOutdated, seen);
-        // Before the first announcement the DaemonRollout must say that the DaemonSet is managed.
-        const firstAnnouncement =
-          !announced && !store.saysManaged && decision.actions.some(({ type }) => type === 'announce');
-        // Reservations that are no longer wanted need not be written at all.
-        if (store.unwritten && executor.releaseUnsent(decision)) continue;
-        if (store.unwritten || firstAnnouncement) {
-          announced = true;
-          await store.write(decision, seen, signal);
-          continue;
+      if (!synced() && !failure) return {};
+      try {
+        const error = internalError();
+        if (error) throw error;
+        if (initialSync) {
+          initialSync = false;
+          ledger.finishInitialSync();
+          for (const warning of current.policy.warnings) events.policyWarning(warning);
         }
-        if (connected) stageChecks?.follow();
-        const { changed, nextAttemptAt } = await executor.execute(decision, seen, signal);
-        if (changed) continue;
-        const { changes } = ledger;
-        const manageAt = connected ? await adapter.manage?.({ view: seen, decision, signal }) : undefined;
-        // A status is of one moment. What has changed meanwhile is acted upon in the next pass.
-        const latest = ledger.changes === changes ? decision : decideNow(target, isOutdated, seen);
-        return requeueAt(
-          decision.wakeAt,
-          nextAttemptAt,
-          manageAt ?? NEVER,
-          await store.writeWhenDue(latest, seen, signal),
-          store.notify(signal),
-          target.kind === 'held' ? target.recheckAt : NEVER,
-          connected && plansNeeded() === 'known' ? NEVER : now + RECHECK_MS,
-        );
+        return await reconcile(signal);
+      } catch (error) {
+        if (signal.aborted || isKubeError(error) || error instanceof RolloutObjectError) throw error;
+        if (!(error instanceof InternalError)) fail('the rollout', error);
+        const toReport = error instanceof InternalError ? error : failure;
+        if (toReport) await reportError(toReport, signal);
+        throw toReport ?? error;
       }
     },
 

@@ -7,6 +7,7 @@ import {
   type NodeInfo,
   type OutsideHold,
   type PodFacts,
+  reportedError,
   restore,
 } from '../rollout/index.ts';
 import { type DaemonSetObject, type DaemonSetView, type Kind, nodeFactsOf, type RecordedRevision } from './kind.ts';
@@ -86,7 +87,8 @@ export const createRolloutDisplay = <D extends DaemonSetObject, V extends Daemon
       if (target) ledger.setTarget(target, now);
       ledger.tick(now);
       const invalid = policy.kind === 'invalid' ? ({ kind: 'invalid', errors: policy.errors } as const) : undefined;
-      const decision = decide(ledger, invalid ?? hold ?? (target ? undefined : { kind: 'unobserved' }), now);
+      const held = reportedError(status?.conditions) ?? invalid ?? hold;
+      const decision = decide(ledger, held ?? (target ? undefined : { kind: 'unobserved' }), now);
       return { view: objects.view, ledger, decision, status, revisions, unreadable };
     },
   };

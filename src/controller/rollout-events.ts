@@ -1,6 +1,13 @@
 import type { EventRecorder } from '../kube/index.ts';
 import type { DaemonRolloutStatus, PolicyError, WrittenStatus } from '../rollout/index.ts';
-import { formatPolicyError, hasCompleted, hasReachedAll, hasStarted, startedText } from '../rollout/index.ts';
+import {
+  formatPolicyError,
+  hasCompleted,
+  hasReachedAll,
+  hasStarted,
+  INTERNAL_ERROR,
+  startedText,
+} from '../rollout/index.ts';
 import type { DaemonSetRef } from './kind.ts';
 import { stageEvents } from './stage-events.ts';
 
@@ -185,6 +192,10 @@ export const createRolloutEvents = (recorder: EventRecorder, daemonSet: DaemonSe
     rollbackImpossible(to: string): void {
       const note = `The template of ${to} is no longer kept, so the rollout stays halted.`;
       event('Warning', 'RollbackFailed', 'Rollback', note);
+    },
+    /** A condition says so from now on. */
+    internalError(note: string): void {
+      event('Warning', INTERNAL_ERROR, 'Reconcile', note);
     },
     /** The DaemonRollout, which should hold the reservations, belongs to another DaemonSet. */
     rolloutNotOurs(): void {

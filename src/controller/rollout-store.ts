@@ -5,8 +5,10 @@ import {
   type Decision,
   type Ledger,
   type NodeUpdate,
+  reportedError,
   restore,
   statusOf,
+  statusOnError,
   type WrittenStatus,
 } from '../rollout/index.ts';
 import type { Clock } from '../runtime/index.ts';
@@ -137,6 +139,27 @@ export const createRolloutStore = (options: RolloutStoreOptions) => {
         const refused = isKubeError(error) && error.happened === 'no' && !isKubeError(error, 'Conflict', 'NotFound');
         if (!refused) object.forget();
         throw error;
+      }
+    },
+
+    /**
+     * Says that something about the DaemonSet cannot be computed, unless the object says so already. Everything is read again
+     * before anything else.
+     */
+    async writeError(what: string, view: DaemonSetView, signal: AbortSignal): Promise<void> {
+      try {
+        if (!object.loaded) await object.load({ signal });
+        const { status: previous, generation } = object;
+        const input = { generation, daemonSetGeneration: view.generation, previous, now: clock.now() };
+        const status = statusOnError(what, input);
+        if (isDeepStrictEqual(previous, status)) return;
+        await object.write(status, { signal });
+        metrics.statusWritten?.();
+        const isKnown = isDeepStrictEqual(reportedError(previous?.conditions), reportedError(status.conditions));
+        if (!isKnown) events.internalError(status.conditions?.[0]?.message ?? what);
+      } finally {
+        object.forget();
+        pace.forget();
       }
     },
 

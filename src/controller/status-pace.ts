@@ -80,6 +80,11 @@ export const createStatusPace = (clock: Pick<Clock, 'now'>) => {
       reached = progress === 'reached';
       pending = undefined;
     },
+    /** Somebody else has written the object. */
+    forget(): void {
+      reached = false;
+      pending = undefined;
+    },
   };
 };
 export type StatusPace = ReturnType<typeof createStatusPace>;

@@ -76,6 +76,7 @@ const watchPods = <D extends DaemonSetObject, V extends DaemonSetView, P>(
       },
     },
     enqueue: changed,
+    guard: (_about, call) => call(),
   });
   const revisions = createReflector({
     client,

@@ -13,12 +13,18 @@ const daemonRollouts: RequiredApi = {
 };
 
 function* rolloutCounts(controller: Pick<KindController, 'snapshot'>): Generator<RolloutCounts> {
-  for (const { ledger, ...snapshot } of controller.snapshot()) {
+  for (const { ledger, hasError, ...snapshot } of controller.snapshot()) {
+    if (hasError) {
+      const { namespace, name, reconciledAt } = snapshot;
+      yield { namespace, name, reconciledAt, hasError };
+      continue;
+    }
     const { tally, policy } = ledger;
     const { phases, causes } = countsOf(ledger, snapshot.summary);
     const { halted, startedAt, finishedAt } = ledger.state;
     yield {
       ...snapshot,
+      hasError,
       phases,
       causes,
       stages: snapshot.summary ? stagesOf(ledger, snapshot.summary) : [],

@@ -3,13 +3,13 @@ import { test } from 'node:test';
 import { phases } from '../rollout/index.ts';
 import { createManagerMetrics } from './metrics.ts';
 import { rolloutCounts } from './testing/index.ts';
-import type { RolloutCounts } from './types.ts';
+import type { ComputedCounts } from './types.ts';
 
 const counts = (
   name: string,
-  changes: Partial<RolloutCounts['phases']>,
-  more: Partial<RolloutCounts> = {},
-): RolloutCounts => rolloutCounts('shop', name, changes, more);
+  changes: Partial<ComputedCounts['phases']>,
+  more: Partial<ComputedCounts> = {},
+): ComputedCounts => rolloutCounts('shop', name, changes, more);
 
 const series = (body: string, name: string): string[] =>
   body.split('\n').filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `));
@@ -85,7 +85,7 @@ test('reads rollouts at each scrape, by phase and DaemonSet', async () => {
 test('shows where a rollout stands, and no series for what does not apply', async () => {
   const metrics = createManagerMetrics('1.2.3');
   const breaker = { failures: 1, suspects: 2, threshold: 3, open: true, mustHalt: false };
-  const summary: RolloutCounts['summary'] = {
+  const summary: ComputedCounts['summary'] = {
     budget: 5,
     usage: { inFlight: 2, trying: 2, occupied: 4 },
     breaker,
@@ -112,7 +112,7 @@ test('shows where a rollout stands, and no series for what does not apply', asyn
       { name: 'rest', state: 'Closed', nodes: { total: 9, online: 8, updated: 0 } },
     ],
     summary,
-  } satisfies Partial<RolloutCounts>;
+  } satisfies Partial<ComputedCounts>;
   metrics.showRollouts('native', () => [counts('web', {}, running), counts('new', {})]);
   const { body } = await metrics.render();
   const web = 'controller="native",namespace="shop",daemonset="web"';

@@ -1,6 +1,6 @@
 import { Gauge, Histogram, type Registry } from 'prom-client';
 import { phases } from '../rollout/index.ts';
-import type { RolloutCounts } from './types.ts';
+import type { ComputedCounts, RolloutCounts } from './types.ts';
 
 const daemonSetLabels = ['controller', 'namespace', 'daemonset'] as const;
 type DaemonSetLabels = Record<(typeof daemonSetLabels)[number], string>;
@@ -11,7 +11,7 @@ const updateBuckets = [1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600];
 const seconds = (ms: number | undefined): number | undefined => (ms === undefined ? undefined : ms / 1000);
 
 /** One number of each DaemonSet; no series where it is undefined. */
-const values: readonly [name: string, help: string, value: (rollout: RolloutCounts) => number | undefined][] = [
+const values: readonly [name: string, help: string, value: (rollout: ComputedCounts) => number | undefined][] = [
   [
     'edgeset_rollout_started_timestamp_seconds',
     'When the present rollout began, Unix time; none while the target is the first that is known.',
@@ -140,6 +140,10 @@ export const createRolloutMetrics = (registry: Registry, sources: RolloutSources
           if (!measured.has(key)) updateSeconds.zero(labels);
           measured.set(key, labels);
           served.inc({ controller });
+          if (rollout.hasError) {
+            hold.set({ ...labels, hold: 'error' }, 1);
+            continue;
+          }
           if (rollout.halted) halted.inc({ controller });
           for (const phase of phases) nodes.set({ ...labels, phase }, rollout.phases[phase]);
           for (const { phase, cause, count } of rollout.causes) causes.set({ ...labels, phase, cause }, count);

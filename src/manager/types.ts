@@ -4,8 +4,12 @@ import type { Cause, DaemonRolloutStage, Phase, Summary } from '../rollout/index
 import type { Env } from '../runtime/index.ts';
 import type { ImageService } from './image-service.ts';
 
-/** One rollout, for metrics. */
-export interface RolloutCounts {
+/** One rollout, for metrics; without its counts while something about it cannot be computed. */
+export type RolloutCounts =
+  | ComputedCounts
+  | (Pick<ComputedCounts, 'namespace' | 'name' | 'reconciledAt'> & { hasError: true });
+
+export interface ComputedCounts {
   namespace: string;
   /** Of the DaemonSet. */
   name: string;
@@ -25,6 +29,7 @@ export interface RolloutCounts {
   summary: Summary | undefined;
   /** When a reconcile last succeeded, epoch ms. */
   reconciledAt: number | undefined;
+  hasError: false;
 }
 
 /** A controller as the manager runs it: its caches always, its writes only while leading. */

@@ -5,6 +5,7 @@ import { compareVersions, daemonSets, isKubeError, type KubeClient } from '../ku
 import {
   type ConditionState,
   conditionsOnDaemonSet,
+  errorOnDaemonSet,
   FIELD_MANAGER,
   type PodFacts,
   toTimestamp,
@@ -105,22 +106,29 @@ export const createConditionWriter = ({ client, env, enqueue, refused, ledger }:
     return 'succeeded';
   };
 
+  /** Starts a write if these conditions differ from the present ones. Returns when to try again, epoch ms. */
+  const update = (view: NativeView, states: readonly ConditionState[]): number => {
+    if (last && (compareVersions(view.resourceVersion, last.resourceVersion) ?? 0) >= 0) last = undefined;
+    if (view.resourceVersion === outdated) return NEVER;
+    const present = last?.conditions ?? view.conditions;
+    const now = clock.now();
+    const wanted = withTimes(states, present, now);
+    if (isDeepStrictEqual({ ...byType(present), ...byType(wanted) }, byType(present)) || writes.has(WRITE))
+      return NEVER;
+    const nextWriteAt = pace.nextAt();
+    if (now < nextWriteAt && view.generation === toldGeneration) return nextWriteAt;
+    return writes.start(WRITE, (signal) => write(view, wanted, signal));
+  };
+
   return {
     /** Starts a write if the conditions have changed. Returns when to call it again, epoch ms; Infinity for never. */
-    update({ view, decision }: ManageInput<NativeView>): number {
-      const { summary } = decision;
+    update({ view, decision: { summary } }: ManageInput<NativeView>): number {
       if (!ledger.state.target && summary.hold?.kind !== 'invalid') return NEVER;
-      if (last && (compareVersions(view.resourceVersion, last.resourceVersion) ?? 0) >= 0) last = undefined;
-      if (view.resourceVersion === outdated) return NEVER;
-      const present = last?.conditions ?? view.conditions;
-      const { generation, name } = view;
-      const now = clock.now();
-      const wanted = withTimes(conditionsOnDaemonSet(ledger, summary, { generation, rollout: name }), present, now);
-      if (isDeepStrictEqual(byType(present), byType(wanted)) || writes.has(WRITE)) return NEVER;
-      const nextWriteAt = pace.nextAt();
-      if (now < nextWriteAt && generation === toldGeneration) return nextWriteAt;
-      return writes.start(WRITE, (signal) => write(view, wanted, signal));
+      const { generation, name: rollout } = view;
+      return update(view, conditionsOnDaemonSet(ledger, summary, { generation, rollout }));
     },
+    /** Says that something about the DaemonSet cannot be computed. */
+    reportError: (view: NativeView, what: string): number => update(view, errorOnDaemonSet(what, view)),
     drain: (graceMs: number): Promise<void> => writes.drain(graceMs),
   };
 };

@@ -63,6 +63,7 @@ export const nativeKind: ManagedKind<DaemonSet, NativeView, PodFacts> = {
         return metadata?.resourceVersion ?? '';
       },
       manage: async (input) => conditions.update(input),
+      reportError: (view, what) => void conditions.reportError(view, what),
       drain: (graceMs) => conditions.drain(graceMs),
     };
   },

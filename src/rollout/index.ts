@@ -129,7 +129,11 @@ export {
   type ConditionState,
   conditionsOf,
   conditionsOnDaemonSet,
+  conditionsOnError,
+  errorOnDaemonSet,
+  INTERNAL_ERROR,
   isAtRest,
+  reportedError,
   summaryText,
   TEMPLATE_NOT_OBSERVED,
 } from './report/conditions.ts';
@@ -148,7 +152,7 @@ export {
   stragglersAt,
 } from './report/notifications.ts';
 export { awaitedStage, stagesOf } from './report/stages.ts';
-export { statusOf, type WrittenStatus } from './report/status.ts';
+export { statusOf, statusOnError, type WrittenStatus } from './report/status.ts';
 export {
   daemonTolerations,
   isEligible,

@@ -10,6 +10,7 @@ import {
 import { compareVersions, isKubeError } from '../../kube/index.ts';
 import {
   type ConditionState,
+  conditionsOnError,
   type Decision,
   explainHold,
   formatPolicyError,
@@ -95,6 +96,19 @@ const conditionsOf = (input: StatusInput): Condition[] => {
     condition('Stalled', stalled !== undefined, stalled?.reason ?? 'NothingInTheWay', stalled?.message ?? ''),
     condition('Paused', paused?.status === true, paused?.reason ?? 'NotPaused', paused?.message ?? ''),
   ];
+};
+
+/** The status while something about the DaemonSet cannot be computed: what was last written, with conditions that say so. */
+export const statusOnError = (view: AdvancedView, what: string, now: number): AdvancedDaemonSetStatus => {
+  const present = view.status.conditions ?? [];
+  const changed = conditionsOnError(what).map((state): Condition => {
+    const status = state.status ? 'True' : 'False';
+    const before = present.find(({ type }) => type === state.type);
+    const lastTransitionTime = before?.status === status ? before.lastTransitionTime : toTimestamp(now);
+    return { ...state, status, observedGeneration: view.generation, lastTransitionTime };
+  });
+  const others = present.filter(({ type }) => !changed.some((condition) => condition.type === type));
+  return { ...view.status, conditions: [...changed, ...others] };
 };
 
 /** Conflicts in which another controller may be writing the counts. */

@@ -33,6 +33,8 @@ const DELIVERIES_PER_TURN = 1000;
 /** What failed is tried again after this long, even if its object does not change. */
 const RETRY = { baseMs: 1_000, maxMs: 30_000 };
 
+const NO_FAILURES: readonly CacheFailure[] = [];
+
 /** What a step of the cache does for a key. One that fails is repeated until it, or a later one of its kind, succeeds. */
 type Step = 'apply' | 'add' | 'remove' | 'sync';
 
@@ -312,7 +314,7 @@ export const createReflectorCache = <T extends KubeObject, P>(options: {
       take(key, object);
     },
     get failures() {
-      return [...failed.values()];
+      return failed.size === 0 ? NO_FAILURES : [...failed.values()];
     },
     stop(): void {
       stopped = true;

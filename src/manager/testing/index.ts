@@ -1,17 +1,18 @@
 import { phases } from '../../rollout/index.ts';
-import type { RolloutCounts } from '../types.ts';
+import type { ComputedCounts } from '../types.ts';
 
 /** What a controller counts of a rollout before its first decision. */
 export const rolloutCounts = (
   namespace: string,
   name: string,
-  changes: Partial<RolloutCounts['phases']> = {},
-  more: Partial<RolloutCounts> = {},
-): RolloutCounts => ({
+  changes: Partial<ComputedCounts['phases']> = {},
+  more: Partial<ComputedCounts> = {},
+): ComputedCounts => ({
   namespace,
   name,
   halted: false,
-  phases: { ...(Object.fromEntries(phases.map((phase) => [phase, 0])) as RolloutCounts['phases']), ...changes },
+  hasError: false,
+  phases: { ...(Object.fromEntries(phases.map((phase) => [phase, 0])) as ComputedCounts['phases']), ...changes },
   causes: [],
   stages: [],
   startedAt: undefined,

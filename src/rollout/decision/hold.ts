@@ -12,6 +12,8 @@ export type Hold =
   | { kind: 'unobserved' }
   /** `what`: what is invalid other than the policy, as a sentence without its full stop. */
   | { kind: 'invalid'; errors: readonly PolicyError[]; what?: string }
+  /** Something about the DaemonSet cannot be computed. `what`: a sentence. */
+  | { kind: 'error'; what: string }
   /** The DaemonSet is being deleted. */
   | { kind: 'deleted' }
   /** With the strategy ota the owner of each device decides. */
@@ -29,7 +31,7 @@ export type Hold =
   | { kind: 'waiting'; breaker: Breaker };
 
 /** Holds that the ledger does not know of. */
-export type OutsideHold = Extract<Hold, { kind: 'unsynced' | 'unobserved' | 'invalid' | 'deleted' }>;
+export type OutsideHold = Extract<Hold, { kind: 'unsynced' | 'unobserved' | 'invalid' | 'error' | 'deleted' }>;
 
 const ownerDecides = ({ otaDeadline, otaDeadlineSpreadMs }: Policy): Hold => ({
   kind: 'owner',

@@ -185,6 +185,7 @@ const promotesNothing = new Set<Hold['kind']>([
   'unsynced',
   'unobserved',
   'invalid',
+  'error',
   'deleted',
   'manual',
   'paused',

@@ -35,6 +35,8 @@ export interface LedgerOptions {
   onUpdateCompleted?: (durationMs: number) => void;
   /** The node became updated, or no longer is: others may wait for that. Must not change this ledger. */
   onOrderChanged?: (node: string) => void;
+  /** A change has thrown, as its caller sees: what the ledger holds from here on is not known. */
+  onFailed?: (error: unknown) => void;
 }
 
 /**
@@ -42,9 +44,9 @@ export interface LedgerOptions {
  * indexed by its phase. An event changes one record.
  */
 export const createLedger = (policy: Policy, options: LedgerOptions = {}) => {
-  const { pullsByDefault = false, readOnly = false, onUpdateCompleted, onOrderChanged } = options;
+  const { pullsByDefault = false, readOnly = false, onUpdateCompleted, onOrderChanged, onFailed } = options;
   const { aheadMs = () => 0 } = options;
-  const records = createRecords(policy, pullsByDefault, onUpdateCompleted, onOrderChanged);
+  const records = createRecords(policy, pullsByDefault, onUpdateCompleted, onOrderChanged, onFailed);
   const { indexes, touch, propagateSums, reassessAll } = records;
   const nodeOfPod = new Map<string, string>();
   let sweepDue = false;

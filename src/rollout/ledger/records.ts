@@ -24,7 +24,19 @@ export const createRecords = (
   pullsByDefault: boolean,
   onUpdateCompleted: (durationMs: number) => void = () => undefined,
   onOrderChanged: (node: string) => void = () => undefined,
+  onFailed: (error: unknown) => void = () => undefined,
 ) => {
+  /** A change that throws leaves records and indexes in a state that nobody knows. */
+  const noting =
+    <A extends readonly unknown[], R>(change: (...args: A) => R) =>
+    (...args: A): R => {
+      try {
+        return change(...args);
+      } catch (error) {
+        onFailed(error);
+        throw error;
+      }
+    };
   const all = new Map<string, NodeRecord>();
   const indexes = createIndexes();
   const { tally, partition } = indexes;
@@ -80,7 +92,7 @@ export const createRecords = (
   };
 
   /** Changes a record and indexes it anew. Nothing else may change a record. */
-  const touch = (record: NodeRecord, now: number, change: (record: NodeRecord) => void): void => {
+  const touch = noting((record: NodeRecord, now: number, change: (record: NodeRecord) => void): void => {
     latest = Math.max(latest, now);
     changes += 1;
     const { status: before } = record;
@@ -89,12 +101,12 @@ export const createRecords = (
     change(record);
     place(record, refresh(record, now));
     if (isDecisive(before, stood, record)) decisive += 1;
-  };
+  });
 
   /**
    * A new target or policy leaves most records of a large fleet as they are, and to index one costs twice as much as to assess it.
    */
-  const reassessAll = (now: number): void => {
+  const reassessAll = noting((now: number): void => {
     latest = Math.max(latest, now);
     changes += 1;
     for (const record of all.values()) {
@@ -105,7 +117,7 @@ export const createRecords = (
       decisive += 1;
     }
     propagateSums(now);
-  };
+  });
 
   /** The breaker's threshold in force. */
   const termsOfBreaker = (): Pick<Policy, 'failureThreshold'> => ({
@@ -113,10 +125,10 @@ export const createRecords = (
   });
 
   /** The plan, what was passed, or the target has changed. The caller reassesses. */
-  const viewStagesAnew = (): void => {
+  const viewStagesAnew = noting((): void => {
     stages = viewStages(policy.plan, state.stages, isUnstaged(state), state.target?.hash ?? '');
     context = { ...context, isStageOpen: stages.isOpen };
-  };
+  });
 
   /** Opens stages, and changes only the records that it concerns. */
   const restage = (now: number): void => {
@@ -129,16 +141,16 @@ export const createRecords = (
   };
 
   /** Opens and closes windows and freezes whose time has come. True: something changed, and the caller reassesses. */
-  const followCalendar = (now: number): boolean => {
+  const followCalendar = noting((now: number): boolean => {
     const { plan } = policy;
     const lifted = state.rollback && plan?.windowsOnRollback !== true;
     if (!calendar.set(lifted ? undefined : plan?.calendar, now)) return false;
     context = { ...context, isCalendarOpen: calendar.isOpen };
     return true;
-  };
+  });
 
   /** Applies what follows from the sums over all records (partition, breaker) back to the records. */
-  const propagateSums = (now: number): void => {
+  const propagateSums = noting((now: number): void => {
     for (;;) {
       const change = partition.next(policy, tally);
       if (!change) break;
@@ -155,7 +167,7 @@ export const createRecords = (
     if (withheldFromOwners === context.withheldFromOwners && halted === context.halted) return;
     context = { ...context, withheldFromOwners, halted };
     reassessAll(now);
-  };
+  });
 
   return {
     indexes,

@@ -1,6 +1,6 @@
 import type { StageWait } from '../api/types.ts';
 import type { Summary } from '../decision/decide.ts';
-import type { Hold } from '../decision/hold.ts';
+import type { Hold, OutsideHold } from '../decision/hold.ts';
 import type { StageStand } from '../decision/stages.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { coverageText, isEverywhere } from './coverage.ts';
@@ -26,10 +26,14 @@ const progress = ({ tally, state }: Ledger): string => {
 /** Reason of conditions: it is not known yet whether the newest template has a revision. */
 export const TEMPLATE_NOT_OBSERVED = 'TemplateNotObserved';
 
+/** Reason of conditions: something about the DaemonSet cannot be computed. */
+export const INTERNAL_ERROR = 'InternalError';
+
 const reasonOfHold = {
   unsynced: 'NotSynced',
   unobserved: TEMPLATE_NOT_OBSERVED,
   invalid: 'InvalidPolicy',
+  error: INTERNAL_ERROR,
   deleted: 'Deleted',
   owner: 'OwnerDecides',
   manual: 'OnDelete',
@@ -78,7 +82,7 @@ const isForOthers = (hold: Hold | undefined): boolean => hold?.kind === 'owner' 
 
 /** The reason that most conditions share: where the rollout stands. */
 const reasonFor = (ledger: Ledger, { complete, hold, stage }: Summary): string => {
-  if (hold?.kind === 'invalid') return reasonOfHold.invalid;
+  if (hold?.kind === 'invalid' || hold?.kind === 'error') return reasonOfHold[hold.kind];
   if (complete) return 'AllOnlineNodesUpdated';
   if (hold && !isForOthers(hold)) return reasonOfHold[hold.kind];
   if (stage && isGated(ledger)) return stageReasons[stage.wait];
@@ -105,7 +109,7 @@ const standOf = (ledger: Ledger, summary: Summary): Stand => {
   const reason = reasonFor(ledger, summary);
   const gate = stage && isGated(ledger) ? { what: `Stage ${stage.name} ${stage.message}`, remedy: '' } : undefined;
   const explained = (hold && !isForOthers(hold)) || !gate ? hold && explainHold(hold, ledger.policy.words) : gate;
-  const stalled = hold?.kind === 'invalid' || hold?.kind === 'halted';
+  const stalled = hold?.kind === 'invalid' || hold?.kind === 'error' || hold?.kind === 'halted';
   // The manager still has to announce the target to pods, or waits for new pods to start.
   const ours = ledger.unannounced().size + tally.phases.updating + tally.ownersApproved;
   const othersOnly = isForOthers(hold) && ours === 0;
@@ -167,10 +171,20 @@ export const conditionsOf = (ledger: Ledger, summary: Summary): ConditionState[]
   ];
 };
 
+/** Such a condition has no field for the generation that it is about. */
+const observed = (generation: number): string => `Observed generation ${generation}.`;
+
+/** `conditionsOnError` for a DaemonSet of another controller, as `conditionsOnDaemonSet` has them. */
+export const errorOnDaemonSet = (what: string, { generation }: { generation: number }): ConditionState[] =>
+  conditionsOnError(what).map((state) => {
+    if (state.type === 'Stalled') return state;
+    return { ...state, message: state.type === 'Ready' ? observed(generation) : '' };
+  });
+
 /**
  * The conditions that a DaemonSet of another controller carries, for tools that look at nothing else. They change with the
  * stand of the rollout and not with its progress, so that they cost a few writes for each rollout. The message of Ready is
- * the generation that all four are about: such a condition has no field for it.
+ * the generation that all four are about.
  */
 export const conditionsOnDaemonSet = (
   ledger: Ledger,
@@ -184,12 +198,40 @@ export const conditionsOnDaemonSet = (
   const { reason, why, resting } = isStarting ? { ...stand, reason: 'InProgress', why: '' } : stand;
   const details = `${why} DaemonRollout ${rollout} shows the progress.`.trim();
   return [
-    { type: 'Ready', status: stand.ready, reason, message: `Observed generation ${generation}.` },
+    { type: 'Ready', status: stand.ready, reason, message: observed(generation) },
     { type: 'Reconciling', status: !resting, reason, message: resting ? '' : details },
     stalledCondition(stand),
     pausedCondition(stand),
   ];
 };
+
+const remedyOfError = explainHold({ kind: 'error', what: '' }).remedy;
+
+/**
+ * The conditions while something about the DaemonSet cannot be computed, so that nothing of it is updated. They follow from the
+ * error alone: what a ledger holds may be the very thing that cannot be computed.
+ */
+export const conditionsOnError = (what: string): ConditionState[] => {
+  const message = `${what}. ${remedyOfError}`;
+  const states: readonly [ConditionState['type'], boolean][] = [
+    ['Ready', false],
+    ['Reconciling', false],
+    ['Stalled', true],
+  ];
+  return states.map(([type, status]) => ({ type, status, reason: INTERNAL_ERROR, message }));
+};
+
+/** What the manager reports by these conditions; undefined: nothing of the kind. */
+export const reportedError = (
+  conditions: readonly { type: string; status: string; reason: string; message: string }[] = [],
+): OutsideHold | undefined => {
+  const stalled = conditions.find(({ type, status }) => type === 'Stalled' && status === 'True');
+  if (stalled?.reason !== INTERNAL_ERROR) return undefined;
+  return { kind: 'error', what: stalled.message.replace(`. ${remedyOfError}`, '') };
+};
+
+/** Words for the STATUS column while something about the DaemonSet cannot be computed. */
+export const ERROR_SUMMARY = 'Internal error';
 
 /** A few words for the STATUS column. A stopped rollout shows what stops it even if nothing is left to do. */
 export const summaryText = (ledger: Ledger, { hold, complete, breaker, stage }: Summary): string => {
@@ -208,6 +250,8 @@ export const summaryText = (ledger: Ledger, { hold, complete, breaker, stage }: 
   switch (hold.kind) {
     case 'invalid':
       return 'Invalid policy';
+    case 'error':
+      return ERROR_SUMMARY;
     case 'deleted':
       return 'Being deleted';
     case 'halted':

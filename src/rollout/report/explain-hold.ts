@@ -37,6 +37,12 @@ export const explainHold = (hold: Hold, words: PolicyWords = annotationWords): {
         what: hold.what ?? 'The rollout policy is not valid',
         remedy: hold.errors.map(formatPolicyError).join(' '),
       };
+    case 'error':
+      return {
+        what: hold.what,
+        remedy:
+          'Nothing of the DaemonSet is updated until that succeeds. The manager tries again when the object changes, and at least every 30 s; its log has the details.',
+      };
     case 'deleted':
       return {
         what: 'The DaemonSet is being deleted',

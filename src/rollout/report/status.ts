@@ -10,7 +10,7 @@ import { formatPlanName } from '../policy/values.ts';
 import type { Cause } from '../record/phase.ts';
 import { livePod } from '../record/pods.ts';
 import type { NodeRecord } from '../record/record.ts';
-import { conditionsOf, summaryText } from './conditions.ts';
+import { type ConditionState, conditionsOf, conditionsOnError, ERROR_SUMMARY, summaryText } from './conditions.ts';
 import { countsOf } from './counts.ts';
 import { stragglersOf } from './coverage.ts';
 import { stagesOf } from './stages.ts';
@@ -101,6 +101,34 @@ export interface StatusInput {
   now: number;
 }
 
+const toCondition = (
+  { type, status, reason, message }: ConditionState,
+  { generation: observedGeneration, previous, now }: Pick<StatusInput, 'generation' | 'previous' | 'now'>,
+): Condition => {
+  const text = status ? 'True' : 'False';
+  const before = previous?.conditions?.find((condition) => condition.type === type);
+  const lastTransitionTime = before?.status === text ? before.lastTransitionTime : toTimestamp(now);
+  return { type, status: text, reason, message: cut(message), observedGeneration, lastTransitionTime };
+};
+
+/** The status while something about the DaemonSet cannot be computed: what was last written, with conditions that say so. */
+export const statusOnError = (
+  what: string,
+  input: Pick<StatusInput, 'generation' | 'daemonSetGeneration' | 'previous' | 'now'>,
+): DaemonRolloutStatus => {
+  const { generation: observedGeneration, previous } = input;
+  const changed = conditionsOnError(what).map((state) => toCondition(state, input));
+  const others =
+    previous?.conditions?.filter(({ type }) => !changed.some((condition) => condition.type === type)) ?? [];
+  return {
+    ...previous,
+    observedGeneration,
+    daemonSetGeneration: Math.max(input.daemonSetGeneration, previous?.daemonSetGeneration ?? 0),
+    summary: ERROR_SUMMARY,
+    conditions: [...changed, ...others],
+  };
+};
+
 /** The whole status of a DaemonRollout. Equal inputs give equal results, so nothing is written while nothing changes. */
 export const statusOf = (input: StatusInput): WrittenStatus => {
   const { ledger, decision, generation: observedGeneration, policyHash, previous, now } = input;
@@ -111,12 +139,7 @@ export const statusOf = (input: StatusInput): WrittenStatus => {
   const images = imagesOf(ledger);
   const stages = policy.rolloutPlan ? stagesOf(ledger, decision.summary) : [];
   const finish = estimatedFinish(ledger, decision, now);
-  const conditions = conditionsOf(ledger, decision.summary).map(({ type, status, reason, message }): Condition => {
-    const text = status ? 'True' : 'False';
-    const before = previous?.conditions?.find((condition) => condition.type === type);
-    const lastTransitionTime = before?.status === text ? before.lastTransitionTime : toTimestamp(now);
-    return { type, status: text, reason, message: cut(message), observedGeneration, lastTransitionTime };
-  });
+  const conditions = conditionsOf(ledger, decision.summary).map((state) => toCondition(state, input));
   return {
     observedGeneration,
     daemonSetGeneration,
