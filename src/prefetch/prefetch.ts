@@ -135,6 +135,9 @@ export const createPrefetch = (options: PrefetchOptions) => {
     const before = inherited;
     // What these wait for enqueues it.
     if (!before || !reflectors.every(({ synced }) => synced)) return {};
+    // A pull pod that cannot be read would be created again.
+    const [unread] = reflectors.flatMap(({ failures }) => failures);
+    if (unread) throw new Error(`the manager cannot process Pod ${unread.key}`, { cause: unread.error });
     const known = daemonSets.get(uid);
     const originOf = (pull: PullView): KnownPull['origin'] => {
       if (pullControl.isOwn(pull)) return 'own';

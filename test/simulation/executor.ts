@@ -8,6 +8,7 @@ import type { FaultTracker } from './fault-tracker.ts';
 import type { CallFaults } from './network/call-faults.ts';
 import type { Credentials } from './network/credentials.ts';
 import type { Link } from './network/link.ts';
+import type { Poisons } from './network/poisons.ts';
 import type { Prometheus } from './network/prometheus.ts';
 import type { ServerFaults } from './network/server-faults.ts';
 import type { WatchCache } from './network/watch-cache.ts';
@@ -29,6 +30,7 @@ export interface ExecutorOptions {
   faults: CallFaults;
   watchCache: WatchCache;
   server: ServerFaults;
+  poisons: Poisons;
   prometheus: Prometheus;
   neighbour: Neighbour;
   credentials: Credentials;
@@ -98,6 +100,7 @@ export const createExecutor = (options: ExecutorOptions) => {
     for (const link of links()) for (const watch of watchedResources) link.setLag(watch, 0);
     options.watchCache.catchUp();
     options.server.recover();
+    options.poisons.recover();
     options.prometheus.set('good');
     options.neighbour.leave();
     options.credentials.recover();
@@ -249,6 +252,8 @@ export const createExecutor = (options: ExecutorOptions) => {
       case 'webhook':
       case 'etcd-full':
         return options.server.begin(operation, () => begin(step));
+      case 'poison':
+        return options.poisons.arm(operation, () => begin(step));
       case 'metric':
         metric = step;
         options.prometheus.set(operation.answer);

@@ -17,6 +17,7 @@ import { createConnect, type ProcessObserver, type Transport } from './network/c
 import { createCredentials } from './network/credentials.ts';
 import { createKnownTexts } from './network/known-texts.ts';
 import type { Link } from './network/link.ts';
+import { createPoisons } from './network/poisons.ts';
 import { createPrometheus } from './network/prometheus.ts';
 import { createServerFaults } from './network/server-faults.ts';
 import { createWatchCache } from './network/watch-cache.ts';
@@ -27,6 +28,8 @@ import { createManagers } from './processes/managers.ts';
 
 const LATENCY_MS = 5;
 const RESTART_MS = 2_000;
+/** What could not be computed is tried again within 30 s, and its pods are listed anew. */
+const READ_AGAIN_MS = 40_000;
 
 /** Nodes and pods have a condition Ready. */
 const isReady = (object: StoredObject | undefined): boolean | undefined =>
@@ -42,6 +45,7 @@ export const createSimulation = (plan: Plan, record: (line: string) => void, log
   const credentials = createCredentials(time);
   const texts = createKnownTexts();
   const server = createServerFaults(time, random);
+  const poisons = createPoisons(time);
   const tracker = createFaultTracker(time);
   const watchCache = createWatchCache(apiServer, time);
   const say = (line: string): void => record(`${String(time.now() - START).padStart(8)} ${line}`);
@@ -57,7 +61,7 @@ export const createSimulation = (plan: Plan, record: (line: string) => void, log
   const connect = ({ machine, link }: { machine: Machine; link: Link }, observer: ProcessObserver): Transport => ({
     environment: {},
     readFile: async (path) => credentials.read(path),
-    parse: texts.parse,
+    parse: (text) => poisons.read(machine.name, texts.parse(text)),
     stringify: texts.stringify,
     connect: createConnect({
       handle,
@@ -97,6 +101,7 @@ export const createSimulation = (plan: Plan, record: (line: string) => void, log
     connect,
     prometheus,
     isServed: () => credentials.areCurrent() && !server.isCrowded(),
+    isWell: (process) => poisons.isWell(process, READ_AGAIN_MS),
     observer: () => checker,
     say,
     logged,
@@ -112,6 +117,7 @@ export const createSimulation = (plan: Plan, record: (line: string) => void, log
       clockOf: (process) => (managers.find(process) ?? agents?.processOf(process))?.machine.clock.now() ?? time.now(),
       settleMs: set.settleSeconds * 1000,
       processes: managers.states,
+      unreadable: poisons.unreadable,
       find: (apiGroup, name) =>
         daemonSets.find(({ workload: { ref: other } }) => other.group === apiGroup && other.name === name)?.checker,
       ...(plan.others && { title: `${set.kind} ${ref.name}` }),
@@ -149,6 +155,7 @@ export const createSimulation = (plan: Plan, record: (line: string) => void, log
     faults,
     watchCache,
     server,
+    poisons,
     prometheus,
     neighbour: createNeighbour(apiServer, time),
     credentials,

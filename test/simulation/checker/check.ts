@@ -11,7 +11,7 @@ export interface ProcessState {
   readonly name: string;
   /** False while the process is stopped. */
   readonly running: boolean;
-  /** Its link to the API server works, and its calls are accepted. */
+  /** Its link to the API server works, its calls are accepted, and it can read what it receives. */
   readonly up: boolean;
 }
 

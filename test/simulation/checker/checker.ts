@@ -22,6 +22,7 @@ import { createStagesCheck } from './stages.ts';
 import { createStalenessCheck } from './staleness.ts';
 import { createStatusCheck } from './status.ts';
 import { createTargetingCheck } from './targeting.ts';
+import { createUnreadableCheck, type UnreadableObject } from './unreadable.ts';
 import { createUpdatesCheck } from './updates.ts';
 import { createWatchesCheck } from './watches.ts';
 import { createWriteRateCheck } from './write-rate.ts';
@@ -37,6 +38,8 @@ export interface CheckerOptions {
   settleMs: number;
   /** Managers that have not died. */
   processes: () => readonly ProcessState[];
+  /** The objects that a process has not been able to read for so long at least, ms. */
+  unreadable: (process: string, forMs: number) => readonly UnreadableObject[];
   /** Another DaemonSet of the run; undefined: there is none. */
   find: (apiGroup: string, name: string) => OtherDaemonSet | undefined;
   /** Names the DaemonSet in messages. Default: it is the only one. */
@@ -69,6 +72,7 @@ export const createChecker = ({
   clockOf,
   settleMs,
   processes,
+  unreadable,
   find,
   title,
 }: CheckerOptions) => {
@@ -112,6 +116,7 @@ export const createChecker = ({
     breaker,
     createHaltCheck(context, { believers, failuresOf }),
     createStalenessCheck(context),
+    createUnreadableCheck(context, unreadable),
     createReversalCheck(context),
     createProgressLossCheck(context, (uid) => {
       const pod = actual.pods.get(uid);

@@ -19,6 +19,36 @@ const badVersions: readonly Behaviour[] = [
 const badNodes: readonly Behaviour[] = ['slow', 'stuck-terminating', 'never-ready', 'crash-loop'];
 const watched: readonly Watched[] = ['pods', 'nodes', 'daemonsets', 'controllerrevisions', 'daemonrollouts'];
 
+/** Parts of objects that managers read, of kinds that change in every rollout. */
+const readParts: readonly [kind: string, path: string][] = [
+  ['Node', 'status.conditions'],
+  ['Node', 'metadata.labels'],
+  ['Node', 'metadata.labels.*'],
+  ['Pod', 'status.conditions'],
+  ['Pod', 'metadata.labels'],
+  ['Pod', 'metadata.ownerReferences'],
+  ['DaemonSet', 'metadata.annotations'],
+  ['DaemonSet', 'metadata.generation'],
+  ['DaemonSet', 'status'],
+  ['ControllerRevision', 'data'],
+  ['ControllerRevision', 'metadata.ownerReferences'],
+];
+
+/**
+ * Faults of what a manager computes, in a fifth of the plans. They are drawn apart from all others, so that a seed gives the
+ * other steps that it always gave.
+ */
+const poisonSteps = (seed: number, releases: readonly number[], always: boolean): PlannedStep[] => {
+  const chance = createGenerator(seed ^ 0x5eed24);
+  if (!chance.happens(0.2) && !always) return [];
+  return Array.from({ length: chance.between(1, 2) }, (): PlannedStep => {
+    const [kind, path] = chance.oneOf(readParts);
+    const forMs = chance.happens(0.6) ? chance.between(500, 60_000) : undefined;
+    const operation: Operation = { do: 'poison', kind, path, ...(forMs !== undefined && { forMs }) };
+    return { at: Math.max(0, chance.oneOf(releases) + chance.between(-2_000, 4_000)), operation, fault: 'F24' };
+  });
+};
+
 /** A plan from a seed: some rollouts, and faults of the given kinds during them. */
 export const generatePlan = (seed: number, kinds: readonly FaultKind[]): Plan => {
   const chance = createGenerator(seed);
@@ -35,7 +65,8 @@ export const generatePlan = (seed: number, kinds: readonly FaultKind[]): Plan =>
   const soon = (within: number): number => now + chance.between(0, within);
 
   // Few kinds of faults with many steps each, so that their combinations are more frequent.
-  const focus = Array.from({ length: chance.between(1, 4) }, () => one(kinds));
+  const drawn = kinds.filter((each): each is Exclude<FaultKind, 'F24'> => each !== 'F24');
+  const focus = drawn.length === 0 ? [] : Array.from({ length: chance.between(1, 4) }, () => one(drawn));
   const limit = one(budgets);
   // Advanced DaemonSets have no native controller that could be delayed.
   const kind = focus.includes('F15') ? 'native' : one(['native', 'advanced'] as const);
@@ -49,7 +80,7 @@ export const generatePlan = (seed: number, kinds: readonly FaultKind[]): Plan =>
     {},
   ];
   const callFault = (what: CallFault): void => put(soon(6_000), { do: 'call-fault', fault: what, of: one(calls) });
-  const inject: Record<FaultKind, () => void> = {
+  const inject: Record<Exclude<FaultKind, 'F24'>, () => void> = {
     F1: () =>
       callFault(
         chance.happens(0.7)
@@ -224,11 +255,17 @@ export const generatePlan = (seed: number, kinds: readonly FaultKind[]): Plan =>
   for (let release = 1; release <= releases; release += 1) {
     put(now, { do: 'release', image: `app:v${release}` });
     for (let faults = chance.between(0, 6); faults > 0; faults -= 1) {
-      fault = one(focus);
-      inject[fault]();
+      if (focus.length === 0) break;
+      const chosen = one(focus);
+      fault = chosen;
+      inject[chosen]();
       fault = undefined;
     }
     now += chance.between(3_000, 60_000);
+  }
+  if (kinds.includes('F24')) {
+    const released = steps.filter(({ operation }) => operation.do === 'release').map(({ at }) => at);
+    steps.push(...poisonSteps(seed, released, drawn.length === 0));
   }
   // All faults end, and a good version is released.
   const over = Math.max(now, ...steps.map(({ at }) => at)) + 1_000;

@@ -28,6 +28,7 @@ export const faults = {
   F20: 'An admission webhook is slow, or times out.',
   F21: 'The store is full: reads work, and writes fail.',
   F22: 'Tokens and the certificate authority are rotated.',
+  F24: 'A manager cannot compute something: an exception in a projection, a handler, the ledger or a view of a plan.',
 } as const;
 export type FaultKind = keyof typeof faults;
 export const faultKinds = Object.keys(faults) as readonly FaultKind[];
@@ -103,6 +104,11 @@ export type Operation =
   /** Writes to this resource wait for an admission webhook, and are then executed, or refused because it timed out. */
   | { do: 'webhook'; plural: string; ms: number; refuses: boolean; forMs: number }
   | { do: 'etcd-full'; forMs: number }
+  /**
+   * Reading this part of the next object of a kind that a manager receives throws: once, or for `forMs` from then on, unless
+   * another version of the object arrives. `path`: names of fields with dots between them; `*`: the first of a map.
+   */
+  | { do: 'poison'; kind: string; path: string; forMs?: number }
   /** What the Prometheus of the checks answers, for `forMs`. */
   | { do: 'metric'; answer: MetricAnswer; forMs: number }
   /** The server changes at once, and the mounted files later. */

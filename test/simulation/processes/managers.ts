@@ -37,6 +37,8 @@ export interface ManagersOptions {
   prometheus: Prometheus;
   /** The API server accepts the calls of processes. */
   isServed: () => boolean;
+  /** The process can compute everything. */
+  isWell: (process: string) => boolean;
   observer: () => Pick<Checker, 'onResponse' | 'onFailure' | 'onWatchOpened' | 'onWatchEvent' | 'onWatchClosed'>;
   say: (line: string) => void;
   /** Record what managers log, too. */
@@ -45,13 +47,16 @@ export interface ManagersOptions {
 
 const LEASE = { namespace: 'default', name: 'edgeset-manager' };
 
-const stateOf = ({ identity, machine, link }: ManagerProcess, isServed: () => boolean): ProcessState => ({
+const stateOf = (
+  { identity, machine, link }: ManagerProcess,
+  { isServed, isWell }: Pick<ManagersOptions, 'isServed' | 'isWell'>,
+): ProcessState => ({
   name: identity,
   get running() {
     return machine.state === 'running';
   },
   get up() {
-    return link.up && isServed();
+    return link.up && isServed() && isWell(identity);
   },
 });
 
@@ -153,7 +158,7 @@ export const createManagers = (options: ManagersOptions) => {
     const unanswered = followUnanswered(time);
     const process: ManagerProcess = { identity, machine, link, serverTime, unanswered, views };
     processes.set(identity, process);
-    states = [...states, stateOf(process, options.isServed)];
+    states = [...states, stateOf(process, options)];
     const write = (line: string): void => say(`${identity} says ${line}`);
     const log = options.logged ? createLogger({ write, now: () => machine.clock.now(), format: 'text' }) : silentLogger;
     const env: Env = { clock: machine.clock, random: createRandom(plan.seed + number), log };
