@@ -114,6 +114,18 @@ describe('window', () => {
     );
   });
 
+  it('has the state of the millisecond, where a clock shows a part of one', () => {
+    fc.assert(
+      fc.property(anyCase, fc.integer({ min: 1, max: 1023 }), ({ zone, window, now }, part) => {
+        const state = windowAt(window, zone, now);
+        const change = state.open ? state.closesAt : state.opensAt;
+        for (const ms of [now, change - 1, change])
+          assert.deepEqual(windowAt(window, zone, ms + part / 1024), windowAt(window, zone, ms));
+      }),
+      { numRuns: Math.ceil(runs / 5) },
+    );
+  });
+
   it('opens at least once a week in every time zone', () => {
     fc.assert(
       fc.property(anyCase, ({ zone, window, now }) => {

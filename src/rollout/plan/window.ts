@@ -23,6 +23,9 @@ const YEAR_MS = 366 * DAY_MS;
 // No time zone is or was further from UTC.
 const FARTHEST_OFFSET_MS = 26 * 3600 * 1000;
 
+/** The moment that a clock shows. Clocks have fractions of a millisecond, and Temporal takes whole ones only. */
+const instantAt = (ms: number): Temporal.Instant => Temporal.Instant.fromEpochMilliseconds(Math.floor(ms));
+
 const minutesOf = (text: string): number => Number(text.slice(0, 2)) * 60 + Number(text.slice(3));
 
 const offsetAt = (moment: Temporal.ZonedDateTime): number => moment.offsetNanoseconds / 1e6;
@@ -30,7 +33,7 @@ const offsetAt = (moment: Temporal.ZonedDateTime): number => moment.offsetNanose
 /** The periods of constant UTC offset of a zone between two times. */
 const offsetsBetween = (zone: string, from: number, to: number): (Span & { offset: number })[] => {
   const stretches: (Span & { offset: number })[] = [];
-  let at = Temporal.Instant.fromEpochMilliseconds(from).toZonedDateTimeISO(zone);
+  let at = instantAt(from).toZonedDateTimeISO(zone);
   for (let start = from; start < to; ) {
     const next = at.getTimeZoneTransition('next');
     const end = Math.min(to, next?.epochMilliseconds ?? to);
@@ -72,7 +75,7 @@ const join = (spans: readonly Span[]): Span[] => {
 
 /** When the window is open, from two days before `now` to more than a week after. */
 const openings = ({ from, to, days, timeZone }: Window, now: number): Span[] => {
-  const today = Temporal.Instant.fromEpochMilliseconds(now).toZonedDateTimeISO(timeZone).toPlainDate();
+  const today = instantAt(now).toZonedDateTimeISO(timeZone).toPlainDate();
   const start = minutesOf(from) * 60_000;
   const length = (minutesOf(to) * 60_000 - start + DAY_MS) % DAY_MS || DAY_MS;
   const spans: Span[] = [];
@@ -118,7 +121,7 @@ const NAME = /^(?:[A-Za-z][A-Za-z0-9_+-]*(?:\/[A-Za-z0-9_+-]+)*|[+-]\d{2}:\d{2})
 export const canonicalTimeZone = (name: string): string | undefined => {
   if (!NAME.test(name)) return undefined;
   try {
-    return Temporal.Instant.fromEpochMilliseconds(0).toZonedDateTimeISO(name).timeZoneId;
+    return instantAt(0).toZonedDateTimeISO(name).timeZoneId;
   } catch {
     return undefined;
   }
