@@ -42,6 +42,7 @@ export const createRecords = (
   const { tally, partition } = indexes;
   let policy = firstPolicy;
   let state = newState();
+  const calendar = createCalendarView();
   let context: Context = {
     policy,
     targetHash: undefined,
@@ -53,12 +54,11 @@ export const createRecords = (
     pullsByDefault,
     halted: false,
     isStageOpen: everythingOpen.isOpen,
-    isCalendarOpen: () => true,
+    isCalendarOpen: calendar.isOpen,
   };
   const scopes = createScopeFinder();
   scopes.setPlan(policy.plan);
   let stages = everythingOpen;
-  const calendar = createCalendarView();
   let latest = Number.NEGATIVE_INFINITY;
   let meanUpdateMs: number | undefined;
   let changes = 0;
@@ -144,9 +144,7 @@ export const createRecords = (
   const followCalendar = noting((now: number): boolean => {
     const { plan } = policy;
     const lifted = state.rollback && plan?.windowsOnRollback !== true;
-    if (!calendar.set(lifted ? undefined : plan?.calendar, now)) return false;
-    context = { ...context, isCalendarOpen: calendar.isOpen };
-    return true;
+    return calendar.set(lifted ? undefined : plan?.calendar, now);
   });
 
   /** Applies what follows from the sums over all records (partition, breaker) back to the records. */

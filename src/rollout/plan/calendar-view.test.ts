@@ -52,6 +52,26 @@ describe('the view of a calendar', () => {
     assert.equal(view.isOpen(undefined), true);
   });
 
+  it('is closed, and looks again, as long as it cannot be computed', () => {
+    const view = createCalendarView();
+    const broken = {
+      freezes: [],
+      get windows(): never {
+        throw new Error('cannot be read');
+      },
+    };
+    for (const before of [undefined, frozen(1, 3)]) {
+      view.set(before, START);
+      assert.equal(view.isOpen(undefined), true);
+      for (const ms of [0, 1]) {
+        assert.throws(() => view.set(broken, START + ms), /cannot be read/);
+        assert.equal(view.isOpen(undefined), false);
+      }
+      assert.equal(view.set(before, START + 2), true);
+      assert.equal(view.isOpen(undefined), true);
+    }
+  });
+
   it("follows the nodes' time zones only where a window does", () => {
     const view = createCalendarView();
     view.set(nightly, START);
@@ -68,6 +88,19 @@ describe('the view of a calendar', () => {
 });
 
 describe('a calendar in a rollout', () => {
+  it('holds by a clock that shows parts of milliseconds, in the time of each node, too', () => {
+    for (const timeZone of ['UTC', 'node']) {
+      const windows = [{ from: '02:00', to: '04:00', timeZone }];
+      const closed = benchAt(2, { maxUnavailable: percent(100) });
+      closed.advance(0.375);
+      closed.policy({ plan: planOf({ windows }) });
+      assert.deepEqual(closed.nodesOf('reserve'), []);
+      assert.equal(closed.cause('n0'), 'window');
+      closed.advance(2 * HOUR);
+      assert.equal(closed.nodesOf('reserve').length, 2);
+    }
+  });
+
   const bench = () =>
     benchAt(2, { maxUnavailable: percent(100), plan: planOf({ freezes: [{ from: at(0), to: at(2) }] }) });
 

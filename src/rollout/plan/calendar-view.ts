@@ -3,16 +3,24 @@ import { type Calendar, type CalendarState, calendarAt } from './calendar.ts';
 
 const NEVER = Number.POSITIVE_INFINITY;
 
-/** The state of a plan's windows and freezes, by time zone of the nodes, until the next one opens or closes. */
-export const createCalendarView = () => {
-  let calendar: Calendar | undefined;
-  let at = 0;
-  let changesAt = NEVER;
-  let byZone = new Map<string, CalendarState>();
+/** A calendar as it is at a time, by time zone of the nodes, until the next window or freeze begins or ends. */
+interface Look {
+  calendar: Calendar | undefined;
+  at: number;
+  /** Undefined without a calendar. */
+  stateOf: (timeZone: string | undefined) => CalendarState | undefined;
+  changesAt: () => number;
+}
 
+const usesNodeZones = (calendar: Calendar | undefined): boolean =>
+  calendar?.windows.some(({ timeZone }) => timeZone === 'node') ?? false;
+
+const lookAt = (calendar: Calendar | undefined, at: number): Look => {
+  const byZone = new Map<string, CalendarState>();
+  let changesAt = NEVER;
   const stateOf = (timeZone: string | undefined): CalendarState | undefined => {
     if (!calendar) return undefined;
-    const zone = usesNodeZones() ? (timeZone ?? '') : '';
+    const zone = usesNodeZones(calendar) ? (timeZone ?? '') : '';
     let state = byZone.get(zone);
     if (!state) {
       state = calendarAt(calendar, zone === '' ? undefined : zone, at);
@@ -21,32 +29,41 @@ export const createCalendarView = () => {
     }
     return state;
   };
+  stateOf(undefined);
+  return { calendar, at, stateOf, changesAt: () => changesAt };
+};
 
-  function usesNodeZones(): boolean {
-    return calendar?.windows.some(({ timeZone }) => timeZone === 'node') ?? false;
-  }
+/** The state of a plan's windows and freezes, by time zone of the nodes, until the next one opens or closes. */
+export const createCalendarView = () => {
+  /** Undefined while the last calendar could not be computed: nothing is open then. */
+  let look: Look | undefined = lookAt(undefined, 0);
+
+  /** The last look, if it shows this calendar, and nothing can have changed since. */
+  const stillTrue = (last: Look | undefined, wanted: Calendar | undefined, now: number): Look | undefined => {
+    // A plan is parsed anew whenever something about its DaemonSet changes.
+    if (!last || (wanted !== last.calendar && !isDeepStrictEqual(wanted, last.calendar))) return undefined;
+    return !wanted || (now < last.changesAt() && now >= last.at) ? { ...last, calendar: wanted } : undefined;
+  };
 
   return {
-    /** Looks at the calendar at `now`. False: nothing can have changed since the last time. */
+    /**
+     * Looks at the calendar at `now`. False: nothing can have changed since the last time. Throws if the calendar can't be
+     * computed, and is closed until a later call succeeds.
+     */
     set(next: Calendar | undefined, now: number): boolean {
+      const last = look;
+      look = undefined;
       const isEmpty = !next || (next.windows.length === 0 && next.freezes.length === 0);
       const wanted = isEmpty ? undefined : next;
-      // A plan is parsed anew whenever something about its DaemonSet changes.
-      const isSame = wanted === calendar || isDeepStrictEqual(wanted, calendar);
-      calendar = wanted;
-      if (isSame && (!wanted || (now < changesAt && now >= at))) return false;
-      at = now;
-      changesAt = NEVER;
-      byZone = new Map();
-      stateOf(undefined);
-      return true;
+      const known = stillTrue(last, wanted, now);
+      look = known ?? lookAt(wanted, now);
+      return known === undefined;
     },
-    stateOf,
-    isOpen: (timeZone: string | undefined): boolean => stateOf(timeZone)?.open ?? true,
+    isOpen: (timeZone: string | undefined): boolean => look !== undefined && (look.stateOf(timeZone)?.open ?? true),
     /** The same for every node, whatever its time zone; undefined without windows and freezes. */
-    forAll: (): CalendarState | undefined => (usesNodeZones() ? undefined : stateOf(undefined)),
+    forAll: (): CalendarState | undefined => (usesNodeZones(look?.calendar) ? undefined : look?.stateOf(undefined)),
     /** When some state changes, epoch ms; Infinity for never. */
-    changesAt: (): number => changesAt,
+    changesAt: (): number => look?.changesAt() ?? NEVER,
   };
 };
 export type CalendarView = ReturnType<typeof createCalendarView>;

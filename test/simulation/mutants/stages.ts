@@ -45,8 +45,8 @@ export const stages: readonly Mutant[] = [
     also: [
       {
         file: 'src/rollout/ledger/records.ts',
-        find: 'context = { ...context, isCalendarOpen: calendar.isOpen };',
-        replace: 'context = { ...context, isCalendarOpen: () => true };',
+        find: 'isCalendarOpen: calendar.isOpen,',
+        replace: 'isCalendarOpen: () => true,',
       },
     ],
     hunt: history(
