@@ -114,7 +114,7 @@ export const createPodControl = (
     return found.kind === 'gone' ? found : outcome;
   };
 
-  const sign = (): Record<string, string> => ({ [FENCE_ANNOTATION]: `${identity}/${clock.now()}` });
+  const sign = (): Record<string, string> => ({ [FENCE_ANNOTATION]: `${identity}/${Math.floor(clock.now())}` });
 
   return {
     patch,

@@ -97,7 +97,7 @@ export const createEventSeries = (options: {
 
   // Unique without asking the server: milliseconds and 32 random bits.
   const newName = (regarding: ObjectReference): string => {
-    const unique = `${env.clock.now().toString(16)}${Math.floor(env.random() * 2 ** 32)
+    const unique = `${Math.floor(env.clock.now()).toString(16)}${Math.floor(env.random() * 2 ** 32)
       .toString(16)
       .padStart(8, '0')}`;
     // Some kinds allow names that an Event may not have, such as `system:node`.
