@@ -5,7 +5,7 @@ import { createVirtualClock } from './virtual-clock.ts';
 
 describe('virtual clock', () => {
   it('fires timers by time, equal times in the order they were set', () => {
-    const clock = createVirtualClock(1000);
+    const clock = createVirtualClock(1000, { fractionMs: 0 });
     const fired: string[] = [];
     clock.timer(20, () => fired.push(`late ${clock.now()}`));
     clock.timer(10, () => {
@@ -20,10 +20,21 @@ describe('virtual clock', () => {
     assert.equal(fired.at(-1), 'late 1020');
   });
 
-  it('shows whole milliseconds, and fires no timer early', () => {
+  it('shows no whole milliseconds, as the clock of a process', () => {
+    const clock = createVirtualClock(1000);
+    const shown: number[] = [clock.now()];
+    clock.timer(10, () => void shown.push(clock.now()));
+    clock.run(15);
+    shown.push(clock.now());
+    assert.deepEqual(shown, [1000.375, 1010.375, 1015.375]);
+    assert.equal(createVirtualClock(1000, { fractionMs: 0.5 }).now(), 1000.5);
+  });
+
+  it('waits whole milliseconds, and fires no timer early', () => {
     const clock = createVirtualClock(0);
+    const startedAt = clock.now();
     const fired: number[] = [];
-    for (const delay of [0.2, 1, 1.5]) clock.timer(delay, () => void fired.push(clock.now()));
+    for (const delay of [0.2, 1, 1.5]) clock.timer(delay, () => void fired.push(clock.now() - startedAt));
     clock.run(10);
     assert.deepEqual(fired, [1, 1, 2]);
   });
@@ -52,7 +63,7 @@ describe('virtual clock', () => {
   });
 
   it('stops when the condition holds, and reports when it never does', () => {
-    const clock = createVirtualClock(0);
+    const clock = createVirtualClock(0, { fractionMs: 0 });
     let ticks = 0;
     const tick = (): void => {
       ticks += 1;
@@ -72,7 +83,7 @@ describe('virtual clock', () => {
   });
 
   it('runs code that awaits between timers', async () => {
-    const clock = createVirtualClock(0);
+    const clock = createVirtualClock(0, { fractionMs: 0 });
     const at: number[] = [];
     const walk = async (): Promise<void> => {
       for (let step = 0; step < 3; step += 1) {

@@ -25,16 +25,24 @@ export interface VirtualClock extends Clock {
 export interface VirtualClockOptions {
   /** Turns of the event loop that promises get before each timer. Default 1. */
   turns?: number;
+  /** What its times have beyond whole milliseconds, as those of `steadyClock` do. Default 0.375. */
+  fractionMs?: number;
 }
+
+/** Binary, so that sums are exact. */
+const FRACTION_MS = 0.375;
 
 /** Cancelled timers are swept out once there are this many of them and they are the majority. */
 const LEAST_TO_SWEEP = 64;
 
-/** A clock that stands at `startMs` (epoch milliseconds) until it is moved. */
-export const createVirtualClock = (startMs: number, { turns = 1 }: VirtualClockOptions = {}): VirtualClock => {
+/** A clock that stands at `startMs` (epoch milliseconds), and a fraction of a millisecond, until it is moved. */
+export const createVirtualClock = (
+  startMs: number,
+  { turns = 1, fractionMs = FRACTION_MS }: VirtualClockOptions = {},
+): VirtualClock => {
   const sooner = (a: Entry, b: Entry): number => a.at - b.at || a.order - b.order;
   let timers = new TinyQueue<Entry>([], sooner);
-  let now = startMs;
+  let now = startMs + fractionMs;
   let order = 0;
   let cancelled = 0;
 
@@ -96,7 +104,7 @@ export const createVirtualClock = (startMs: number, { turns = 1 }: VirtualClockO
     },
     timer(delayMs, run) {
       order += 1;
-      // Whole milliseconds, as machines show them: jittered delays are fractional.
+      // Timers of machines wait whole milliseconds: jittered delays are fractional.
       const entry: Entry = { at: now + Math.max(0, Math.ceil(delayMs)), order, fire: run };
       timers.push(entry);
       return {

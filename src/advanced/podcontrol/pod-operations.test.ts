@@ -124,7 +124,7 @@ describe('an in-place update', () => {
     answers.push(done(shut));
     assert.deepEqual(await change('10'), { kind: 'changed', pod: shut, begun: true });
     observe('11', { open: false });
-    assert.deepEqual(await change('11'), { kind: 'later', at: clock.now() + 2_000 });
+    assert.deepEqual(await change('11'), { kind: 'later', at: Math.floor(clock.now()) + 2_000 });
     observe('12', { open: false, ready: false });
     answers.push(done(facts('13', { revision: 'h2' })));
     const second = await change('12');
@@ -158,7 +158,7 @@ describe('an in-place update', () => {
 
   it('continues when its grace period has passed', async () => {
     const { clock, operations, written, answers, facts, update, observe } = prepare({ graceSeconds: 5 });
-    const closedAt = clock.now();
+    const closedAt = Math.floor(clock.now());
     observe('11', { open: false, ready: false });
     const change = () => operations.podWrites.change?.('n1', { ...update, podResourceVersion: '11' }, signal);
     assert.deepEqual(await change(), { kind: 'later', at: closedAt + 6_000 });

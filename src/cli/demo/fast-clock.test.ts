@@ -9,9 +9,10 @@ const MINUTE = 60_000;
 test('it runs at the given speed, from a time in the past', () => {
   const base = createVirtualClock(START);
   const fast = createFastClock({ base, speed: 10, behindMs: MINUTE });
-  assert.equal(fast.now(), START - MINUTE);
+  const from = base.now() - MINUTE;
+  assert.equal(fast.now(), from);
   base.run(1000);
-  assert.equal(fast.now(), START - MINUTE + 10_000);
+  assert.equal(fast.now(), from + 10_000);
 });
 
 test('timers fire in order, each at its own time', () => {
@@ -65,6 +66,6 @@ test('it catches up on request, and then runs in real time', async () => {
 test('in real time there is nothing to catch up with', async () => {
   const base = createVirtualClock(START);
   const fast = createFastClock({ base, speed: 1 });
-  assert.equal(fast.now(), START);
+  assert.equal(fast.now(), base.now());
   await fast.catchUp();
 });

@@ -23,7 +23,7 @@ const LONGEST_STEP_MS = 40;
 const CATCH_UP_SPEED = 150;
 
 export const createFastClock = ({ base, speed, behindMs = 20 * 60_000 }: FastClockOptions): FastClock => {
-  const clock = createVirtualClock(base.now() - (speed > 1 ? behindMs : 0));
+  const clock = createVirtualClock(base.now() - (speed > 1 ? behindMs : 0), { fractionMs: 0 });
   const arrived = new Set<() => void>();
   let last = base.now();
   let rate = speed;

@@ -4,7 +4,7 @@ import { createVirtualClock } from '../../runtime/index.ts';
 import { startMetrics } from './metrics.ts';
 
 test('a query has the value that was set for it, and any other one has no sample', async () => {
-  const metrics = await startMetrics(createVirtualClock(1_700_000_000_000));
+  const metrics = await startMetrics(createVirtualClock(1_700_000_000_000, { fractionMs: 0 }));
   try {
     const ask = async (query: string, path = '/api/v1/query') => {
       const body = new URLSearchParams({ query, timeout: '10s' });

@@ -20,7 +20,7 @@ const quiet: ApiServer = {
   resourceVersion: 0,
 };
 
-const setUp = (process: (key: string) => void, spacingMs = 0, clock = createVirtualClock(0)) => {
+const setUp = (process: (key: string) => void, spacingMs = 0, clock = createVirtualClock(0, { fractionMs: 0 })) => {
   const informers = createInformers(quiet, clock);
   const env = { clock, random: () => 0, log: silentLogger };
   return {
@@ -76,7 +76,7 @@ describe('queue', () => {
 
   it('lets a key rest for twice the time of a slow sync, also one that was added during it', () => {
     const at: number[] = [];
-    const virtual = createVirtualClock(0);
+    const virtual = createVirtualClock(0, { fractionMs: 0 });
     let spent = 0;
     const clock = { ...virtual, now: () => virtual.now() + spent };
     const { queue } = setUp(
