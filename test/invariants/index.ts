@@ -35,4 +35,5 @@ export {
   withinGroupLimit,
   withinPartition,
 } from './rules.ts';
-export { closedAt, openStages, type StagedNode, sizeOfSample, stageOfNode } from './stages.ts';
+export { openStages, type StagedNode, sizeOfSample, stageOfNode } from './stages.ts';
+export { closedOn, NODE_ZONE_KEY } from './windows.ts';

@@ -154,6 +154,12 @@ export const runPlan = async (plan: Plan, keep = false): Promise<Outcome> => {
       const left = checker.unfinished();
       if (left.length > 0)
         violations.push({ invariant: 'L1', at: time.now(), text: `did not stay at the target: ${left.join('; ')}` });
+      if (!simulation.fired.has('F23'))
+        violations.push({
+          invariant: 'unfired',
+          at: time.now(),
+          text: 'F23 never took effect: no clock showed a fraction',
+        });
       for (const { fault, operation } of simulation.unfired(plan.steps))
         violations.push({
           invariant: 'unfired',

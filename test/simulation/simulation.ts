@@ -21,7 +21,7 @@ import { createPoisons } from './network/poisons.ts';
 import { createPrometheus } from './network/prometheus.ts';
 import { createServerFaults } from './network/server-faults.ts';
 import { createWatchCache } from './network/watch-cache.ts';
-import { type Plan, type PlannedStep, START } from './plan/plan.ts';
+import { fractionOf, type Plan, type PlannedStep, START } from './plan/plan.ts';
 import { createAgents } from './processes/agents.ts';
 import type { Machine } from './processes/machine.ts';
 import { createManagers } from './processes/managers.ts';
@@ -37,7 +37,8 @@ const isReady = (object: StoredObject | undefined): boolean | undefined =>
 
 /** A small cluster with the managers of a plan, on virtual time. `logged`: what processes log is recorded, too. */
 export const createSimulation = (plan: Plan, record: (line: string) => void, logged = false) => {
-  const time = createVirtualClock(START);
+  const time = createVirtualClock(START, { fractionMs: fractionOf(plan) });
+  const startedAt = time.now();
   const random = createRandom(plan.seed);
   const cluster = createEmbeddedCluster({ env: { clock: time, random, log: silentLogger }, events: false });
   const { apiServer, controllers } = cluster;
@@ -48,7 +49,11 @@ export const createSimulation = (plan: Plan, record: (line: string) => void, log
   const poisons = createPoisons(time);
   const tracker = createFaultTracker(time);
   const watchCache = createWatchCache(apiServer, time);
-  const say = (line: string): void => record(`${String(time.now() - START).padStart(8)} ${line}`);
+  const say = (line: string): void => record(`${String(time.now() - startedAt).padStart(8)} ${line}`);
+  /** F23 takes effect when a process reads the time. */
+  const onTimeRead = (at: number): void => {
+    if (!tracker.counts.has('F23') && !Number.isInteger(at)) tracker.count('F23');
+  };
   const faults = createCallFaults({ plan, fire: tracker.fire, count: tracker.count, say });
   const prometheus = createPrometheus(
     time,
@@ -103,6 +108,7 @@ export const createSimulation = (plan: Plan, record: (line: string) => void, log
     isServed: () => credentials.areCurrent() && !server.isCrowded(),
     isWell: (process) => poisons.isWell(process, READ_AGAIN_MS),
     observer: () => checker,
+    onTimeRead,
     say,
     logged,
   });
@@ -138,6 +144,7 @@ export const createSimulation = (plan: Plan, record: (line: string) => void, log
           connect,
           diskFault: (process) => faults.ofRecord(process),
           consent: first.checker.consent,
+          onTimeRead,
           say,
           logged,
         })

@@ -1,8 +1,10 @@
 import type { DaemonRollout, RolloutPlanSpec } from '../../../src/rollout/index.ts';
 import {
+  closedOn,
   type Finding,
   isInOpenStage,
   isInWindow,
+  NODE_ZONE_KEY,
   nodesOf,
   openStages,
   stageOfNode,
@@ -13,7 +15,6 @@ import { createStatusCheck, type Status, stagesOf } from './check-stage-status.t
 import type { CheckOptions } from './check-updates.ts';
 import { availablePod, eligibleNodes, followClusterState, inOrder, livePods, type NodeState } from './cluster-state.ts';
 import { followPlan, isSpec } from './plan-history.ts';
-import { closedOn } from './plan-windows.ts';
 import { createPodWriteReader, isUpdate, type PodWrite } from './pod-writes.ts';
 
 export interface StagesOptions
@@ -26,8 +27,6 @@ const isProduct = (user: string): boolean => /^system:serviceaccount:[^:]+:edges
 
 /** So many are written while one request is held up. */
 const STATUSES = 20;
-
-const NODE_ZONE_KEY = 'edgeset.io/time-zone';
 
 /** Other nodes of a node's group or stage, and how many of them may have an update in flight. */
 interface Group {

@@ -1,10 +1,11 @@
 import type { DaemonRolloutStage, DaemonRolloutStatus, RolloutPlanSpec } from '../../../src/rollout/index.ts';
 import {
-  closedAt,
+  closedOn,
   type Finding,
   followsPromotions,
   isInOpenStage,
   isInWindow,
+  NODE_ZONE_KEY,
   nodesOf,
   sizeOfSample,
 } from '../../invariants/index.ts';
@@ -89,6 +90,7 @@ export const createStagesCheck = (
     if (!known || pod.preparing || pod.gateClosed || !plan.isAbout(view.daemonSet) || plan.isLifted()) return [];
     const staged = { name: node, labels: known.metadata?.labels ?? {} };
     const labels = actual.nodes.get(node)?.labels;
+    const zone = known.metadata?.annotations?.[NODE_ZONE_KEY];
     const judge = (spec: RolloutPlanSpec): Finding[] => {
       const stage = plan.stageOf(spec, staged);
       // The node was moved a moment ago.
@@ -99,7 +101,7 @@ export const createStagesCheck = (
         .slice(0, names.indexOf(stage))
         .filter((name) => plan.stageNamed(name)?.promotedAt === undefined);
       const times = plan.timesOf(call.process).flatMap((at) => [at, at - SLACK_MS]);
-      const closings = times.map((at) => closedAt(spec, at));
+      const closings = times.map((at) => closedOn(spec, at, zone));
       const closedBy = closings.includes(undefined) ? undefined : closings.at(-1);
       const found = [isInOpenStage({ stage, open }), isInWindow({ closedBy })];
       if (!open.includes(stage)) found.push(followsPromotions({ before: unpromoted }));

@@ -1,6 +1,7 @@
 import type { Node, Pod } from 'kubernetes-types/core/v1.d.ts';
 import { defineResource, type KubeObject } from '../../../src/kube/index.ts';
 import type { EmbeddedCluster } from '../../../src/sim/index.ts';
+import { NODE_ZONE_KEY } from '../../invariants/index.ts';
 
 const core = <T extends KubeObject>(plural: string, kind: string, namespaced: boolean) =>
   defineResource<T>({ group: '', version: 'v1', plural, kind, namespaced });
@@ -14,6 +15,9 @@ const labelsOf = (index: number): Record<string, string> => ({
   ...(index % 4 !== 3 && { site: `s${index % 2}` }),
 });
 
+/** Two nodes of three say where they are; both are a broken number of hours from UTC. */
+const zoneOf = (index: number): string | undefined => [undefined, 'Asia/Kolkata', 'America/St_Johns'][index % 3];
+
 /** The nodes of a plan, and operations on them. A node that does not exist is ignored. */
 export const createNodes = ({ apiServer, addNode }: Pick<EmbeddedCluster, 'apiServer' | 'addNode'>) => {
   const patch = (name: string, body: object): void => {
@@ -24,8 +28,13 @@ export const createNodes = ({ apiServer, addNode }: Pick<EmbeddedCluster, 'apiSe
     annotate: (name: string, annotations: Record<string, string | null>): void =>
       patch(name, { metadata: { annotations } }),
     add(name: string): void {
-      if (apiServer.find(nodes, { name }) === undefined)
-        addNode(name, { labels: { role: 'edge', ...labelsOf(Number(name.slice('node-'.length))) } });
+      if (apiServer.find(nodes, { name }) !== undefined) return;
+      const index = Number(name.slice('node-'.length));
+      const zone = zoneOf(index);
+      addNode(name, {
+        labels: { role: 'edge', ...labelsOf(index) },
+        ...(zone !== undefined && { annotations: { [NODE_ZONE_KEY]: zone } }),
+      });
     },
     remove(name: string): void {
       if (apiServer.find(nodes, { name }) !== undefined) apiServer.delete(nodes, { name });

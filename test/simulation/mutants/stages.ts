@@ -1,6 +1,6 @@
 import type { RolloutPlanSpec } from '../../../src/rollout/index.ts';
 import type { Shape } from '../scenarios/scenario.ts';
-import type { Mutant } from './mutant.ts';
+import type { Change, Mutant } from './mutant.ts';
 import { at, history, recreate, release, test } from './plans.ts';
 
 type Promote = NonNullable<NonNullable<RolloutPlanSpec['stages']>[number]['promote']>;
@@ -17,6 +17,19 @@ const follower: Shape = {
   ...recreate,
   others: [{ kind: 'native', strategy: 'recreate', limit: '1', settleSeconds: 1, minReadySeconds: 0 }],
   rolloutPlan: { after: [{ apiGroup: 'apps', name: 'app', scope: 'Node' }] },
+};
+
+/** Open from the beginning in UTC, and in America/St_Johns, where node-2 is, a minute later. */
+const windows: RolloutPlanSpec['windows'] = [
+  { from: '00:00', to: '20:30', timeZone: 'node' },
+  { from: '20:31', to: '23:55', timeZone: 'node' },
+];
+
+/** Then Temporal throws wherever the clock of a process is read. */
+const FRACTIONS: Change = {
+  file: 'src/rollout/plan/window.ts',
+  find: 'Temporal.Instant.fromEpochMilliseconds(Math.floor(ms))',
+  replace: 'Temporal.Instant.fromEpochMilliseconds(ms)',
 };
 
 const STAGES = 'src/rollout/decision/stages.ts';
@@ -52,6 +65,51 @@ export const stages: readonly Mutant[] = [
     hunt: history(
       { rolloutPlan: { freezes: [{ from: '2026-01-01T00:00:05Z', to: '2026-01-01T00:01:00Z' }] } },
       release(10),
+    ),
+  },
+  {
+    name: 'clocks-show-whole-milliseconds',
+    whose: 'F23',
+    story: 'the time of a window is read as if clocks had no fractions of a millisecond, and nothing is ever updated',
+    breaks: ['L1', 'L9'],
+    ...FRACTIONS,
+    hunt: history({ rolloutPlan: { windows: [{ from: '00:00', to: '23:55' }] } }, release(10)),
+  },
+  {
+    name: 'calendar-is-stored-before-it-is-computed',
+    whose: 'S18, F23',
+    story: 'a calendar that cannot be computed counts as known and unchanged at the next try, and every window is open',
+    breaks: ['G1'],
+    file: 'src/rollout/plan/calendar-view.ts',
+    find: 'look = known ?? lookAt(wanted, now);',
+    replace: `look = known ?? { calendar: wanted, at: now, stateOf: () => undefined, changesAt: () => NEVER };
+      look = known ?? lookAt(wanted, now);`,
+    also: [FRACTIONS],
+    hunt: history({ rolloutPlan: { windows } }, release(10)),
+  },
+  {
+    name: 'windows-of-nodes-are-in-utc',
+    whose: 'G1',
+    story: 'a window in the time of each node opens everywhere when it opens in UTC',
+    breaks: ['G1'],
+    file: 'src/rollout/plan/calendar.ts',
+    find: "canonicalTimeZone(timeZone === 'node' ? nodeTimeZone : timeZone)",
+    replace: "canonicalTimeZone(timeZone === 'node' ? 'UTC' : timeZone)",
+    hunt: history({ limit: '100%', rolloutPlan: { windows } }, release(10)),
+  },
+  {
+    name: 'windows-open-on-every-day',
+    whose: 'G1',
+    story: 'a window opens on days that its plan does not name',
+    breaks: ['G1'],
+    file: 'src/rollout/plan/window.ts',
+    find: 'if (days && (name === undefined || !days.includes(name))) continue;',
+    replace: '',
+    // The first day of the simulation is a Thursday.
+    hunt: history(
+      { rolloutPlan: { windows: [{ days: ['Fri'], from: '00:00', to: '23:55' }] } },
+      release(10),
+      at(60, { do: 'plan', spec: {} }),
     ),
   },
   {

@@ -5,7 +5,16 @@ import { createLifecycleGenerator } from './generate-lifecycle.ts';
 import { addOwnerSteps } from './generate-owners.ts';
 import { withRolloutPlan } from './generate-rollout-plan.ts';
 import { withoutNoOps } from './no-ops.ts';
-import type { CallMatch, FaultKind, Operation, Plan, PlannedStep, Watched } from './plan.ts';
+import {
+  type CallMatch,
+  type FaultKind,
+  isStepFault,
+  type Operation,
+  type Plan,
+  type PlannedStep,
+  type StepFault,
+  type Watched,
+} from './plan.ts';
 
 const budgets = ['1', '1', '2', '3', '10%', '34%', '50%', '100%'] as const;
 const badVersions: readonly Behaviour[] = [
@@ -34,6 +43,9 @@ const readParts: readonly [kind: string, path: string][] = [
   ['ControllerRevision', 'metadata.ownerReferences'],
 ];
 
+/** Faults that are drawn together; the others have chances of their own. */
+type DrawnFault = Exclude<StepFault, 'F24'>;
+
 /**
  * Faults of what a manager computes, in a fifth of the plans. They are drawn apart from all others, so that a seed gives the
  * other steps that it always gave.
@@ -58,15 +70,15 @@ export const generatePlan = (seed: number, kinds: readonly FaultKind[]): Plan =>
   const steps: PlannedStep[] = [];
   let now = chance.between(8_000, 20_000);
   /** The steps that are added now are this fault. */
-  let fault: FaultKind | undefined;
+  let fault: DrawnFault | undefined;
   const put = (at: number, operation: Operation): void => void steps.push({ at, operation, ...(fault && { fault }) });
   /** Ends a fault; it is none itself. */
   const end = (at: number, operation: Operation): void => void steps.push({ at, operation });
   const soon = (within: number): number => now + chance.between(0, within);
 
   // Few kinds of faults with many steps each, so that their combinations are more frequent.
-  const drawn = kinds.filter((each): each is Exclude<FaultKind, 'F24'> => each !== 'F24');
-  const focus = drawn.length === 0 ? [] : Array.from({ length: chance.between(1, 4) }, () => one(drawn));
+  const chosen = kinds.filter((each): each is DrawnFault => isStepFault(each) && each !== 'F24');
+  const focus = Array.from({ length: chosen.length > 0 ? chance.between(1, 4) : 0 }, () => one(chosen));
   const limit = one(budgets);
   // Advanced DaemonSets have no native controller that could be delayed.
   const kind = focus.includes('F15') ? 'native' : one(['native', 'advanced'] as const);
@@ -80,7 +92,7 @@ export const generatePlan = (seed: number, kinds: readonly FaultKind[]): Plan =>
     {},
   ];
   const callFault = (what: CallFault): void => put(soon(6_000), { do: 'call-fault', fault: what, of: one(calls) });
-  const inject: Record<Exclude<FaultKind, 'F24'>, () => void> = {
+  const inject: Record<DrawnFault, () => void> = {
     F1: () =>
       callFault(
         chance.happens(0.7)
@@ -254,18 +266,16 @@ export const generatePlan = (seed: number, kinds: readonly FaultKind[]): Plan =>
   const releases = chance.between(1, 3);
   for (let release = 1; release <= releases; release += 1) {
     put(now, { do: 'release', image: `app:v${release}` });
-    for (let faults = chance.between(0, 6); faults > 0; faults -= 1) {
-      if (focus.length === 0) break;
-      const chosen = one(focus);
-      fault = chosen;
-      inject[chosen]();
+    for (let faults = focus.length > 0 ? chance.between(0, 6) : 0; faults > 0; faults -= 1) {
+      fault = one(focus);
+      inject[fault]();
       fault = undefined;
     }
     now += chance.between(3_000, 60_000);
   }
   if (kinds.includes('F24')) {
     const released = steps.filter(({ operation }) => operation.do === 'release').map(({ at }) => at);
-    steps.push(...poisonSteps(seed, released, drawn.length === 0));
+    steps.push(...poisonSteps(seed, released, chosen.length === 0));
   }
   // All faults end, and a good version is released.
   const over = Math.max(now, ...steps.map(({ at }) => at)) + 1_000;

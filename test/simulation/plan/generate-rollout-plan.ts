@@ -64,6 +64,21 @@ const withOrder = (
   return { ...spec, after: [{ apiGroup, name, scope: chance.oneOf(['Node', 'Node', 'Rollout'] as const) }] };
 };
 
+/** On each node closed for one minute, and for each zone of the nodes another one; see the nodes' time zones. */
+const NODE_WINDOWS: NonNullable<RolloutPlanSpec['windows']> = [
+  { from: '00:00', to: '00:01', timeZone: 'node' },
+  { from: '00:02', to: '05:32', timeZone: 'node' },
+  { from: '05:33', to: '20:30', timeZone: 'node' },
+  { from: '20:31', to: '23:55', timeZone: 'node' },
+];
+
+/** Lets some windows go by the time of each node. It draws from its own sequence, too. */
+const createZoning = (seed: number) => {
+  const chance = createGenerator(seed + 0x20e5);
+  return (spec: RolloutPlanSpec): RolloutPlanSpec =>
+    spec.windows && chance.happens(0.6) ? { ...spec, windows: NODE_WINDOWS } : spec;
+};
+
 /**
  * Gives some plans a rollout plan, with people who edit it and decide about stages. It draws from its own sequence, so that
  * all else in the plan is as it would be without.
@@ -95,7 +110,8 @@ export const withRolloutPlan = (plan: Plan, over: number): Plan => {
       onTimeout: one(['promote', 'hold'] as const),
     }),
   });
-  const specOf = (): RolloutPlanSpec => ({
+  const zoned = createZoning(plan.seed);
+  const anySpec = (): RolloutPlanSpec => ({
     stages: whose
       .filter(() => chance.happens(0.6))
       .map((nodes, index) => ({
@@ -120,6 +136,7 @@ export const withRolloutPlan = (plan: Plan, over: number): Plan => {
     ...(chance.happens(0.5) && { maxUnavailablePer: [{ topologyKey: 'site', value: one([1, 1, '50%']) }] }),
   });
 
+  const specOf = (): RolloutPlanSpec => zoned(anySpec());
   const rolloutPlan = withOrder(withChecks(specOf(), plan.seed, over, put), plan, put);
   const stage = (): string => `s${chance.between(0, 3)}`;
   const node = (): string => `node-${chance.between(0, plan.nodes - 1)}`;

@@ -28,10 +28,15 @@ export const faults = {
   F20: 'An admission webhook is slow, or times out.',
   F21: 'The store is full: reads work, and writes fail.',
   F22: 'Tokens and the certificate authority are rotated.',
+  F23: 'Clocks show fractions of a millisecond: in every plan.',
   F24: 'A manager cannot compute something: an exception in a projection, a handler, the ledger or a view of a plan.',
 } as const;
 export type FaultKind = keyof typeof faults;
 export const faultKinds = Object.keys(faults) as readonly FaultKind[];
+
+/** Faults that are steps of a plan. */
+export type StepFault = Exclude<FaultKind, 'F23'>;
+export const isStepFault = (kind: FaultKind): kind is StepFault => kind !== 'F23';
 
 /** Resources that managers watch, by plural. */
 export const watchedResources = ['pods', 'nodes', 'daemonsets', 'controllerrevisions', 'daemonrollouts'] as const;
@@ -143,7 +148,7 @@ export interface PlannedStep {
   at: number;
   operation: Operation;
   /** The fault that it causes, which must take effect, or the run fails. Absent for the end of a fault and for plain rollouts. */
-  fault?: FaultKind;
+  fault?: StepFault;
 }
 
 /** How pods are replaced. */
@@ -190,6 +195,9 @@ export interface DaemonSetPlan {
 
 /** When each run begins: plans name times. */
 export const START = Date.parse('2026-01-01T00:00:00Z');
+
+/** What the clocks of a plan show beyond whole milliseconds: 1 to 1023 of 1024 parts. */
+export const fractionOf = ({ seed }: Pick<Plan, 'seed'>): number => (((Math.abs(seed) * 617 + 383) % 1023) + 1) / 1024;
 
 /** A run as data: the same plan gives the same history, byte by byte. */
 export interface Plan extends DaemonSetPlan {

@@ -41,6 +41,8 @@ export interface AgentsOptions {
   /** Called once for each record that an agent syncs to its disk. */
   diskFault: (process: string) => CallFault | undefined;
   consent: ConsentCheck;
+  /** A process has read this time. */
+  onTimeRead: (at: number) => void;
   say: (line: string) => void;
   /** Record what agents log, too. */
   logged: boolean;
@@ -89,6 +91,7 @@ export const createAgents = (options: AgentsOptions) => {
       name: identity,
       time,
       skewMs: device.skewMs,
+      onTimeRead: options.onTimeRead,
       killed() {
         say(`${identity} dies`);
         device.process = undefined;

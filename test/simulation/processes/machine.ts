@@ -21,11 +21,13 @@ export interface MachineOptions {
   time: Clock;
   /** The skew of its clock, ms. */
   skewMs: number;
+  /** Called with each time that its process reads from its clock. */
+  onTimeRead: (at: number) => void;
   /** Called when it is killed. */
   killed: () => void;
 }
 
-export const createMachine = ({ name, time, skewMs, killed }: MachineOptions): Machine => {
+export const createMachine = ({ name, time, skewMs, onTimeRead, killed }: MachineOptions): Machine => {
   let state: Machine['state'] = 'running';
   let held: (() => void)[] = [];
 
@@ -36,7 +38,11 @@ export const createMachine = ({ name, time, skewMs, killed }: MachineOptions): M
   return {
     name,
     clock: {
-      now: () => time.now() + skewMs,
+      now: () => {
+        const at = time.now() + skewMs;
+        onTimeRead(at);
+        return at;
+      },
       timer: (delayMs, fire) => {
         let cancelled = false;
         const timer = time.timer(delayMs, () =>

@@ -40,6 +40,8 @@ export interface ManagersOptions {
   /** The process can compute everything. */
   isWell: (process: string) => boolean;
   observer: () => Pick<Checker, 'onResponse' | 'onFailure' | 'onWatchOpened' | 'onWatchEvent' | 'onWatchClosed'>;
+  /** A process has read this time. */
+  onTimeRead: (at: number) => void;
   say: (line: string) => void;
   /** Record what managers log, too. */
   logged: boolean;
@@ -146,6 +148,7 @@ export const createManagers = (options: ManagersOptions) => {
       name: identity,
       time,
       skewMs: nextSkew() + (number % 2 === 0 ? (plan.clocksApartMs ?? 0) : 0),
+      onTimeRead: options.onTimeRead,
       killed() {
         say(`${identity} dies`);
         states = states.filter(({ name }) => name !== identity);

@@ -1,11 +1,25 @@
-import type { RolloutPlanSpec } from '../../../src/rollout/index.ts';
-import { closedAt } from '../../invariants/index.ts';
+import type { RolloutPlanSpec } from '../../src/rollout/index.ts';
+import { closedAt } from './stages.ts';
 
 type Window = NonNullable<RolloutPlanSpec['windows']>[number];
 
+/** The annotation of a Node that names its time zone. */
+export const NODE_ZONE_KEY = 'edgeset.io/time-zone';
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+/** They take long to make. */
+const formatOf = (timeZone: string): Intl.DateTimeFormat => {
+  const known = formats.get(timeZone);
+  if (known) return known;
+  const format = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' });
+  formats.set(timeZone, format);
+  return format;
+};
+
 /** The wall clock of a time zone at a time, as if it were UTC. */
 const wallClock = (at: number, timeZone: string): number => {
-  const format = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' });
+  const format = formatOf(timeZone);
   return Date.parse(`${format.format(at).replace(' ', 'T')}Z`);
 };
 
