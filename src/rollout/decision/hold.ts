@@ -1,8 +1,10 @@
 import type { Breaker } from '../ledger/breaker.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Halt } from '../ledger/state.ts';
+import type { CalendarState } from '../plan/calendar.ts';
 import { managerReplacesPods, type Policy } from '../policy/policy.ts';
 import type { PolicyError } from '../policy/values.ts';
+import type { Cause } from '../record/phase.ts';
 
 /** Why no update starts on any node of a DaemonSet although some are not at the target. */
 export type Hold =
@@ -40,16 +42,32 @@ const ownerDecides = ({ otaDeadline, otaDeadlineSpreadMs }: Policy): Hold => ({
   }),
 });
 
-/** Undefined while the plan's calendar is open for some node, as far as is known. */
-const closedCalendar = ({ calendar }: Ledger): Hold | undefined => {
-  const state = calendar.forAll();
-  if (!state || state.open) return undefined;
-  const { closedBy, opensAt } = state;
-  return {
-    kind: 'window',
-    until: opensAt,
-    ...(closedBy?.kind === 'freeze' && { freeze: closedBy.reason ?? '' }),
-  };
+export const holdOfCalendar = ({ open, closedBy, opensAt }: CalendarState): Hold | undefined =>
+  open
+    ? undefined
+    : { kind: 'window', until: opensAt, ...(closedBy?.kind === 'freeze' && { freeze: closedBy.reason ?? '' }) };
+
+/**
+ * Where windows go by the time of each node: all that is left to update waits for one, or for the end of a freeze. The state of the
+ * node that comes first; undefined while another one is updated, or may be.
+ */
+const closedForTheRest = ({ calendar, tally, records }: Ledger): CalendarState | undefined => {
+  const { updating, outdated, broken, settling } = tally.phases;
+  const count = (cause: Cause): number => tally.causes.get(cause) ?? 0;
+  if (count('window') === 0) return undefined;
+  if (updating + outdated + broken + settling + count('image') + count('refused') > 0) return undefined;
+  let first: CalendarState | undefined;
+  for (const { status, node } of records()) {
+    const state = status.cause === 'window' ? calendar.stateOf(node?.timeZone) : undefined;
+    if (state && (!first || state.opensAt < first.opensAt)) first = state;
+  }
+  return first;
+};
+
+/** Undefined while the plan's calendar is open for some node that is left, as far as is known. */
+const closedCalendar = (ledger: Ledger): Hold | undefined => {
+  const state = ledger.calendar.forAll() ?? closedForTheRest(ledger);
+  return state && holdOfCalendar(state);
 };
 
 /** What holds the rollout: the first that applies. */

@@ -104,6 +104,20 @@ describe('a calendar in a rollout', () => {
   const bench = () =>
     benchAt(2, { maxUnavailable: percent(100), plan: planOf({ freezes: [{ from: at(0), to: at(2) }] }) });
 
+  it('says what holds the rest, where windows go by the time of each node', () => {
+    // It is 00:00 in UTC, and 09:00 in Tokyo.
+    const windows = [{ from: '00:00', to: '04:00', timeZone: 'node' }];
+    const closed = benchAt(3, { maxUnavailable: percent(100), plan: planOf({ windows }) });
+    for (const name of ['n1', 'n2']) closed.node(name, { timeZone: name === 'n1' ? 'Asia/Tokyo' : 'Asia/Kolkata' });
+    assert.deepEqual(closed.nodesOf('reserve'), ['n0']);
+    assert.equal(closed.decide().summary.hold, undefined);
+    closed.update('b', 'n0');
+    // In Tokyo at 15:00 UTC, in Kolkata at 18:30.
+    assert.deepEqual(closed.decide().summary.hold, { kind: 'window', until: START + 15 * HOUR });
+    closed.policy({ plan: planOf({ windows, freezes: [{ from: at(-1), to: at(20), reason: 'holidays' }] }) });
+    assert.deepEqual(closed.decide().summary.hold, { kind: 'window', until: START + 20 * HOUR, freeze: 'holidays' });
+  });
+
   it('holds updates until it opens', () => {
     const closed = bench();
     const { actions, summary, wakeAt } = closed.decide();

@@ -59,6 +59,8 @@ export const createCalendarView = () => {
       look = known ?? lookAt(wanted, now);
       return known === undefined;
     },
+    /** Undefined without windows and freezes. */
+    stateOf: (timeZone: string | undefined): CalendarState | undefined => look?.stateOf(timeZone),
     isOpen: (timeZone: string | undefined): boolean => look !== undefined && (look.stateOf(timeZone)?.open ?? true),
     /** The same for every node, whatever its time zone; undefined without windows and freezes. */
     forAll: (): CalendarState | undefined => (usesNodeZones(look?.calendar) ? undefined : look?.stateOf(undefined)),

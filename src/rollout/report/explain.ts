@@ -1,8 +1,9 @@
 import type { Summary } from '../decision/decide.ts';
-import type { Hold } from '../decision/hold.ts';
+import { type Hold, holdOfCalendar } from '../decision/hold.ts';
 import type { StageStand } from '../decision/stages.ts';
 import { toTimestamp } from '../facts/metadata.ts';
 import { scopeLimit } from '../ledger/scopes.ts';
+import { calendarAt } from '../plan/calendar.ts';
 import { annotation } from '../policy/keys.ts';
 import { managerReplacesPods, type Policy } from '../policy/policy.ts';
 import type { Cause, Phase } from '../record/phase.ts';
@@ -229,10 +230,12 @@ const sentences: Record<Cause, (subject: Subject) => [what: string, remedy: stri
     `waits for DaemonSet ${record.waitsFor ?? '?'}, whose update comes first`,
     'If that lasts, see the rollout of that DaemonSet, or change after in the rollout plan.',
   ],
-  window: ({ hold, policy }) => {
-    if (hold?.kind !== 'window')
-      return ['is in a time zone in which no window of the rollout plan is open', 'To update it now, change the plan.'];
-    const { what, remedy } = explainHold(hold, policy.words);
+  window: ({ record, hold, policy, now }) => {
+    // Windows may go by the time of the node.
+    const state = policy.plan && calendarAt(policy.plan.calendar, record.node?.timeZone, now);
+    const own = (state && holdOfCalendar(state)) ?? (hold?.kind === 'window' ? hold : undefined);
+    if (!own) return ['runs an older revision, and a window of the rollout plan opens', ''];
+    const { what, remedy } = explainHold(own, policy.words);
     return [`runs an older revision. ${what}`, remedy];
   },
   image: awaited,
