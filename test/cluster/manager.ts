@@ -154,7 +154,7 @@ export const startManager = async (plane: ManagerPlace, options: ManagerOptions)
 
 /** Starts it with the rights that its ServiceAccount in `namespace` has. */
 export const runManager = async (plane: ManagerPlace, options: ManagerOptions): Promise<Manager> => {
-  const { namespace, link, args = [] } = options;
+  const { namespace, link, clockAheadMs = 0, args = [] } = options;
   const file = await managerFor(plane);
   const token = await mintToken(plane.api, namespace, 'edgeset-manager');
   const credential = credentialOf(token);
@@ -169,6 +169,7 @@ export const runManager = async (plane: ManagerPlace, options: ManagerOptions): 
     args: [
       // As the image starts it.
       ...MANAGER_FLAGS,
+      ...(clockAheadMs === 0 ? [] : ['--import', join(import.meta.dirname, 'shifted-clock.ts')]),
       file,
       'manager',
       `--kubeconfig=${kubeconfig}`,
@@ -176,7 +177,7 @@ export const runManager = async (plane: ManagerPlace, options: ManagerOptions): 
       `--health-probe-bind-address=127.0.0.1:${probePort}`,
       ...args,
     ],
-    env: { ...process.env, MALLOC_ARENA_MAX: '1' },
+    env: { ...process.env, MALLOC_ARENA_MAX: '1', EDGESET_TEST_CLOCK_AHEAD_MS: String(clockAheadMs) },
   });
   return {
     user: `system:serviceaccount:${namespace}:edgeset-manager`,

@@ -59,6 +59,8 @@ export interface ManagerOptions {
   namespace: string;
   /** It connects through this link. Default: directly to the API server. */
   link?: Link;
+  /** The clock of its machine is ahead by so many milliseconds; negative: behind. Default 0. */
+  clockAheadMs?: number;
 }
 
 export interface Manager {

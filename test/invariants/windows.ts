@@ -8,13 +8,20 @@ export const NODE_ZONE_KEY = 'edgeset.io/time-zone';
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** They take long to make. */
+const createFormat = (timeZone: string): Intl.DateTimeFormat => {
+  try {
+    return new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' });
+  } catch {
+    // A node whose annotation names no time zone is at UTC.
+    return createFormat('UTC');
+  }
+};
+
+/** They take long to create. */
 const formatOf = (timeZone: string): Intl.DateTimeFormat => {
-  const known = formats.get(timeZone);
-  if (known) return known;
-  const format = new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' });
-  formats.set(timeZone, format);
-  return format;
+  const known = formats.get(timeZone) ?? createFormat(timeZone);
+  formats.set(timeZone, known);
+  return known;
 };
 
 /** The wall clock of a time zone at a time, as if it were UTC. */

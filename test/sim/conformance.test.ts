@@ -31,6 +31,7 @@ const QUICK = [
   'one ring follows the other',
   'the revision that was last complete opens all stages',
   'a stage that times out',
+  'past midnight, a window belongs',
   'a refused delete does not block the others',
   'a node that is recreated under the same name',
   'an API server that restarts midway',

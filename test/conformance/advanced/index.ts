@@ -1,3 +1,4 @@
+import { windowRules } from '../windows/index.ts';
 import { crash } from './crash.ts';
 import { handingOver } from './handover.ts';
 import { recorded } from './history.ts';
@@ -30,6 +31,7 @@ export const advancedRules = [
   ...partition,
   ...surge,
   ...stages,
+  ...windowRules('advanced'),
   ...inPlaceUpdates,
   ...lifecycle,
   ...placement,

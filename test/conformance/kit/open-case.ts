@@ -48,13 +48,13 @@ export const openCase = async (
     for (const name of names) allNodes.add(name);
     await cluster.addNodes(names, { ...spec, labels: { ...labels, ...spec.labels } });
   };
-  const startManager: Case['startManager'] = async ({ args = ['--leader-elect=false'], link } = {}) => {
+  const startManager: Case['startManager'] = async ({ args = ['--leader-elect=false'], ...how } = {}) => {
     const serve = [`--namespaces=${namespace}`, `--leader-election-namespace=${namespace}`, '--log-format=json'];
-    if (link) links.add(link);
+    if (how.link) links.add(how.link);
     const manager = await cluster.startManager({
       namespace,
       args: [...serve, ...managerArgs, ...args],
-      ...(link && { link }),
+      ...how,
     });
     managers.push(manager);
     return manager;

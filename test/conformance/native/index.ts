@@ -1,3 +1,4 @@
+import { windowRules } from '../windows/index.ts';
 import { breaker } from './breaker.ts';
 import { budget } from './budget.ts';
 import { controls } from './controls.ts';
@@ -28,6 +29,7 @@ export const nativeRules = [
   ...budget,
   ...order,
   ...stages,
+  ...windowRules('native'),
   ...updates,
   ...breaker,
   ...rollback,
