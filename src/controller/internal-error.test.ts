@@ -87,6 +87,12 @@ describe('what cannot be computed holds', () => {
         assert.ok(message.includes(ref.name), message);
         assert.equal(scene.condition('Ready')?.status, 'False');
         assert.equal(status().summary, 'Internal error');
+        const { daemonSetGeneration = 0, target } = status();
+        assert.equal(target?.hash, 'v1');
+        assert.ok(
+          daemonSetGeneration < (cluster.getSet().metadata?.generation ?? 0),
+          'or v1 would pass for the present template',
+        );
         assert.equal(errors(manager.reasons()), 1);
         assert.ok(manager.lines.some((line) => line.startsWith('error: ')));
         assert.ok([...manager.controller.snapshot()].every(({ hasError }) => hasError));
@@ -123,6 +129,33 @@ describe('what cannot be computed holds', () => {
       assert.deepEqual(deletes(), []);
       await clock.advance(30_000);
       assert.deepEqual(cluster.tags(), { n1: 'v2', n2: 'v2', n3: 'v2' });
+      assert.equal(stalled(scene)?.status, 'False');
+      assert.equal(errors(manager.reasons()), 1);
+    }),
+  );
+
+  it(
+    'when an event is lost by it, reads everything again before anything is decided',
+    scenario(async (scene) => {
+      const { clock, cluster, settled, deletes } = scene;
+      const manager = await settled(3, '3');
+      const [rollout] = [...manager.controller.snapshot()];
+      assert.ok(rollout);
+      const { ledger } = rollout;
+      const { setNode } = ledger;
+      ledger.setNode = () => {
+        ledger.setNode = setNode;
+        throw new RangeError('a node that cannot be counted');
+      };
+      cluster.setNodeReady('n3', false);
+      await clock.advance(10);
+      cluster.setImage('v2');
+      await clock.advance(30_000);
+      assert.deepEqual(
+        deletes().map(({ name }) => name),
+        ['app-1', 'app-2'],
+        'n3 is offline',
+      );
       assert.equal(stalled(scene)?.status, 'False');
       assert.equal(errors(manager.reasons()), 1);
     }),

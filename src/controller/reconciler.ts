@@ -108,6 +108,8 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
 
   /** Nothing is decided by this reconciler any longer: its ledger may lack something. Another one has to take its place. */
   let failure: InternalError | undefined;
+  /** People were told, as far as the API server let us. */
+  let failureReported = false;
 
   const fail = (about: string, error: unknown): void => {
     if (failure) return;
@@ -308,7 +310,7 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
   const reportError = async ({ message }: InternalError, signal: AbortSignal): Promise<void> => {
     adapter.reportError(current, message);
     try {
-      await store.writeError(message, current, signal);
+      await store.writeError(message, signal);
     } catch (error) {
       if (!signal.aborted) log.warn('failed to report an internal error', { error });
     }
@@ -372,8 +374,8 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
     summary: (): Summary | undefined => summary,
     /** Something about the DaemonSet, with what the caches may lack of it, cannot be computed; undefined: nothing of the kind. */
     internalError,
-    /** This reconciler cannot continue: close it, and create another one. */
-    hasFailed: (): boolean => failure !== undefined,
+    /** This reconciler cannot continue, and has said so: close it, and create another one. */
+    hasFailed: (): boolean => failureReported,
     /** What was to be brought to this reconciler could not be computed. */
     fail,
     setNode: (node: NodeInfo, previous?: NodeInfo): void =>
@@ -442,6 +444,7 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
         if (!(error instanceof InternalError)) fail('the rollout', error);
         const toReport = error instanceof InternalError ? error : failure;
         if (toReport) await reportError(toReport, signal);
+        failureReported = failure !== undefined;
         throw toReport ?? error;
       }
     },

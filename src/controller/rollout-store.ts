@@ -146,12 +146,11 @@ export const createRolloutStore = (options: RolloutStoreOptions) => {
      * Says that something about the DaemonSet cannot be computed, unless the object says so already. Everything is read again
      * before anything else.
      */
-    async writeError(what: string, view: DaemonSetView, signal: AbortSignal): Promise<void> {
+    async writeError(what: string, signal: AbortSignal): Promise<void> {
       try {
         if (!object.loaded) await object.load({ signal });
         const { status: previous, generation } = object;
-        const input = { generation, daemonSetGeneration: view.generation, previous, now: clock.now() };
-        const status = statusOnError(what, input);
+        const status = statusOnError(what, { generation, previous, now: clock.now() });
         if (isDeepStrictEqual(previous, status)) return;
         await object.write(status, { signal });
         metrics.statusWritten?.();

@@ -154,7 +154,7 @@ export const startManager = async (plane: ManagerPlace, options: ManagerOptions)
 
 /** Starts it with the rights that its ServiceAccount in `namespace` has. */
 export const runManager = async (plane: ManagerPlace, options: ManagerOptions): Promise<Manager> => {
-  const { namespace, link, clockAheadMs = 0, args = [] } = options;
+  const { namespace, link, clockAheadMs = 0, unreadable = false, args = [] } = options;
   const file = await managerFor(plane);
   const token = await mintToken(plane.api, namespace, 'edgeset-manager');
   const credential = credentialOf(token);
@@ -170,6 +170,7 @@ export const runManager = async (plane: ManagerPlace, options: ManagerOptions): 
       // As the image starts it.
       ...MANAGER_FLAGS,
       ...(clockAheadMs === 0 ? [] : ['--import', join(import.meta.dirname, 'shifted-clock.ts')]),
+      ...(unreadable ? ['--import', join(import.meta.dirname, 'unreadable.ts')] : []),
       file,
       'manager',
       `--kubeconfig=${kubeconfig}`,

@@ -61,6 +61,8 @@ export interface ManagerOptions {
   link?: Link;
   /** The clock of its machine is ahead by so many milliseconds; negative: behind. Default 0. */
   clockAheadMs?: number;
+  /** It fails to read the labels of Nodes with the annotation `test.edgeset.io/unreadable`. Default: false. */
+  unreadable?: boolean;
 }
 
 export interface Manager {

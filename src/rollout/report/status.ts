@@ -111,10 +111,13 @@ const toCondition = (
   return { type, status: text, reason, message: cut(message), observedGeneration, lastTransitionTime };
 };
 
-/** The status while something about the DaemonSet cannot be computed: what was last written, with conditions that say so. */
+/**
+ * The status while something about the DaemonSet cannot be computed: what was last written, with conditions that say so. It stays
+ * about the generation that it was about: agents must not take its target for that of a newer one.
+ */
 export const statusOnError = (
   what: string,
-  input: Pick<StatusInput, 'generation' | 'daemonSetGeneration' | 'previous' | 'now'>,
+  input: Pick<StatusInput, 'generation' | 'previous' | 'now'>,
 ): DaemonRolloutStatus => {
   const { generation: observedGeneration, previous } = input;
   const changed = conditionsOnError(what).map((state) => toCondition(state, input));
@@ -123,7 +126,6 @@ export const statusOnError = (
   return {
     ...previous,
     observedGeneration,
-    daemonSetGeneration: Math.max(input.daemonSetGeneration, previous?.daemonSetGeneration ?? 0),
     summary: ERROR_SUMMARY,
     conditions: [...changed, ...others],
   };

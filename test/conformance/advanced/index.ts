@@ -1,3 +1,4 @@
+import { errorRules } from '../errors/index.ts';
 import { windowRules } from '../windows/index.ts';
 import { crash } from './crash.ts';
 import { handingOver } from './handover.ts';
@@ -32,6 +33,7 @@ export const advancedRules = [
   ...surge,
   ...stages,
   ...windowRules('advanced'),
+  ...errorRules('advanced'),
   ...inPlaceUpdates,
   ...lifecycle,
   ...placement,

@@ -42,7 +42,12 @@ export interface Case {
   readonly manager: Manager;
 
   /** Starts another manager for the case's namespace, without leader election unless `args` say otherwise. */
-  startManager(how?: { args?: readonly string[]; link?: Link; clockAheadMs?: number }): Promise<Manager>;
+  startManager(how?: {
+    args?: readonly string[];
+    link?: Link;
+    clockAheadMs?: number;
+    unreadable?: boolean;
+  }): Promise<Manager>;
   addNodes(names: readonly string[], spec?: NodeSpec): Promise<void>;
   /** Creates the DaemonSet; one of a kind other than the case's is not checked. */
   create(shape?: Shape, kind?: CaseKind): Promise<DaemonSet>;

@@ -1,3 +1,4 @@
+import { errorRules } from '../errors/index.ts';
 import { windowRules } from '../windows/index.ts';
 import { breaker } from './breaker.ts';
 import { budget } from './budget.ts';
@@ -30,6 +31,7 @@ export const nativeRules = [
   ...order,
   ...stages,
   ...windowRules('native'),
+  ...errorRules('native'),
   ...updates,
   ...breaker,
   ...rollback,

@@ -1,5 +1,5 @@
 import type { Mutant } from './mutant.ts';
-import { asleep, at, atEachWrite, crashes, history, inPlace, recreate, release, seeds, surge, test } from './plans.ts';
+import { asleep, at, atEachWrite, crashes, history, inPlace, recreate, release, surge, test } from './plans.ts';
 
 /**
  * A leader sleeps with a write in its hand. Another leads from about 27 s on, may update one other node alone, whose pod is
@@ -403,7 +403,13 @@ export const safety: readonly Mutant[] = [
     file: 'src/controller/reconciler.ts',
     find: 'failure ?? handlers.failure() ?? options.sharedFailure();',
     replace: 'failure;',
-    hunt: seeds('F24'),
+    hunt: history(
+      {},
+      at(9, { do: 'poison', kind: 'Node', path: 'status.conditions', forMs: 40_000 }),
+      at(10, { do: 'burst', changes: 1 }),
+      release(12),
+      at(60, { do: 'recover' }),
+    ),
   },
   {
     name: 'leaves-out-what-it-cannot-read',

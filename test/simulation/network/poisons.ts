@@ -11,7 +11,7 @@ interface Dose {
   /** Reading that part throws until then; undefined: the first time only. */
   until: number | undefined;
   thrownAt: number | undefined;
-  /** A later version of the object has arrived, or the object is gone. */
+  /** The object has arrived once more, or faults are over. */
   replaced: boolean;
 }
 
@@ -28,8 +28,6 @@ const nameOf = (object: Fields): string => {
   const { namespace, name } = (object.metadata ?? {}) as Fields;
   return `${String(namespace)}/${String(name)}`;
 };
-
-const versionOf = (object: Fields): unknown => (object['metadata'] as Fields | undefined)?.['resourceVersion'];
 
 /**
  * A manager that cannot compute something: reading one part of one object throws, at the place where its code happens to read it.
@@ -66,8 +64,7 @@ export const createPoisons = (time: Pick<Clock, 'now'>) => {
   const take = (process: string, object: Fields, kind: string): Fields => {
     const key = nameOf(object);
     for (const dose of doses)
-      if (dose.process === process && dose.kind === kind && nameOf(dose.object) === key)
-        dose.replaced ||= versionOf(dose.object) !== versionOf(object);
+      if (dose.process === process && dose.kind === kind && nameOf(dose.object) === key) dose.replaced = true;
     const next = armed.find(({ operation }) => operation.kind === kind);
     if (!next) return object;
     const { path, forMs } = next.operation;

@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { type CaseKind, type Rule, section } from '../kit/index.ts';
+import { edgeset, untilSaid } from '../plugin/run.ts';
+
+const WHY = /The manager cannot process Node \S+: these labels cannot be read/;
+
+/** What the shipped manager does with an object that it fails to process, for one kind of DaemonSet. */
+export const errorRules = (kind: CaseKind): Rule[] =>
+  section('Internal errors', (rule) => {
+    rule(
+      'hold the rollout, are reported everywhere with the object and the error, and end with their cause',
+      async (c) => {
+        await c.startManager({ unreadable: true });
+        await c.rolledOut();
+        const [node = ''] = c.nodes;
+        const mark = (value: string | null): Promise<unknown> =>
+          c.api.merge(`/api/v1/nodes/${node}`, { metadata: { annotations: { 'test.edgeset.io/unreadable': value } } });
+        await mark('yes');
+        await c.untilCondition('Stalled');
+        await c.setImage('app:v2');
+        await c.expectNoUpdatesFor(3);
+        const stalled = await c.condition('Stalled');
+        assert.equal(stalled?.reason, 'InternalError');
+        assert.match(stalled.message, WHY);
+        assert.ok(stalled.message.includes(node));
+        assert.equal((await c.condition('Ready'))?.status, 'False');
+        await c.until('the DaemonSet says so, too', async () => {
+          const { conditions = [] } = (await c.daemonSet()).status ?? {};
+          return conditions.some(
+            ({ type, status, reason }) => `${type} ${status} ${reason}` === 'Stalled True InternalError',
+          );
+        });
+        assert.equal((await c.events('InternalError')).length, 1);
+        await untilSaid(c, /Internal error/, 'status', 'app');
+        await untilSaid(c, WHY, 'explain', 'app');
+        const metrics = await fetch(`${c.manager.metrics}/metrics`);
+        assert.match(await metrics.text(), /edgeset_rollout_hold\{[^}]*hold="error"\} 1/);
+        const waited = await edgeset(c, 'wait', 'app', '--timeout=20s');
+        assert.equal(waited.code, 3, waited.stderr);
+        await mark(null);
+        await c.untilRunning('app:v2');
+        await c.untilCondition('Stalled', 'False');
+      },
+      { kind, manager: 'none', expected: /cannot process|internal error|failed to take in|processing failed/ },
+    );
+  });
