@@ -5,6 +5,7 @@ import { until } from '../kit/until.ts';
 import { leaveOpenKruise } from './openkruise.ts';
 import { leaveWithoutManager } from './recovery.ts';
 import { runPage } from './run-page.ts';
+import { openShop } from './shop.ts';
 
 export { kruiseDefinition } from './openkruise.ts';
 export { blocksOf, readPage } from './page.ts';
@@ -18,6 +19,14 @@ const PAGES = [
   'docs/how-to/pull-ahead.md',
   'docs/how-to/steer-advanced.md',
   'docs/reference/advanced-daemonset.md',
+];
+
+/** Pages about rollout plans, for a shop whose DaemonSets are rolled out. */
+const SHOP_PAGES = [
+  'docs/how-to/windows-and-freezes.md',
+  'docs/how-to/limit-nodes-per-site.md',
+  'docs/how-to/order-daemonsets.md',
+  'docs/how-to/approve-a-stage.md',
 ];
 
 /** Pages that need nodes whose settle time is over. */
@@ -66,6 +75,16 @@ export const describePages = (where: string, start: Start): void => {
           if (SETTLED.has(page)) await untilSettled(cluster);
           await runPage({ page, cluster, manager: 'from the beginning' });
         }),
+      );
+  });
+};
+
+/** Registers a test for each page about rollout plans. */
+export const describeShopPages = (where: string, start: Start): void => {
+  describe(`pages about rollout plans, ${where}`, { timeout: 600_000 }, () => {
+    for (const page of SHOP_PAGES)
+      it(page, () =>
+        withCluster(start, (cluster) => runPage({ page, cluster, manager: 'from the beginning', prepare: openShop })),
       );
   });
 };

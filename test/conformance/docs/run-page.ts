@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Cluster, Manager } from '../cluster.ts';
@@ -12,12 +12,16 @@ const START = 'the manager is started here';
 const SKIPPED = 'not played: ';
 /** Followed by a command. The page is about what to do after it. */
 const HAPPENED = 'what happened: ';
+/** Followed by the name of a file that the reader makes of the block. */
+const SAVED = 'saved as ';
 
 export interface PageRun {
   page: string;
   cluster: Cluster;
   /** Or where a note of the page says so. */
   manager: 'from the beginning' | 'where it is started';
+  /** What the page takes for granted; it runs after a manager of the beginning has started. */
+  prepare?: (cluster: Cluster) => Promise<void>;
 }
 
 const squeezed = (text: string): string[] =>
@@ -27,7 +31,7 @@ const squeezed = (text: string): string[] =>
     .filter((line) => line !== '');
 
 /** Everything that a reader of the page would type, as it is written, and what it shows of the output: its end. */
-export const runPage = async ({ page, cluster, manager: when }: PageRun): Promise<void> => {
+export const runPage = async ({ page, cluster, manager: when, prepare }: PageRun): Promise<void> => {
   const folder = await mkdtemp(join(tmpdir(), 'edgeset-docs-'));
   const shell = openShell({
     cwd: folder,
@@ -45,6 +49,7 @@ export const runPage = async ({ page, cluster, manager: when }: PageRun): Promis
   let output: { block: Block; text: string } | undefined;
   try {
     if (when === 'from the beginning') await start();
+    await prepare?.(cluster);
     for (const block of blocksOf(readPage(page))) {
       const where = `${page}:${block.line}`;
       if (block.language === 'text' && output) {
@@ -52,7 +57,9 @@ export const runPage = async ({ page, cluster, manager: when }: PageRun): Promis
         const what = `${where}: the end of what ${page}:${output.block.line} prints`;
         assert.deepEqual(squeezed(output.text).slice(-shown.length), shown, what);
         output = undefined;
-      } else if (block.language === 'sh' && block.note === START) await start();
+      } else if (block.note.startsWith(SAVED))
+        await writeFile(join(folder, block.note.slice(SAVED.length)), block.text);
+      else if (block.language === 'sh' && block.note === START) await start();
       else if (block.language === 'sh' && !block.note.startsWith(SKIPPED)) {
         const accident = block.note.startsWith(HAPPENED) ? `${block.note.slice(HAPPENED.length)}\n` : '';
         const text = await shell.run(`${accident}${block.text}`, BLOCK_MS).catch((error: unknown) => {

@@ -47,6 +47,18 @@ const saysWhy = async (
   assert.match(stdout, new RegExp(`held back: .*\\b${nodes.length} until a window opens or a freeze ends`));
 };
 
+/** Resolves with the nodes that were updated before the window closed, once nothing is under way. */
+const untilClosed = async (c: Case): Promise<string[]> => {
+  await c.until('the window is closed, and no update under way', async () => {
+    const { conditions, nodes } = await c.status();
+    const ready = conditions?.find(({ type }) => type === 'Ready');
+    return ready?.reason === 'OutsideWindow' && nodes?.updating === 0;
+  });
+  const updated = await c.updatedNodes();
+  assert.ok(updated.length > 0 && updated.length < c.nodes.length, 'it closes before all nodes are updated');
+  return updated;
+};
+
 /** Windows and freezes of a plan, for one kind of DaemonSet, by the time of the process that is shipped. */
 export const windowRules = (kind: CaseKind): Rule[] => {
   const shape = (budget: 1 | '100%'): Shape => ({
@@ -88,8 +100,7 @@ export const windowRules = (kind: CaseKind): Rule[] => {
           await c.setImage(SLOW);
           await c.untilUpdates(1);
           await sleep(Math.max(0, closesAt + 1_000 - Date.now()));
-          const updated = await c.updatedNodes();
-          assert.ok(updated.length < c.nodes.length, 'the window closes before all nodes are updated');
+          const updated = await untilClosed(c);
           await c.untilRunning(SLOW, updated);
           await saysWhy(
             c,
@@ -159,20 +170,20 @@ export const windowRules = (kind: CaseKind): Rule[] => {
           await c.setImage(SLOW);
           await c.untilUpdates(1);
           await edit(c, { windows: [windowAt(120, 180)] });
-          const [first = ''] = await c.updatedNodes();
-          await c.untilRunning(SLOW, [first]);
-          const rest = c.nodes.filter((node) => node !== first);
+          const updated = await untilClosed(c);
+          await c.untilRunning(SLOW, updated);
+          const rest = c.nodes.filter((node) => !updated.includes(node));
           await saysWhy(c, rest, CLOSED);
           const { freeze, holds } = holidays();
           await edit(c, { windows: [windowAt(-60, 60)], freezes: [freeze] });
           await saysWhy(c, rest, FROZEN, 'Frozen by the plan');
           await edit(c, { windows: null });
           await saysWhy(c, rest, holds, 'Frozen by the plan');
-          assert.deepEqual(await c.updatedNodes(), [first]);
+          assert.deepEqual(await c.updatedNodes(), updated);
           await edit(c, { freezes: [{ from: '2000-01-01', to: '2000-01-02' }] });
           await c.untilRunning(SLOW);
         },
-        { budget: 1 },
+        { nodes: 5, budget: 1 },
       );
 
       for (const windowsOnRollback of [false, true])
@@ -186,9 +197,7 @@ export const windowRules = (kind: CaseKind): Rule[] => {
             await c.setImage(SLOW);
             await c.untilUpdates(1);
             await edit(c, { windows: [windowAt(120, 180)] });
-            await c.untilRunning(SLOW, await c.updatedNodes());
-            await c.until('it is closed', async () => (await c.condition('Ready'))?.reason === 'OutsideWindow');
-            const updated = await c.updatedNodes();
+            const updated = await untilClosed(c);
             await c.setImage('app:v1');
             if (windowsOnRollback) {
               await saysWhy(c, updated, CLOSED);
@@ -199,7 +208,7 @@ export const windowRules = (kind: CaseKind): Rule[] => {
             await c.untilCondition('Complete');
             assert.equal((await c.status()).rollback, true);
           },
-          { budget: 1 },
+          { nodes: 5, budget: 1 },
         );
 
       rule(
