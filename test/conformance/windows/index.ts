@@ -73,7 +73,7 @@ export const windowRules = (kind: CaseKind): Rule[] => {
       rule(
         'a window opens on the minute, by the clocks of its time zone',
         async (c) => {
-          const opensAt = nextMinute(25);
+          const opensAt = nextMinute(40);
           await createPlan(c, { windows: [windowFrom(opensAt, 'Europe/Berlin')] });
           await c.rolledOut(all);
           await c.setImage('app:v2');
@@ -93,15 +93,15 @@ export const windowRules = (kind: CaseKind): Rule[] => {
       rule(
         'a window closes on the minute: what has begun ends, and nothing else begins',
         async (c) => {
-          const closesAt = nextMinute(25);
+          const closesAt = nextMinute(35);
           await createPlan(c, { windows: [windowUntil(closesAt, 'America/New_York')] });
-          await c.rolledOut(shape(1));
+          await c.rolledOut({ ...shape(1), podAnnotations: { 'sim.edgeset.io/start-ms': '4000' } });
           await sleep(Math.max(0, closesAt - 10_000 - Date.now()));
-          await c.setImage(SLOW);
+          await c.setImage('app:v2');
           await c.untilUpdates(1);
           await sleep(Math.max(0, closesAt + 1_000 - Date.now()));
           const updated = await untilClosed(c);
-          await c.untilRunning(SLOW, updated);
+          await c.untilRunning('app:v2', updated);
           await saysWhy(
             c,
             c.nodes.filter((node) => !updated.includes(node)),
@@ -109,7 +109,7 @@ export const windowRules = (kind: CaseKind): Rule[] => {
           );
           assert.deepEqual(await c.updatedNodes(), updated);
         },
-        { nodes: 4, budget: 1 },
+        { nodes: 5, budget: 1 },
       );
 
       rule(
