@@ -53,7 +53,7 @@ export const stages: readonly Mutant[] = [
     story: 'updates begin during a freeze',
     breaks: ['G1'],
     file: 'src/rollout/decision/hold.ts',
-    find: 'if (!state || state.open) return undefined;',
+    find: 'return state && holdOfCalendar(state);',
     replace: 'return undefined;',
     also: [
       {
