@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { type Command, commands } from './parity/commands.ts';
+import { commands } from './parity/commands.ts';
 import { normalize } from './parity/normalize.ts';
-import { type ParityServer, startEmbeddedServer, startRealServer } from './parity/servers.ts';
+import { type Command, type ParityServer, startEmbeddedServer, startRealServer } from './parity/servers.ts';
 
 const lineOf = (command: Command): string => (typeof command === 'string' ? command : command[0]);
 

@@ -1,7 +1,6 @@
 import { crd, daemonSet, events, node, nodeStatus, pod, podRunning, widget } from './fixtures.ts';
-
-/** A kubectl command line, and its standard input. */
-export type Command = string | readonly [command: string, stdin: string];
+import { listCommands } from './lists.ts';
+import type { Command } from './servers.ts';
 
 const patch = (body: unknown): string => `'${typeof body === 'string' ? body : JSON.stringify(body)}'`;
 
@@ -93,6 +92,7 @@ export const commands: readonly Command[] = [
   ['apply -f - --dry-run=server', daemonSet('dry')],
   ['create -f - --dry-run=server -o yaml', daemonSet('dry')],
   'get ds dry',
+  ...listCommands,
   ['create -f -', daemonSet('web')],
   ['create -f -', daemonSet('bad', 'nginx', '  extra: 1\n')],
   ['create --validate=warn -f -', daemonSet('warned', 'nginx', '  extra: 1\n')],

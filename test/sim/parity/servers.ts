@@ -14,6 +14,9 @@ export interface Outcome {
   readonly err: string;
 }
 
+/** A kubectl command line, and its standard input. */
+export type Command = string | readonly [command: string, stdin: string];
+
 export interface ApiCall {
   readonly method: string;
   readonly path: string;

@@ -28,6 +28,7 @@ export type Response =
       readonly warnings?: readonly string[];
     }
   | { readonly is: 'text'; readonly status: number; readonly body: string }
+  | { readonly is: 'bytes'; readonly status: number; readonly body: Uint8Array; readonly contentType: string }
   /** Lines, until `run` settles; `send` sends one. */
   | { readonly is: 'stream'; readonly run: (send: (line: WatchLine) => void) => Promise<void> };
 

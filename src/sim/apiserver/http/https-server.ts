@@ -142,6 +142,10 @@ const send = async (outgoing: ServerResponse, response: Response, abort: () => v
       head(outgoing, response.status, 'text/plain; charset=utf-8');
       outgoing.end(response.body);
       return;
+    case 'bytes':
+      head(outgoing, response.status, response.contentType);
+      outgoing.end(response.body);
+      return;
     case 'json':
       head(outgoing, response.status, response.contentType ?? 'application/json', response.warnings);
       outgoing.end(JSON.stringify(response.body));

@@ -68,6 +68,10 @@ export const createRequestHandler = (apiServer: ApiServer): ((request: PlainRequ
       const { status } = response;
       if (response.is === 'text')
         return { is: 'text', status, contentType: 'text/plain', value: response.body, body: () => response.body };
+      if (response.is === 'bytes') {
+        const { contentType, body: value } = response;
+        return { is: 'text', status, contentType, value, body: () => Buffer.from(value).toString('latin1') };
+      }
       return inJson(status, response.body, response.contentType);
     } catch (error) {
       const status = toStatus(error);

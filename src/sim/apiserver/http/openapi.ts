@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import { noResource, StatusError } from '../errors.ts';
-import type { Json } from '../json.ts';
+import { arrayOf, isRecord, type Json, textOf, without } from '../json.ts';
 import { apiVersionOf, type Kind } from '../registry/kind.ts';
 import type { Registry } from '../registry/registry.ts';
 import { definitionOfKind, definitionShape } from '../schema/definitions.ts';
 import { descriptionOf } from '../schema/descriptions.ts';
 import type { Field, ScalarType, Shape } from '../schema/shape.ts';
 import { json, type Response } from './exchange.ts';
+import { documentInProtobuf } from './openapi-protobuf.ts';
 
 const PREFIXES: Readonly<Record<string, string>> = {
   meta: 'io.k8s.apimachinery.pkg.apis.',
@@ -50,6 +51,61 @@ const described = (type: string, field?: string): Json => {
   return description === undefined ? {} : { description };
 };
 
+const mapValues = (object: Json, change: (value: Json) => Json): Json =>
+  Object.fromEntries(Object.entries(object).map(([name, value]) => [name, isRecord(value) ? change(value) : value]));
+
+/** In what the two versions of OpenAPI differ. */
+interface Forms {
+  readonly refPrefix: string;
+  reference(path: string): Json;
+  /** A named scalar. */
+  value(schema: Json): Json;
+  /** The schema of a custom resource. */
+  custom(schema: Json): Json;
+}
+
+const V3: Forms = {
+  refPrefix: '#/components/schemas/',
+  reference: (path) => ({ allOf: [{ $ref: path }] }),
+  value: (schema) => schema,
+  custom: (schema) => schema,
+};
+
+/** Version 2 has no null and no alternatives, and kubectl rejects items and properties where any value is allowed. */
+const withoutAlternatives = (schema: Json): Json => {
+  const anything = schema.nullable === true;
+  const unknown = anything || schema['x-kubernetes-preserve-unknown-fields'] === true;
+  let plain = without(
+    schema,
+    'allOf',
+    'oneOf',
+    'anyOf',
+    'not',
+    'nullable',
+    ...(unknown ? ['items', 'properties'] : []),
+  );
+  const { type, properties, items, additionalProperties } = plain;
+  if (anything || (unknown && type === 'object') || (type === 'array' && items === undefined))
+    plain = without(plain, 'type');
+  const nullable = (part: unknown): boolean => isRecord(part) && part.nullable === true;
+  return {
+    ...plain,
+    ...(isRecord(properties) && {
+      properties: mapValues(properties, withoutAlternatives),
+      required: arrayOf(plain.required).filter((name) => !nullable(properties[textOf(name)])),
+    }),
+    ...(isRecord(items) && { items: withoutAlternatives(items) }),
+    ...(isRecord(additionalProperties) && { additionalProperties: withoutAlternatives(additionalProperties) }),
+  };
+};
+
+const V2: Forms = {
+  refPrefix: '#/definitions/',
+  reference: (path) => ({ $ref: path }),
+  value: (schema) => ({ type: 'string', ...without(schema, 'oneOf') }),
+  custom: withoutAlternatives,
+};
+
 /** Collects the schemas of a document by their public names. */
 export interface Collector {
   readonly schemas: Record<string, Json>;
@@ -58,9 +114,9 @@ export interface Collector {
   addKind(kind: Kind): void;
 }
 
-export const createCollector = (refPrefix: string): Collector => {
+export const createCollector = (forms: Forms): Collector => {
   const schemas: Record<string, Json> = {};
-  const refTo = (name: string): Json => ({ allOf: [{ $ref: `${refPrefix}${publicName(name)}` }] });
+  const refTo = (name: string): Json => forms.reference(`${forms.refPrefix}${publicName(name)}`);
 
   const fieldSchema = (type: string, name: string, field: Field): Json => {
     const schema: Record<string, unknown> = { ...described(type, name), ...schemaOf(field.shape) };
@@ -96,7 +152,7 @@ export const createCollector = (refPrefix: string): Collector => {
       case 'scalar': {
         const named = NAMED[shape.type];
         if (!named) return PLAIN[shape.type] ?? {};
-        schemas[publicName(named.name)] ??= { ...described(named.name), ...named.schema };
+        schemas[publicName(named.name)] ??= { ...described(named.name), ...forms.value(named.schema) };
         return refTo(named.name);
       }
       case 'struct':
@@ -122,7 +178,8 @@ export const createCollector = (refPrefix: string): Collector => {
     return field ? fieldSchema('core.v1.Pod', name, field) : {};
   };
 
-  const addCustom = (kind: Kind, schema: Json): void => {
+  const addCustom = (kind: Kind, given: Json): void => {
+    const schema = forms.custom(given);
     const { properties } = schema as { properties?: Json };
     schemas[customName(kind.group, kind.version, kind.kind)] = {
       ...schema,
@@ -188,20 +245,19 @@ const pathsOf = (kind: Kind, ref: string): Json => {
 
 /** The OpenAPI document of one group and version. */
 const documentV3 = (kinds: readonly Kind[]): Json => {
-  const prefix = '#/components/schemas/';
-  const collector = createCollector(prefix);
+  const collector = createCollector(V3);
   for (const kind of kinds) collector.addKind(kind);
   return {
     openapi: '3.0.0',
     info: { title: 'Kubernetes', version: 'v1.34.4' },
-    paths: Object.assign({}, ...kinds.map((kind) => pathsOf(kind, `${prefix}${schemaName(kind)}`))) as Json,
+    paths: Object.assign({}, ...kinds.map((kind) => pathsOf(kind, `${V3.refPrefix}${schemaName(kind)}`))) as Json,
     components: { schemas: collector.schemas },
   };
 };
 
 /** The OpenAPI v2 document of all kinds. */
 const documentV2 = (kinds: readonly Kind[]): Json => {
-  const collector = createCollector('#/definitions/');
+  const collector = createCollector(V2);
   for (const kind of kinds) collector.addKind(kind);
   return {
     swagger: '2.0',
@@ -227,15 +283,19 @@ const index = (registry: Registry): Json => {
   };
 };
 
-const OLD_FORM = 'only the following media types are accepted: application/json';
+const PROTOBUF = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf';
+const OLD_FORMS = `only the following media types are accepted: application/json, ${PROTOBUF}`;
+
+const serveV2 = (registry: Registry, accept: string): Response => {
+  const document = documentV2(registry.kinds);
+  if (accept === '' || accept.includes('application/json') || accept.includes('*/*')) return json(document);
+  if (!accept.includes(PROTOBUF)) throw new StatusError('NotAcceptable', OLD_FORMS);
+  return { is: 'bytes', status: 200, body: documentInProtobuf(document), contentType: PROTOBUF.replace('@', '.') };
+};
 
 /** Serves `/openapi/v2`, `/openapi/v3` and the documents that the latter lists. */
 export const serveOpenApi = (registry: Registry, path: string, accept: string): Response => {
-  if (path === '/openapi/v2') {
-    const takesJson = accept === '' || accept.includes('application/json') || accept.includes('*/*');
-    if (!takesJson) throw new StatusError('NotAcceptable', OLD_FORM);
-    return json(documentV2(registry.kinds));
-  }
+  if (path === '/openapi/v2') return serveV2(registry, accept);
   if (path === '/openapi/v3') return json(index(registry));
   const root = path.slice('/openapi/v3/'.length);
   const kinds = registry.kinds.filter((kind) => groupVersionPath(kind) === root);

@@ -12,7 +12,7 @@ export interface WireField {
 const truncated = (): Error => new RangeError('the protobuf message is truncated');
 
 /** Splits a message into fields. Throws a RangeError if it is truncated. */
-function* wireFields(bytes: Uint8Array): Generator<WireField> {
+export function* wireFields(bytes: Uint8Array): Generator<WireField> {
   let at = 0;
   const varint = (): bigint => {
     let result = 0n;
