@@ -138,7 +138,7 @@ export {
   TEMPLATE_NOT_OBSERVED,
 } from './report/conditions.ts';
 export { countsOf, fullScopeOf } from './report/counts.ts';
-export { isEverywhere } from './report/coverage.ts';
+export { isEverywhere, isNeverSeen } from './report/coverage.ts';
 export { DETECTION_LAG_MS, type Explanation, explain, policyWarnings } from './report/explain.ts';
 export { explainHold } from './report/explain-hold.ts';
 export {

@@ -36,6 +36,8 @@ describe('explain', () => {
       await run(),
       /^offline \(offline-outdated\): n1, n2, n3\n {2}Each has been offline for \d+ h \(last seen at 2020-01-01T00:00:00Z\); [^\n]+ Bring the node back[^\n]+\n\n/m,
     );
+    world.nodeSince('n3', '');
+    assert.match(await run(), /\n {2}n3 has never reported; it is skipped, and updated once it is back\./);
     world.nodeSince('n3', new Date(Date.now() - 3 * 3_600_000).toISOString());
     assert.match(
       await run(),

@@ -2,6 +2,7 @@ import {
   count,
   type DaemonRolloutStatus,
   type IntOrPercent,
+  isNeverSeen,
   parseIntOrPercent,
   percent,
   scaledValue,
@@ -51,7 +52,8 @@ export const coverageOf = (
   const what = includeOffline ? 'nodes' : 'online nodes';
   const limit = enough < all ? ` (${enough} are enough)` : '';
   const away = stragglers.map(
-    ({ node, lastSeen }) => `${node} (${formatSeconds((now - Date.parse(lastSeen)) / 1000)})`,
+    ({ node, lastSeen }) =>
+      `${node} (${isNeverSeen(lastSeen) ? 'never reported' : formatSeconds((now - Date.parse(lastSeen)) / 1000)})`,
   );
   const waits =
     includeOffline && !reached && away.length > 0 ? ` Offline, with the time since: ${away.join(', ')}.` : '';

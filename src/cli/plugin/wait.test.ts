@@ -219,6 +219,12 @@ describe('wait for a share of the nodes', () => {
       /^99 of 100 nodes have web-new \(99 are enough\)\.$/m,
     ],
     [['--coverage', '99%', '--include-offline'], counts(90, 8), 1, /98 of 100 nodes have web-new/],
+    [
+      ['--include-offline'],
+      counts(90, 9, { stragglers: [{ node: 'shop-18', lastSeen: '1970-01-01T00:00:00Z' }] }),
+      1,
+      /with the time since: shop-18 \(never reported\)\./,
+    ],
     [['--include-offline'], counts(90, 10), 0, /^100 of 100 nodes have web-new\.$/m],
     [
       ['--include-offline'],

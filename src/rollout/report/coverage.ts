@@ -20,6 +20,9 @@ export const coverageText = (ledger: Ledger): string =>
 const isStraggler = ({ status: { phase, cause } }: NodeRecord): boolean =>
   phase === 'offline' && cause !== 'offline-current';
 
+/** A straggler's `lastSeen` that is no time: the node has never reported. */
+export const isNeverSeen = (lastSeen: string): boolean => Date.parse(lastSeen) === 0;
+
 const longestAwayFirst = (a: NodeRecord, b: NodeRecord): number => a.since - b.since || (a.name < b.name ? -1 : 1);
 
 /** The offline nodes that still need the target, those that have been away for longest first. */

@@ -50,8 +50,9 @@ const announcement = ({ record, policy }: Subject): string => {
 
 const ago = (time: number, now: number): string => seconds(now - time);
 
-/** Of an offline node: `62 min (last seen at 2030-01-01T00:00:00Z)`. */
-const away = ({ since }: NodeRecord, now: number): string => `${ago(since, now)} (last seen at ${toTimestamp(since)})`;
+/** Of an offline node: `has been offline for 62 min (last seen at 2030-01-01T00:00:00Z)`. */
+const away = ({ since }: NodeRecord, now: number): string =>
+  since === 0 ? 'has never reported' : `has been offline for ${ago(since, now)} (last seen at ${toTimestamp(since)})`;
 
 const detailOf = (record: NodeRecord): string => {
   const detail = livePod(record)?.facts.detail;
@@ -180,18 +181,15 @@ const sentences: Record<Cause, (subject: Subject) => [what: string, remedy: stri
       `has a pod that was updated in place and was not available within ${seconds(subject.policy.progressDeadlineMs)}${detailOf(subject.record)}`,
       'will get a new one in its own slot',
     ),
-  'offline-current': ({ record, now }) => [
-    `runs the target revision and has been offline for ${away(record, now)}`,
-    '',
-  ],
+  'offline-current': ({ record, now }) => [`runs the target revision and ${away(record, now)}`, ''],
   'offline-outdated': ({ record, policy, now }) =>
     policy.strategy === 'ota'
       ? [
-          `has been offline for ${away(record, now)}; whatever its owner decides there in the meantime takes effect once it is back`,
+          `${away(record, now)}; whatever its owner decides there in the meantime takes effect once it is back`,
           'Bring the node back; it does not block the rollout in the meantime.',
         ]
       : [
-          `has been offline for ${away(record, now)}; it is skipped, and updated once it is back`,
+          `${away(record, now)}; it is skipped, and updated once it is back`,
           'Bring the node back; it does not block the rollout in the meantime.',
         ],
   suspect: ({ record, now }) => [

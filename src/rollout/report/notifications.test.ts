@@ -157,7 +157,10 @@ describe('the notifications of a status', () => {
 
   it('tell of stragglers once they have had their time', () => {
     const next = follow({ ...status(), notifications: told });
-    const stragglers = [{ node: 'n5', lastSeen: time(9) }];
+    const stragglers = [
+      { node: 'n5', lastSeen: time(9) },
+      { node: 'n6', lastSeen: '1970-01-01T00:00:00Z' },
+    ];
     const done = status({ finishedAt: time(11), stragglers }, { Complete: [true, 'AllOnlineNodesUpdated'] });
     assert.deepEqual(next(done, now - 1), ['completed']);
     const waiting = { ...done, notifications: { told: ['completed'], pending: [] } };
@@ -166,7 +169,7 @@ describe('the notifications of a status', () => {
     const { pending } = notificationsOf(waiting, done, listening, now);
     assert.equal(
       pending[0]?.message,
-      '2 offline nodes still lack app-2, 60 min after all online nodes had it: n5 (last seen 2026-01-01T09:00:00Z) and 1 more.',
+      '2 offline nodes still lack app-2, 60 min after all online nodes had it: n5 (last seen 2026-01-01T09:00:00Z), n6 (never reported).',
     );
     assert.deepEqual(next(done), ['stragglers']);
     assert.deepEqual(next(done, now + HOUR_MS), []);

@@ -8,6 +8,7 @@ import {
   type StageWait,
 } from '../api/types.ts';
 import { toEpochMs, toTimestamp } from '../facts/metadata.ts';
+import { isNeverSeen } from './coverage.ts';
 import { seconds } from './explain-hold.ts';
 import type { WrittenStatus } from './status.ts';
 
@@ -104,7 +105,9 @@ const isEndedPause = (key: string, after: WrittenStatus): boolean =>
 
 const stragglersText = ({ target, nodes, stragglers = [] }: WrittenStatus, sinceMs: number): string => {
   const { offlineOutdated } = nodes;
-  const names = stragglers.map(({ node, lastSeen }) => `${node} (last seen ${lastSeen})`);
+  const names = stragglers.map(
+    ({ node, lastSeen }) => `${node} (${isNeverSeen(lastSeen) ? 'never reported' : `last seen ${lastSeen}`})`,
+  );
   const more = offlineOutdated > names.length ? ` and ${offlineOutdated - names.length} more` : '';
   return `${offlineOutdated} offline node${offlineOutdated === 1 ? '' : 's'} still lack${offlineOutdated === 1 ? 's' : ''} ${target?.revision}, ${seconds(sinceMs)} after all online nodes had it: ${names.join(', ')}${more}.`;
 };

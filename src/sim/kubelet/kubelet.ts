@@ -62,7 +62,6 @@ export const createKubelet = (first: StoredNode, options: KubeletOptions): Kubel
       return online;
     },
     connect() {
-      online = true;
       const missing = Object.entries(kubeletLabels(self.node.metadata.name)).filter(
         ([key]) => self.node.metadata.labels?.[key] === undefined,
       );
@@ -70,6 +69,8 @@ export const createKubelet = (first: StoredNode, options: KubeletOptions): Kubel
         const body = { metadata: { labels: Object.fromEntries(missing) } };
         self.node = apiServer.patch<StoredNode>(nodes, { name: self.node.metadata.name }, body, { type: 'merge' });
       }
+      // A kubelet that cannot register does not start: a lease without a status would keep the node from being marked.
+      online = true;
       self.renewLease();
       self.postStatus();
       self.syncAllPods();

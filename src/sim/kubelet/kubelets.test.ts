@@ -173,6 +173,17 @@ describe('a node', () => {
     }
   });
 
+  it('is marked after the grace period if its kubelet cannot register', () => {
+    const { apiServer, node, clock } = createTestCluster([]);
+    const name = 'n'.repeat(64);
+    apiServer.create<object>(nodes, { metadata: { name } });
+    clock.run(GRACE_MS + 1000);
+    const [ready] = node(name).status?.conditions?.filter(({ type }) => type === 'Ready') ?? [];
+    assert.equal(ready?.status, 'Unknown');
+    assert.equal(ready.reason, 'NodeStatusNeverUpdated');
+    assert.equal(ready.lastTransitionTime, '2026-01-01T00:00:06Z');
+  });
+
   it('finds its pods when it is created again, even if it was offline', () => {
     const { createDaemonSet, podOn, remove, offline, online, cluster, exists, clock } = createTestCluster([
       'node-1',

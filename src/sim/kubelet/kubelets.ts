@@ -28,6 +28,8 @@ const RENEWALS_IN_GRACE = 4;
 const STATUS_MS = 300_000;
 /** The reconnect delay of a node that is back online; up to twice as long. */
 const RECONNECT_MS = 250;
+/** The longest interval at which a kubelet tries again to register. */
+const RETRY_MS = 7000;
 
 const isOffline = (node: StoredNode): boolean => node.metadata.annotations?.[POWER] === OFFLINE;
 
@@ -76,6 +78,7 @@ export const createKubelets = ({ apiServer, env, delays, graceMs }: KubeletsOpti
     const kubelet = kubelets.get(name);
     if (!kubelet || kubelet.online || isOffline(kubelet.node)) return;
     attempt('connect', name, (one) => one.connect());
+    if (!kubelet.online) connections.set(name, clock.now() + RETRY_MS);
     // Jittered, so that nodes that start together don't send heartbeats together.
     renewals.set(name, clock.now() + renewalMs * (0.5 + random() / 2));
     reports.set(name, clock.now() + STATUS_MS * (0.5 + random()));

@@ -1,4 +1,4 @@
-import type { DaemonRollout, DaemonRolloutStatus } from '../../../rollout/index.ts';
+import { type DaemonRollout, type DaemonRolloutStatus, isNeverSeen } from '../../../rollout/index.ts';
 import { toLines } from '../../escape.ts';
 import { readRolloutName } from '../kinds/names.ts';
 import { native } from '../kinds/native.ts';
@@ -25,7 +25,9 @@ const lastSeen = ({ stragglers = [], causes = [] }: DaemonRolloutStatus, now: nu
   );
   const named = stragglers.slice(0, STRAGGLERS);
   const more = Math.max(all, stragglers.length) - named.length;
-  const texts = named.map(({ node, lastSeen: at }) => `${node} ${formatSeconds((now - Date.parse(at)) / 1000)}`);
+  const texts = named.map(
+    ({ node, lastSeen: at }) => `${node} ${isNeverSeen(at) ? 'never' : formatSeconds((now - Date.parse(at)) / 1000)}`,
+  );
   return [...texts, ...(more > 0 && named.length > 0 ? [`${more} more`] : [])].join(', ');
 };
 
