@@ -2,6 +2,7 @@ import { customCalls } from './custom.ts';
 import { podCalls } from './pods.ts';
 import { DS, daemonSet, get, MERGE, PODS, patch, post, put, remove, STRATEGIC } from './requests.ts';
 import type { ApiCall } from './servers.ts';
+import { specCalls } from './specs.ts';
 import { templateCalls } from './templates.ts';
 import { validationCalls } from './validation.ts';
 
@@ -306,6 +307,7 @@ export const calls: readonly ApiCall[] = [
   watch('/api/v1/namespaces?watch=1&resourceVersion=0&fieldSelector=metadata.name%3Ddefault', 1),
 
   ...validationCalls,
+  ...specCalls,
   ...templateCalls,
   ...podCalls,
   ...customCalls,

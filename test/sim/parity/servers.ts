@@ -68,6 +68,13 @@ interface Access {
   readonly token: string;
 }
 
+/** One warning a line; the real server warns of the keys of a map in random order. */
+const warningsOf = (header: string | undefined): string =>
+  [...(header ?? '').matchAll(/299 - ("(?:[^"\\]|\\.)*")/g)]
+    .map(([, quoted = '""']) => quoted.slice(1, -1).replaceAll(/\\(.)/g, '$1'))
+    .toSorted()
+    .join('\n');
+
 const callOf = (access: Access, agent: Agent, spec: ApiCall): Promise<Outcome> =>
   new Promise((resolve, reject) => {
     const { method, path, body, accept = 'application/json', lines } = spec;
@@ -90,7 +97,7 @@ const callOf = (access: Access, agent: Agent, spec: ApiCall): Promise<Outcome> =
         const done = (): void => {
           clearTimeout(timer);
           const kept = lines === undefined ? out : out.split('\n').slice(0, lines).join('\n');
-          resolve({ code: response.statusCode ?? 0, out: kept, err: '' });
+          resolve({ code: response.statusCode ?? 0, out: kept, err: warningsOf(response.headers.warning) });
         };
         const timer = setTimeout(() => {
           done();

@@ -113,9 +113,11 @@ export const createObject = (state: ServerState, kind: Kind, sent: Json, context
   if (context.managers) object = withManagedFields(object, context.managers);
   else if (context.fieldManager !== undefined) object = withCreator(state, kind, object, context.fieldManager);
   if (strategy.admit) object = strategy.admit(object, state.strategyContext);
+  const warnings = (context.warn && strategy.warnings?.(object)) ?? [];
   if (strategy.prepareForCreate) object = strategy.prepareForCreate(object, state.strategyContext);
   const causes = [...validateMetadata(kind, object), ...(strategy.validate?.(object) ?? [])];
   if (causes.length > 0) throw invalid(kind, name, causes);
+  for (const text of warnings) context.warn?.(text);
   admit(state, kind, { operation: 'CREATE', namespace, name, object });
   const key = keyOf(namespace, name);
   if (state.store.get(kind.collection, key)) throw alreadyExists(kind, name);

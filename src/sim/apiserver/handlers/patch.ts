@@ -7,13 +7,14 @@ import { jsonPatch, mergePatch } from '../patch/json-patch.ts';
 import { strategicPatch } from '../patch/strategic-merge.ts';
 import type { Kind } from '../registry/kind.ts';
 import { shapeOfKind } from '../schema/kind-shape.ts';
-import type { Ref, ServerState } from './state.ts';
+import type { Ref, ServerState, WriteContext } from './state.ts';
 import { updateObject } from './update.ts';
 
-export type PatchContext = Pick<PatchOptions, 'type' | 'subresource' | 'force' | 'fieldManager' | 'dryRun'> & {
-  /** Called with the patched object or applied configuration before it is decoded. */
-  inspect?: (object: Json) => void;
-};
+export type PatchContext = Pick<PatchOptions, 'type' | 'subresource' | 'force' | 'fieldManager' | 'dryRun'> &
+  Pick<WriteContext, 'warn'> & {
+    /** Called with the patched object or applied configuration before it is decoded. */
+    inspect?: (object: Json) => void;
+  };
 
 export interface PatchResult {
   readonly object: StoredObject;
@@ -59,6 +60,7 @@ export const patchObject = (
       fieldManager: context.fieldManager,
       dryRun: context.dryRun,
       subresource: context.subresource,
+      warn: context.warn,
       mode: 'patch',
     },
   );

@@ -38,6 +38,8 @@ export interface WriteContext {
   fieldManager?: string | undefined;
   dryRun?: boolean | undefined;
   subresource?: string | undefined;
+  /** Called with each warning for the writer. */
+  warn?: ((text: string) => void) | undefined;
   /** The managedFields of a new object that is applied. */
   managers?: readonly ManagedFieldsEntry[];
 }

@@ -135,6 +135,8 @@ export const updateObject = (
   ];
   if (options.subresource !== 'status' || kind.custom) causes.push(...(strategy.validate?.(next, present) ?? []));
   if (causes.length > 0) throw invalid(kind, ref.name, causes);
+  if (options.warn && options.subresource === undefined)
+    for (const text of strategy.warnings?.(next, present) ?? []) options.warn(text);
 
   const isContent = options.subresource === undefined || CONTENT_SUBRESOURCES.includes(options.subresource);
   if (strategy.hasGeneration && isContent && changesContent(next, present)) {

@@ -69,8 +69,8 @@ export const createRequestHandler = (apiServer: ApiServer): ((request: PlainRequ
       if (response.is === 'text')
         return { is: 'text', status, contentType: 'text/plain', value: response.body, body: () => response.body };
       if (response.is === 'bytes') {
-        const { contentType, body: value } = response;
-        return { is: 'text', status, contentType, value, body: () => Buffer.from(value).toString('latin1') };
+        const { contentType, body: bytes } = response;
+        return { is: 'text', status, contentType, value: bytes, body: () => Buffer.from(bytes).toString('latin1') };
       }
       return inJson(status, response.body, response.contentType);
     } catch (error) {

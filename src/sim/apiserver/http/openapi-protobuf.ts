@@ -27,7 +27,7 @@ const namedSchemas = (schemas: Json): Buffer =>
 const additional = (value: unknown): Buffer =>
   isRecord(value) ? field(1, schema(value)) : Buffer.from([2 * 8, value === true ? 1 : 0]);
 
-const optional = (number: number, value: unknown, write: (value: unknown) => Buffer): Buffer[] =>
+const optional = (number: number, value: unknown, write: (given: unknown) => Buffer): Buffer[] =>
   value === undefined ? [] : [field(number, write(value))];
 
 /** A schema. Bounds and patterns are left out: kubectl doesn't read them. */

@@ -109,7 +109,11 @@ const create = async (target: ResourceRequest): Promise<Response> => {
   const { state, kind, route, request } = target;
   const object = withNamespace(await readObject(request), route, kind);
   const warnings = validateFields(kind, object, request.query);
-  const made = createObject(state, kind, object, { fieldManager: managerOf(request), dryRun: isDryRun(request.query) });
+  const made = createObject(state, kind, object, {
+    fieldManager: managerOf(request),
+    dryRun: isDryRun(request.query),
+    warn: (text) => void warnings.push(text),
+  });
   return json(encoderFor(target).one(made), 201, warnings);
 };
 
@@ -170,6 +174,7 @@ const patch = async (target: ObjectRequest): Promise<Response> => {
     ...(route.subresource !== undefined && { subresource: route.subresource }),
     dryRun: isDryRun(query),
     force: flagOf(query, 'force') === true,
+    warn: (text) => void warnings.push(text),
     inspect: (next) => void warnings.push(...validateFields(kind, next, query, { type, body })),
   });
   return json(encoderFor(target).one(object), created ? 201 : 200, warnings);
@@ -188,6 +193,7 @@ const put = async (target: ObjectRequest): Promise<Response> => {
     fieldManager: managerOf(request),
     dryRun: isDryRun(request.query),
     subresource: route.subresource,
+    warn: (text) => void warnings.push(text),
   });
   return json(encoderFor(target).one(made), 200, warnings);
 };

@@ -67,6 +67,11 @@ export interface Strategy {
   readonly validate?: (object: Json, previous?: Json) => StatusCause[];
   /** Validates an update. */
   readonly validateUpdate?: (object: Json, previous: Json, subresource: string | undefined) => StatusCause[];
+  /**
+   * Warnings for the writer of a valid object: of a new one as it was sent, with defaults; of an update by how it differs from
+   * `previous`.
+   */
+  readonly warnings?: (object: Json, previous?: Json) => string[];
   /** Admission plugins: mutate or reject a new object after defaulting. */
   readonly admit?: (object: Json, context: StrategyContext) => Json;
   /** Updates through a subresource: the new object for the stored and the sent one. */

@@ -34,8 +34,9 @@ const isOfScalar = (value: unknown, type: ScalarType): boolean => {
     case 'boolean':
       return typeof value === 'boolean';
     case 'int32':
+      return Number.isInteger(value) && Math.abs(Number(value) + 0.5) < 2 ** 31;
     case 'int64':
-      return Number.isInteger(value);
+      return Number.isInteger(value) && Math.abs(Number(value)) <= 2 ** 63;
     case 'number':
       return typeof value === 'number';
     case 'quantity':
@@ -47,10 +48,13 @@ const isOfScalar = (value: unknown, type: ScalarType): boolean => {
 
 const QUANTITY = /^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$/;
 
+const isNumeric = (shape: Shape): boolean =>
+  shape.form === 'scalar' && ['int32', 'int64', 'number'].includes(shape.type);
+
 const typeError = (value: unknown, shape: Shape, owner: StructShape, path: string): string => {
   if (typeof value === 'string' && shape.form === 'scalar' && shape.type === 'quantity')
     return `quantities must match the regular expression '${QUANTITY.source}'`;
-  const given = typeof value === 'number' && !Number.isInteger(value) ? `number ${value}` : jsonName(value);
+  const given = typeof value === 'number' && isNumeric(shape) ? `number ${value}` : jsonName(value);
   const struct = owner.name.split('.').at(-1) ?? '';
   return `json: cannot unmarshal ${given} into Go struct field ${struct}.${path} of type ${goName(shape)}`;
 };

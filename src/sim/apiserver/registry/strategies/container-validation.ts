@@ -9,7 +9,8 @@ import {
 } from '../../errors.ts';
 import { arrayOf, at, isRecord, type Json, recordOf, scalarText, textOf } from '../../json.ts';
 import { nameErrors } from './names.ts';
-import { compareQuantities, isQuantity } from './quantity.ts';
+import { compareQuantities, isQuantity, isWholeNumber } from './quantity.ts';
+import { validateMounts } from './volume-validation.ts';
 
 const PORT_RANGE = 'must be between 1 and 65535, inclusive';
 
@@ -50,6 +51,11 @@ const probeCauses = (container: Json, name: string, here: string): StatusCause[]
       invalidValue(`${field}.${time}`, probe[time], 'must be greater than or equal to 0'),
     ),
   ];
+  const grace = probe.terminationGracePeriodSeconds;
+  const graceField = `${field}.terminationGracePeriodSeconds`;
+  if (typeof grace === 'number' && grace <= 0) causes.push(invalidValue(graceField, grace, 'must be greater than 0'));
+  if (name === 'readinessProbe' && grace !== undefined)
+    causes.push(invalidValue(graceField, grace, 'must not be set for readinessProbes'));
   if (name !== 'readinessProbe' && probe.successThreshold !== 1)
     causes.push(invalidValue(`${field}.successThreshold`, probe.successThreshold, 'must be 1'));
   return causes;
@@ -93,7 +99,7 @@ const amountCauses = (name: string, amount: unknown, field: string): StatusCause
   const causes: StatusCause[] = [];
   if (compareQuantities(amount, '0') < 0)
     causes.push(invalidValue(field, String(amount), 'must be greater than or equal to 0'));
-  if (isExtended(name) && /[num]$/.test(String(amount)))
+  if (isExtended(name) && !isWholeNumber(amount))
     causes.push(invalidValue(field, String(amount), 'must be an integer'));
   return causes;
 };
@@ -122,6 +128,9 @@ const validateResources = (container: Json, here: string): StatusCause[] => {
     else if (compareQuantities(amount, limit) > 0)
       causes.push(invalidValue(`${field}.requests`, amount, `must be less than or equal to ${name} limit of ${shown}`));
   }
+  const names = [...Object.keys(limits), ...Object.keys(requests)];
+  if (names.some((name) => name.startsWith('hugepages-')) && !names.includes('cpu') && !names.includes('memory'))
+    causes.push(forbiddenField(field, 'HugePages require cpu or memory'));
   return causes;
 };
 
@@ -152,6 +161,9 @@ const ports = (container: Json, here: string): StatusCause[] => {
   });
 };
 
+const ENV_NAME = /^[ -<>-~]*$/;
+const ENV_NAMES = "a valid environment variable name must consist only of printable ASCII characters other than '='";
+
 const SOURCES = ['fieldRef', 'resourceFieldRef', 'configMapKeyRef', 'secretKeyRef'];
 
 /** Pod fields that env variables may refer to. */
@@ -160,7 +172,9 @@ const FIELD =
 
 const environment = (container: Json, here: string): StatusCause[] =>
   validateItems(container, 'env', here, (variable, field) => {
-    const causes: StatusCause[] = textOf(variable.name) === '' ? [requiredField(`${field}.name`)] : [];
+    const name = textOf(variable.name);
+    const causes: StatusCause[] = name === '' ? [requiredField(`${field}.name`)] : [];
+    if (!ENV_NAME.test(name)) causes.push(invalidValue(`${field}.name`, name, ENV_NAMES));
     const source = variable.valueFrom;
     if (!isRecord(source)) return causes;
     const from = `${field}.valueFrom`;
@@ -177,25 +191,6 @@ const environment = (container: Json, here: string): StatusCause[] =>
       causes.push(invalidValue(from, '', 'may not be specified when `value` is not empty'));
     return causes;
   });
-
-const mounts = (container: Json, spec: Json, here: string): StatusCause[] => {
-  const places = new Set<string>();
-  return validateItems(container, 'volumeMounts', here, (mount, field) => {
-    const name = textOf(mount.name);
-    const place = textOf(mount.mountPath);
-    const causes: StatusCause[] = name === '' ? [requiredField(`${field}.name`)] : [];
-    if (!arrayOf(spec.volumes).some((volume) => at(volume, 'name') === name))
-      causes.push({
-        reason: 'FieldValueNotFound',
-        message: `Not found: ${JSON.stringify(name)}`,
-        field: `${field}.name`,
-      });
-    if (place === '') causes.push(requiredField(`${field}.mountPath`));
-    if (places.has(place)) causes.push(invalidValue(`${field}.mountPath`, place, 'must be unique'));
-    places.add(place);
-    return causes;
-  });
-};
 
 const MESSAGES = ['File', 'FallbackToLogsOnError'];
 const PULLS = ['Always', 'IfNotPresent', 'Never'];
@@ -221,7 +216,7 @@ const common = (container: Json, spec: Json, here: string, isPod: boolean): Stat
   if (image === '') causes.push(requiredField(`${here}.image`));
   const message = textOf(container.terminationMessagePolicy);
   if (!MESSAGES.includes(message)) causes.push(notSupported(`${here}.terminationMessagePolicy`, message, MESSAGES));
-  causes.push(...ports(container, here), ...environment(container, here), ...mounts(container, spec, here));
+  causes.push(...ports(container, here), ...environment(container, here), ...validateMounts(container, spec, here));
   const pull = textOf(container.imagePullPolicy);
   if (!PULLS.includes(pull)) causes.push(notSupported(`${here}.imagePullPolicy`, pull, PULLS));
   causes.push(...validateResources(container, here), ...security(container, here));
@@ -230,6 +225,16 @@ const common = (container: Json, spec: Json, here: string, isPod: boolean): Stat
     causes.push(invalidValue(`${here}.image`, image, 'must not have leading or trailing whitespace'));
   return causes;
 };
+
+/** Host ports that are taken twice. */
+const hostPortCauses = (container: Json, here: string, taken: Set<string>): StatusCause[] =>
+  validateItems(container, 'ports', here, ({ hostPort, protocol, hostIP }, field) => {
+    if (Number(hostPort ?? 0) === 0) return [];
+    const claim = `${textOf(protocol)}/${textOf(hostIP)}/${Number(hostPort)}`;
+    if (taken.has(claim)) return [duplicateValue(`${field}.hostPort`, claim)];
+    taken.add(claim);
+    return [];
+  });
 
 /** Validates containers and init containers, which share one namespace of names. */
 export const validateContainers = (spec: Json, field: string, isPod: boolean): StatusCause[] => {
@@ -242,13 +247,23 @@ export const validateContainers = (spec: Json, field: string, isPod: boolean): S
       names.add(name);
       return [...causes, ...more(container, here)];
     });
+  const claimed = (which: string, apart: boolean): StatusCause[] => {
+    let taken = new Set<string>();
+    return validateItems(spec, which, field, (container, here) => {
+      // Init containers run one by one, and the API server reports each as the first.
+      if (apart) taken = new Set();
+      return hostPortCauses(container, apart ? `${field}.${which}[0]` : here, taken);
+    });
+  };
   const none = arrayOf(spec.containers).length === 0 ? [requiredField(`${field}.containers`)] : [];
   return [
     ...none,
     ...list('containers', validateLifecycle),
+    ...claimed('containers', false),
     ...list('initContainers', (container, here) =>
       container.restartPolicy === 'Always' ? validateLifecycle(container, here) : forbidLifecycle(container, here),
     ),
+    ...claimed('initContainers', true),
   ];
 };
 

@@ -1,14 +1,5 @@
-import {
-  arrayOf,
-  at,
-  type Json,
-  mapField,
-  mapItems,
-  recordOf,
-  textOf,
-  withDefaultFields,
-  without,
-} from '../../json.ts';
+import { arrayOf, at, type Json, mapField, mapItems, recordOf, textOf, withDefaultFields } from '../../json.ts';
+import { withoutDisabledFields } from './disabled-fields.ts';
 import { canonicalQuantities, canonicalQuantity } from './quantity.ts';
 
 const fieldRef = (source: Json): Json =>
@@ -77,19 +68,24 @@ const probe = (given: Json): Json =>
     (grpc) => withDefaultFields(grpc, { service: '' }),
   );
 
+const WORD = '[a-z0-9]+(?:(?:\\.|_{1,2}|-+)[a-z0-9]+)*';
+const HOST =
+  '(?:[a-zA-Z0-9](?:[-a-zA-Z0-9]*[a-zA-Z0-9])?(?:\\.[a-zA-Z0-9](?:[-a-zA-Z0-9]*[a-zA-Z0-9])?)*|\\[[a-fA-F0-9:]+\\])';
+const REFERENCE = new RegExp(
+  `^(?:${HOST}(?::[0-9]+)?/)?${WORD}(?:/${WORD})*(?::(?<tag>\\w[\\w.-]{0,127}))?(?:@(?<digest>[a-zA-Z][-+.\\w]*:[a-fA-F0-9]{32,}))?$`,
+);
+const IDENTIFIER = /^[a-f0-9]{64}$/;
+
+/** Only the tag `latest`, or no tag and no digest, is pulled always. What is no reference is not. */
 const pullPolicy = (image: string): string => {
-  const [reference = ''] = image.split('@', 1);
-  const tag = /:([^/:]+)$/.exec(reference)?.[1];
-  if (image.includes('@')) return 'IfNotPresent';
-  return tag === undefined || tag === 'latest' ? 'Always' : 'IfNotPresent';
+  const parts = IDENTIFIER.test(image) ? undefined : REFERENCE.exec(image)?.groups;
+  if (!parts) return 'IfNotPresent';
+  const { tag = parts.digest === undefined ? 'latest' : '' } = parts;
+  return tag === 'latest' ? 'Always' : 'IfNotPresent';
 };
 
-// Only sidecars keep it: other container restart policies are an alpha feature.
-const restartPolicy = (given: Json): Json =>
-  given.restartPolicy === undefined || given.restartPolicy === 'Always' ? given : without(given, 'restartPolicy');
-
 const container = (given: Json): Json => {
-  let result = withDefaultFields(restartPolicy(given), {
+  let result = withDefaultFields(given, {
     imagePullPolicy: pullPolicy(textOf(given.image)),
     resources: {},
     terminationMessagePath: '/dev/termination-log',
@@ -115,7 +111,7 @@ const done = new WeakMap<Json, Json>();
 export const defaultPodSpec = (spec: Json): Json => {
   const known = done.get(spec);
   if (known) return known;
-  let result = withDefaultFields(spec, {
+  let result = withDefaultFields(withoutDisabledFields(spec), {
     dnsPolicy: 'ClusterFirst',
     restartPolicy: 'Always',
     schedulerName: 'default-scheduler',

@@ -1,5 +1,4 @@
 import {
-  duplicateValue,
   forbiddenField,
   invalidValue,
   notSupported,
@@ -10,25 +9,9 @@ import {
 import { arrayOf, at, isRecord, type Json, recordOf, textOf } from '../../json.ts';
 import { validateContainers, validateHostPorts } from './container-validation.ts';
 import { nameErrors, qualifiedNameErrors, validateAnnotations, validateLabels } from './names.ts';
-
-const volumes = (spec: Json, field: string): StatusCause[] => {
-  const names = new Set<string>();
-  return validateItems(spec, 'volumes', field, (volume, here) => {
-    const name = textOf(volume.name);
-    const causes: StatusCause[] = [];
-    const path = at(volume, 'hostPath', 'path');
-    if (at(volume, 'hostPath') !== undefined && textOf(path) === '')
-      causes.push(requiredField(`${here}.hostPath.path`));
-    if (name === '') causes.push(requiredField(`${here}.name`));
-    else {
-      const errors = nameErrors(name, 'label');
-      if (errors.length > 0) causes.push(...errors.map((detail) => invalidValue(`${here}.name`, name, detail)));
-      else if (names.has(name)) causes.push(duplicateValue(`${here}.name`, name));
-      names.add(name);
-    }
-    return causes;
-  });
-};
+import { validateOs } from './os-validation.ts';
+import { validateAppArmorMatches, validatePodAnnotations } from './pod-annotations.ts';
+import { validateVolumes } from './volume-validation.ts';
 
 const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
 
@@ -111,7 +94,7 @@ export const validatePodSpec = (spec: Json, field: string, isPod = false): Statu
   const restarts = textOf(spec.restartPolicy);
   const resolves = textOf(spec.dnsPolicy);
   return [
-    ...volumes(spec, field),
+    ...validateVolumes(spec, field),
     ...validateContainers(spec, field, isPod),
     ...validateHostPorts(spec, field),
     ...(RESTARTS.includes(restarts) ? [] : [notSupported(`${field}.restartPolicy`, restarts, RESTARTS)]),
@@ -126,6 +109,7 @@ export const validatePodSpec = (spec: Json, field: string, isPod = false): Statu
     ...dots(spec, field),
     ...validateTolerations(spec, field),
     ...named(spec, 'priorityClassName', 'subdomain', field),
+    ...validateOs(spec, field),
   ];
 };
 
@@ -136,7 +120,9 @@ export const validatePodTemplate = (template: Json, field: string): StatusCause[
   const causes = [
     ...validateLabels(recordOf(metadata.labels), `${field}.labels`),
     ...validateAnnotations(recordOf(metadata.annotations), `${field}.annotations`),
+    ...validatePodAnnotations(metadata, spec, `${field}.annotations`),
     ...validatePodSpec(spec, `${field}.spec`),
+    ...validateAppArmorMatches(metadata, spec, `${field}.spec`),
   ];
   return arrayOf(spec.ephemeralContainers).length === 0
     ? causes

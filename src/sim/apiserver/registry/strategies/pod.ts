@@ -1,7 +1,10 @@
 import { forbidden, type StatusCause } from '../../errors.ts';
 import { arrayOf, at, type Json, mapField, mapItems, recordOf, textOf, withDefaultFields } from '../../json.ts';
 import type { Strategy, StrategyContext } from '../kind.ts';
+import { hostnameWarnings, podWarnings } from '../warnings/pod-warnings.ts';
+import { withAppArmorFields } from './app-armor.ts';
 import { qualifiedNameErrors, randomSuffix } from './names.ts';
+import { validateAppArmorMatches, validatePodAnnotations } from './pod-annotations.ts';
 import { defaultPodSpec, qosClass, withHostPorts } from './pod-defaults.ts';
 import { applyResize, validatePodResize } from './pod-resize.ts';
 import { validatePodStatusUpdate, validatePodUpdate } from './pod-update.ts';
@@ -166,10 +169,26 @@ const writeStatus = (previous: Json, sent: Json): Json => ({
   },
 });
 
+const validateNewPod = ({ metadata, spec }: Json): StatusCause[] => [
+  ...validatePodAnnotations(metadata, recordOf(spec), 'metadata.annotations'),
+  ...validatePodSpec(recordOf(spec), 'spec', true),
+  ...validateAppArmorMatches(metadata, recordOf(spec), 'spec'),
+];
+
+const newPodWarnings = (pod: Json): string[] => [
+  ...hostnameWarnings(pod, "the Pod's hostname"),
+  ...podWarnings(pod.metadata, recordOf(pod.spec), ''),
+];
+
 export const podStrategy: Strategy = {
   defaults,
   hasGeneration: true,
-  prepareForCreate: (pod) => ({ ...pod, status: { phase: 'Pending', qosClass: qosClass(recordOf(pod.spec)) } }),
+  prepareForCreate: (pod) => ({
+    ...withAppArmorFields(pod),
+    status: { phase: 'Pending', qosClass: qosClass(recordOf(pod.spec)) },
+  }),
+  // Kubernetes does not warn of updates, which are usually a controller's.
+  warnings: (pod, previous) => (previous ? [] : newPodWarnings(pod)),
   prepareForUpdate: (pod, previous) => ({
     ...pod,
     spec: pod.spec === previous.spec ? pod.spec : withTolerations(recordOf(pod.spec)),
@@ -177,7 +196,7 @@ export const podStrategy: Strategy = {
   }),
   admit,
   // Updates are validated by validateUpdate.
-  validate: (pod, previous) => (previous ? [] : validatePodSpec(recordOf(pod.spec), 'spec', true)),
+  validate: (pod, previous) => (previous ? [] : validateNewPod(pod)),
   validateUpdate,
   subresources: {
     status: writeStatus,

@@ -1,4 +1,4 @@
-import type { Json } from '../../json.ts';
+import { type Json, scalarText, textOf } from '../../json.ts';
 
 const DECIMAL = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'];
 const BINARY = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
@@ -37,6 +37,21 @@ export const canonicalQuantity = (given: unknown): unknown => {
   return made;
 };
 
+const MILLI = 10n ** 6n;
+
+/** The amount with at most three decimals; the API server rounds the amounts of a resource list up. */
+const roundedUp = (given: unknown): unknown => {
+  if (typeof given !== 'number' && !FINE.test(textOf(given))) return given;
+  const nano = read(String(given))?.nano;
+  if (nano === undefined || nano % MILLI === 0n) return given;
+  // Go rounds away from zero.
+  const whole = nano / MILLI + (nano < 0n ? -1n : 1n);
+  return `${whole}m`;
+};
+
+/** Amounts that may be finer than a thousandth. */
+const FINE = /[nu.eE]/;
+
 const written = (text: string): string | undefined => {
   const parsed = read(text);
   if (!parsed) return undefined;
@@ -60,15 +75,19 @@ const written = (text: string): string | undefined => {
   return `${value}${DECIMAL[step]}`;
 };
 
+/** Whether an amount has no fraction. What is no quantity has none. */
+export const isWholeNumber = (given: unknown): boolean =>
+  given === undefined || (read(scalarText(given, ''))?.nano ?? 0n) % 10n ** 9n === 0n;
+
 /** Whether the value is a quantity. */
 export const isQuantity = (given: unknown): boolean =>
   (typeof given === 'number' && Number.isFinite(given)) || (typeof given === 'string' && read(given) !== undefined);
 
-/** A resource list with canonical quantities. */
+/** A resource list with canonical quantities, rounded up to thousandths. */
 export const canonicalQuantities = (list: Json): Json => {
   let copy: Record<string, unknown> | undefined;
   for (const name in list) {
-    const next = canonicalQuantity(list[name]);
+    const next = canonicalQuantity(roundedUp(list[name]));
     if (next !== list[name]) (copy ??= { ...list })[name] = next;
   }
   return copy ?? list;

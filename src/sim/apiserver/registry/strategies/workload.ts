@@ -2,6 +2,7 @@ import { forbiddenField, invalidValue, notSupported, requiredField, type StatusC
 import { arrayOf, at, equal, type Json, mapField, mapItems, recordOf, textOf, withDefaultFields } from '../../json.ts';
 import { matchesLabelSelector } from '../../label-selectors.ts';
 import { keepStatus, type Strategy, statusSubresource } from '../kind.ts';
+import { hostnameWarnings, templateWarnings } from '../warnings/pod-warnings.ts';
 import { labelValueErrors, qualifiedNameErrors, validateLabels } from './names.ts';
 import { defaultTemplate } from './pod-defaults.ts';
 import { validatePodTemplate } from './pod-validation.ts';
@@ -44,13 +45,17 @@ const selectorCauses = (object: Json): StatusCause[] => {
   return [invalidValue('spec.template.metadata.labels', labels ?? null, '`selector` does not match template `labels`')];
 };
 
-const validateTemplate = (object: Json): StatusCause[] => {
+const validateTemplate = (object: Json, owner: 'DaemonSet' | 'ReplicaSet'): StatusCause[] => {
   const template = recordOf(at(object, 'spec', 'template'));
   const spec = recordOf(template.spec);
   const causes = [...selectorCauses(object), ...validatePodTemplate(template, 'spec.template')];
   const policy = textOf(spec.restartPolicy);
   if (['OnFailure', 'Never'].includes(policy))
     causes.push(notSupported('spec.template.spec.restartPolicy', policy, ['Always']));
+  if (spec.activeDeadlineSeconds !== undefined) {
+    const why = `activeDeadlineSeconds in ${owner} is not Supported`;
+    causes.push(forbiddenField('spec.template.spec.activeDeadlineSeconds', why));
+  }
   return causes;
 };
 
@@ -71,6 +76,12 @@ const withTemplate = (object: Json): Json =>
 
 const GENERATION = 'deprecated.daemonset.template.generation';
 
+/** The template's generation; undefined for an annotation that Kubernetes cannot read. */
+const templateGeneration = (object: Json): number | undefined => {
+  const text = textOf(at(object, 'metadata', 'annotations', GENERATION));
+  return /^[+-]?\d+$/.test(text) ? Number(text) : undefined;
+};
+
 const withTemplateGeneration = (daemonSet: Json, generation: number): Json =>
   mapField(daemonSet, 'metadata', (metadata) => {
     const annotations = recordOf(metadata.annotations);
@@ -89,7 +100,11 @@ const daemonSetCounts = {
 
 const daemonSetUpdate = (strategy: Json): Json => {
   const typed = withDefaultFields(strategy, { type: 'RollingUpdate' });
-  if (typed.type !== 'RollingUpdate') return typed;
+  // Without defaults, Kubernetes still writes both numbers.
+  if (typed.type !== 'RollingUpdate')
+    return mapField(typed, 'rollingUpdate', (rolling) =>
+      withDefaultFields(rolling, { maxSurge: 0, maxUnavailable: 0 }),
+    );
   return {
     ...typed,
     rollingUpdate: withDefaultFields(recordOf(typed.rollingUpdate), { maxSurge: 0, maxUnavailable: 1 }),
@@ -98,6 +113,7 @@ const daemonSetUpdate = (strategy: Json): Json => {
 
 const NEGATIVE = 'must be greater than or equal to 0';
 const PERCENT = /^[0-9]+%$/;
+const WHOLE = /^[+-]?[0-9]+$/;
 
 /** A number of nodes, or a percentage. */
 const shareCauses = (value: unknown, field: string): StatusCause[] => {
@@ -134,9 +150,11 @@ const daemonSetStrategyCauses = (object: Json): StatusCause[] => {
     ...shareCauses(maxUnavailable, `${field}.rollingUpdate.maxUnavailable`),
     ...shareCauses(maxSurge, `${field}.rollingUpdate.maxSurge`),
   ];
-  // What is not a percentage counts as none.
+  // A text that is neither a percentage nor a number counts as none.
   const isZero = (value: unknown): boolean =>
-    value === 0 || value === '0%' || (typeof value === 'string' && !PERCENT.test(value));
+    typeof value === 'string'
+      ? !(PERCENT.test(value) || WHOLE.test(value)) || Number.parseInt(value, 10) === 0
+      : value === 0;
   if (isZero(maxSurge) && isZero(maxUnavailable))
     causes.push(requiredField(`${field}.rollingUpdate.maxUnavailable`, 'cannot be 0 when maxSurge is 0'));
   if (!isZero(maxSurge) && !isZero(maxUnavailable))
@@ -153,14 +171,21 @@ export const daemonSetStrategy: Strategy = {
       const spec = withDefaultFields(defaultTemplate(given), { revisionHistoryLimit: 10, updateStrategy: {} });
       return mapField(spec, 'updateStrategy', daemonSetUpdate);
     }),
-  prepareForCreate: (object) => ({ ...withTemplateGeneration(object, 1), status: daemonSetCounts }),
+  prepareForCreate: (object) => ({
+    ...withTemplateGeneration(object, Math.max(1, templateGeneration(object) ?? 1)),
+    status: daemonSetCounts,
+  }),
+  warnings: (object, previous) =>
+    previous && templateGeneration(previous) === templateGeneration(object)
+      ? []
+      : templateWarnings(at(object, 'spec', 'template'), 'spec.template'),
   prepareForUpdate(object, previous) {
-    const before = Number(textOf(at(previous, 'metadata', 'annotations', GENERATION))) || 1;
+    const before = templateGeneration(previous) ?? 1;
     const same = equal(at(object, 'spec', 'template'), at(previous, 'spec', 'template'));
     return withTemplateGeneration(keepStatus(object, previous), same ? before : before + 1);
   },
   validate: (object) => [
-    ...validateTemplate(object),
+    ...validateTemplate(object, 'DaemonSet'),
     ...negativeCauses(object, ['minReadySeconds']),
     ...daemonSetStrategyCauses(object),
     ...negativeCauses(object, ['revisionHistoryLimit']),
@@ -175,6 +200,15 @@ export const daemonSetStrategy: Strategy = {
       ),
     }),
   },
+};
+
+/** Warnings about what makes Pods by number: when it is new, and when its spec changes. */
+const replicasWarnings = (object: Json, previous?: Json): string[] => {
+  if (previous && equal(object.spec, previous.spec)) return [];
+  return [
+    ...(previous ? [] : hostnameWarnings(object, 'Pod names and hostnames')),
+    ...templateWarnings(at(object, 'spec', 'template'), 'spec.template'),
+  ];
 };
 
 const rollingDeployment = (strategy: Json): Json => {
@@ -199,7 +233,8 @@ export const deploymentStrategy: Strategy = {
       return mapField(spec, 'strategy', rollingDeployment);
     }),
   prepareForCreate: (object) => ({ ...object, status: {} }),
-  validate: validateTemplate,
+  validate: (object) => validateTemplate(object, 'ReplicaSet'),
+  warnings: replicasWarnings,
   validateUpdate: selectorIsFixed,
   ...statusSubresource,
 };
@@ -209,7 +244,8 @@ export const replicaSetStrategy: Strategy = {
   defaults: (object) =>
     mapField(withTemplate(object), 'spec', (spec) => withDefaultFields(defaultTemplate(spec), { replicas: 1 })),
   prepareForCreate: (object) => ({ ...object, status: { replicas: 0 } }),
-  validate: validateTemplate,
+  validate: (object) => validateTemplate(object, 'ReplicaSet'),
+  warnings: replicasWarnings,
   validateUpdate: selectorIsFixed,
   ...statusSubresource,
 };
@@ -239,4 +275,6 @@ export const podTemplateStrategy: Strategy = {
       ),
     ),
   validate: (object) => validatePodTemplate(recordOf(object.template), 'template'),
+  warnings: (object, previous) =>
+    previous && equal(object.template, previous.template) ? [] : templateWarnings(object.template, 'template'),
 };
