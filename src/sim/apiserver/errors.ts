@@ -181,6 +181,12 @@ export const notSupported = (field: string, value: unknown, supported: readonly 
   field,
 });
 
+export const tooLong = (field: string, most: number): StatusCause => ({
+  reason: 'FieldValueTooLong',
+  message: `Too long: may not be more than ${most} bytes`,
+  field,
+});
+
 export const duplicateValue = (field: string, value: unknown): StatusCause => ({
   reason: 'FieldValueDuplicate',
   message: `Duplicate value: ${JSON.stringify(value)}`,

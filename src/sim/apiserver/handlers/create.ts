@@ -10,8 +10,8 @@ import { shapeOfKind } from '../schema/kind-shape.ts';
 import { markNormalized, normalize } from '../schema/normalize.ts';
 import { keyOf, withVersion } from '../storage/store.ts';
 import { admit } from './admission.ts';
-import { checkType, validateMetadata } from './metadata.ts';
-import { fromStorageVersion, type ServerState, toStorageVersion, type WriteContext } from './state.ts';
+import { checkType, validateMetadata, withOwnersOnce } from './metadata.ts';
+import { checkStoredSize, fromStorageVersion, type ServerState, toStorageVersion, type WriteContext } from './state.ts';
 
 /** The object as the real server would decode it. */
 export const decode = (kind: Kind, object: Json): Json => {
@@ -90,7 +90,7 @@ export const createObject = (state: ServerState, kind: Kind, sent: Json, context
   checkType(kind, sent, state.registry.isKnown);
   const { strategy } = kind;
   const typed: Json = { ...sent, apiVersion: apiVersionOf(kind), kind: kind.kind };
-  const given = decode(kind, typed);
+  const given = withOwnersOnce(decode(kind, typed), false, context.warn);
   const sentMeta = recordOf(given.metadata);
   if (textOf(sentMeta.resourceVersion) !== '')
     throw unexplained('resourceVersion should not be set on objects to be created');
@@ -124,6 +124,7 @@ export const createObject = (state: ServerState, kind: Kind, sent: Json, context
 
   const stored = toStorageVersion(kind, object);
   if (context.dryRun) return fromStorageVersion(kind, stored as StoredObject);
+  if (context.isLarge) checkStoredSize(stored);
   const made = state.store.put(kind.collection, key, (version) => asStored(kind, withVersion(stored)(version)));
   state.afterWrite(kind, made);
   return fromStorageVersion(kind, made);

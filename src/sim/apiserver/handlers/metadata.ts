@@ -1,8 +1,13 @@
 import type { ObjectMeta } from 'kubernetes-types/meta/v1.d.ts';
 import { badRequest, forbiddenField, invalid, invalidValue, requiredField, type StatusCause } from '../errors.ts';
-import { arrayOf, at, type Json, recordOf, textOf } from '../json.ts';
+import { arrayOf, at, equal, type Json, recordOf, textOf } from '../json.ts';
 import { apiVersionOf, type Kind } from '../registry/kind.ts';
-import { validateAnnotations, validateLabels, validateName } from '../registry/strategies/names.ts';
+import {
+  qualifiedNameErrors,
+  validateAnnotations,
+  validateLabels,
+  validateName,
+} from '../registry/strategies/names.ts';
 
 export const metaOf = (object: Json): Readonly<ObjectMeta> => recordOf(object.metadata);
 
@@ -57,6 +62,30 @@ const ownerCauses = (meta: Readonly<ObjectMeta>): StatusCause[] => {
   return causes;
 };
 
+const finalizerCauses = (finalizers: readonly string[]): StatusCause[] => [
+  ...finalizers.flatMap((name) =>
+    qualifiedNameErrors(name).map((detail) => invalidValue('metadata.finalizers', name, detail)),
+  ),
+  ...(finalizers.includes('orphan') && finalizers.includes('foregroundDeletion')
+    ? [invalidValue('metadata.finalizers', finalizers, 'finalizer orphan and foregroundDeletion cannot be both set')]
+    : []),
+];
+
+const REPEATED_OWNERS =
+  'API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed:';
+
+/** The object with each owner once; the writer is warned of owners that are named twice. */
+export const withOwnersOnce = (object: Json, isPatch: boolean, warn?: (text: string) => void): Json => {
+  const owners = arrayOf(at(object, 'metadata', 'ownerReferences'));
+  if (owners.length < 2) return object;
+  const kept = owners.filter((owner, index) => owners.findIndex((each) => equal(each, owner)) === index);
+  if (kept.length === owners.length) return object;
+  const repeated = owners.filter((owner) => !kept.includes(owner)).map((owner) => textOf(at(owner, 'uid')));
+  const when = isPatch ? ' after mutating admission happens' : '';
+  warn?.(`.metadata.ownerReferences contains duplicate entries${when}; ${REPEATED_OWNERS} ${repeated.join(', ')}`);
+  return { ...object, metadata: { ...recordOf(object.metadata), ownerReferences: kept } };
+};
+
 /** Validates metadata. Parts shared with the previous object are already valid. */
 export const validateMetadata = (kind: Kind, object: Json, previous?: Json): StatusCause[] => {
   const meta = metaOf(object);
@@ -67,6 +96,7 @@ export const validateMetadata = (kind: Kind, object: Json, previous?: Json): Sta
   if (meta.labels && meta.labels !== before?.labels) causes.push(...validateLabels(meta.labels, 'metadata.labels'));
   if (meta.annotations && meta.annotations !== before?.annotations)
     causes.push(...validateAnnotations(meta.annotations));
+  if (meta.finalizers && meta.finalizers !== before?.finalizers) causes.push(...finalizerCauses(meta.finalizers));
   if (meta.ownerReferences && meta.ownerReferences !== before?.ownerReferences) causes.push(...ownerCauses(meta));
   return causes;
 };

@@ -11,7 +11,7 @@ import type { Ref, ServerState, WriteContext } from './state.ts';
 import { updateObject } from './update.ts';
 
 export type PatchContext = Pick<PatchOptions, 'type' | 'subresource' | 'force' | 'fieldManager' | 'dryRun'> &
-  Pick<WriteContext, 'warn'> & {
+  Pick<WriteContext, 'warn' | 'isLarge'> & {
     /** Called with the patched object or applied configuration before it is decoded. */
     inspect?: (object: Json) => void;
   };
@@ -61,6 +61,7 @@ export const patchObject = (
       dryRun: context.dryRun,
       subresource: context.subresource,
       warn: context.warn,
+      isLarge: context.isLarge,
       mode: 'patch',
     },
   );

@@ -1,5 +1,6 @@
 import type { Clock } from '../../../runtime/index.ts';
 import type { StoredObject } from '../../types.ts';
+import { unexplained } from '../errors.ts';
 // oxlint-disable-next-line no-restricted-imports -- the folder of this API server, not src/http
 import type { TokenStore } from '../http/authentication.ts';
 import type { Json } from '../json.ts';
@@ -38,11 +39,21 @@ export interface WriteContext {
   fieldManager?: string | undefined;
   dryRun?: boolean | undefined;
   subresource?: string | undefined;
+  /** Whether the request was so large that what it makes may be too large for etcd. */
+  isLarge?: boolean | undefined;
   /** Called with each warning for the writer. */
   warn?: ((text: string) => void) | undefined;
   /** The managedFields of a new object that is applied. */
   managers?: readonly ManagedFieldsEntry[];
 }
+
+const MOST_STORED_BYTES = 1.5 * 1024 * 1024;
+
+/** Refuses what etcd does not store. The JSON of an object is about as long as what Kubernetes writes. */
+export const checkStoredSize = (object: Json): void => {
+  if (Buffer.byteLength(JSON.stringify(object)) > MOST_STORED_BYTES)
+    throw unexplained('etcdserver: request is too large');
+};
 
 /** The stored object in the kind's version. */
 export const fromStorageVersion = (kind: Kind, object: StoredObject): StoredObject =>

@@ -17,8 +17,15 @@ import { keyOf, withVersion } from '../storage/store.ts';
 import { admit } from './admission.ts';
 import { asStored, decode } from './create.ts';
 import { removeObject } from './delete.ts';
-import { checkType, metaOf, validateMetadata, validateMetadataUpdate } from './metadata.ts';
-import { fromStorageVersion, type Ref, type ServerState, toStorageVersion, type WriteContext } from './state.ts';
+import { checkType, metaOf, validateMetadata, validateMetadataUpdate, withOwnersOnce } from './metadata.ts';
+import {
+  checkStoredSize,
+  fromStorageVersion,
+  type Ref,
+  type ServerState,
+  toStorageVersion,
+  type WriteContext,
+} from './state.ts';
 
 // The etcd prefixes of some of the oldest kinds.
 const FOLDERS: Readonly<Record<string, string>> = { nodes: 'minions', services: 'services/specs' };
@@ -112,7 +119,7 @@ export const updateObject = (
   const present = fromStorageVersion(kind, stored);
   const sent = change(present);
   checkType(kind, sent, state.registry.isKnown, options.mode !== undefined);
-  const given = decode(kind, sent);
+  const given = withOwnersOnce(decode(kind, sent), options.mode !== undefined, options.warn);
   // Status updates usually send the metadata unchanged.
   const sameMeta = given.metadata === present.metadata;
   if (!sameMeta) checkIdentity(kind, ref, given, present, options.mode !== undefined);
@@ -161,6 +168,7 @@ export const updateObject = (
   if (identical(next, present)) return present;
   const changed = toStorageVersion(kind, next);
   if (options.dryRun) return fromStorageVersion(kind, changed as StoredObject);
+  if (options.isLarge) checkStoredSize(changed);
   if (isReleased(next, present) && !strategy.hasFinalizers?.(next)) {
     // The update that removes the last finalizer is returned but never stored: watchers see the previous object.
     const { metadata } = removeObject(state, kind, key, stored);

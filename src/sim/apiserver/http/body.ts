@@ -46,6 +46,12 @@ export const readValue = async (request: Request, type = request.contentType, if
   }
 };
 
+const LARGE = 512 * 1024;
+
+/** Whether the body is large; a body that is known as a value is not measured. */
+export const isLarge = async (request: Request): Promise<boolean> =>
+  request.value === undefined && (await request.body()).length > LARGE;
+
 export const readObject = async (request: Request, ifEmpty?: Json): Promise<Json> => {
   const value = await readValue(request, request.contentType, ifEmpty);
   if (!isRecord(value)) throw badRequest('the body must be an object');

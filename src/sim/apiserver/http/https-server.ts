@@ -68,7 +68,8 @@ export interface HttpsServer {
 /** Derived from the private key, which is random enough. */
 const tokenOf = (key: string): string => createHash('sha256').update(`token of ${key}`).digest('hex');
 
-const LONGEST_BODY = 8 * 1024 * 1024;
+/** As in Kubernetes. */
+const LONGEST_BODY = 3 * 1024 * 1024;
 const MOST_DISCARDED = 64 * 1024 * 1024;
 /** A watch is ended when its client falls this many bytes behind; the client resumes it. */
 const LONGEST_BACKLOG = 64 * 1024 * 1024;
@@ -160,6 +161,7 @@ const toRequest = (state: ServerState, incoming: IncomingMessage, signal: AbortS
     'content-type': contentType = '',
     'user-agent': userAgent = '',
   } = incoming.headers;
+  let body: Promise<Buffer> | undefined;
   const token = /^Bearer (.+)$/i.exec(authorization)?.[1];
   const user = token === undefined ? undefined : state.tokens.find(token, state.clock.now());
   if (!user) throw new StatusError('Unauthorized', 'Unauthorized');
@@ -172,7 +174,7 @@ const toRequest = (state: ServerState, incoming: IncomingMessage, signal: AbortS
     contentType,
     userAgent,
     user,
-    body: () => readBody(incoming),
+    body: () => (body ??= readBody(incoming)),
     signal,
   };
 };

@@ -1,5 +1,5 @@
 import type { StoredObject } from '../../types.ts';
-import { badRequest, methodNotAllowed, noResource, notFound } from '../errors.ts';
+import { badRequest, invalid, methodNotAllowed, noResource, notFound, notSupported } from '../errors.ts';
 import { createObject } from '../handlers/create.ts';
 import { type DeleteContext, deleteObject } from '../handlers/delete.ts';
 import { listPage, type Selection } from '../handlers/list.ts';
@@ -10,13 +10,14 @@ import { arrayOf, at, type Json, recordOf, sharing, textOf } from '../json.ts';
 import type { Kind } from '../registry/kind.ts';
 import { keyOf } from '../storage/store.ts';
 import { isReview, serveReview } from './authentication.ts';
-import { patchTypeOf, readObject, readValue } from './body.ts';
+import { isLarge, patchTypeOf, readObject, readValue } from './body.ts';
 import { createEncoder, negotiateFormat, type ObjectEncoder } from './encoder.ts';
 import { json, type Request, type Response, success } from './exchange.ts';
 import { validateFields } from './field-validation.ts';
 import { postSubresource } from './pod-subresources.ts';
 import type { Route } from './router.ts';
 import { watchStream } from './watch-stream.ts';
+import { checkWriteOptions } from './write-options.ts';
 
 const numberOf = (query: URLSearchParams, name: string): number | undefined => {
   const text = query.get(name);
@@ -51,11 +52,7 @@ interface ObjectRequest extends ResourceRequest {
 const managerOf = ({ query, userAgent }: Request): string =>
   query.get('fieldManager') || userAgent.split('/', 1)[0] || 'unknown';
 
-const isDryRun = (query: URLSearchParams): boolean => {
-  const values = query.getAll('dryRun').filter((value) => value !== '');
-  if (values.some((value) => value !== 'All')) throw badRequest('dryRun: Unsupported value: supported values: "All"');
-  return values.length > 0;
-};
+const isDryRun = (query: URLSearchParams): boolean => query.getAll('dryRun').includes('All');
 
 const selectionOf = ({ namespace }: Route, query: URLSearchParams): Selection => ({
   namespace,
@@ -107,12 +104,14 @@ const withNamespace = (object: Json, route: Route, kind: Kind): Json => {
 
 const create = async (target: ResourceRequest): Promise<Response> => {
   const { state, kind, route, request } = target;
+  checkWriteOptions(request.method, request.query);
   const object = withNamespace(await readObject(request), route, kind);
   const warnings = validateFields(kind, object, request.query);
   const made = createObject(state, kind, object, {
     fieldManager: managerOf(request),
     dryRun: isDryRun(request.query),
     warn: (text) => void warnings.push(text),
+    isLarge: await isLarge(request),
   });
   return json(encoderFor(target).one(made), 201, warnings);
 };
@@ -120,6 +119,11 @@ const create = async (target: ResourceRequest): Promise<Response> => {
 const deleteContext = async (request: Request): Promise<DeleteContext> => {
   const { query } = request;
   const body = await readObject(request, {});
+  const dryRun = [...query.getAll('dryRun'), ...arrayOf(body.dryRun)];
+  if (dryRun.some((value) => value !== 'All'))
+    throw invalid({ group: 'meta.k8s.io', plural: '', kind: 'DeleteOptions' }, '', [
+      notSupported('dryRun', dryRun, ['All']),
+    ]);
   const { uid, resourceVersion } = recordOf(body.preconditions);
   const seconds = body.gracePeriodSeconds ?? numberOf(query, 'gracePeriodSeconds');
   const policy = textOf(body.propagationPolicy) || textOfQuery(query, 'propagationPolicy');
@@ -132,7 +136,7 @@ const deleteContext = async (request: Request): Promise<DeleteContext> => {
     ...(typeof seconds === 'number' && { gracePeriodSeconds: seconds }),
     ...(policy && { propagationPolicy: policy as 'Orphan' | 'Background' | 'Foreground' }),
     ...(typeof orphan === 'boolean' && { orphanDependents: orphan }),
-    dryRun: isDryRun(query) || arrayOf(body.dryRun).includes('All'),
+    dryRun: dryRun.length > 0,
   };
 };
 
@@ -165,6 +169,7 @@ const patch = async (target: ObjectRequest): Promise<Response> => {
   const { state, kind, route, request } = target;
   const { query } = request;
   const type = patchTypeOf(request.contentType);
+  checkWriteOptions(request.method, query, type === 'apply');
   const body = await readValue(request, type === 'apply' ? 'application/yaml' : 'application/json');
   const manager = type === 'apply' ? query.get('fieldManager') : managerOf(request);
   const warnings: string[] = [];
@@ -175,6 +180,7 @@ const patch = async (target: ObjectRequest): Promise<Response> => {
     dryRun: isDryRun(query),
     force: flagOf(query, 'force') === true,
     warn: (text) => void warnings.push(text),
+    isLarge: await isLarge(request),
     inspect: (next) => void warnings.push(...validateFields(kind, next, query, { type, body })),
   });
   return json(encoderFor(target).one(object), created ? 201 : 200, warnings);
@@ -182,6 +188,7 @@ const patch = async (target: ObjectRequest): Promise<Response> => {
 
 const put = async (target: ObjectRequest): Promise<Response> => {
   const { state, kind, route, request } = target;
+  checkWriteOptions(request.method, request.query);
   const stored = storedObject(target);
   const object = sharing(withNamespace(await readObject(request), route, kind), stored) as Json;
   const warnings = validateFields(kind, object, request.query);
@@ -194,6 +201,7 @@ const put = async (target: ObjectRequest): Promise<Response> => {
     dryRun: isDryRun(request.query),
     subresource: route.subresource,
     warn: (text) => void warnings.push(text),
+    isLarge: await isLarge(request),
   });
   return json(encoderFor(target).one(made), 200, warnings);
 };

@@ -98,7 +98,7 @@ export const applyObject = (
 ): PatchResult => {
   const config = checked(ref, body);
   context.inspect?.(config);
-  const { fieldManager, subresource, dryRun, warn } = context;
+  const { fieldManager, subresource, dryRun, warn, isLarge } = context;
   if (fieldManager === undefined || fieldManager === '')
     throw new StatusError(
       'Invalid',
@@ -127,7 +127,7 @@ export const applyObject = (
       name: ref.name,
       ...(ref.namespace ? { namespace: ref.namespace } : {}),
     };
-    const object = createObject(state, kind, { ...config, metadata }, { dryRun, warn, managers: [entry] });
+    const object = createObject(state, kind, { ...config, metadata }, { dryRun, warn, isLarge, managers: [entry] });
     return { object, created: true };
   }
   const object = updateObject(
@@ -140,7 +140,7 @@ export const applyObject = (
       const pinned = { ...(uid ? { uid } : {}), ...(resourceVersion ? { resourceVersion } : {}) };
       return { ...next, metadata: { ...recordOf(next.metadata), ...pinned } };
     },
-    { dryRun, subresource, warn, mode: 'apply' },
+    { dryRun, subresource, warn, isLarge, mode: 'apply' },
   );
   return { object, created: false };
 };

@@ -7,7 +7,13 @@ const JSON_NAMES: Readonly<Record<string, string>> = { boolean: 'bool', number: 
 const jsonName = (value: unknown): string =>
   Array.isArray(value) ? 'array' : isRecord(value) ? 'object' : (JSON_NAMES[typeof value] ?? typeof value);
 
-const GO_NAMES: Partial<Record<ScalarType, string>> = { boolean: 'bool', number: 'float64', bytes: '[]uint8' };
+const GO_NAMES: Partial<Record<ScalarType, string>> = {
+  boolean: 'bool',
+  number: 'float64',
+  bytes: '[]uint8',
+  // A number in it.
+  intOrString: 'int32',
+};
 
 const goName = (shape: Shape): string => {
   switch (shape.form) {
@@ -42,14 +48,14 @@ const isOfScalar = (value: unknown, type: ScalarType): boolean => {
     case 'quantity':
       return typeof value === 'string' ? QUANTITY.test(value) : typeof value === 'number';
     case 'intOrString':
-      return typeof value === 'string' || typeof value === 'number';
+      return typeof value === 'string' || isOfScalar(value, 'int32');
   }
 };
 
 const QUANTITY = /^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$/;
 
 const isNumeric = (shape: Shape): boolean =>
-  shape.form === 'scalar' && ['int32', 'int64', 'number'].includes(shape.type);
+  shape.form === 'scalar' && ['int32', 'int64', 'number', 'intOrString'].includes(shape.type);
 
 const typeError = (value: unknown, shape: Shape, owner: StructShape, path: string): string => {
   if (typeof value === 'string' && shape.form === 'scalar' && shape.type === 'quantity')

@@ -10,6 +10,7 @@ import {
 import { arrayOf, at, isRecord, type Json, recordOf, scalarText, textOf } from '../../json.ts';
 import { nameErrors } from './names.ts';
 import { compareQuantities, isQuantity, isWholeNumber } from './quantity.ts';
+import { validateContainerSecurity } from './security-validation.ts';
 import { validateMounts } from './volume-validation.ts';
 
 const PORT_RANGE = 'must be between 1 and 65535, inclusive';
@@ -17,36 +18,69 @@ const PORT_RANGE = 'must be between 1 and 65535, inclusive';
 const validatePort = (port: unknown, field: string): StatusCause[] =>
   Number(port) >= 1 && Number(port) <= 65_535 ? [] : [invalidValue(field, port, PORT_RANGE)];
 
+const PORT_NAME = /^[-a-z0-9]*$/;
+
+const portNameError = (name: string): string | undefined => {
+  if (name.length > 15) return 'must be no more than 15 characters';
+  if (!PORT_NAME.test(name)) return 'must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)';
+  return /[a-z]/.test(name) ? undefined : 'must contain at least one letter (a-z)';
+};
+
 /** The port of a network action: a number, or the name of a container port. */
-const targetCauses = (action: Json, field: string): StatusCause[] =>
-  typeof action.port === 'string' ? [] : validatePort(action.port ?? 0, `${field}.port`);
+const targetCauses = (action: Json, field: string): StatusCause[] => {
+  const { port } = action;
+  if (typeof port !== 'string') return validatePort(port ?? 0, `${field}.port`);
+  const detail = portNameError(port);
+  return detail === undefined ? [] : [invalidValue(`${field}.port`, port, detail)];
+};
+
+const SCHEMES = ['HTTP', 'HTTPS'];
 
 const HANDLERS = ['exec', 'httpGet', 'tcpSocket', 'grpc', 'sleep'] as const;
 
-const actionCauses = (kind: (typeof HANDLERS)[number], action: Json, field: string): StatusCause[] => {
-  if (kind === 'exec') return arrayOf(action.command).length === 0 ? [requiredField(`${field}.command`)] : [];
-  return kind === 'sleep' ? [] : targetCauses(action, field);
+const actionCauses = (
+  kind: (typeof HANDLERS)[number],
+  action: Json,
+  field: string,
+  graceSeconds: number,
+): StatusCause[] => {
+  switch (kind) {
+    case 'exec':
+      return arrayOf(action.command).length === 0 ? [requiredField(`${field}.command`)] : [];
+    case 'sleep': {
+      const seconds = Number(action.seconds ?? 0);
+      const why = `must be non-negative and less than terminationGracePeriodSeconds (${graceSeconds})`;
+      return seconds < 0 || seconds > graceSeconds ? [invalidValue(field, seconds, why)] : [];
+    }
+    case 'httpGet':
+      return SCHEMES.includes(textOf(action.scheme))
+        ? targetCauses(action, field)
+        : [...targetCauses(action, field), notSupported(`${field}.scheme`, textOf(action.scheme), SCHEMES)];
+    case 'tcpSocket':
+    case 'grpc':
+      return targetCauses(action, field);
+  }
 };
 
 /** Requires exactly one handler. */
-const handlerCauses = (handler: Json, field: string): StatusCause[] => {
+const handlerCauses = (handler: Json, field: string, graceSeconds: number): StatusCause[] => {
   const given = HANDLERS.filter((kind) => isRecord(handler[kind]));
   if (given.length === 0) return [requiredField(field, 'must specify a handler type')];
   return given.flatMap((kind, index) =>
     index === 0
-      ? actionCauses(kind, recordOf(handler[kind]), `${field}.${kind}`)
+      ? actionCauses(kind, recordOf(handler[kind]), `${field}.${kind}`, graceSeconds)
       : [forbiddenField(`${field}.${kind}`, 'may not specify more than 1 handler type')],
   );
 };
 
 const TIMES = ['initialDelaySeconds', 'timeoutSeconds', 'periodSeconds', 'successThreshold', 'failureThreshold'];
 
-const probeCauses = (container: Json, name: string, here: string): StatusCause[] => {
+const probeCauses = (container: Json, name: string, here: string, graceSeconds: number): StatusCause[] => {
   const probe = container[name];
   if (!isRecord(probe)) return [];
   const field = `${here}.${name}`;
   const causes = [
-    ...handlerCauses(probe, field),
+    ...handlerCauses(probe, field, graceSeconds),
     ...TIMES.filter((time) => Number(probe[time] ?? 0) < 0).map((time) =>
       invalidValue(`${field}.${time}`, probe[time], 'must be greater than or equal to 0'),
     ),
@@ -64,12 +98,12 @@ const probeCauses = (container: Json, name: string, here: string): StatusCause[]
 const PROBES = ['livenessProbe', 'readinessProbe', 'startupProbe'];
 
 /** Validates lifecycle hooks and probes of long-running containers. */
-const validateLifecycle = (container: Json, here: string): StatusCause[] => {
+const validateLifecycle = (container: Json, here: string, graceSeconds: number): StatusCause[] => {
   const hooks = recordOf(container.lifecycle);
   const ofHooks = ['postStart', 'preStop'].flatMap((hook) =>
-    isRecord(hooks[hook]) ? handlerCauses(hooks[hook], `${here}.lifecycle.${hook}`) : [],
+    isRecord(hooks[hook]) ? handlerCauses(hooks[hook], `${here}.lifecycle.${hook}`, graceSeconds) : [],
   );
-  return [...ofHooks, ...PROBES.flatMap((name) => probeCauses(container, name, here))];
+  return [...ofHooks, ...PROBES.flatMap((name) => probeCauses(container, name, here, graceSeconds))];
 };
 
 /** Rejects hooks and probes on plain init containers. */
@@ -134,14 +168,6 @@ const validateResources = (container: Json, here: string): StatusCause[] => {
   return causes;
 };
 
-const PORT_NAME = /^[-a-z0-9]*$/;
-
-const portNameError = (name: string): string | undefined => {
-  if (name.length > 15) return 'must be no more than 15 characters';
-  if (!PORT_NAME.test(name)) return 'must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)';
-  return /[a-z]/.test(name) ? undefined : 'must contain at least one letter (a-z)';
-};
-
 const ports = (container: Json, here: string): StatusCause[] => {
   const names = new Set<string>();
   return validateItems(container, 'ports', here, (port, field) => {
@@ -194,17 +220,6 @@ const environment = (container: Json, here: string): StatusCause[] =>
 
 const MESSAGES = ['File', 'FallbackToLogsOnError'];
 const PULLS = ['Always', 'IfNotPresent', 'Never'];
-const MOST_USER = 2_147_483_647;
-
-const security = (container: Json, here: string): StatusCause[] => {
-  const field = `${here}.securityContext`;
-  return ['runAsUser', 'runAsGroup'].flatMap((name) => {
-    const value = at(container, 'securityContext', name);
-    if (value === undefined || (Number(value) >= 0 && Number(value) <= MOST_USER)) return [];
-    return [invalidValue(`${field}.${name}`, value, `must be between 0 and ${MOST_USER}, inclusive`)];
-  });
-};
-
 /** Validates what all containers have in common. */
 const common = (container: Json, spec: Json, here: string, isPod: boolean): StatusCause[] => {
   const name = textOf(container.name);
@@ -219,7 +234,7 @@ const common = (container: Json, spec: Json, here: string, isPod: boolean): Stat
   causes.push(...ports(container, here), ...environment(container, here), ...validateMounts(container, spec, here));
   const pull = textOf(container.imagePullPolicy);
   if (!PULLS.includes(pull)) causes.push(notSupported(`${here}.imagePullPolicy`, pull, PULLS));
-  causes.push(...validateResources(container, here), ...security(container, here));
+  causes.push(...validateResources(container, here), ...validateContainerSecurity(container, here));
   // The real server checks this for pods, but not for templates.
   if (isPod && image.trim() !== image)
     causes.push(invalidValue(`${here}.image`, image, 'must not have leading or trailing whitespace'));
@@ -255,13 +270,16 @@ export const validateContainers = (spec: Json, field: string, isPod: boolean): S
       return hostPortCauses(container, apart ? `${field}.${which}[0]` : here, taken);
     });
   };
+  const grace = Number(spec.terminationGracePeriodSeconds ?? 0);
   const none = arrayOf(spec.containers).length === 0 ? [requiredField(`${field}.containers`)] : [];
   return [
     ...none,
-    ...list('containers', validateLifecycle),
+    ...list('containers', (container, here) => validateLifecycle(container, here, grace)),
     ...claimed('containers', false),
     ...list('initContainers', (container, here) =>
-      container.restartPolicy === 'Always' ? validateLifecycle(container, here) : forbidLifecycle(container, here),
+      container.restartPolicy === 'Always'
+        ? validateLifecycle(container, here, grace)
+        : forbidLifecycle(container, here),
     ),
     ...claimed('initContainers', true),
   ];

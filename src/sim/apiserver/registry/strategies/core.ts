@@ -1,6 +1,7 @@
 import { invalidValue, requiredField, type StatusCause } from '../../errors.ts';
 import { arrayOf, at, equal, type Json, mapField, mapItems, recordOf, textOf, withDefaultFields } from '../../json.ts';
 import { keepSpec, keepStatus, type Strategy, type StrategyContext, statusSubresource } from '../kind.ts';
+import { validateConfigMap, validateSecret } from './data-validation.ts';
 import { canonicalQuantities } from './quantity.ts';
 
 const NAMESPACE_LABEL = 'kubernetes.io/metadata.name';
@@ -111,7 +112,7 @@ const immutableData = (object: Json, previous: Json): StatusCause[] => {
   return causes;
 };
 
-export const configMapStrategy: Strategy = { validateUpdate: immutableData };
+export const configMapStrategy: Strategy = { validate: validateConfigMap, validateUpdate: immutableData };
 
 const base64 = (text: unknown): string => Buffer.from(textOf(text), 'utf8').toString('base64');
 
@@ -123,6 +124,7 @@ export const secretStrategy: Strategy = {
     const added = Object.fromEntries(Object.entries(recordOf(stringData)).map(([key, value]) => [key, base64(value)]));
     return { ...rest, data: { ...recordOf(rest.data), ...added } };
   },
+  validate: validateSecret,
   validateUpdate: (object, previous) => [
     ...immutableData(object, previous),
     ...(object.type === previous.type ? [] : [invalidValue('type', object.type, 'field is immutable')]),

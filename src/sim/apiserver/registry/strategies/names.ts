@@ -1,4 +1,4 @@
-import { invalidValue, type StatusCause } from '../../errors.ts';
+import { invalidValue, type StatusCause, tooLong } from '../../errors.ts';
 
 // The alphabet of k8s.io/apimachinery/pkg/util/rand.
 const ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
@@ -41,7 +41,9 @@ const subdomainErrors = (name: string): string[] => {
 
 const labelErrors = (name: string): string[] => {
   const errors = name.length > 63 ? ['must be no more than 63 characters'] : [];
-  if (!LABEL.test(name))
+  if (LABEL.test(name)) return errors;
+  if (SUBDOMAIN.test(name)) errors.push('must not contain dots');
+  else
     errors.push(
       "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')",
     );
@@ -116,6 +118,15 @@ export const validateLabels = (labels: Readonly<Record<string, unknown>>, field:
   return causes;
 };
 
+/** How many bytes all annotations of an object may have. */
+const MOST_BYTES = 256 * 1024;
+
+const bytesOf = (annotations: Readonly<Record<string, unknown>>): number =>
+  Object.entries(annotations).reduce(
+    (sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(String(value)),
+    0,
+  );
+
 export const validateAnnotations = (
   annotations: Readonly<Record<string, unknown>>,
   field = 'metadata.annotations',
@@ -123,5 +134,9 @@ export const validateAnnotations = (
   const causes: StatusCause[] = [];
   for (const key of Object.keys(annotations))
     for (const detail of qualifiedNameErrors(key.toLowerCase())) causes.push(invalidValue(field, key, detail));
+  let bytes = 0;
+  // Cheap for the usual annotations: no text has more than three bytes for each of its characters.
+  for (const key in annotations) bytes += 3 * (key.length + String(annotations[key]).length);
+  if (bytes > MOST_BYTES && bytesOf(annotations) > MOST_BYTES) causes.push(tooLong(field, MOST_BYTES));
   return causes;
 };

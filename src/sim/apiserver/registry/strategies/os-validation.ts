@@ -4,21 +4,24 @@ import { arrayOf, at, isRecord, type Json, textOf } from '../../json.ts';
 const SYSTEMS = ['linux', 'windows'];
 const LISTS = ['initContainers', 'containers', 'ephemeralContainers'];
 
-// What only Linux has, by where the API server reports it.
+// What only Linux has, in the order in which the API server reports it.
 const OF_POD = [
-  'appArmorProfile',
-  'seLinuxOptions',
-  'seccompProfile',
-  'fsGroup',
-  'fsGroupChangePolicy',
-  'sysctls',
-  'runAsUser',
-  'runAsGroup',
-  'supplementalGroups',
-  'supplementalGroupsPolicy',
-  'seLinuxChangePolicy',
+  'securityContext.appArmorProfile',
+  'securityContext.seLinuxOptions',
+  'hostUsers',
+  'hostPID',
+  'hostIPC',
+  'securityContext.seccompProfile',
+  'securityContext.fsGroup',
+  'securityContext.fsGroupChangePolicy',
+  'securityContext.sysctls',
+  'shareProcessNamespace',
+  'securityContext.runAsUser',
+  'securityContext.runAsGroup',
+  'securityContext.supplementalGroups',
+  'securityContext.supplementalGroupsPolicy',
+  'securityContext.seLinuxChangePolicy',
 ] as const;
-const OF_SPEC = ['hostUsers', 'hostPID', 'hostIPC', 'shareProcessNamespace'] as const;
 const OF_CONTAINER = [
   'appArmorProfile',
   'seLinuxOptions',
@@ -43,22 +46,19 @@ const ofContainers = (spec: Json, field: string, visit: Visit): StatusCause[] =>
 
 const LINUX_ONLY = 'cannot be set for a windows pod';
 /** Whether the API server takes a field for set: hostPID and hostIPC have no third value. */
-const isSet = (spec: Json, name: string): boolean =>
-  name === 'hostPID' || name === 'hostIPC' ? spec[name] === true : spec[name] !== undefined;
-
-const forWindows = (spec: Json, field: string): StatusCause[] => {
-  const forbidden =
-    (names: readonly string[]): Visit =>
-    (context, here) =>
-      names
-        .filter((name) => at(context, name) !== undefined)
-        .map((name) => forbiddenField(`${here}.${name}`, LINUX_ONLY));
-  return [
-    ...forbidden(OF_POD)(spec.securityContext, `${field}.securityContext`),
-    ...OF_SPEC.filter((name) => isSet(spec, name)).map((name) => forbiddenField(`${field}.${name}`, LINUX_ONLY)),
-    ...ofContainers(spec, field, forbidden(OF_CONTAINER)),
-  ];
+const isSet = (spec: Json, path: string): boolean => {
+  const value = at(spec, ...path.split('.'));
+  return path === 'hostPID' || path === 'hostIPC' ? value === true : value !== undefined;
 };
+
+const forWindows = (spec: Json, field: string): StatusCause[] => [
+  ...OF_POD.filter((path) => isSet(spec, path)).map((path) => forbiddenField(`${field}.${path}`, LINUX_ONLY)),
+  ...ofContainers(spec, field, (context, here) =>
+    OF_CONTAINER.filter((name) => at(context, name) !== undefined).map((name) =>
+      forbiddenField(`${here}.${name}`, LINUX_ONLY),
+    ),
+  ),
+];
 
 const forLinux = (spec: Json, field: string): StatusCause[] => {
   const options: Visit = (context, here) =>

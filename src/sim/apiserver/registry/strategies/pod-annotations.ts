@@ -26,6 +26,8 @@ export const validatePodAnnotations = (metadata: unknown, spec: Json, field: str
   const names = LISTS.flatMap((list) => arrayOf(spec[list]).map((each) => textOf(at(each, 'name'))));
   const seccomp = annotations
     .filter(([key]) => key === SECCOMP_POD || key.startsWith(SECCOMP))
+    // The pod's own first.
+    .toSorted(([one], [other]) => Number(other === SECCOMP_POD) - Number(one === SECCOMP_POD))
     .flatMap(([key, value]) => seccompCauses(value, `${field}.${key}`));
   const appArmor = annotations
     .filter(([key]) => key.startsWith(APP_ARMOR))

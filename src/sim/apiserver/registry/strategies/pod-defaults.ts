@@ -148,7 +148,10 @@ export const withHostPorts = (spec: Json): Json =>
 export const qosClass = (spec: Json): string => {
   let any = false;
   let guaranteed = true;
-  for (const each of [...arrayOf(spec.containers), ...arrayOf(spec.initContainers)]) {
+  const { limits: own, requests: asked } = recordOf(spec.resources);
+  // Resources of the pod as a whole decide alone.
+  const all = (own ?? asked) ? [spec] : [...arrayOf(spec.containers), ...arrayOf(spec.initContainers)];
+  for (const each of all) {
     const requests = recordOf(at(each, 'resources', 'requests'));
     const limits = recordOf(at(each, 'resources', 'limits'));
     for (const name of ['cpu', 'memory']) {

@@ -29,7 +29,7 @@ describe('the stored template of a DaemonSet', () => {
     ['1500u', '2m'],
     ['1000000n', '1m'],
     ['0.5', '500m'],
-    ['1e3', '1k'],
+    ['1e3', '1e3'],
   ])
     it(`has ${amount} for ${given} of a resource`, () =>
       assert.equal(stored(container({ resources: { limits: { cpu: given } } }), 'resources', 'limits', 'cpu'), amount));

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import {
   forbiddenField,
   invalidValue,
@@ -6,11 +7,13 @@ import {
   type StatusCause,
   validateItems,
 } from '../../errors.ts';
-import { arrayOf, at, isRecord, type Json, recordOf, textOf } from '../../json.ts';
+import { arrayOf, at, type Json, recordOf, textOf } from '../../json.ts';
 import { validateContainers, validateHostPorts } from './container-validation.ts';
 import { nameErrors, qualifiedNameErrors, validateAnnotations, validateLabels } from './names.ts';
 import { validateOs } from './os-validation.ts';
+import { validateAffinity, validateSpreading } from './placement-validation.ts';
 import { validateAppArmorMatches, validatePodAnnotations } from './pod-annotations.ts';
+import { validatePodSecurity } from './security-validation.ts';
 import { validateVolumes } from './volume-validation.ts';
 
 const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
@@ -48,40 +51,34 @@ const named = (spec: Json, name: string, rule: 'label' | 'subdomain', field: str
   return nameErrors(value, rule).map((detail) => invalidValue(`${field}.${name}`, value, detail));
 };
 
-const dots = (spec: Json, field: string): StatusCause[] =>
-  ['hostname', 'subdomain'].flatMap((name) => {
-    const value = textOf(spec[name]);
-    return value.includes('.') ? [invalidValue(`${field}.${name}`, value, 'must not contain dots')] : [];
-  });
-
-const affinity = (spec: Json, field: string): StatusCause[] => {
-  const path = ['affinity', 'nodeAffinity', 'requiredDuringSchedulingIgnoredDuringExecution'];
-  const found = at(spec, ...path);
-  if (!isRecord(found) || arrayOf(found.nodeSelectorTerms).length > 0) return [];
-  const here = `${field}.${path.join('.')}.nodeSelectorTerms`;
-  return [requiredField(here, 'must have at least one node selector term')];
-};
-
 const deadline = ({ activeDeadlineSeconds: value }: Json, field: string): StatusCause[] =>
   value === undefined || (Number(value) >= 1 && Number(value) <= MOST_SECONDS)
     ? []
     : [invalidValue(`${field}.activeDeadlineSeconds`, value, `must be between 1 and ${MOST_SECONDS}, inclusive`)];
 
-const sharing = (spec: Json, field: string): StatusCause[] =>
-  spec.shareProcessNamespace === true && spec.hostPID === true
-    ? [
-        invalidValue(
-          `${field}.securityContext.shareProcessNamespace`,
-          true,
-          'ShareProcessNamespace and HostPID cannot both be enabled',
+const dns = (spec: Json, field: string): StatusCause[] => {
+  if (spec.dnsPolicy !== 'None') return [];
+  if (spec.dnsConfig === undefined)
+    return [requiredField(`${field}.dnsConfig`, 'must provide `dnsConfig` when `dnsPolicy` is None')];
+  return arrayOf(at(spec, 'dnsConfig', 'nameservers')).length > 0
+    ? []
+    : [
+        requiredField(
+          `${field}.dnsConfig.nameservers`,
+          'must provide at least one DNS nameserver when `dnsPolicy` is None',
         ),
-      ]
-    : [];
+      ];
+};
 
-const dns = (spec: Json, field: string): StatusCause[] =>
-  spec.dnsPolicy === 'None' && spec.dnsConfig === undefined
-    ? [requiredField(`${field}.dnsConfig`, 'must provide `dnsConfig` when `dnsPolicy` is None')]
-    : [];
+const aliases = (spec: Json, field: string): StatusCause[] =>
+  validateItems(spec, 'hostAliases', field, ({ ip, hostnames }, here) => [
+    ...(isIP(textOf(ip)) === 0
+      ? [invalidValue(`${here}.ip`, textOf(ip), 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)')]
+      : []),
+    ...arrayOf(hostnames).flatMap((name, index) =>
+      nameErrors(textOf(name), 'subdomain').map((why) => invalidValue(`${here}.hostnames[${index}]`, name, why)),
+    ),
+  ]);
 
 const gates = (spec: Json, field: string): StatusCause[] =>
   validateItems(spec, 'readinessGates', field, (gate, here) => {
@@ -100,15 +97,20 @@ export const validatePodSpec = (spec: Json, field: string, isPod = false): Statu
     ...(RESTARTS.includes(restarts) ? [] : [notSupported(`${field}.restartPolicy`, restarts, RESTARTS)]),
     ...(DNS.includes(resolves) ? [] : [notSupported(`${field}.dnsPolicy`, resolves, DNS)]),
     ...validateLabels(recordOf(spec.nodeSelector), `${field}.nodeSelector`),
-    ...sharing(spec, field),
-    ...affinity(spec, field),
+    ...validatePodSecurity(spec, field),
+    ...validateAffinity(spec, field),
     ...dns(spec, field),
     ...gates(spec, field),
+    ...validateSpreading(spec, field),
     ...named(spec, 'serviceAccountName', 'subdomain', field),
+    ...named(spec, 'nodeName', 'subdomain', field),
     ...deadline(spec, field),
-    ...dots(spec, field),
+    ...named(spec, 'hostname', 'label', field),
+    ...named(spec, 'subdomain', 'label', field),
     ...validateTolerations(spec, field),
+    ...aliases(spec, field),
     ...named(spec, 'priorityClassName', 'subdomain', field),
+    ...named(spec, 'runtimeClassName', 'subdomain', field),
     ...validateOs(spec, field),
   ];
 };

@@ -58,6 +58,9 @@ const statusDefaults = (pod: Json): Json =>
 const defaults = (pod: Json): Json =>
   mapField(statusDefaults(pod), 'spec', (spec) => {
     let result = withDefaultFields(withHostPorts(defaultPodSpec(spec)), { enableServiceLinks: true });
+    // A pod, but no template, is mended.
+    if (Number(result.terminationGracePeriodSeconds) < 0) result = { ...result, terminationGracePeriodSeconds: 1 };
+    result = limitsAsRequests(result);
     for (const list of ['containers', 'initContainers']) result = mapItems(result, list, limitsAsRequests);
     return result;
   });

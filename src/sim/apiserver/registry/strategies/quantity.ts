@@ -1,11 +1,13 @@
 import { type Json, scalarText, textOf } from '../../json.ts';
 
 const DECIMAL = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'];
+/** The place of the unit without a suffix. */
+const UNIT = DECIMAL.indexOf('');
 const BINARY = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 const FORM = /^([+-]?)(\d*)(?:\.(\d*))?(?:([numkMGTPE]|[KMGTPE]i)|[eE]([+-]?\d+))?$/;
 
 /** The exact value in billionths and the suffix family; undefined if it isn't a quantity. */
-const read = (text: string): { nano: bigint; binary: boolean } | undefined => {
+const read = (text: string): { nano: bigint; binary: boolean; hasExponent: boolean } | undefined => {
   const match = FORM.exec(text);
   if (!match) return undefined;
   const [, sign, whole = '', fraction = '', suffix = '', exponent] = match;
@@ -14,11 +16,11 @@ const read = (text: string): { nano: bigint; binary: boolean } | undefined => {
   let nano = BigInt(`${whole}${fraction}` || '0') * 10n ** 9n;
   if (binary) nano *= 1024n ** BigInt(BINARY.indexOf(suffix));
   const power =
-    (binary ? 0 : exponent === undefined ? (DECIMAL.indexOf(suffix) - 3) * 3 : Number(exponent)) - fraction.length;
+    (binary ? 0 : exponent === undefined ? (DECIMAL.indexOf(suffix) - UNIT) * 3 : Number(exponent)) - fraction.length;
   if (Math.abs(power) > 40) return undefined;
   // Values finer than a billionth round up.
   nano = power >= 0 ? nano * 10n ** BigInt(power) : (nano + 10n ** BigInt(-power) - 1n) / 10n ** BigInt(-power);
-  return { nano: sign === '-' ? -nano : nano, binary };
+  return { nano: sign === '-' ? -nano : nano, binary, hasExponent: exponent !== undefined };
 };
 
 // Cached: each heartbeat of a node repeats the same quantities.
@@ -55,7 +57,7 @@ const FINE = /[nu.eE]/;
 const written = (text: string): string | undefined => {
   const parsed = read(text);
   if (!parsed) return undefined;
-  const { nano, binary } = parsed;
+  const { nano, binary, hasExponent } = parsed;
   if (nano === 0n) return '0';
   if (binary && nano % 10n ** 9n === 0n) {
     let value = nano / 10n ** 9n;
@@ -72,7 +74,8 @@ const written = (text: string): string | undefined => {
     value /= 1000n;
     step += 1;
   }
-  return `${value}${DECIMAL[step]}`;
+  const power = (step - UNIT) * 3;
+  return `${value}${hasExponent ? (power === 0 ? '' : `e${power}`) : DECIMAL[step]}`;
 };
 
 /** Whether an amount has no fraction. What is no quantity has none. */

@@ -77,8 +77,12 @@ const files =
 const claim = (source: Json, field: string): StatusCause[] =>
   textOf(source.claimName) === '' ? [requiredField(`${field}.claimName`)] : [];
 
-const driver = (source: Json, field: string): StatusCause[] =>
-  textOf(source.driver) === '' ? [requiredField(`${field}.driver`)] : [];
+const driver = (source: Json, field: string): StatusCause[] => {
+  const name = textOf(source.driver);
+  const required = name === '' ? [requiredField(`${field}.driver`)] : [];
+  const errors = nameErrors(name.toLowerCase(), 'subdomain');
+  return [...required, ...errors.map((why) => invalidValue(`${field}.driver`, name, why))];
+};
 
 type Validate = (source: Json, field: string) => StatusCause[];
 
@@ -124,11 +128,13 @@ export const validateVolumes = (spec: Json, field: string): StatusCause[] => {
 const PROPAGATION = ['Bidirectional', 'HostToContainer', 'None'];
 
 /** How a volume is mounted. The API server names the list, not the mount, in these. */
-const mountCauses = (container: Json, mount: Json, list: string): StatusCause[] => {
+const mountCauses = (container: Json, mount: Json, mounted: string, list: string): StatusCause[] => {
   const causes: StatusCause[] = [];
   const subPath = textOf(mount.subPath);
-  if (subPath !== '') causes.push(...descendingPath(subPath, `${list}.subPath`));
   const expression = textOf(mount.subPathExpr);
+  if (subPath !== '') causes.push(...descendingPath(subPath, `${list}.subPath`));
+  if (subPath !== '' && expression !== '')
+    causes.push(invalidValue(`${mounted}.subPathExpr`, expression, 'subPathExpr and subPath are mutually exclusive'));
   if (expression !== '') causes.push(...descendingPath(expression, `${list}.subPathExpr`));
   const propagation = textOf(mount.mountPropagation);
   const field = `${list}.mountPropagation`;
@@ -155,10 +161,6 @@ export const validateMounts = (container: Json, spec: Json, here: string): Statu
     if (place === '') causes.push(requiredField(`${field}.mountPath`));
     if (places.has(place)) causes.push(invalidValue(`${field}.mountPath`, place, 'must be unique'));
     places.add(place);
-    if (textOf(mount.subPathExpr) !== '' && textOf(mount.subPath) !== '')
-      causes.push(
-        invalidValue(`${field}.subPathExpr`, mount.subPathExpr, 'subPathExpr and subPath are mutually exclusive'),
-      );
-    return [...causes, ...mountCauses(container, mount, `${here}.volumeMounts`)];
+    return [...causes, ...mountCauses(container, mount, field, `${here}.volumeMounts`)];
   });
 };

@@ -1,40 +1,28 @@
-import { forbiddenField, invalidValue, notSupported, requiredField, type StatusCause } from '../../errors.ts';
+import {
+  badRequest,
+  forbiddenField,
+  invalidValue,
+  notSupported,
+  requiredField,
+  type StatusCause,
+} from '../../errors.ts';
 import { arrayOf, at, equal, type Json, mapField, mapItems, recordOf, textOf, withDefaultFields } from '../../json.ts';
 import { matchesLabelSelector } from '../../label-selectors.ts';
 import { keepStatus, type Strategy, statusSubresource } from '../kind.ts';
 import { hostnameWarnings, templateWarnings } from '../warnings/pod-warnings.ts';
-import { labelValueErrors, qualifiedNameErrors, validateLabels } from './names.ts';
+import { validateLabels } from './names.ts';
+import { requirementCauses } from './placement-validation.ts';
 import { defaultTemplate } from './pod-defaults.ts';
 import { validatePodTemplate } from './pod-validation.ts';
 
 const SELECTOR = 'spec.selector';
-
-const expressionCauses = (expression: unknown, field: string): StatusCause[] => {
-  const key = textOf(at(expression, 'key'));
-  const operator = textOf(at(expression, 'operator'));
-  const values = arrayOf(at(expression, 'values'));
-  const causes: StatusCause[] = [];
-  if (operator === 'In' || operator === 'NotIn') {
-    if (values.length === 0)
-      causes.push(requiredField(`${field}.values`, "must be specified when `operator` is 'In' or 'NotIn'"));
-  } else if (operator === 'Exists' || operator === 'DoesNotExist') {
-    if (values.length > 0)
-      causes.push(
-        forbiddenField(`${field}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"),
-      );
-  } else causes.push(invalidValue(`${field}.operator`, operator, 'not a valid selector operator'));
-  causes.push(...qualifiedNameErrors(key).map((why) => invalidValue(`${field}.key`, key, why)));
-  for (const [index, value] of values.entries())
-    causes.push(...labelValueErrors(textOf(value)).map((why) => invalidValue(`${field}.values[${index}]`, value, why)));
-  return causes;
-};
 
 const selectorCauses = (object: Json): StatusCause[] => {
   const selector = at(object, 'spec', 'selector');
   const malformed = [
     ...validateLabels(recordOf(at(selector, 'matchLabels')), `${SELECTOR}.matchLabels`),
     ...arrayOf(at(selector, 'matchExpressions')).flatMap((each, index) =>
-      expressionCauses(each, `${SELECTOR}.matchExpressions[${index}]`),
+      requirementCauses(each, `${SELECTOR}.matchExpressions[${index}]`, { isNode: false }),
     ),
   ];
   if (malformed.length > 0) return malformed;
@@ -74,12 +62,20 @@ const withTemplate = (object: Json): Json =>
     ),
   );
 
+const WHOLE = /^[+-]?[0-9]+$/;
+
 const GENERATION = 'deprecated.daemonset.template.generation';
 
-/** The template's generation; undefined for an annotation that Kubernetes cannot read. */
+/** The template's generation; undefined without the annotation. */
 const templateGeneration = (object: Json): number | undefined => {
-  const text = textOf(at(object, 'metadata', 'annotations', GENERATION));
-  return /^[+-]?\d+$/.test(text) ? Number(text) : undefined;
+  const text = at(object, 'metadata', 'annotations', GENERATION);
+  if (typeof text !== 'string') return undefined;
+  const refuse = (why: string): never => {
+    const parsing = `strconv.ParseInt: parsing ${JSON.stringify(text)}: ${why}`;
+    throw badRequest(`DaemonSet in version "v1" cannot be handled as a DaemonSet: ${parsing}`);
+  };
+  if (!WHOLE.test(text)) return refuse('invalid syntax');
+  return Number.isSafeInteger(Number(text)) ? Number(text) : refuse('value out of range');
 };
 
 const withTemplateGeneration = (daemonSet: Json, generation: number): Json =>
@@ -113,7 +109,6 @@ const daemonSetUpdate = (strategy: Json): Json => {
 
 const NEGATIVE = 'must be greater than or equal to 0';
 const PERCENT = /^[0-9]+%$/;
-const WHOLE = /^[+-]?[0-9]+$/;
 
 /** A number of nodes, or a percentage. */
 const shareCauses = (value: unknown, field: string): StatusCause[] => {
