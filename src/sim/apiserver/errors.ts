@@ -43,6 +43,8 @@ type Reason = keyof typeof REASONS;
 export class StatusError extends KubeError {
   readonly reason: string;
   declare readonly details: StatusDetails | undefined;
+  /** What the client is warned of besides. */
+  warnings: readonly string[] = [];
 
   constructor(reason: Reason, message: string, details?: StatusDetails) {
     const [status, code] = REASONS[reason];

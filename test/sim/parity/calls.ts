@@ -1,4 +1,5 @@
 import { customCalls } from './custom.ts';
+import { oddCalls } from './odd.ts';
 import { podCalls } from './pods.ts';
 import { DS, daemonSet, get, MERGE, PODS, patch, post, put, remove, STRATEGIC } from './requests.ts';
 import type { ApiCall } from './servers.ts';
@@ -308,6 +309,7 @@ export const calls: readonly ApiCall[] = [
 
   ...validationCalls,
   ...specCalls,
+  ...oddCalls,
   ...templateCalls,
   ...podCalls,
   ...customCalls,

@@ -52,5 +52,5 @@ export const listCommands: readonly Command[] = [
   ['apply -f -', documents('{apiVersion: v1, metadata: {name: x}}')],
   ['apply -f -', documents('{kind: ConfigMap, metadata: {name: x}}')],
   ['apply -f -', documents(daemonSet('in-file'), configMap('m4'))],
-  'get cm -o name',
+  'get cm l1 l2 l3 l4 l5 l6 l7 l8 l9 m1 m2 m3 m4 -o name --ignore-not-found',
 ];

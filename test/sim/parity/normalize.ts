@@ -13,7 +13,8 @@ const RULES: readonly (readonly [RegExp, string])[] = [
   [/ResourceVersion in (precondition|object meta): \d+/g, 'ResourceVersion in $1: RV'],
   [/ResourceVersion in record \(\d+\)/g, 'ResourceVersion in record (RV)'],
   [/kube-api-access-[a-z0-9]{5}/g, 'kube-api-access-RAND'],
-  [/\b(gen-)[a-z0-9]{5}\b/g, '$1RAND'],
+  [/\b(gen-(?:A_)?)[a-z0-9]{5}\b/g, '$1RAND'],
+  [/(Too large resource version: \d+, current: )\d+/g, '$1RV'],
   // Ages in table cells.
   // A real API server that starts slowly reports this of its own Service.
   [/^.*ClusterIPNotAllocated.*\n?/gm, ''],

@@ -1,7 +1,7 @@
 import type { DeleteOptions } from '../../../kube/index.ts';
 import { toTime } from '../../resources.ts';
 import type { StoredObject } from '../../types.ts';
-import { badRequest, conflict, invalid, notFound, notSupported } from '../errors.ts';
+import { conflict, invalid, invalidValue, notFound, notSupported, type StatusCause } from '../errors.ts';
 import { equal, type Json, without } from '../json.ts';
 import type { Kind } from '../registry/kind.ts';
 import { keyOf, withVersion } from '../storage/store.ts';
@@ -111,11 +111,18 @@ const markAtOnce = (state: ServerState, object: StoredObject): StoredObject =>
 
 const checkOptions = ({ propagationPolicy, orphanDependents }: DeleteContext): void => {
   if (propagationPolicy === undefined) return;
-  if (orphanDependents !== undefined) throw badRequest('orphanDependents and deletionPropagation cannot be both set');
+  const refused = (cause: StatusCause): Error =>
+    invalid({ group: 'meta.k8s.io', plural: '', kind: 'DeleteOptions' }, '', [cause]);
+  if (orphanDependents !== undefined)
+    throw refused(
+      invalidValue(
+        'propagationPolicy',
+        propagationPolicy,
+        'orphanDependents and deletionPropagation cannot be both set',
+      ),
+    );
   if (!POLICIES.includes(propagationPolicy))
-    throw invalid({ group: 'meta.k8s.io', plural: '', kind: 'DeleteOptions' }, '', [
-      notSupported('propagationPolicy', propagationPolicy, ['Foreground', 'Background', 'Orphan', 'nil']),
-    ]);
+    throw refused(notSupported('propagationPolicy', propagationPolicy, ['Foreground', 'Background', 'Orphan', 'nil']));
 };
 
 export const deleteObject = (state: ServerState, kind: Kind, ref: Ref, context: DeleteContext = {}): DeleteResult => {

@@ -136,7 +136,7 @@ export class ExpiredContinueToken extends StatusError {
   }
 }
 
-const tooLarge = (wanted: number, present: number): StatusError =>
+export const tooLarge = (wanted: number, present: number): StatusError =>
   new StatusError('Timeout', `Timeout: Too large resource version: ${wanted}, current: ${present}`, {
     causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
     retryAfterSeconds: 1,

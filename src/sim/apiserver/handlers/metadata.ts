@@ -3,6 +3,7 @@ import { badRequest, forbiddenField, invalid, invalidValue, requiredField, type 
 import { arrayOf, at, equal, type Json, recordOf, textOf } from '../json.ts';
 import { apiVersionOf, type Kind } from '../registry/kind.ts';
 import {
+  nameErrors,
   qualifiedNameErrors,
   validateAnnotations,
   validateLabels,
@@ -39,15 +40,21 @@ export const checkType = (
   throw badRequest(`${given} in version ${JSON.stringify(version)} cannot be handled as a ${kind.kind}: ${why}`);
 };
 
+/** An apiVersion with a version in it. */
+const VERSION = /^([^/]+\/)?[^/]+$/;
+
 const ownerCauses = (meta: Readonly<ObjectMeta>): StatusCause[] => {
   const owners = meta.ownerReferences ?? [];
   const causes = owners.flatMap((owner) => {
     const field = 'metadata.ownerReferences';
     const found: StatusCause[] = [];
-    if (!owner.apiVersion) found.push(invalidValue(`${field}.apiVersion`, '', 'version must not be empty'));
+    if (!VERSION.test(owner.apiVersion))
+      found.push(invalidValue(`${field}.apiVersion`, owner.apiVersion, 'version must not be empty'));
     if (!owner.kind) found.push(invalidValue(`${field}.kind`, '', 'must not be empty'));
     if (!owner.name) found.push(invalidValue(`${field}.name`, '', 'must not be empty'));
     if (!owner.uid) found.push(invalidValue(`${field}.uid`, '', 'must not be empty'));
+    if (owner.apiVersion === 'v1' && owner.kind === 'Event')
+      found.push(invalidValue(field, owner, '/v1, Kind=Event is disallowed from being an owner'));
     return found;
   });
   const [first, second] = owners.filter((owner) => owner.controller === true);
@@ -61,6 +68,17 @@ const ownerCauses = (meta: Readonly<ObjectMeta>): StatusCause[] => {
     );
   return causes;
 };
+
+const STANDARD_FINALIZERS = ['kubernetes', 'orphan', 'foregroundDeletion'];
+const UNQUALIFIED = 'name is neither a standard finalizer name nor is it fully qualified';
+
+/** Built-in kinds only have finalizers that Kubernetes knows or whose name has a domain. */
+const unqualifiedFinalizers = (finalizers: readonly string[]): StatusCause[] =>
+  finalizers.flatMap((name, index) =>
+    name.includes('/') || STANDARD_FINALIZERS.includes(name)
+      ? []
+      : [invalidValue(`metadata.finalizers[${index}]`, name, UNQUALIFIED)],
+  );
 
 const finalizerCauses = (finalizers: readonly string[]): StatusCause[] => [
   ...finalizers.flatMap((name) =>
@@ -91,6 +109,13 @@ export const validateMetadata = (kind: Kind, object: Json, previous?: Json): Sta
   const meta = metaOf(object);
   const before = previous && metaOf(previous);
   const causes: StatusCause[] = [];
+  const prefix = meta.generateName;
+  if (prefix && !before)
+    causes.push(
+      ...nameErrors(prefix.replace(/-$/, 'a'), kind.strategy.nameRule ?? 'subdomain').map((why) =>
+        invalidValue('metadata.generateName', prefix, why),
+      ),
+    );
   if (!meta.name) causes.push(requiredField('metadata.name', 'name or generateName is required'));
   else if (meta.name !== before?.name) causes.push(...validateName(meta.name, kind.strategy.nameRule ?? 'subdomain'));
   if (meta.labels && meta.labels !== before?.labels) causes.push(...validateLabels(meta.labels, 'metadata.labels'));
@@ -98,6 +123,8 @@ export const validateMetadata = (kind: Kind, object: Json, previous?: Json): Sta
     causes.push(...validateAnnotations(meta.annotations));
   if (meta.finalizers && meta.finalizers !== before?.finalizers) causes.push(...finalizerCauses(meta.finalizers));
   if (meta.ownerReferences && meta.ownerReferences !== before?.ownerReferences) causes.push(...ownerCauses(meta));
+  if (meta.finalizers && !kind.custom && meta.finalizers !== before?.finalizers)
+    causes.push(...unqualifiedFinalizers(meta.finalizers));
   return causes;
 };
 
@@ -113,8 +140,10 @@ const addedFinalizers = (object: Json, previous: Json): StatusCause[] => {
 
 /** Validates an update of metadata; `sent` is the request, before server-managed fields were restored. */
 export const validateMetadataUpdate = (object: Json, previous: Json, sent: Json): StatusCause[] => {
-  const { uid } = metaOf(sent);
+  const { uid, deletionTimestamp } = metaOf(sent);
   const causes = addedFinalizers(object, previous);
+  if (deletionTimestamp && deletionTimestamp !== at(previous, 'metadata', 'deletionTimestamp'))
+    causes.push(invalidValue('metadata.deletionTimestamp', deletionTimestamp, 'field is immutable'));
   if (uid && uid !== at(previous, 'metadata', 'uid'))
     causes.push(invalidValue('metadata.uid', uid, 'field is immutable'));
   // Reported twice, because the real server validates twice.

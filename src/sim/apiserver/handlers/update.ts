@@ -9,6 +9,7 @@ import {
   noResource,
   notFound,
   type StatusCause,
+  unexplained,
 } from '../errors.ts';
 import { arrayOf, at, equal, identical, type Json, recordOf, textOf, without } from '../json.ts';
 import { trackUpdate } from '../patch/managed-fields.ts';
@@ -57,6 +58,8 @@ const checkIdentity = (kind: Kind, ref: Ref, given: Json, present: StoredObject,
     throw conflict(kind, ref.name, preconditionFailed(kind, present, 'UID', meta.uid, present.metadata.uid));
   const { resourceVersion } = meta;
   if (resourceVersion) {
+    if (!/^\d+$/.test(resourceVersion))
+      throw unexplained(`strconv.ParseUint: parsing ${JSON.stringify(resourceVersion)}: invalid syntax`);
     if (resourceVersion !== present.metadata.resourceVersion) throw conflict(kind, ref.name, MODIFIED);
   } else if (!isPatch && kind.strategy.allowUnconditionalUpdate === false)
     throw invalid({ ...kind, kind: kind.plural }, ref.name, [

@@ -12,11 +12,8 @@ const parseYaml = async (text: string): Promise<unknown> => {
   return parse(text) as unknown;
 };
 
-const unsupported = (type: string): StatusError =>
-  new StatusError(
-    'UnsupportedMediaType',
-    `the body of the request was in an unknown format (${type}) - accepted media types include: application/json, application/yaml`,
-  );
+const UNSUPPORTED =
+  'the body of the request was in an unknown format - accepted media types include: application/json, application/yaml, application/vnd.kubernetes.protobuf';
 
 const parse = async (body: Buffer, type: string): Promise<unknown> => {
   if (isProtobuf(type)) {
@@ -28,7 +25,7 @@ const parse = async (body: Buffer, type: string): Promise<unknown> => {
   if (media.endsWith('yaml')) {
     // JSON is YAML, and much faster to parse.
     if (!/^\s*[[{]/.test(text)) return parseYaml(text);
-  } else if (media !== '' && !media.endsWith('json')) throw unsupported(media);
+  } else if (media !== '' && !media.endsWith('json')) throw new StatusError('UnsupportedMediaType', UNSUPPORTED);
   return JSON.parse(text) as unknown;
 };
 

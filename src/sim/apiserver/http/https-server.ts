@@ -96,7 +96,7 @@ const head = (outgoing: ServerResponse, status: number, type: string, warnings: 
 
 const sendStatus = (outgoing: ServerResponse, error: unknown): void => {
   const status = toStatus(error);
-  head(outgoing, status.code, 'application/json');
+  head(outgoing, status.code, 'application/json', error instanceof StatusError ? error.warnings : []);
   outgoing.end(JSON.stringify(status));
 };
 

@@ -1,12 +1,21 @@
 import type { StoredObject } from '../../types.ts';
-import { badRequest, invalid, methodNotAllowed, noResource, notFound, notSupported } from '../errors.ts';
+import {
+  badRequest,
+  invalid,
+  methodNotAllowed,
+  noResource,
+  notFound,
+  notSupported,
+  StatusError,
+  unexplained,
+} from '../errors.ts';
 import { createObject } from '../handlers/create.ts';
 import { type DeleteContext, deleteObject } from '../handlers/delete.ts';
-import { listPage, type Selection } from '../handlers/list.ts';
+import { listPage, type Selection, tooLarge } from '../handlers/list.ts';
 import { patchObject } from '../handlers/patch.ts';
 import { fromStorageVersion, type ServerState } from '../handlers/state.ts';
 import { replaceObject } from '../handlers/update.ts';
-import { arrayOf, at, type Json, recordOf, sharing, textOf } from '../json.ts';
+import { arrayOf, at, isRecord, type Json, recordOf, sharing, textOf, without } from '../json.ts';
 import type { Kind } from '../registry/kind.ts';
 import { keyOf } from '../storage/store.ts';
 import { isReview, serveReview } from './authentication.ts';
@@ -23,15 +32,14 @@ const numberOf = (query: URLSearchParams, name: string): number | undefined => {
   const text = query.get(name);
   if (text === null || text === '') return undefined;
   const value = Number(text);
-  if (!Number.isInteger(value))
-    throw badRequest(`query parameter ${name} must be a whole number, not ${JSON.stringify(text)}`);
+  if (!Number.isInteger(value)) throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
   return value;
 };
 
 const flagOf = (query: URLSearchParams, name: string): boolean | undefined => {
   const text = query.get(name);
   if (text === null) return undefined;
-  return text === '' || text === 'true' || text === '1';
+  return !['false', '0'].includes(text.toLowerCase());
 };
 
 const textOfQuery = (query: URLSearchParams, name: string): string | undefined => query.get(name) ?? undefined;
@@ -42,6 +50,8 @@ interface ResourceRequest {
   readonly kind: Kind;
   readonly route: Route;
   readonly request: Request;
+  /** For the client, whether the request succeeds or not. */
+  readonly warnings: string[];
 }
 
 interface ObjectRequest extends ResourceRequest {
@@ -72,6 +82,7 @@ const list = (target: ResourceRequest): Response => {
   const { state, kind, route, request } = target;
   const { query, signal } = request;
   const encoder = encoderFor(target);
+  const timeoutSeconds = numberOf(query, 'timeoutSeconds');
   const options = {
     ...selectionOf(route, query),
     resourceVersion: textOfQuery(query, 'resourceVersion'),
@@ -80,7 +91,7 @@ const list = (target: ResourceRequest): Response => {
   };
   if (flagOf(query, 'watch') === true) {
     const bookmarks = flagOf(query, 'allowWatchBookmarks');
-    const timeoutSeconds = numberOf(query, 'timeoutSeconds');
+    checkVersionForm(options.resourceVersion || '0');
     return watchStream(state, kind, { ...options, bookmarks }, encoder, { timeoutSeconds, signal });
   }
   const limit = numberOf(query, 'limit');
@@ -94,6 +105,8 @@ const storedObject = ({ state, kind, route }: ObjectRequest): StoredObject | und
 };
 
 const withNamespace = (object: Json, route: Route, kind: Kind): Json => {
+  // Metadata of a wrong type is left for the check of types.
+  if (object.metadata !== undefined && object.metadata !== null && !isRecord(object.metadata)) return object;
   const metadata = recordOf(object.metadata);
   if (!kind.namespaced || route.namespace === undefined) return object;
   const namespace = textOf(metadata.namespace);
@@ -103,10 +116,10 @@ const withNamespace = (object: Json, route: Route, kind: Kind): Json => {
 };
 
 const create = async (target: ResourceRequest): Promise<Response> => {
-  const { state, kind, route, request } = target;
+  const { state, kind, route, request, warnings } = target;
   checkWriteOptions(request.method, request.query);
   const object = withNamespace(await readObject(request), route, kind);
-  const warnings = validateFields(kind, object, request.query);
+  warnings.push(...validateFields(kind, object, request.query));
   const made = createObject(state, kind, object, {
     fieldManager: managerOf(request),
     dryRun: isDryRun(request.query),
@@ -166,13 +179,12 @@ const removeAll = async (target: ResourceRequest): Promise<Response> => {
 };
 
 const patch = async (target: ObjectRequest): Promise<Response> => {
-  const { state, kind, route, request } = target;
+  const { state, kind, route, request, warnings } = target;
   const { query } = request;
   const type = patchTypeOf(request.contentType);
   checkWriteOptions(request.method, query, type === 'apply');
   const body = await readValue(request, type === 'apply' ? 'application/yaml' : 'application/json');
   const manager = type === 'apply' ? query.get('fieldManager') : managerOf(request);
-  const warnings: string[] = [];
   const { object, created } = patchObject(state, kind, route, body, {
     type,
     ...(manager !== null && { fieldManager: manager }),
@@ -187,26 +199,44 @@ const patch = async (target: ObjectRequest): Promise<Response> => {
 };
 
 const put = async (target: ObjectRequest): Promise<Response> => {
-  const { state, kind, route, request } = target;
+  const { state, kind, route, request, warnings } = target;
   checkWriteOptions(request.method, request.query);
   const stored = storedObject(target);
   const object = sharing(withNamespace(await readObject(request), route, kind), stored) as Json;
-  const warnings = validateFields(kind, object, request.query);
+  warnings.push(...validateFields(kind, object, request.query));
   const name = textOf(at(object, 'metadata', 'name'));
   if (name !== '' && name !== route.name)
     throw badRequest(`the name of the object (${name}) does not match the name on the URL (${route.name})`);
   const named = name === '' ? { ...object, metadata: { ...recordOf(object.metadata), name: route.name } } : object;
-  const made = replaceObject(state, kind, named, {
+  const context = {
     fieldManager: managerOf(request),
     dryRun: isDryRun(request.query),
-    subresource: route.subresource,
-    warn: (text) => void warnings.push(text),
+    warn: (text: string) => void warnings.push(text),
     isLarge: await isLarge(request),
-  });
+  };
+  if (!stored && kind.strategy.allowCreateOnUpdate && route.subresource === undefined) {
+    const fresh = { ...named, metadata: without(recordOf(named.metadata), 'resourceVersion') };
+    return json(encoderFor(target).one(createObject(state, kind, fresh, context)), 201, warnings);
+  }
+  const made = replaceObject(state, kind, named, { ...context, subresource: route.subresource });
   return json(encoderFor(target).one(made), 200, warnings);
 };
 
+const checkVersionForm = (version: string): void => {
+  if (/^\d+$/.test(version)) return;
+  const text = JSON.stringify(version);
+  throw unexplained(`resourceVersion: Invalid value: ${text}: strconv.ParseUint: parsing ${text}: invalid syntax`);
+};
+
+/** Refuses to read what is newer than everything that was written. */
+const checkVersion = ({ store }: ServerState, version: string): void => {
+  checkVersionForm(version);
+  if (Number(version) > store.version) throw tooLarge(Number(version), store.version);
+};
+
 const get = (target: ObjectRequest): Response => {
+  const version = target.request.query.get('resourceVersion') ?? '';
+  if (version !== '') checkVersion(target.state, version);
   const found = storedObject(target);
   if (!found) throw notFound(target.kind, target.route.name);
   return json(encoderFor(target).one(found));
@@ -236,13 +266,23 @@ const serveSubresource = (target: ObjectRequest): Response | Promise<Response> =
 
 const isForObject = (target: ResourceRequest): target is ObjectRequest => target.route.name !== undefined;
 
+const serveTarget = (target: ResourceRequest): Response | Promise<Response> => {
+  const { kind, route } = target;
+  if (!isForObject(target)) return handlerOf(collectionHandlers, target)(target);
+  if (kind.namespaced && route.namespace === undefined) throw noResource();
+  return route.subresource === undefined ? handlerOf(objectHandlers, target)(target) : serveSubresource(target);
+};
+
 /** Handles a request to the resource API. */
 export const serveResource = async (state: ServerState, route: Route, request: Request): Promise<Response> => {
   if (isReview(route)) return serveReview(state, route, request);
   const kind = state.registry.find(route.group, route.version, route.plural);
   if (!kind || (route.namespace !== undefined && !kind.namespaced)) throw noResource();
-  const target: ResourceRequest = { state, kind, route, request };
-  if (!isForObject(target)) return handlerOf(collectionHandlers, target)(target);
-  if (kind.namespaced && route.namespace === undefined) throw noResource();
-  return route.subresource === undefined ? handlerOf(objectHandlers, target)(target) : serveSubresource(target);
+  const target: ResourceRequest = { state, kind, route, request, warnings: [] };
+  try {
+    return await serveTarget(target);
+  } catch (error) {
+    if (error instanceof StatusError) error.warnings = target.warnings;
+    throw error;
+  }
 };

@@ -11,7 +11,7 @@ import {
 const KINDS: Readonly<Record<string, string>> = { POST: 'CreateOptions', PUT: 'UpdateOptions', PATCH: 'PatchOptions' };
 
 const LONGEST_MANAGER = 128;
-const VALIDATIONS = ['Ignore', 'Strict', 'Warn'];
+const VALIDATIONS = ['', 'Ignore', 'Strict', 'Warn'];
 const UNPRINTABLE = /[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/u;
 
 const managerCauses = (manager: string): StatusCause[] => {
@@ -39,7 +39,6 @@ export const checkWriteOptions = (method: string, query: URLSearchParams, isAppl
     causes.push(forbiddenField('force', 'may not be specified for non-apply patch'));
   causes.push(...managerCauses(manager));
   if (dryRun.some((value) => value !== 'All')) causes.push(notSupported('dryRun', dryRun, ['All']));
-  if (validation !== '' && !VALIDATIONS.includes(validation))
-    causes.push(notSupported('fieldValidation', validation, VALIDATIONS));
+  if (!VALIDATIONS.includes(validation)) causes.push(notSupported('fieldValidation', validation, VALIDATIONS));
   if (causes.length > 0) throw invalid({ group: 'meta.k8s.io', plural: '', kind }, '', causes);
 };

@@ -1,5 +1,5 @@
 import { toTime } from '../../resources.ts';
-import { badRequest, notFound, StatusError } from '../errors.ts';
+import { badRequest, notFound, StatusError, unexplained } from '../errors.ts';
 import { createObject } from '../handlers/create.ts';
 import type { PatchContext, PatchResult } from '../handlers/patch.ts';
 import type { Ref, ServerState } from '../handlers/state.ts';
@@ -18,6 +18,7 @@ import {
   withoutServerFields,
 } from './managed-fields.ts';
 import { mergeApplied, removeFields } from './merge-applied.ts';
+import { typedError } from './typed-errors.ts';
 
 interface Applier {
   readonly manager: string;
@@ -74,10 +75,20 @@ const applyTo = (kind: Kind, present: Json, config: Json, applier: Applier, forc
   return withManagedFields(annotated, [entry, ...left]);
 };
 
-const checked = (ref: Ref, body: unknown): Json => {
+const checked = (kind: Kind, ref: Ref, body: unknown): Json => {
   if (!isRecord(body)) throw badRequest('an applied configuration must be an object');
-  if (textOf(body.kind) === '' || textOf(body.apiVersion) === '')
-    throw badRequest('an applied configuration must name its apiVersion and kind');
+  const given = { apiVersion: textOf(body.apiVersion), kind: textOf(body.kind) };
+  const isOther = given.kind !== kind.kind || given.apiVersion !== apiVersionOf(kind);
+  if (given.kind === '' || given.apiVersion === '' || (isOther && !kind.custom)) {
+    const groupVersion = given.apiVersion.includes('/') ? given.apiVersion : `/${given.apiVersion}`;
+    throw badRequest(`invalid object type: ${groupVersion}, Kind=${given.kind}`);
+  }
+  const { name = '', namespace = '' } = recordOf(body.metadata);
+  const why = kind.custom ? undefined : typedError(body, shapeOfKind(kind));
+  if (why !== undefined) {
+    const object = `${textOf(namespace)}/${textOf(name)}; ${apiVersionOf(kind)}, Kind=${kind.kind}`;
+    throw unexplained(`failed to create typed patch object (${object}): ${why}`);
+  }
   const metadata = recordOf(body.metadata);
   if (Array.isArray(metadata.managedFields) && metadata.managedFields.length > 0)
     throw badRequest('metadata.managedFields must be nil');
@@ -96,7 +107,7 @@ export const applyObject = (
   body: unknown,
   context: PatchContext,
 ): PatchResult => {
-  const config = checked(ref, body);
+  const config = checked(kind, ref, body);
   context.inspect?.(config);
   const { fieldManager, subresource, dryRun, warn, isLarge } = context;
   if (fieldManager === undefined || fieldManager === '')
@@ -123,7 +134,7 @@ export const applyObject = (
     const fields = union(configuredFields(kind, config, ''), undefined) ?? {};
     const entry: ManagedFieldsEntry = { ...applier, operation: 'Apply', apiVersion: apiVersionOf(kind), time, fields };
     const metadata = {
-      ...recordOf(config.metadata),
+      ...without(recordOf(config.metadata), 'resourceVersion'),
       name: ref.name,
       ...(ref.namespace ? { namespace: ref.namespace } : {}),
     };

@@ -78,6 +78,8 @@ export interface Strategy {
   readonly subresources?: Readonly<Record<string, (previous: Json, sent: Json, context: StrategyContext) => Json>>;
   /** If false, a PUT must have a resourceVersion. Default true. */
   readonly allowUnconditionalUpdate?: boolean;
+  /** Whether a PUT of an object that doesn't exist creates it. Default false. */
+  readonly allowCreateOnUpdate?: boolean;
   /** Whether changes outside of metadata and status increment metadata.generation. */
   readonly hasGeneration?: boolean;
   /** The grace period of a deletion in seconds; absent for kinds that are deleted at once. */

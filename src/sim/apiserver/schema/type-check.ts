@@ -32,8 +32,9 @@ const goName = (shape: Shape): string => {
 
 const isOfScalar = (value: unknown, type: ScalarType): boolean => {
   switch (type) {
-    case 'string':
     case 'bytes':
+      return typeof value === 'string' && NO_BASE64.exec(value) === null;
+    case 'string':
     case 'time':
     case 'microTime':
       return typeof value === 'string';
@@ -52,6 +53,9 @@ const isOfScalar = (value: unknown, type: ScalarType): boolean => {
   }
 };
 
+/** The first sign that no base64 has. */
+const NO_BASE64 = /[^A-Za-z0-9+/=\r\n]/;
+
 const QUANTITY = /^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$/;
 
 const isNumeric = (shape: Shape): boolean =>
@@ -60,6 +64,8 @@ const isNumeric = (shape: Shape): boolean =>
 const typeError = (value: unknown, shape: Shape, owner: StructShape, path: string): string => {
   if (typeof value === 'string' && shape.form === 'scalar' && shape.type === 'quantity')
     return `quantities must match the regular expression '${QUANTITY.source}'`;
+  if (typeof value === 'string' && shape.form === 'scalar' && shape.type === 'bytes')
+    return `illegal base64 data at input byte ${NO_BASE64.exec(value)?.index ?? 0}`;
   const given = typeof value === 'number' && isNumeric(shape) ? `number ${value}` : jsonName(value);
   const struct = owner.name.split('.').at(-1) ?? '';
   return `json: cannot unmarshal ${given} into Go struct field ${struct}.${path} of type ${goName(shape)}`;

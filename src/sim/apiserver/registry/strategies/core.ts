@@ -177,8 +177,23 @@ export const serviceStrategy: Strategy = {
   subresources: { status: keepSpec },
 };
 
-export const leaseStrategy: Strategy = { allowUnconditionalUpdate: false };
-export const roleStrategy: Strategy = { nameRule: 'path' };
+export const leaseStrategy: Strategy = {
+  allowUnconditionalUpdate: false,
+  allowCreateOnUpdate: true,
+  defaults: (object) => withDefaultFields(object, { spec: {} }),
+  validate: (object) => {
+    const { leaseDurationSeconds: seconds, leaseTransitions: transitions } = recordOf(object.spec);
+    return [
+      ...(typeof seconds === 'number' && seconds <= 0
+        ? [invalidValue('spec.leaseDurationSeconds', seconds, 'must be greater than 0')]
+        : []),
+      ...(typeof transitions === 'number' && transitions < 0
+        ? [invalidValue('spec.leaseTransitions', transitions, 'must be greater than or equal to 0')]
+        : []),
+    ];
+  },
+};
+export const roleStrategy: Strategy = { nameRule: 'path', allowCreateOnUpdate: true };
 
 const bindingDefaults = (object: Json): Json =>
   mapItems(
@@ -192,6 +207,7 @@ const bindingDefaults = (object: Json): Json =>
 
 export const roleBindingStrategy: Strategy = {
   nameRule: 'path',
+  allowCreateOnUpdate: true,
   defaults: bindingDefaults,
   validateUpdate: (object, previous) =>
     equal(object.roleRef, previous.roleRef) ? [] : [invalidValue('roleRef', object.roleRef, 'cannot change roleRef')],

@@ -37,7 +37,7 @@ export const validateConfigMap = (object: Json): StatusCause[] => {
     ...keyCauses(data, 'data'),
     ...twice,
     ...keyCauses(binary, 'binaryData'),
-    ...(bytes > MOST_BYTES ? [tooLong('', MOST_BYTES)] : []),
+    ...(bytes > MOST_BYTES ? [tooLong('[]', MOST_BYTES)] : []),
   ];
 };
 

@@ -112,7 +112,7 @@ export const validateLabels = (labels: Readonly<Record<string, unknown>>, field:
   for (const key of Object.keys(labels)) {
     for (const detail of qualifiedNameErrors(key)) causes.push(invalidValue(field, key, detail));
     const text = String(labels[key]);
-    if (text.length > 63) causes.push(invalidValue(field, text, 'must be no more than 63 bytes'));
+    if (text.length > 63) causes.push(invalidValue(field, text, 'must be no more than 63 characters'));
     if (!VALUE.test(text)) causes.push(invalidValue(field, text, VALUE_RULE));
   }
   return causes;
