@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { describe, it, test } from 'node:test';
 import * as fc from 'fast-check';
 import { type Choice, type Decision, withheldReasons } from '../types.ts';
 import { actsAt, deadlineShare } from './deadline.ts';
@@ -49,6 +49,19 @@ const short = (step: Step): string =>
     .concat(step.wakeAt === undefined ? '' : `+${(step.wakeAt - NOW) / HOUR}h`)
     .filter((word) => word !== '')
     .join(' ');
+
+test('a decision that this version does not know is not carried out, nor taken for another one', () => {
+  const unknown: [object, RegExp][] = [
+    [{ choice: 'approve', when: { type: 'full moon' } }, /when to carry out the decision is not known: .*full moon/],
+    // Without its times, a window would be open all day.
+    [{ choice: 'approve', when: { type: 'window' } }, /when to carry out the decision is not known/],
+    [{ choice: 'approve', when: { type: 'window', from: '22:00', to: '25:00' } }, /is not known: .*25:00/],
+    [{ choice: 'postpone', until: 'tomorrow' }, /the end of the postponement is not a time: tomorrow/],
+    [{ choice: 'perhaps' }, /the decision is not known: .*perhaps/],
+  ];
+  for (const [choice, message] of unknown)
+    assert.throws(() => nextStep(facts({ decision: decided(choice as Choice) })), message);
+});
 
 describe('nextStep', () => {
   const table: [string, Partial<StepFacts>, string][] = [

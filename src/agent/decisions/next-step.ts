@@ -1,6 +1,7 @@
 import { planWeekdays, windowsAt } from '../../rollout/index.ts';
 import { type Choice, type Decision, type WaitReason, type WithheldReason, weekdays } from '../types.ts';
 import { actsAt } from './deadline.ts';
+import { isTimeOfDay } from './parse-choice.ts';
 import type { Step, StepFacts } from './types.ts';
 
 // Without a battery-backed clock, a device may start years in the past. A clock far before the time of the decision can't
@@ -34,8 +35,11 @@ const approved = (facts: StepFacts, choice: Choice & { choice: 'approve' }, why:
   if (block && (announced.need === 'halted' || announced.need === 'withheld')) return block;
   if (when.type === 'safe' && !safeConfigured)
     return wait('NoSafeCheck', 'The device no longer has a safety check. Decide again.');
-  if (when.type !== 'window') return block ?? { kind: 'act', why };
+  if (when.type === 'now' || when.type === 'safe') return block ?? { kind: 'act', why };
   const { from, to, days } = when;
+  // A journal may be of another version of the agent: a time that this one does not know has not come.
+  if (!isTimeOfDay(from) || !isTimeOfDay(to))
+    throw new Error(`when to carry out the decision is not known: ${JSON.stringify(when)}`);
   const planDays = days && planWeekdays.filter((_, index) => days.some((day) => day === weekdays[index]));
   const window = windowsAt([{ from, to, ...(planDays && { days: planDays }), timeZone }], now);
   if (!window.open)
@@ -61,12 +65,15 @@ const onDecision = (facts: StepFacts, { decision, at, by }: Decision): Step => {
       return wait('Rejected', 'The owner rejected this version.');
     case 'postpone': {
       const until = Date.parse(decision.until);
+      if (Number.isNaN(until)) throw new Error(`the end of the postponement is not a time: ${decision.until}`);
       if (facts.now >= until) return undecided(facts);
       // If the clock keeps running, the postponement applies again from here.
       const believedFrom = Date.parse(at) - CLOCK_WENT_BACK_MS;
       if (facts.now < believedFrom) return { ...undecided(facts), wakeAt: Math.min(believedFrom, until) };
       return { ...wait('Postponed', 'The owner is asked again later.', until), wakeAt: until };
     }
+    default:
+      throw new Error(`the decision is not known: ${JSON.stringify(decision)}`);
   }
 };
 

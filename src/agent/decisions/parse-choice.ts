@@ -37,6 +37,8 @@ const unknownField = (
 
 const isWeekday = (value: unknown): value is Weekday => weekdays.some((day) => day === value);
 
+export const isTimeOfDay = (value: unknown): value is string => typeof value === 'string' && TIME.test(value);
+
 const parseDays = (value: unknown): Parsed<Weekday[] | undefined> => {
   if (value === undefined) return { ok: true, value: undefined };
   const field = 'when.days';
@@ -53,8 +55,8 @@ const parseWindow = (when: Readonly<Record<string, unknown>>): Parsed<When> => {
   const unknown = unknownField(when, ['type', 'from', 'to', 'days'], 'when.');
   if (unknown) return unknown;
   const { from, to } = when;
-  if (typeof from !== 'string' || !TIME.test(from)) return bad('when.from', 'must be a time such as 22:00');
-  if (typeof to !== 'string' || !TIME.test(to)) return bad('when.to', 'must be a time such as 05:30');
+  if (!isTimeOfDay(from)) return bad('when.from', 'must be a time such as 22:00');
+  if (!isTimeOfDay(to)) return bad('when.to', 'must be a time such as 05:30');
   if (from === to) return bad('when.to', 'must differ from when.from; use the type now for any time');
   const days = parseDays(when.days);
   if (!days.ok) return days;
