@@ -14,15 +14,20 @@ import {
   createSteps,
   createYurtHubApi,
   imagesHere,
+  nameOf,
+  notComputableText,
   type Restriction,
+  unknownUpdateOf,
   updateOf,
 } from './executor/index.ts';
 import { createImageSizes, type ImagePulls, type ImageSizes } from './images/index.ts';
+import { createListeners } from './listeners.ts';
 import { createPodCache } from './pods/index.ts';
 import type { SafeCheck } from './safe-check/index.ts';
 import type { StateFiles } from './storage/index.ts';
-import type { AgentBackend } from './types.ts';
-import { createUpdateTracker } from './updates/index.ts';
+import { createTroubles, type Troubles } from './troubles.ts';
+import type { AgentBackend, DaemonSetRef, Update } from './types.ts';
+import { createUpdateTracker, refKey, type TrackedUpdate } from './updates/index.ts';
 
 export interface AgentOptions {
   client: KubeClient;
@@ -53,6 +58,8 @@ export interface AgentOptions {
 }
 
 export type Agent = AgentBackend & {
+  /** What cannot be computed at present. */
+  readonly troubles: Pick<Troubles, 'all'>;
   /** Watches pods and carries out decisions until `signal` aborts, then saves pending state. Call it once. */
   run(signal: AbortSignal): Promise<void>;
 };
@@ -77,13 +84,61 @@ export const createAgent = (options: AgentOptions): Agent => {
   const sizes = options.sizes ?? createImageSizes({ env, criSocket: undefined });
   const stopped = new AbortController();
   const { signal } = stopped;
-  const cache = createPodCache({ client, env, node, dir, files, ...namespaces });
+  const troubles = createTroubles(env.log);
+  const cache = createPodCache({ client, env, node, dir, files, troubles, ...namespaces });
   const { connection } = cache;
-  const tracker = createUpdateTracker({ client, env, cache, dir, files });
+  const tracker = createUpdateTracker({ client, env, cache, dir, files, troubles });
   const events = createAgentEvents(options.events, cache, node);
+  troubles.onReport(({ owner, part, message }) => {
+    if (owner) events.record(owner, 'UpdateNotComputable', `${part} ${message}`, `${notComputableText(message)}.`);
+  });
   const mutex = createMutex(env.clock);
   const liveReads = createLiveReads({ client, env, node, connection, ...namespaces });
   const podControl = createPodControl({ client, env, connection });
+  const aheadMs = options.aheadMs ?? (() => 0);
+  const steps = createSteps({ env, node, timeZone, aheadMs, cache, decisions, safe });
+
+  /** The update as its owner sees it, or why it cannot be computed. */
+  const viewOf = (tracked: TrackedUpdate): { update: Update } | { problem: string } => {
+    const { record, problem } = tracked;
+    if (problem !== undefined) return { problem };
+    try {
+      const update = updateOf({
+        tracked,
+        decision: decisions.current(record),
+        step: steps.next(tracked),
+        lastRefusal: reconciler.lastRefusalOf(tracked),
+        deadline: steps.deadlineOf(tracked),
+        images,
+        sizes,
+        now: env.clock.now(),
+      });
+      troubles.clear('view', refKey(record));
+      return { update };
+    } catch (error) {
+      return { problem: troubles.report('view', refKey(record), error, record) };
+    }
+  };
+  const shownUpdate = (tracked: TrackedUpdate): Update => {
+    const view = viewOf(tracked);
+    const problem = reconciler.problemOf(tracked) ?? ('problem' in view ? view.problem : undefined);
+    return problem === undefined && 'update' in view
+      ? view.update
+      : unknownUpdateOf(tracked, decisions.current(tracked.record), problem ?? '');
+  };
+  /** What its owner cannot be shown is not updated either. */
+  const problemOf = (ref: DaemonSetRef): string | undefined => {
+    const tracked = tracker.get(ref);
+    const view = tracked && viewOf(tracked);
+    return view && 'problem' in view ? view.problem : undefined;
+  };
+  /** What is gone is no trouble any more. */
+  const forgetTroubles = (): void => {
+    for (const part of ['view', 'step'] as const)
+      troubles.keep(part, (of) => tracker.all().some(({ record }) => refKey(record) === of));
+    troubles.keep('check', (of) => cache.list().some((pod) => nameOf(pod) === of));
+  };
+
   const executor = createExecutor({
     env,
     decisions,
@@ -94,12 +149,12 @@ export const createAgent = (options: AgentOptions): Agent => {
     safe,
     mutex,
     events,
+    troubles,
+    problemOf,
   });
-  const aheadMs = options.aheadMs ?? (() => 0);
-  const steps = createSteps({ env, node, timeZone, aheadMs, cache, decisions, safe });
-  const imageRequests = createImageRequests({ client, env, cache, liveReads, images, signal });
+  const imageRequests = createImageRequests({ client, env, cache, liveReads, images, troubles, signal });
 
-  const listeners = new Set<() => void>();
+  const listeners = createListeners(env.log, 'the agent');
   let notifying = false;
   /** Changes within one turn of the event loop are one notification. */
   const changed = (): void => {
@@ -107,7 +162,7 @@ export const createAgent = (options: AgentOptions): Agent => {
     notifying = true;
     queueMicrotask(() => {
       notifying = false;
-      for (const listener of listeners) listener();
+      listeners.notify();
     });
   };
 
@@ -121,6 +176,7 @@ export const createAgent = (options: AgentOptions): Agent => {
     mutex,
     events,
     steps,
+    troubles,
     refreshImages: (tracked) => imageRequests.refresh(tracked),
     changed,
   });
@@ -140,19 +196,8 @@ export const createAgent = (options: AgentOptions): Agent => {
     ...yurtHub,
     decide: createAcceptDecision({ env, decisions, tracker, safe, events }),
     pods: () => ({ items: cache.list(), resourceVersion: cache.resourceVersion, ageSeconds: cache.ageSeconds() }),
-    updates: () =>
-      tracker.all().map((tracked) =>
-        updateOf({
-          tracked,
-          decision: decisions.current(tracked.record),
-          step: steps.next(tracked),
-          lastRefusal: reconciler.lastRefusalOf(tracked),
-          deadline: steps.deadlineOf(tracked),
-          images,
-          sizes,
-          now: env.clock.now(),
-        }),
-      ),
+    updates: () => tracker.all().map(shownUpdate),
+    troubles,
     history: () => decisions.history(),
     device() {
       const lastContact = cache.lastContact();
@@ -167,10 +212,7 @@ export const createAgent = (options: AgentOptions): Agent => {
         disk: { trouble: decisions.trouble ?? null, damage: decisions.damage ?? null },
       };
     },
-    onChange(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    onChange: (listener) => listeners.add(listener),
     async run(until) {
       const onAbort = (): void => stopped.abort(until.reason);
       if (until.aborted) onAbort();
@@ -190,8 +232,13 @@ export const createAgent = (options: AgentOptions): Agent => {
         }
       };
       const askSizes = async (): Promise<void> => {
-        const here = tracker.all().flatMap((tracked) => Object.values(imagesHere(tracked)).flat());
-        if (await sizes.refresh(here, signal)) changed();
+        try {
+          const readable = tracker.all().filter(({ problem }) => problem === undefined);
+          const here = readable.flatMap((tracked) => Object.values(imagesHere(tracked)).flat());
+          if (await sizes.refresh(here, signal)) changed();
+        } catch (error) {
+          if (!signal.aborted) env.log.error('failed to ask for the sizes of images', { error });
+        }
       };
       void askSizes();
       const unsubscribe = [
@@ -201,6 +248,7 @@ export const createAgent = (options: AgentOptions): Agent => {
         cache.onChange(followPods),
         cache.onChange(changed),
         tracker.onChange(changed),
+        tracker.onChange(forgetTroubles),
         decisions.onChange(changed),
       ];
       await Promise.all([cache.run(until), tracker.run(until), reconciler.run(until)]);

@@ -15,7 +15,11 @@ test('the metrics cover the agent, its callers and the API server, and contain n
   const backend = createFakeBackend();
   const device = { ...backend.device(), disk: { trouble: null, damage: 'a record was unreadable' } };
   metrics.show({
-    backend: { ...backend, device: () => device },
+    backend: {
+      ...backend,
+      device: () => device,
+      troubles: { all: () => [{ part: 'pod', of: 'shop/till', owner: undefined, message: 'till is odd' }] },
+    },
     server: { connections: 3, streams: 1 },
     restriction: { unrestricted: true },
   });
@@ -30,6 +34,9 @@ test('the metrics cover the agent, its callers and the API server, and contain n
     'edgeset_agent_updates{state="available"} 1',
     'edgeset_agent_updates{state="current"} 1',
     'edgeset_agent_updates{state="failed"} 0',
+    'edgeset_agent_updates{state="unknown"} 0',
+    'edgeset_agent_not_computable{part="pod"} 1',
+    'edgeset_agent_not_computable{part="terms"} 0',
     'edgeset_agent_connections 3',
     'edgeset_agent_event_streams 1',
     'edgeset_agent_answers_total{code="403"} 2',

@@ -1,5 +1,6 @@
 import type { RequestReport } from '../kube/index.ts';
 import { createCounter, type MetricsPage, metricFamily, metricsPage } from '../process/index.ts';
+import { type Troubles, troubleParts } from './troubles.ts';
 import type { AgentBackend, UpdateState } from './types.ts';
 
 /** The agent's metrics. They contain no names of pods, images or revisions. */
@@ -11,7 +12,7 @@ export interface AgentMetrics extends MetricsPage {
 }
 
 export interface MetricsSources {
-  backend: Pick<AgentBackend, 'pods' | 'updates' | 'device'>;
+  backend: Pick<AgentBackend, 'pods' | 'updates' | 'device'> & { troubles: Pick<Troubles, 'all'> };
   server: { readonly connections: number; readonly streams: number };
   restriction: { readonly unrestricted: boolean };
 }
@@ -25,6 +26,7 @@ const states: readonly UpdateState[] = [
   'updating',
   'failed',
   'halted',
+  'unknown',
 ];
 
 export const createAgentMetrics = (version: string): AgentMetrics => {
@@ -35,6 +37,7 @@ export const createAgentMetrics = (version: string): AgentMetrics => {
 
   const live = ({ backend, server, restriction }: MetricsSources): string[] => {
     const updates = backend.updates();
+    const troubles = backend.troubles.all();
     const count = (state: UpdateState): number => updates.filter((update) => update.state === state).length;
     return [
       metricFamily('edgeset_agent_connected', 'gauge', 'Whether the agent is connected to the API server.', [
@@ -63,6 +66,12 @@ export const createAgentMetrics = (version: string): AgentMetrics => {
         'gauge',
         'DaemonSets of this node in OTA mode, by state.',
         states.map((state) => [{ state }, count(state)]),
+      ),
+      metricFamily(
+        'edgeset_agent_not_computable',
+        'gauge',
+        'What the agent cannot compute and so does not act on, by part.',
+        troubleParts.map((part) => [{ part }, troubles.filter((trouble) => trouble.part === part).length]),
       ),
       metricFamily('edgeset_agent_connections', 'gauge', 'Open connections of API callers.', [
         [{}, server.connections],

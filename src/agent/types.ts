@@ -26,7 +26,7 @@ export interface ContainerImage {
  * The state of an update. `current`: the pod runs the target revision. `available`: waits for the owner's decision.
  * `postponed`: the owner is asked again later. `rejected`: the owner rejected this revision. `queued`: approved, and waits
  * for `reason`. `updating`: from the write until the new pod is ready. `failed`: the new pod does not work. `halted`: the
- * circuit breaker stopped this revision.
+ * circuit breaker stopped this revision. `unknown`: the agent cannot compute the state, so it does nothing.
  */
 export type UpdateState =
   | 'current'
@@ -36,7 +36,8 @@ export type UpdateState =
   | 'queued'
   | 'updating'
   | 'failed'
-  | 'halted';
+  | 'halted'
+  | 'unknown';
 
 /**
  * Why the manager does not offer a new revision to this device for now. `Paused`: the rollout is paused. `Partition`: the
@@ -79,6 +80,7 @@ export type RefusalCode =
   | 'NoConsent'
   | 'NotDurable'
   | 'Unsettled'
+  | 'NotComputable'
   | 'Refused';
 
 /** Why the new pod of an update fails. */

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Env } from '../../runtime/index.ts';
+import { createListeners } from '../listeners.ts';
 import { type JournalError, type JournalOptions, openJournal } from '../storage/index.ts';
 import type { Caller, Choice, DaemonSetRef, Decision, DecisionState, HistoryEntry, Timestamp } from '../types.ts';
 import { type Change, createDecisionRecords } from './records.ts';
@@ -75,7 +76,7 @@ const same = (a: DaemonSetRef, b: DaemonSetRef): boolean => a.namespace === b.na
 export const openDecisionStore = async ({ dir, env, disk }: DecisionStoreOptions): Promise<DecisionStore> => {
   const records = createDecisionRecords();
   const journal = await openJournal({ dir: path.join(dir, 'decisions'), name: FILE, env, state: records, ...disk });
-  const listeners = new Set<() => void>();
+  const listeners = createListeners(env.log, 'the decisions');
   let last: Promise<unknown> = Promise.resolve();
 
   const timestamp = (): Timestamp => new Date(env.clock.now()).toISOString();
@@ -87,26 +88,16 @@ export const openDecisionStore = async ({ dir, env, disk }: DecisionStoreOptions
     return result;
   };
 
-  const notify = (): void => {
-    for (const listener of listeners) {
-      try {
-        listener();
-      } catch (error) {
-        env.log.error('a listener of the decision store failed', { error });
-      }
-    }
-  };
-
   const save = async (change: Omit<Change, 'lastId'>, lastId = records.lastId): Promise<void> => {
     const before = journal.trouble;
     try {
       await journal.append({ lastId, ...change } satisfies Change);
     } catch (error) {
       // Once per new problem: a listener may try to write.
-      if (journal.trouble !== before) notify();
+      if (journal.trouble !== before) listeners.notify();
       throw error;
     }
-    notify();
+    listeners.notify();
   };
 
   const historyEntry = (
@@ -223,10 +214,7 @@ export const openDecisionStore = async ({ dir, env, disk }: DecisionStoreOptions
     get trouble() {
       return journal.trouble;
     },
-    onChange(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    onChange: (listener) => listeners.add(listener),
     async close() {
       await last;
       await journal.close();

@@ -4,6 +4,7 @@ import type { SafeCheck } from '../safe-check/index.ts';
 import type { AgentBackend, Choice, DecideResult } from '../types.ts';
 import type { UpdateTracker } from '../updates/index.ts';
 import type { AgentEvents } from './events.ts';
+import { notComputableText } from './refusal.ts';
 
 export interface DecideOptions {
   env: Env;
@@ -54,6 +55,9 @@ export const createAcceptDecision = ({
     const name = `${namespace}/${daemonSet}`;
     if (!tracked) return refused(404, 'NoSuchDaemonSet', `DaemonSet ${name} has no updates to decide on this node`);
     const { announced, running, episode, terms } = tracked.record;
+    // With a target that is known from before, a decision is saved and waits, as it does offline.
+    if (tracked.problem !== undefined && announced.revision === '')
+      return refused(409, 'NotComputable', notComputableText(tracked.problem));
     const inProgress = refused(409, 'UnderWay', `The update of ${name} to ${revision} is in progress`);
     if (announced.revision !== revision)
       return refused(

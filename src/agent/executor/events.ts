@@ -8,6 +8,7 @@ const types = {
   UpdateCarriedOut: 'Normal',
   DecisionSuperseded: 'Normal',
   UpdateRefused: 'Warning',
+  UpdateNotComputable: 'Warning',
 } as const;
 
 export interface AgentEvents {

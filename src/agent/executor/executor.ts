@@ -1,7 +1,8 @@
 import { type Env, sleep } from '../../runtime/index.ts';
 import { type DecisionStore, JournalError } from '../decisions/index.ts';
 import type { SafeCheck } from '../safe-check/index.ts';
-import type { Decision, DecisionAct, PodRef, Reauthorize } from '../types.ts';
+import type { Troubles } from '../troubles.ts';
+import type { DaemonSetRef, Decision, DecisionAct, PodRef, Reauthorize } from '../types.ts';
 import { isAdvanced, revisionOf, type UpdateTracker } from '../updates/index.ts';
 import { isApproved } from './approval.ts';
 import type { Mutex } from './concurrency.ts';
@@ -10,7 +11,7 @@ import type { LiveReads } from './live-reads.ts';
 import { type Patience, patienceOf, type Waiting } from './patience.ts';
 import type { PodControl, WriteOutcome } from './pod-control.ts';
 import { type EligibleCandidate, nameOf } from './preconditions.ts';
-import { disconnected, isRefusal, notDurable, type Refusal, refuse } from './refusal.ts';
+import { disconnected, isRefusal, notComputable, notDurable, type Refusal, refuse } from './refusal.ts';
 import type { Restriction } from './restriction.ts';
 
 /** Asks to update one pod now. */
@@ -43,7 +44,7 @@ export interface Executor {
 export interface ExecutorOptions {
   env: Env;
   decisions: DecisionStore;
-  tracker: Pick<UpdateTracker, 'get' | 'setEpisode'>;
+  tracker: Pick<UpdateTracker, 'all' | 'get' | 'setEpisode'>;
   liveReads: LiveReads;
   podControl: PodControl;
   /** Default: nothing is checked. */
@@ -51,6 +52,10 @@ export interface ExecutorOptions {
   safe: SafeCheck;
   mutex: Mutex;
   events: AgentEvents;
+  /** Where candidates that cannot be checked are reported. */
+  troubles: Pick<Troubles, 'report' | 'clear'>;
+  /** Why the state of the DaemonSet's update here cannot be computed; undefined if it can. */
+  problemOf: (ref: DaemonSetRef) => string | undefined;
 }
 
 /** A kubelet may write a pod's status often: this many times, the update is checked again after a conflict. */
@@ -68,7 +73,7 @@ const doneText = ({ kind, pod, toRevision }: DecisionAct): string =>
     : `Deleted pod ${pod}: the new one runs ${toRevision}`;
 
 export const createExecutor = (options: ExecutorOptions): Executor => {
-  const { env, decisions, tracker, liveReads, podControl, restriction, safe, mutex, events } = options;
+  const { env, decisions, tracker, liveReads, podControl, restriction, safe, mutex, events, troubles } = options;
 
   /** If a full disk prevents saving what happened, it is determined again later. */
   const saveOutcome = async (decision: Decision, save: () => Promise<Decision>): Promise<Decision> => {
@@ -153,7 +158,7 @@ export const createExecutor = (options: ExecutorOptions): Executor => {
   };
 
   /** All checks, in the documented order. `uid`: the pod of an earlier attempt. */
-  const check = async (
+  const checkAll = async (
     request: ExecutionRequest,
     patience: Patience,
     uid: string | undefined,
@@ -168,6 +173,8 @@ export const createExecutor = (options: ExecutorOptions): Executor => {
       return refuse('Superseded', 403, `The target of pod ${name} is now ${revision}`);
     if (uid !== undefined && pod.metadata?.uid !== uid)
       return refuse('NotFound', 404, `Pod ${name} is not found: another pod has its name now`);
+    const problem = options.problemOf(owner);
+    if (problem !== undefined) return notComputable(problem);
     const timeoutMs = Math.min(patience.readMs, patience.endsAt - env.clock.now());
     if (timeoutMs <= 0) return disconnected();
     const open = await restriction?.check(pod, { timeoutMs, signal });
@@ -175,6 +182,20 @@ export const createExecutor = (options: ExecutorOptions): Executor => {
     const { safe: isSafe, message } = await safe.ask(signal, { ...owner, revision });
     if (!isSafe) return refuse('NotSafe', 403, `Pod ${name} can not be updated now: ${message}`);
     return (await reauthorize(request)) ?? candidate;
+  };
+
+  /** An exception is no consent: what it leaves unchecked is refused. */
+  const check: typeof checkAll = async (request, patience, uid, signal) => {
+    const name = `${request.pod.namespace}/${request.pod.name}`;
+    try {
+      const checked = await checkAll(request, patience, uid, signal);
+      troubles.clear('check', name);
+      return checked;
+    } catch (error) {
+      signal.throwIfAborted();
+      const cached = tracker.all().find(({ pod }) => pod && nameOf(pod) === name)?.record;
+      return notComputable(troubles.report('check', name, error, cached));
+    }
   };
 
   const execute = async (request: ExecutionRequest, first: Patience, signal: AbortSignal): Promise<Outcome> => {

@@ -4,12 +4,13 @@ import { imageReadyOf, recordedTemplate } from '../../rollout/index.ts';
 import type { Env } from '../../runtime/index.ts';
 import type { ImagePulls, PullTarget } from '../images/index.ts';
 import type { PodCache } from '../pods/index.ts';
+import type { Troubles } from '../troubles.ts';
 import type { PodRef, TextResponse } from '../types.ts';
 import { daemonSetOf, type Owner, type TrackedUpdate } from '../updates/index.ts';
 import { createSingleflight } from './concurrency.ts';
 import type { LiveReads } from './live-reads.ts';
 import { patienceOf, type Waiting } from './patience.ts';
-import { disconnected, isRefusal, responseTo } from './refusal.ts';
+import { disconnected, isRefusal, notComputable, responseTo } from './refusal.ts';
 
 export interface ImageRequestsOptions {
   client: Pick<KubeClient, 'get'>;
@@ -17,6 +18,8 @@ export interface ImageRequestsOptions {
   cache: Pick<PodCache, 'connected'>;
   liveReads: Pick<LiveReads, 'candidate'>;
   images: Pick<ImagePulls, 'request'>;
+  /** Where pods that cannot be checked are reported. */
+  troubles: Pick<Troubles, 'report' | 'clear'>;
   /** Aborts when the agent stops. */
   signal: AbortSignal;
 }
@@ -35,7 +38,7 @@ export interface ImageRequests {
 }
 
 export const createImageRequests = (options: ImageRequestsOptions): ImageRequests => {
-  const { client, env, cache, liveReads, images, signal } = options;
+  const { client, env, cache, liveReads, images, troubles, signal } = options;
   const singleflight = createSingleflight<TextResponse>();
   const refreshed = new Set<string>();
 
@@ -82,8 +85,18 @@ export const createImageRequests = (options: ImageRequestsOptions): ImageRequest
 
   const request = (ref: PodRef, waiting: Waiting): Promise<TextResponse> => {
     const name = `${ref.namespace}/${ref.name}`;
+    const send = async (): Promise<TextResponse> => {
+      try {
+        const response = await requestOnce(ref, name, waiting);
+        troubles.clear('check', name);
+        return response;
+      } catch (error) {
+        signal.throwIfAborted();
+        return responseTo(notComputable(troubles.report('check', name, error)));
+      }
+    };
     // A caller doesn't join a request that may take longer.
-    return singleflight(`${name} ${waiting}`, () => requestOnce(ref, name, waiting));
+    return singleflight(`${name} ${waiting}`, send);
   };
 
   return {

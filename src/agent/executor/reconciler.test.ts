@@ -1,8 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
+import { createVirtualClock, silentLogger, sleep } from '../../runtime/index.ts';
 import type { Agent } from '../agent.ts';
+import { createMemoryDecisionStore } from '../testing/memory-decision-store.ts';
 import { app, openWithUpdate, stateOf } from '../testing/scenario.ts';
 import { authorized, type Fault, owner, type Testbed } from '../testing/testbed.ts';
+import { createTroubles } from '../troubles.ts';
+import type { TrackedUpdate } from '../updates/index.ts';
+import { createMutex } from './concurrency.ts';
+import { createReconciler } from './reconciler.ts';
 
 /** Simulates a power cut, and starts the next process with the state on disk. */
 const reboot = (testbed: Testbed): Promise<Agent> => testbed.start({ killed: true }).then(({ agent }) => agent);
@@ -107,6 +113,101 @@ describe('an agent that is killed', () => {
     await testbed.until('it is ready', () => next.updates()[0]?.state === 'current');
     await testbed.advance(1_000);
     assert.equal(next.history()[0]?.what, 'Updated');
+  });
+});
+
+describe('the reconciler', () => {
+  const trackedOf = (daemonSet: string): TrackedUpdate => ({
+    record: {
+      namespace: 'default',
+      daemonSet,
+      apiVersion: 'apps/v1',
+      uid: daemonSet,
+      running: { revision: 'r1', images: [] },
+      announced: { revision: 'r2', need: 'yes', reason: 'NewRevision' },
+      toldBy: daemonSet,
+      details: null,
+      terms: null,
+      episode: null,
+    },
+    pod: { metadata: { namespace: 'default', name: `${daemonSet}-pod`, uid: daemonSet, resourceVersion: '1' } },
+  });
+
+  it('acts at once on a change that comes while it fails with another update, and retries that one after 10 s', async (t) => {
+    const clock = createVirtualClock(1_800_000_000_000.25);
+    const env = { clock, random: () => 0.5, log: silentLogger };
+    const all = ['due-later', 'failing'].map(trackedOf);
+    const tried: [string, number][] = [];
+    let isDue = false;
+    let trigger = (): void => undefined;
+    const troubles = createTroubles(silentLogger);
+    const reconciler = createReconciler({
+      env,
+      cache: { connected: () => true, onChange: () => () => undefined },
+      tracker: {
+        all: () => all,
+        get: ({ daemonSet }) => all.find(({ record }) => record.daemonSet === daemonSet),
+        setEpisode: () => undefined,
+        onChange(listener) {
+          trigger = listener;
+          return () => undefined;
+        },
+        run: () => Promise.resolve(),
+      },
+      decisions: createMemoryDecisionStore(() => clock.now()),
+      executor: {
+        async execute({ pod }, signal) {
+          tried.push([pod.name, clock.now()]);
+          if (pod.name === 'failing-pod') {
+            await sleep(clock, 2_000, signal);
+            throw new Error('nobody expected this');
+          }
+          isDue = false;
+          return { kind: 'refused', refusal: { code: 'Busy', status: 503, text: '' } };
+        },
+        resolveLostWrite: () => Promise.resolve(true),
+      },
+      liveReads: { pod: () => Promise.reject(new Error('not asked')) },
+      mutex: createMutex(clock),
+      events: { record: () => undefined, stop: () => undefined },
+      steps: {
+        next: ({ record }) =>
+          record.daemonSet === 'failing' || isDue ? { kind: 'act', why: 'owner' } : { kind: 'ask' },
+        deadlineOf: () => undefined,
+        isDue: () => false,
+      },
+      troubles,
+      refreshImages: () => undefined,
+      changed: () => undefined,
+    });
+    const end = new AbortController();
+    const running = reconciler.run(end.signal);
+    t.after(async () => {
+      end.abort();
+      await running;
+    });
+    await clock.advance(1_000);
+    isDue = true;
+    trigger();
+    await clock.advance(1_500);
+    const [first, second] = tried;
+    assert.equal(first?.[0], 'failing-pod');
+    assert.equal(second?.[0], 'due-later-pod');
+    assert.equal((second?.[1] ?? 0) - (first?.[1] ?? 0), 2_000);
+    assert.match(reconciler.problemOf(all[1] as TrackedUpdate) ?? '', /nobody expected this/);
+    assert.equal(reconciler.problemOf(all[0] as TrackedUpdate), undefined);
+    // Triggers do not make it try again: else it would do nothing else.
+    for (let times = 0; times < 50; times += 1) {
+      trigger();
+      await clock.advance(100);
+    }
+    assert.equal(tried.filter(([pod]) => pod === 'failing-pod').length, 1);
+    await clock.advance(6_000);
+    assert.equal(tried.filter(([pod]) => pod === 'failing-pod').length, 2);
+    assert.deepEqual(
+      troubles.all().map(({ part, of }) => `${part} ${of}`),
+      ['step default/failing'],
+    );
   });
 });
 

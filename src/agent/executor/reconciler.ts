@@ -1,6 +1,7 @@
 import { type BackoffOptions, backoffMs, type Env } from '../../runtime/index.ts';
-import type { DecisionStore } from '../decisions/index.ts';
+import { type DecisionStore, JournalError } from '../decisions/index.ts';
 import type { PodCache } from '../pods/index.ts';
+import type { Troubles } from '../troubles.ts';
 import type { Decision, RefusalCode } from '../types.ts';
 import { isTerminating, refKey, type TrackedUpdate, type UpdateTracker } from '../updates/index.ts';
 import type { Mutex } from './concurrency.ts';
@@ -22,6 +23,8 @@ export interface ReconcilerOptions {
   mutex: Mutex;
   events: AgentEvents;
   steps: Steps;
+  /** Where updates whose next step cannot be computed are reported. */
+  troubles: Pick<Troubles, 'report' | 'clear'>;
   /** Requests the images of the target if the pod's condition is for another revision. */
   refreshImages: (tracked: TrackedUpdate) => void;
   /** Called when the view of an update has changed. */
@@ -33,11 +36,13 @@ export interface Reconciler {
   /** Reconciles everything soon. */
   trigger(): void;
   lastRefusalOf(tracked: TrackedUpdate): LastRefusal | undefined;
+  /** Why the last try to reconcile the update failed; undefined if it did not. */
+  problemOf(tracked: TrackedUpdate): string | undefined;
   run(signal: AbortSignal): Promise<void>;
 }
 
 const BACKOFF: BackoffOptions = { baseMs: 1_000, maxMs: 300_000 };
-const ERROR_RETRY_MS = 10_000;
+const FAILURE_RETRY_MS = 10_000;
 /** Refusals that indicate a problem and are recorded as Events. */
 const WITH_EVENT: ReadonlySet<RefusalCode> = new Set([
   'Refused',
@@ -53,13 +58,23 @@ interface Retry {
   nextAt: number;
 }
 
+/** An update that could not be reconciled. */
+interface Failed {
+  /** What failed: something else is tried at once. */
+  attempt: string;
+  nextAt: number;
+  /** For people; undefined for a disk that refuses, which the device's status tells. */
+  problem: string | undefined;
+}
+
 interface Refused extends LastRefusal, Retry {
   /** What was attempted: another decision or target starts with a new back-off. */
   attempt: string;
 }
 
 export const createReconciler = (options: ReconcilerOptions): Reconciler => {
-  const { env, cache, tracker, decisions, executor, mutex, events, steps } = options;
+  const { env, cache, tracker, decisions, executor, mutex, events, steps, troubles } = options;
+  const failed = new Map<string, Failed>();
   const refusals = new Map<string, Refused>();
   /** Lost writes by decision. */
   const lostWrites = new Map<number, Retry>();
@@ -85,6 +100,16 @@ export const createReconciler = (options: ReconcilerOptions): Reconciler => {
     return found?.attempt === attemptKey(tracked, decisions.current(tracked.record)) ? found : undefined;
   };
 
+  const resolveOne = async (decision: Decision, signal: AbortSignal): Promise<boolean> => {
+    try {
+      return await executor.resolveLostWrite(decision, signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      env.log.error('failed to determine the outcome of an update: retrying', { decision: decision.id, error });
+      return false;
+    }
+  };
+
   /** Resolves writes whose response was lost, including those of an earlier process. Returns when to try again. */
   const resolveLostWrites = async (signal: AbortSignal): Promise<number> => {
     let next = Number.POSITIVE_INFINITY;
@@ -94,7 +119,7 @@ export const createReconciler = (options: ReconcilerOptions): Reconciler => {
     for (const decision of decisions.acting()) {
       const before = lostWrites.get(decision.id);
       if ((before?.nextAt ?? 0) <= env.clock.now()) {
-        if (await executor.resolveLostWrite(decision, signal)) {
+        if (await resolveOne(decision, signal)) {
           lostWrites.delete(decision.id);
           continue;
         }
@@ -211,8 +236,7 @@ export const createReconciler = (options: ReconcilerOptions): Reconciler => {
     options.changed();
   };
 
-  /** Reconciles one DaemonSet. Returns when to reconcile it again even without an event. */
-  const reconcile = async (tracked: TrackedUpdate, signal: AbortSignal): Promise<number> => {
+  const reconcileOne = async (tracked: TrackedUpdate, signal: AbortSignal): Promise<number> => {
     const { record } = tracked;
     const decision = decisions.current(record);
     if (decision?.once && decision.state === 'open') {
@@ -230,6 +254,43 @@ export const createReconciler = (options: ReconcilerOptions): Reconciler => {
     if (lastRefusal && lastRefusal.nextAt > env.clock.now()) return Math.min(wakeAt, lastRefusal.nextAt);
     await update(tracked, step.why, signal);
     return Math.min(wakeAt, lastRefusalOf(tracked)?.nextAt ?? Number.POSITIVE_INFINITY);
+  };
+
+  const stateKey = (tracked: TrackedUpdate): string => {
+    const { uid, resourceVersion } = tracked.pod?.metadata ?? {};
+    return `${attemptKey(tracked, decisions.current(tracked.record))} ${uid} ${resourceVersion}`;
+  };
+  const failureOfAttempt = (tracked: TrackedUpdate): Failed | undefined => {
+    const found = failed.get(refKey(tracked.record));
+    return found?.attempt === stateKey(tracked) ? found : undefined;
+  };
+
+  /**
+   * Reconciles one DaemonSet. Returns when to reconcile it again even without an event. When that fails, the others go on, and
+   * it is tried again: soon, and at once for another decision or another state of the pod.
+   */
+  const reconcile = async (tracked: TrackedUpdate, signal: AbortSignal): Promise<number> => {
+    const key = refKey(tracked.record);
+    // The tracker tells when it can be computed again.
+    if (tracked.problem !== undefined) return Number.POSITIVE_INFINITY;
+    const before = failureOfAttempt(tracked);
+    if (before && before.nextAt > env.clock.now()) return before.nextAt;
+    try {
+      const next = await reconcileOne(tracked, signal);
+      troubles.clear('step', key);
+      if (failed.delete(key)) options.changed();
+      return next;
+    } catch (error) {
+      signal.throwIfAborted();
+      // Without a decision on disk, nothing is done.
+      const isDisk = error instanceof JournalError;
+      if (isDisk) env.log.error('failed to reconcile an update: retrying', { daemonSet: key, error });
+      const problem = isDisk ? undefined : troubles.report('step', key, error, tracked.record);
+      const nextAt = env.clock.now() + FAILURE_RETRY_MS;
+      failed.set(key, { attempt: stateKey(tracked), nextAt, problem });
+      options.changed();
+      return nextAt;
+    }
   };
 
   const reconcileAll = async (signal: AbortSignal): Promise<number> => {
@@ -265,6 +326,7 @@ export const createReconciler = (options: ReconcilerOptions): Reconciler => {
   return {
     trigger,
     lastRefusalOf,
+    problemOf: (tracked) => failureOfAttempt(tracked)?.problem,
     async run(signal) {
       const unsubscribe = [cache.onChange(trigger), tracker.onChange(trigger), decisions.onChange(trigger)];
       while (!signal.aborted) {
@@ -274,10 +336,8 @@ export const createReconciler = (options: ReconcilerOptions): Reconciler => {
           next = await reconcileAll(signal);
         } catch (error) {
           if (signal.aborted) break;
-          // Most likely a full disk: without a decision on disk, nothing is done.
           env.log.error('failed to reconcile the updates: retrying', { error });
-          next = env.clock.now() + ERROR_RETRY_MS;
-          dirty = false;
+          next = env.clock.now() + FAILURE_RETRY_MS;
         }
         await waitUntil(next, signal);
       }

@@ -16,6 +16,12 @@ export const isRefusal = (value: object): value is Refusal => 'status' in value 
 export const disconnected = (): Refusal =>
   refuse('Disconnected', 503, 'OTA upgrade is not allowed when node is disconnected to cloud');
 
+export const notComputableText = (problem: string): string =>
+  `The agent can not compute the state of this update, so nothing is done: ${problem}`;
+
+/** What cannot be computed is not acted on; nothing was sent. It may succeed the next time. */
+export const notComputable = (problem: string): Refusal => refuse('NotComputable', 503, notComputableText(problem));
+
 /** Without a decision on disk, nothing is done. */
 export const notDurable = (cause: JournalError): Refusal => {
   const { status, text } = saveFailureOf(cause);

@@ -12,6 +12,7 @@ import type {
   UpdateState,
 } from '../types.ts';
 import { isTerminating, type TrackedUpdate } from '../updates/index.ts';
+import { notComputableText } from './refusal.ts';
 
 /** Why the last attempt to carry out a decision was refused, and when the next one is due. */
 export interface LastRefusal {
@@ -177,5 +178,32 @@ export const updateOf = (input: UpdateViewInput): Update => {
     size: sizesOf(input),
     decision: decision ?? record.episode?.decision ?? null,
     deadline: deadline ? { at: toTimestamp(deadline.at), actsAt: toTimestamp(actsAt(deadline)) } : null,
+  };
+};
+
+/** An update whose state cannot be computed: what was known before, without any conclusion from it. */
+export const unknownUpdateOf = (
+  { record, pod }: TrackedUpdate,
+  decision: Decision | undefined,
+  problem: string,
+): Update => {
+  const { namespace, daemonSet, apiVersion, running, announced, details } = record;
+  return {
+    namespace,
+    daemonSet,
+    apiVersion,
+    pod: pod?.metadata?.name ?? null,
+    ...as('unknown', 'NotComputable', notComputableText(problem)),
+    running: { ...running, ready: false },
+    target: {
+      revision: announced.revision || null,
+      images: details?.images ?? null,
+      publishedAt: details?.publishedAt ?? null,
+      notes: details?.notes ?? null,
+    },
+    image: { state: 'unknown', message: imageMessages.unknown },
+    size: { running: null, target: null },
+    decision: decision ?? record.episode?.decision ?? null,
+    deadline: null,
   };
 };

@@ -1,5 +1,5 @@
 import { DecisionError, type DecisionStore, JournalError } from '../decisions/index.ts';
-import type { PodCache } from '../pods/index.ts';
+import { type PodCache, unreadableReason } from '../pods/index.ts';
 import type { AgentBackend, Caller, Decision, PodRef, Reauthorize, TextResponse } from '../types.ts';
 import { revisionOf, type UpdateTracker } from '../updates/index.ts';
 import { createSingleflight } from './concurrency.ts';
@@ -7,7 +7,7 @@ import type { AgentEvents } from './events.ts';
 import { type Executor, outcomeUnknownText } from './executor.ts';
 import type { ImageRequests } from './image-requests.ts';
 import { type Candidate, checkOwner, checkPod, nameOf } from './preconditions.ts';
-import { isRefusal, notDurable, type Refusal, refuse, responseTo } from './refusal.ts';
+import { isRefusal, notComputable, notDurable, type Refusal, refuse, responseTo } from './refusal.ts';
 
 export interface YurtHubApiOptions {
   node: string;
@@ -75,6 +75,8 @@ export const createYurtHubApi = (options: YurtHubApiOptions): Pick<AgentBackend,
     const name = `${ref.namespace}/${ref.name}`;
     const pod = cache.get(ref);
     if (!pod) return { status: 404, text: `Pod ${name} is not found` };
+    const unreadable = unreadableReason(pod);
+    if (unreadable !== undefined) return responseTo(notComputable(unreadable));
     // The decision can wait for the images.
     const candidate = checkPod(pod, node, { images: false });
     if (isRefusal(candidate)) return responseTo(candidate);

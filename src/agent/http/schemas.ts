@@ -99,7 +99,7 @@ const update = object({
   ...daemonSetRef,
   apiVersion: text('Of the DaemonSet.'),
   pod: nullable(text('The pod on this node.')),
-  state: oneOf('current', 'available', 'postponed', 'rejected', 'queued', 'updating', 'failed', 'halted'),
+  state: oneOf('current', 'available', 'postponed', 'rejected', 'queued', 'updating', 'failed', 'halted', 'unknown'),
   reason: text('CamelCase.'),
   message: text('One sentence for the owner of the device.'),
   running: object({ revision, images, ready: { type: 'boolean' } }),

@@ -246,6 +246,17 @@ export const createImagePulls = (options: ImagePullsOptions): ImagePulls => {
     void find();
   };
 
+  const followOne = (pod: Pod, targetOf: TargetOf): void => {
+    const uid = pod.metadata?.uid ?? '';
+    const now = seenOf(pod);
+    // The watch may not have delivered our own last write yet.
+    if (isOlder(now.resourceVersion, seen.get(uid)?.resourceVersion ?? '')) return;
+    seen.set(uid, now);
+    const job = jobs.get(uid);
+    if (!job) resume(pod, now.condition, targetOf);
+    else if (isSuperseded(job, pod)) job.cancel.abort(new Error('the pod is terminating or has another target'));
+  };
+
   const follow = (pods: readonly Pod[], targetOf: TargetOf): void => {
     latest = { pods, targetOf };
     const present = new Set(pods.map(({ metadata }) => metadata?.uid ?? ''));
@@ -255,14 +266,12 @@ export const createImagePulls = (options: ImagePullsOptions): ImagePulls => {
     for (const uid of resumeFailures.keys()) if (!present.has(uid)) resumeFailures.delete(uid);
 
     for (const pod of pods) {
-      const uid = pod.metadata?.uid ?? '';
-      const now = seenOf(pod);
-      // The watch may not have delivered our own last write yet.
-      if (isOlder(now.resourceVersion, seen.get(uid)?.resourceVersion ?? '')) continue;
-      seen.set(uid, now);
-      const job = jobs.get(uid);
-      if (!job) resume(pod, now.condition, targetOf);
-      else if (isSuperseded(job, pod)) job.cancel.abort(new Error('the pod is terminating or has another target'));
+      try {
+        followOne(pod, targetOf);
+      } catch (error) {
+        // The other pods' pulls go on.
+        env.log.error('failed to follow the image pulls of a pod', { pod: pod.metadata?.name, error });
+      }
     }
   };
 

@@ -7,6 +7,7 @@ import { eventually } from '../../../test/support/index.ts';
 import { type KubeClient, KubeError, pods } from '../../kube/index.ts';
 import { createVirtualClock, silentLogger, sleep } from '../../runtime/index.ts';
 import { createApiServer, createInProcessClient } from '../../sim/index.ts';
+import { createTroubles } from '../troubles.ts';
 import { createPodCache, type PodCache } from './index.ts';
 
 const podOn = (node: string, name: string, namespace = 'default'): object => ({
@@ -62,7 +63,7 @@ describe('the pod cache', () => {
     const start = (
       options: { namespaces?: readonly string[] } = {},
     ): { cache: PodCache; stop: () => Promise<void> } => {
-      const cache = createPodCache({ client, env, node: 'node-1', dir, ...options });
+      const cache = createPodCache({ client, env, node: 'node-1', dir, troubles: createTroubles(env.log), ...options });
       const ended = new AbortController();
       const running = cache.run(ended.signal);
       const stop = async (): Promise<void> => {
@@ -115,7 +116,7 @@ describe('the pod cache', () => {
         }
       },
     };
-    const cache = createPodCache({ client: gone, env, node: 'node-1', dir });
+    const cache = createPodCache({ client: gone, env, node: 'node-1', dir, troubles: createTroubles(env.log) });
     const ended = new AbortController();
     const running = cache.run(ended.signal);
     stops.push(() => {
@@ -212,7 +213,8 @@ describe('the pod cache', () => {
     const first = start();
     await clock.advance(10);
     await first.stop();
-    assert.deepEqual(createPodCache({ client, env, node: 'node-2', dir }).list(), []);
+    const troubles = createTroubles(env.log);
+    assert.deepEqual(createPodCache({ client, env, node: 'node-2', dir, troubles }).list(), []);
   });
 
   it('detects by itself that a silent connection has recovered', async () => {

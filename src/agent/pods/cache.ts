@@ -10,11 +10,15 @@ import {
   type Reflector,
 } from '../../kube/index.ts';
 import { type Env, sleep } from '../../runtime/index.ts';
+import { createListeners } from '../listeners.ts';
+import { createProjector, type Kept } from '../projector.ts';
 import { createStateFile, type StateFiles } from '../storage/index.ts';
+import type { Troubles } from '../troubles.ts';
 import type { PodRef } from '../types.ts';
 import { type ApiConnection, createApiConnection } from './api-connection.ts';
 import { createCacheAge, type SavedCacheAge, TICK_MS } from './cache-age.ts';
 import { sanitizePod } from './sanitize.ts';
+import { unreadablePod } from './unreadable.ts';
 
 export interface PodCacheOptions {
   client: Pick<KubeClient, 'list' | 'watch'>;
@@ -27,9 +31,14 @@ export interface PodCacheOptions {
   dir: string;
   /** Default: the machine's file system. */
   files?: StateFiles | undefined;
+  /** Where pods that cannot be read are reported. */
+  troubles: Pick<Troubles, 'report' | 'clear'>;
 }
 
-/** The sanitized pods of this node (see `sanitizePod`), in memory and on disk. */
+/**
+ * The sanitized pods of this node (see `sanitizePod`), in memory and on disk. In the place of one that cannot be read is an
+ * `unreadablePod`.
+ */
 export interface PodCache {
   /** Watches until `signal` aborts, then writes pending changes. Call it once. */
   run(signal: AbortSignal): Promise<void>;
@@ -79,15 +88,14 @@ const parseSnapshot =
   };
 
 /** Reads the copy on disk synchronously. */
-export const createPodCache = ({ client, env, node, namespaces, dir, files }: PodCacheOptions): PodCache => {
+export const createPodCache = (options: PodCacheOptions): PodCache => {
+  const { client, env, node, namespaces, dir, files, troubles } = options;
   const kind = { dir, name: 'pods.json', env, parse: parseSnapshot(node) };
   const file = createStateFile<Snapshot>({ ...kind, ...(files && { files }) });
   const saved = file.initial;
   const age = createCacheAge(env.clock, saved?.contact);
-  const listeners = new Set<() => void>();
-  const changed = (): void => {
-    for (const listener of listeners) listener();
-  };
+  const listeners = createListeners(env.log, 'the pod cache');
+  const changed = (): void => listeners.notify();
   const connection = createApiConnection(env.clock, changed, () => age.reset());
   let running: AbortSignal | undefined;
   let probing = false;
@@ -143,6 +151,15 @@ export const createPodCache = ({ client, env, node, namespaces, dir, files }: Po
     file.save(snapshot);
     changed();
   };
+  const projector = createProjector<Pod, Pod>({
+    env,
+    project: sanitizePod,
+    onFailure: (key, pod, error, known) => unreadablePod(pod, troubles.report('pod', key, error), known),
+    onSuccess(key, healed) {
+      troubles.clear('pod', key);
+      if (healed) onEvent();
+    },
+  });
   /** Replaces the copy from disk only once every watch is synced: a partial list would hide pods. */
   const onSynced = (namespace: string): void => {
     unsynced.delete(namespace);
@@ -154,20 +171,26 @@ export const createPodCache = ({ client, env, node, namespaces, dir, files }: Po
 
   const watched = namespaces ?? [''];
   const unsynced = new Set(watched);
-  const reflectors: Reflector<Pod>[] = watched.map((namespace) =>
-    createReflector<Pod, Pod>({
+  const onRemove = (key: string): void => {
+    projector.forget(key);
+    onEvent();
+  };
+  const reflectors: Reflector<Kept<Pod>>[] = watched.map((namespace) =>
+    createReflector<Pod, Kept<Pod>>({
       client: connection.observe(namespace, client),
       env,
       resource: pods,
       ...(namespace === '' ? {} : { namespace }),
       fieldSelector: `spec.nodeName=${node}`,
-      project: sanitizePod,
-      handlers: [{ upsert: onEvent, remove: onEvent, synced: () => onSynced(namespace) }],
+      project: (pod, known) => projector.project(keyOf(pod), pod, known),
+      handlers: [{ upsert: onEvent, remove: onRemove, synced: () => onSynced(namespace) }],
     }),
   );
 
   const list = (): Pod[] =>
-    fromDisk ? [...fromDisk.values()] : reflectors.flatMap((reflector) => [...reflector.store.values()]);
+    fromDisk
+      ? [...fromDisk.values()]
+      : reflectors.flatMap((reflector) => [...reflector.store.values()].map(({ value }) => value));
 
   const latestVersion = (): string => {
     if (fromDisk) return saved?.resourceVersion ?? '';
@@ -185,6 +208,7 @@ export const createPodCache = ({ client, env, node, namespaces, dir, files }: Po
       running = signal;
       await Promise.all(reflectors.map((reflector) => reflector.run(signal)));
       ticking.cancel();
+      projector.stop();
       // So that the next start notices a clock that is set back while the device is off.
       if (age.saved() !== undefined) file.save(snapshot);
       await file.flush().catch((error: unknown) => env.log.error('failed to save the pod cache', { error }));
@@ -194,8 +218,8 @@ export const createPodCache = ({ client, env, node, namespaces, dir, files }: Po
       const key = `${ref.namespace}/${ref.name}`;
       if (fromDisk) return fromDisk.get(key);
       for (const reflector of reflectors) {
-        const pod = reflector.store.get(key);
-        if (pod) return pod;
+        const kept = reflector.store.get(key);
+        if (kept) return kept.value;
       }
       return undefined;
     },
@@ -207,9 +231,6 @@ export const createPodCache = ({ client, env, node, namespaces, dir, files }: Po
     connectedSince: () => connection.since,
     lastContact: () => age.lastContactAt(),
     connection: { answered: () => connection.answered(), failed: onFailed },
-    onChange(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    onChange: (listener) => listeners.add(listener),
   };
 };

@@ -1,1 +1,2 @@
 export { createPodCache, type PodCache, type PodCacheOptions } from './cache.ts';
+export { unreadableReason } from './unreadable.ts';

@@ -9,6 +9,7 @@ import {
   type EventInput,
   type KubeClient,
   KubeError,
+  type KubeObject,
   pods,
 } from '../../kube/index.ts';
 import { announcementPatch, type NeedUpgradeReason, needUpgradeOf } from '../../rollout/index.ts';
@@ -69,6 +70,9 @@ export const createTestbed = async (options: { node?: string } = {}) => {
   const calls: { verb: Verb; plural: string; name: string; options?: unknown }[] = [];
   const events: EventInput[] = [];
   let cut = false;
+  /** Makes what the agents receive of an object odd, or throw when it is read. */
+  const odd: { receive: (object: KubeObject) => KubeObject } = { receive: (object) => object };
+  const received = <T>(object: T): T => odd.receive(object as KubeObject) as T;
 
   /** The client of one agent process: it fails once the process has stopped. */
   const clientOf = (life: AbortSignal): KubeClient => {
@@ -119,17 +123,22 @@ export const createTestbed = async (options: { node?: string } = {}) => {
     return {
       ...direct,
       get: (resource, ref, sent) =>
-        request('get', resource.plural, ref.name, sent, () => direct.get(resource, ref, sent)),
+        request('get', resource.plural, ref.name, sent, async () => received(await direct.get(resource, ref, sent))),
       patch: (resource, ref, body, sent) =>
         request('patch', resource.plural, ref.name, sent, () => direct.patch(resource, ref, body, sent)),
       delete: (resource, ref, sent) =>
         request('delete', resource.plural, ref.name, sent, () => direct.delete(resource, ref, sent)),
-      list: (resource, sent) => (cut ? broken() : direct.list(resource, sent)),
+      async list(resource, sent) {
+        if (cut) broken();
+        const page = await direct.list(resource, sent);
+        return { ...page, items: page.items.map(received) };
+      },
       async *watch(resource, sent = {}) {
         if (cut) broken();
         const end = AbortSignal.any([life, linkLife.signal, ...(sent.signal ? [sent.signal] : [])]);
         try {
-          yield* direct.watch(resource, { ...sent, signal: end });
+          for await (const event of direct.watch(resource, { ...sent, signal: end }))
+            yield event.type === 'BOOKMARK' ? event : { ...event, object: received(event.object) };
         } catch (error) {
           if (linkLife.signal.aborted || cut) throw new KubeError('Transport', 'the link broke');
           throw error;
@@ -280,28 +289,28 @@ export const createTestbed = async (options: { node?: string } = {}) => {
     if (resource.plural === 'pods' || resource.plural === 'controllerrevisions') announce();
   });
 
-  const template = (image: string): object => ({
-    metadata: { labels: { app: 'app' } },
+  const template = (image: string, name = 'app'): object => ({
+    metadata: { labels: { app: name } },
     spec: { containers: [{ name: 'app', image }] },
   });
-  const deploy = (annotations: Record<string, string> = {}): void => {
+  const deploy = (annotations: Record<string, string> = {}, name = 'app'): void => {
     apiServer.create<object>(daemonSets, {
       apiVersion: 'apps/v1',
       kind: 'DaemonSet',
       metadata: {
-        name: 'app',
+        name,
         namespace: 'default',
         annotations: { 'apps.openyurt.io/update-strategy': 'ota', ...annotations },
       },
       spec: {
-        selector: { matchLabels: { app: 'app' } },
+        selector: { matchLabels: { app: name } },
         updateStrategy: { type: 'OnDelete' },
-        template: template('app:v1'),
+        template: template('app:v1', name),
       },
     });
   };
-  const patchDaemonSet = (body: object): void => {
-    apiServer.patch(daemonSets, { namespace: 'default', name: 'app' }, body, { type: 'merge' });
+  const patchDaemonSet = (body: object, name = 'app'): void => {
+    apiServer.patch(daemonSets, { namespace: 'default', name }, body, { type: 'merge' });
   };
   const here = (): readonly Pod[] => apiServer.list<Pod>(pods, { fieldSelector: `spec.nodeName=${node}` });
 
@@ -312,6 +321,7 @@ export const createTestbed = async (options: { node?: string } = {}) => {
     cluster,
     calls,
     faults,
+    odd,
     events,
     images,
     runtime,
@@ -330,7 +340,8 @@ export const createTestbed = async (options: { node?: string } = {}) => {
     },
     deploy,
     patchDaemonSet,
-    setImage: (image: string): void => patchDaemonSet({ spec: { template: template(image) } }),
+    setImage: (image: string, name = 'app'): void =>
+      patchDaemonSet({ spec: { template: template(image, name) } }, name),
     /** Withholds the new version from this device for this reason; undefined offers it again. */
     withhold: (reason: NeedUpgradeReason | undefined): void => {
       withheld = reason;

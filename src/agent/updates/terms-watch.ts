@@ -1,7 +1,9 @@
 import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
-import { createReflector, defineResource, type KubeClient, type Resource } from '../../kube/index.ts';
+import { createReflector, defineResource, type KubeClient, keyOf, type Resource } from '../../kube/index.ts';
 import { readOtaTerms } from '../../rollout/index.ts';
 import type { Env } from '../../runtime/index.ts';
+import { createProjector, type Kept } from '../projector.ts';
+import type { Troubles } from '../troubles.ts';
 import { groupOf, isAdvanced, type Owner } from './announcement.ts';
 import { refKey, type Terms } from './record.ts';
 
@@ -34,30 +36,51 @@ export interface TermsWatch {
   stop(): Promise<void>;
 }
 
-export const createTermsWatch = (
-  client: Pick<KubeClient, 'list' | 'watch'>,
-  env: Env,
-  onTerms: (owner: Owner, terms: Terms) => void,
-): TermsWatch => {
+export interface TermsWatchOptions {
+  client: Pick<KubeClient, 'list' | 'watch'>;
+  env: Env;
+  /** Where terms that cannot be read are reported. */
+  troubles: Pick<Troubles, 'report' | 'clear'>;
+  /** Called with `undefined` while the terms cannot be read. */
+  onTerms: (owner: Owner, terms: Terms | undefined) => void;
+}
+
+export const createTermsWatch = ({ client, env, troubles, onTerms }: TermsWatchOptions): TermsWatch => {
   const watched = new Map<string, { end: AbortController; running: Promise<void> }>();
 
   const start = (owner: Owner): { end: AbortController; running: Promise<void> } => {
     const end = new AbortController();
-    const reflector = createReflector<DaemonSet, Terms>({
+    const projector = createProjector<DaemonSet, Terms | undefined>({
+      env,
+      project: (daemonSet) => termsOf(daemonSet, owner),
+      onFailure(key, _daemonSet, error) {
+        troubles.report('terms', key, error, owner);
+        return undefined;
+      },
+      onSuccess(key, healed) {
+        troubles.clear('terms', key);
+        const kept = reflector.store.get(key);
+        if (healed && kept) onTerms(owner, kept.value);
+      },
+    });
+    const reflector = createReflector<DaemonSet, Kept<Terms | undefined>>({
       client,
       env,
       resource: daemonSetsAt(owner.apiVersion),
       namespace: owner.namespace,
       fieldSelector: `metadata.name=${owner.daemonSet}`,
-      project: (daemonSet) => termsOf(daemonSet, owner),
+      project: (daemonSet, known) => projector.project(keyOf(daemonSet), daemonSet, known),
       handlers: [
         {
-          upsert: (_key, terms) => onTerms(owner, terms),
-          remove: () => onTerms(owner, { ota: false, deadline: undefined }),
+          upsert: (_key, kept) => onTerms(owner, kept.value),
+          remove(key) {
+            projector.forget(key);
+            onTerms(owner, { ota: false, deadline: undefined });
+          },
         },
       ],
     });
-    return { end, running: reflector.run(end.signal) };
+    return { end, running: reflector.run(end.signal).finally(() => projector.stop()) };
   };
 
   return {

@@ -16,6 +16,7 @@ const TONES: Readonly<Record<Update['state'], string>> = {
   updating: 'ask',
   failed: 'bad',
   halted: 'rest',
+  unknown: 'bad',
 };
 
 /**

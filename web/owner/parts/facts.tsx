@@ -42,7 +42,9 @@ export const Versions = ({ store, update }: { store: Store; update: Update }) =>
     return (
       <>
         {changes.length > 0 && <Installed store={store} changes={changes} />}
-        {state !== 'current' && target.images === null && <p class="note">{text.app.newUnknown}</p>}
+        {state !== 'current' && state !== 'unknown' && target.images === null && (
+          <p class="note">{text.app.newUnknown}</p>
+        )}
       </>
     );
   }
@@ -56,6 +58,9 @@ export const Versions = ({ store, update }: { store: Store; update: Update }) =>
   );
 };
 
+/** Nothing is offered, so that nobody has to know how new it is. */
+const SETTLED: ReadonlySet<Update['state']> = new Set(['current', 'updating', 'failed', 'unknown']);
+
 /** Details of the state in addition to its badge. */
 export const Remarks = ({ store, update }: { store: Store; update: Update }) => {
   const { text } = store;
@@ -63,7 +68,7 @@ export const Remarks = ({ store, update }: { store: Store; update: Update }) => 
   const say = (at: string): string => store.moments.value.say(Date.parse(at));
   const done = state === 'current' ? store.doneAt(update) : Number.NaN;
   const tried = decision?.state === 'refused' && state !== 'current';
-  const published = state === 'current' || state === 'updating' || state === 'failed' ? null : target.publishedAt;
+  const published = SETTLED.has(state) ? null : target.publishedAt;
   return (
     <>
       {published !== null && <p class="note">{text.app.published(say(published))}</p>}
@@ -79,9 +84,15 @@ export const Remarks = ({ store, update }: { store: Store; update: Update }) => 
           {text.app.halted} {text.app.haltedHelp}
         </p>
       )}
+      {state === 'unknown' && (
+        <p>
+          {text.app.unknown} {text.app.unknownHelp}
+          {decision?.state === 'open' && ` ${text.app.unknownKept}`}
+        </p>
+      )}
       {tried && <p class="note">{text.app.lastTry}</p>}
-      {update.pod === null && state !== 'updating' && <p class="note">{text.app.absent}</p>}
-      {update.pod !== null && !running.ready && state !== 'updating' && state !== 'failed' && (
+      {update.pod === null && state !== 'updating' && state !== 'unknown' && <p class="note">{text.app.absent}</p>}
+      {update.pod !== null && !running.ready && state !== 'updating' && state !== 'failed' && state !== 'unknown' && (
         <p class="note">{text.app.notRunning}</p>
       )}
     </>

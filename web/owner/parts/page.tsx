@@ -13,12 +13,13 @@ import { Icon } from './icon.tsx';
 const RANK: Readonly<Record<Update['state'], number>> = {
   available: 0,
   failed: 1,
-  updating: 2,
-  queued: 3,
-  postponed: 4,
-  halted: 5,
-  rejected: 6,
-  current: 7,
+  unknown: 2,
+  updating: 3,
+  queued: 4,
+  postponed: 5,
+  halted: 6,
+  rejected: 7,
+  current: 8,
 };
 
 /**

@@ -72,6 +72,7 @@ export const de: Text = {
     updating: 'Läuft gerade',
     failed: 'Problem',
     halted: 'Zurückgezogen',
+    unknown: 'Unklar',
   },
 
   app: {
@@ -92,6 +93,10 @@ export const de: Text = {
       'Bitte sagen Sie Ihrem Administrator Bescheid. Sie werden wieder gefragt, wenn es eine bessere Version gibt.',
     halted: 'Diese Version wurde gestoppt, weil sie auf anderen Geräten Probleme gemacht hat.',
     haltedHelp: 'Sie müssen nichts tun: Die installierte Version bleibt, bis es eine bessere gibt.',
+    unknown:
+      'Dieses Gerät kann im Moment nicht feststellen, wie es um diese App steht. Deshalb wird nichts aktualisiert.',
+    unknownHelp: 'Es versucht es von selbst wieder. Wenn das so bleibt, sagen Sie bitte Ihrem Administrator Bescheid.',
+    unknownKept: 'Ihre Entscheidung bleibt gespeichert.',
     lastTry: 'Der letzte Versuch hat nicht geklappt.',
     details: 'Technische Angaben',
     detail: {

@@ -76,6 +76,7 @@ export const en = {
     updating: 'Updating',
     failed: 'Problem',
     halted: 'Withdrawn',
+    unknown: 'Unclear',
   },
 
   app: {
@@ -95,6 +96,9 @@ export const en = {
     failedHelp: 'Please tell your administrator. You will be asked again when there is a better version.',
     halted: 'This version was stopped because it caused trouble on other devices.',
     haltedHelp: 'You do not have to do anything: the installed version stays until a better one is published.',
+    unknown: 'This device cannot tell at the moment what the state of this app is, so nothing is updated.',
+    unknownHelp: 'It tries again by itself. If this stays, please tell your administrator.',
+    unknownKept: 'Your decision is kept.',
     lastTry: 'The last attempt did not work.',
     details: 'Technical details',
     detail: {

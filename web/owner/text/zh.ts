@@ -71,6 +71,7 @@ export const zh: Text = {
     updating: '正在更新',
     failed: '有问题',
     halted: '已撤回',
+    unknown: '状态不明',
   },
 
   app: {
@@ -90,6 +91,9 @@ export const zh: Text = {
     failedHelp: '请通知管理员。有更好的版本时会再次询问您。',
     halted: '这个版本在其他设备上出了问题，已被停用。',
     haltedHelp: '您不需要做任何事：在更好的版本发布之前，会保留已安装的版本。',
+    unknown: '设备暂时无法确定这个应用的状态，因此不会进行更新。',
+    unknownHelp: '设备会自动重试。如果一直这样，请告诉管理员。',
+    unknownKept: '您的决定已保留。',
     lastTry: '上次尝试没有成功。',
     details: '技术信息',
     detail: {

@@ -42,6 +42,7 @@ const WAITS: Readonly<Record<Update['reason'], Wait>> = {
   OtherOwner: RETRIED,
   NotDurable: RETRIED,
   Unsettled: RETRIED,
+  NotComputable: RETRIED,
   Refused: RETRIED,
   // Not of an update that waits.
   CrashLoop: 'start',

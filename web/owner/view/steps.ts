@@ -47,6 +47,7 @@ const positionOf = (update: Update, sinceDoneMs: number): Position | undefined =
     case 'postponed':
     case 'rejected':
     case 'halted':
+    case 'unknown':
       return undefined;
   }
 };
