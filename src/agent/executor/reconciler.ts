@@ -43,6 +43,8 @@ export interface Reconciler {
 
 const BACKOFF: BackoffOptions = { baseMs: 1_000, maxMs: 300_000 };
 const FAILURE_RETRY_MS = 10_000;
+/** Timers do not follow a clock that is set: a window may have opened long before they fire. */
+const LONGEST_WAIT_MS = 30_000;
 /** Refusals that indicate a problem and are recorded as Events. */
 const WITH_EVENT: ReadonlySet<RefusalCode> = new Set([
   'Refused',
@@ -315,7 +317,8 @@ export const createReconciler = (options: ReconcilerOptions): Reconciler => {
     const { promise, resolve } = Promise.withResolvers<void>();
     wake = resolve;
     const onAbort = (): void => resolve();
-    const timer = at === Number.POSITIVE_INFINITY ? undefined : env.clock.timer(at - env.clock.now(), resolve);
+    const waitMs = Math.min(at - env.clock.now(), LONGEST_WAIT_MS);
+    const timer = at === Number.POSITIVE_INFINITY ? undefined : env.clock.timer(waitMs, resolve);
     signal.addEventListener('abort', onAbort, { once: true });
     await promise;
     signal.removeEventListener('abort', onAbort);

@@ -13,7 +13,7 @@ import {
   pods,
 } from '../../kube/index.ts';
 import { announcementPatch, type NeedUpgradeReason, needUpgradeOf } from '../../rollout/index.ts';
-import { createLogger, createVirtualClock, silentLogger, systemClock } from '../../runtime/index.ts';
+import { type Clock, createLogger, createVirtualClock, silentLogger, systemClock } from '../../runtime/index.ts';
 import { createEmbeddedCluster, createInProcessClient } from '../../sim/index.ts';
 import { type Agent, createAgent } from '../agent.ts';
 import type { Refusal } from '../executor/refusal.ts';
@@ -59,8 +59,11 @@ export const createTestbed = async (options: { node?: string } = {}) => {
           now: () => clock.now(),
           level: 'debug',
         });
-  const env = { clock, random, log };
-  const cluster = createEmbeddedCluster({ env: { ...env, log: silentLogger } });
+  /** How far the device's clock is set ahead; timers do not follow a clock that is set. */
+  const wrong = { ms: 0 };
+  const deviceClock: Clock = { now: () => clock.now() + wrong.ms, timer: (ms, fire) => clock.timer(ms, fire) };
+  const env = { clock: deviceClock, random, log };
+  const cluster = createEmbeddedCluster({ env: { clock, random, log: silentLogger } });
   const { apiServer } = cluster;
   const direct = createInProcessClient(apiServer);
   for (const name of ['node-1', 'node-2']) cluster.addNode(name);
@@ -226,7 +229,7 @@ export const createTestbed = async (options: { node?: string } = {}) => {
       lives.delete(before);
     }
     const end = new AbortController();
-    const decisions = createMemoryDecisionStore(() => clock.now(), own);
+    const decisions = createMemoryDecisionStore(() => deviceClock.now(), own);
     const agent: Agent = createAgent({
       client: clientOf(end.signal),
       env,
@@ -316,6 +319,10 @@ export const createTestbed = async (options: { node?: string } = {}) => {
 
   return {
     clock,
+    /** Sets the device's clock forward, or back. */
+    setClock(byMs: number): void {
+      wrong.ms += byMs;
+    },
     env,
     apiServer,
     cluster,
