@@ -1,4 +1,8 @@
 import assert from 'node:assert/strict';
+import type { Event } from 'kubernetes-types/events/v1.d.ts';
+import { openDecisionStore } from '../../../src/agent/decisions/index.ts';
+import type { Choice } from '../../../src/agent/types.ts';
+import { silentLogger, systemClock } from '../../../src/runtime/index.ts';
 import { section } from '../kit/index.ts';
 import { announced, said, withOwner, writesOf } from './owner.ts';
 
@@ -9,6 +13,21 @@ const hoursFromNow = (from: number, to: number) => {
   const at = (hours: number): string => new Date(Date.now() + hours * 3_600_000).toISOString().slice(11, 16);
   return { type: 'window', from: at(from), to: at(to) };
 };
+
+const MINUTE_MS = 60_000;
+const DAY_MINUTES = 24 * 60;
+
+/** A zone, as an offset, whose clocks show this time at that moment. */
+const zoneWhere = (hour: number, minute: number, at: number): string => {
+  const utc = Math.floor(at / MINUTE_MS) % DAY_MINUTES;
+  const ahead = (hour * 60 + minute - utc + DAY_MINUTES) % DAY_MINUTES;
+  const offset = ahead > DAY_MINUTES / 2 ? ahead - DAY_MINUTES : ahead;
+  const two = (value: number): string => String(value).padStart(2, '0');
+  return `${offset < 0 ? '-' : '+'}${two(Math.floor(Math.abs(offset) / 60))}:${two(Math.abs(offset) % 60)}`;
+};
+
+/** Sunday first, as `getUTCDay` counts. */
+const weekdays = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
 
 /** What an owner decides through the agent's own API. */
 export const decisionRules = section('Decisions of the owner', (rule) => {
@@ -34,6 +53,106 @@ export const decisionRules = section('Decisions of the owner', (rule) => {
         await owner.untilShown('current');
         const over = await owner.decide({ revision, decision: 'approve' });
         assert.equal(over.status, 409, over.text);
+      });
+    },
+    { nodes: 1 },
+  );
+
+  rule(
+    'for a window wait, say until when, and are carried out in the minute in which it opens, also past midnight',
+    async (c) => {
+      const pod = await announced(c);
+      // The agent starts, and the owner decides, before.
+      const opensAt = Math.ceil((Date.now() + 20_000) / MINUTE_MS) * MINUTE_MS;
+      await withOwner(c, { args: [`--time-zone=${zoneWhere(23, 59, opensAt)}`] }, async (owner) => {
+        const { revision } = (await owner.untilShown('available')).target;
+        const when = { type: 'window', from: '23:59', to: '00:09' };
+        const kept = await owner.decide({ revision, decision: 'approve', when });
+        assert.equal(kept.status, 202, kept.text);
+        const { reason, message } = await owner.untilShown('queued');
+        assert.equal(reason, 'OutsideWindow');
+        assert.match(message, /between 23:59 and 00:09/);
+        assert.ok(Date.now() < opensAt, 'decided before the window opens');
+        await c.untilRunning('app:v2', undefined, 180_000);
+        const writes = await writesOf(c, owner);
+        assert.deepEqual(writes.map(said), [`delete pods ${pod}: 200`]);
+        const late = (writes[0]?.receivedAt ?? 0) - opensAt;
+        assert.ok(late >= 0 && late < 30_000, `${late} ms after it opened`);
+      });
+    },
+    { nodes: 1 },
+  );
+
+  rule(
+    'for a window past midnight count its days by the evening, and its end by the morning',
+    async (c) => {
+      const pod = await announced(c);
+      const startedAt = Date.now();
+      const zone = zoneWhere(0, 10, startedAt);
+      const offsetMs = (Number(zone.slice(1, 3)) * 60 + Number(zone.slice(4))) * MINUTE_MS * (zone[0] === '-' ? -1 : 1);
+      const today = new Date(startedAt + offsetMs).getUTCDay();
+      await withOwner(c, { args: [`--time-zone=${zone}`] }, async (owner) => {
+        const { revision } = (await owner.untilShown('available')).target;
+        const decide = async (to: string, days: readonly (string | undefined)[]): Promise<void> => {
+          const when = { type: 'window', from: '23:30', to, days };
+          const kept = await owner.decide({ revision, decision: 'approve', when });
+          assert.equal(kept.status, 202, kept.text);
+        };
+        for (const [to, days] of [
+          // It has ended.
+          ['00:05', weekdays],
+          // It opens this evening, and opened on every evening but the last one.
+          ['00:50', weekdays.filter((_, day) => day !== (today + 6) % 7)],
+        ] as const) {
+          await decide(to, days);
+          assert.equal((await owner.untilShown('queued')).reason, 'OutsideWindow', to);
+          await c.expectNoUpdatesFor(2);
+          assert.deepEqual(await writesOf(c, owner), []);
+        }
+        await decide('00:50', [weekdays[(today + 6) % 7]]);
+        await c.untilRunning('app:v2');
+        assert.deepEqual((await writesOf(c, owner)).map(said), [`delete pods ${pod}: 200`]);
+      });
+    },
+    { nodes: 1 },
+  );
+
+  rule(
+    'of a later version of the agent, which this one cannot compute, are kept, reported and not carried out',
+    async (c) => {
+      const pod = await announced(c);
+      await withOwner(c, { args: ['--metrics-bind-address=127.0.0.1:0'] }, async (owner) => {
+        const { revision } = (await owner.untilShown('available')).target;
+        await owner.onDisk(pod);
+        await owner.powerCut(async (dir) => {
+          const env = { clock: systemClock, random: Math.random, log: silentLogger };
+          const decisions = await openDecisionStore({ dir, env });
+          const choice = { choice: 'approve', when: { type: 'full moon' } } as unknown as Choice;
+          const by = { identity: 'uid:0', via: 'loopback' } as const;
+          const input = { namespace: c.namespace, daemonSet: 'app', revision, choice, by, fromRevision: null };
+          await decisions.decide(input);
+          await decisions.close();
+        });
+        const { reason, message } = await owner.untilShown('unknown');
+        assert.equal(reason, 'NotComputable');
+        assert.match(message, /nothing is done: when to carry out the decision is not known: .*full moon/);
+        await c.until('an Event says so', async () => {
+          const { items } = await c.api.get<{ items: Event[] }>(
+            `/apis/events.k8s.io/v1/namespaces/${c.namespace}/events`,
+          );
+          return items.some((event) => event.reason === 'UpdateNotComputable' && event.note?.includes('full moon'));
+        });
+        const [, address] = /"serving metrics","address":"([^"]+)"/.exec(await owner.agent.log()) ?? [];
+        const metrics = await (await fetch(`http://${address}/metrics`)).text();
+        assert.match(metrics, /^edgeset_agent_updates\{state="unknown"\} 1$/m);
+        assert.match(metrics, /^edgeset_agent_not_computable\{part="view"\} 1$/m);
+        await c.expectNoUpdatesFor(12);
+        assert.deepEqual(await writesOf(c, owner), []);
+        assert.ok((await owner.history()).includes('uid:0 Approved'));
+        const now = await owner.decide({ revision, decision: 'approve' });
+        assert.equal(now.status, 202, now.text);
+        await c.untilRunning('app:v2');
+        assert.deepEqual((await writesOf(c, owner)).map(said), [`delete pods ${pod}: 200`]);
       });
     },
     { nodes: 1 },

@@ -38,8 +38,8 @@ export interface Owner {
   history(): Promise<string[]>;
   /** Resolves when what the agent shows of this pod would survive a power cut: it writes a moment after a change. */
   onDisk(pod: string): Promise<void>;
-  /** Ends the agent as a power cut does and starts it again, with what it has on its disk. */
-  powerCut(): Promise<void>;
+  /** Ends the agent as a power cut does and starts it again, with what it has on its disk, or what `change` makes of it. */
+  powerCut(change?: (stateDir: string) => Promise<void>): Promise<void>;
 }
 
 export interface OwnerOptions {
@@ -112,9 +112,10 @@ export const withOwner = async (
         return (await Promise.all(texts)).some((text) => text.includes(pod));
       });
     },
-    async powerCut() {
+    async powerCut(change) {
       agent.kill('SIGKILL');
       await agent.exit;
+      await change?.(agent.stateDir);
       agent = await start(agent.stateDir);
     },
   };
