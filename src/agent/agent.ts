@@ -152,7 +152,16 @@ export const createAgent = (options: AgentOptions): Agent => {
     troubles,
     problemOf,
   });
-  const imageRequests = createImageRequests({ client, env, cache, liveReads, images, troubles, signal });
+  const imageRequests = createImageRequests({
+    client,
+    env,
+    cache,
+    liveReads,
+    images,
+    troubles,
+    retry: () => reconciler.trigger(),
+    signal,
+  });
 
   const listeners = createListeners(env.log, 'the agent');
   let notifying = false;
@@ -228,6 +237,7 @@ export const createAgent = (options: AgentOptions): Agent => {
           const refusal = await restriction.check(pod, { timeoutMs: PROVE_MS, signal });
           isProving = refusal?.code !== 'Disconnected';
         } catch (error) {
+          isProving = false;
           if (!signal.aborted) env.log.error('failed to check what restricts this agent', { error });
         }
       };

@@ -316,6 +316,9 @@ describe("an owner's decision", () => {
     };
     report('True', 'PullImageSuccess', 'older');
     await testbed.advance(100);
+    // Nothing but the time that passes tells the agent to try again.
+    for (let count = 0; count < 3; count += 1)
+      testbed.faults.push({ verb: 'get', plural: 'controllerrevisions', kind: 'refuse' });
     await decide(agent, approveNow);
     await testbed.advance(30_000);
     assert.deepEqual(testbed.images.requested, [`${testbed.ref().name}/${revision}`]);

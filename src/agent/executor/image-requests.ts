@@ -1,7 +1,7 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { controllerRevisions, isKubeError, type KubeClient } from '../../kube/index.ts';
 import { imageReadyOf, recordedTemplate } from '../../rollout/index.ts';
-import type { Env } from '../../runtime/index.ts';
+import { type BackoffOptions, backoffMs, type Env, sleep } from '../../runtime/index.ts';
 import type { ImagePulls, PullTarget } from '../images/index.ts';
 import type { PodCache } from '../pods/index.ts';
 import type { Troubles } from '../troubles.ts';
@@ -12,6 +12,8 @@ import type { LiveReads } from './live-reads.ts';
 import { patienceOf, type Waiting } from './patience.ts';
 import { disconnected, isRefusal, notComputable, responseTo } from './refusal.ts';
 
+const BACKOFF: BackoffOptions = { baseMs: 1_000, maxMs: 300_000 };
+
 export interface ImageRequestsOptions {
   client: Pick<KubeClient, 'get'>;
   env: Env;
@@ -20,6 +22,8 @@ export interface ImageRequestsOptions {
   images: Pick<ImagePulls, 'request'>;
   /** Where pods that cannot be checked are reported. */
   troubles: Pick<Troubles, 'report' | 'clear'>;
+  /** Called when a failed request of `refresh` is due again: nothing else may happen until then. */
+  retry: () => void;
   /** Aborts when the agent stops. */
   signal: AbortSignal;
 }
@@ -41,6 +45,7 @@ export const createImageRequests = (options: ImageRequestsOptions): ImageRequest
   const { client, env, cache, liveReads, images, troubles, signal } = options;
   const singleflight = createSingleflight<TextResponse>();
   const refreshed = new Set<string>();
+  const failures = new Map<string, number>();
 
   const readTarget = async (owner: Owner, hash: string, timeoutMs?: number): Promise<PullTarget | undefined> => {
     const ref = { namespace: owner.namespace, name: `${owner.daemonSet}-${hash}` };
@@ -109,14 +114,22 @@ export const createImageRequests = (options: ImageRequestsOptions): ImageRequest
       const send = async (): Promise<void> => {
         try {
           const { status, text } = await request(ref, 'decision');
-          if (status === 200) return;
+          if (status === 200) {
+            failures.delete(key);
+            return;
+          }
           env.log.warn('failed to request the images of an approved revision', { text });
         } catch (error) {
           if (!signal.aborted) env.log.error('failed to request images', { error });
         }
+        const failed = (failures.get(key) ?? 0) + 1;
+        failures.set(key, failed);
+        // Other changes do not repeat it earlier.
+        await sleep(env.clock, backoffMs(failed, BACKOFF, env.random), signal);
         refreshed.delete(key);
+        options.retry();
       };
-      void send();
+      send().catch(() => undefined);
     },
     async targetOf(pod, hash) {
       const owner = daemonSetOf(pod);
