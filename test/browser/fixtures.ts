@@ -219,6 +219,12 @@ export const scenes = {
     decision: decision(),
   }),
   halted: scene({ state: 'halted', reason: 'Halted', message: 'This version was stopped in the whole fleet.' }),
+  unknown: scene({
+    state: 'unknown',
+    reason: 'NotComputable',
+    message: 'The agent can not compute the state of this update, so nothing is done: pod ticketing-1 cannot be read.',
+    decision: decision(),
+  }),
   refused: scene({
     decision: { ...decision({ state: 'refused', result: 'The cluster refused to replace the app.' }), settledAt: NOW },
   }),

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Event } from 'kubernetes-types/events/v1.d.ts';
 import { openDecisionStore } from '../../../src/agent/decisions/index.ts';
-import type { Choice } from '../../../src/agent/types.ts';
 import { silentLogger, systemClock } from '../../../src/runtime/index.ts';
 import { section } from '../kit/index.ts';
 import { announced, said, withOwner, writesOf } from './owner.ts';
@@ -19,8 +18,8 @@ const DAY_MINUTES = 24 * 60;
 
 /** A zone, as an offset, whose clocks show this time at that moment. */
 const zoneWhere = (hour: number, minute: number, at: number): string => {
-  const utc = Math.floor(at / MINUTE_MS) % DAY_MINUTES;
-  const ahead = (hour * 60 + minute - utc + DAY_MINUTES) % DAY_MINUTES;
+  const minuteOfDay = Math.floor(at / MINUTE_MS) % DAY_MINUTES;
+  const ahead = (hour * 60 + minute - minuteOfDay + DAY_MINUTES) % DAY_MINUTES;
   const offset = ahead > DAY_MINUTES / 2 ? ahead - DAY_MINUTES : ahead;
   const two = (value: number): string => String(value).padStart(2, '0');
   return `${offset < 0 ? '-' : '+'}${two(Math.floor(Math.abs(offset) / 60))}:${two(Math.abs(offset) % 60)}`;
@@ -127,7 +126,7 @@ export const decisionRules = section('Decisions of the owner', (rule) => {
         await owner.powerCut(async (dir) => {
           const env = { clock: systemClock, random: Math.random, log: silentLogger };
           const decisions = await openDecisionStore({ dir, env });
-          const choice = { choice: 'approve', when: { type: 'full moon' } } as unknown as Choice;
+          const choice = { choice: 'approve', when: { type: 'full moon' } } as never;
           const by = { identity: 'uid:0', via: 'loopback' } as const;
           const input = { namespace: c.namespace, daemonSet: 'app', revision, choice, by, fromRevision: null };
           await decisions.decide(input);

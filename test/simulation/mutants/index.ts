@@ -1,3 +1,4 @@
+import { ofDevices } from './device.ts';
 import { kruise } from './kruise.ts';
 import { kubernetes } from './kubernetes.ts';
 import { liveness } from './liveness.ts';
@@ -16,6 +17,7 @@ export const mutants: readonly Mutant[] = [
   ...safety,
   ...liveness,
   ...own,
+  ...ofDevices,
   ...neighbours,
   ...stages,
 ];

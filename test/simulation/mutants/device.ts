@@ -1,0 +1,66 @@
+import type { Mutant } from './mutant.ts';
+import { test } from './plans.ts';
+
+/** Of the agent, about what it cannot compute and the time that it waits. */
+export const ofDevices: readonly Mutant[] = [
+  {
+    name: 'one-update-stops-all',
+    whose: 'S18',
+    story: 'an exception for one DaemonSet ends the pass over all that wait on the device',
+    breaks: [],
+    file: 'src/agent/executor/reconciler.ts',
+    find: '      const isDisk = error instanceof JournalError;',
+    replace: '      if (!(error instanceof JournalError)) throw error;\n      const isDisk = true;',
+    hunt: test('src/agent/executor/reconciler.test.ts'),
+  },
+  {
+    name: 'updates-a-pod-that-it-cannot-read',
+    whose: 'S18',
+    story: 'an agent updates a pod whose contents it could not read',
+    breaks: [],
+    file: 'src/agent/updates/tracker.ts',
+    find: 'if (reason !== undefined) throw new Error(',
+    replace: "if (reason === '') throw new Error(",
+    hunt: test('src/agent/not-computable.test.ts'),
+  },
+  {
+    name: 'acts-without-known-terms',
+    whose: 'S18',
+    story: 'terms of a DaemonSet that cannot be read count as those that were known before',
+    breaks: [],
+    file: 'src/agent/updates/tracker.ts',
+    find: 'if (terms === undefined) withoutTerms.set(key, owner.uid);',
+    replace: 'if (terms === undefined) return;',
+    hunt: test('src/agent/not-computable.test.ts'),
+  },
+  {
+    name: 'drops-a-change-during-a-failure',
+    whose: 'our own: lost wake-up',
+    story: 'a change that comes while the reconciler of an agent fails is noticed up to ten seconds later',
+    breaks: [],
+    file: 'src/agent/executor/reconciler.ts',
+    find: '      failed.set(key, { attempt: stateKey(tracked), nextAt, problem });',
+    replace: '      failed.set(key, { attempt: stateKey(tracked), nextAt, problem });\n      dirty = false;',
+    hunt: test('src/agent/executor/reconciler.test.ts'),
+  },
+  {
+    name: 'an-unknown-time-is-now',
+    whose: 'S18',
+    story: "an owner's decision for a time that the agent does not know is carried out at once",
+    breaks: [],
+    file: 'src/agent/decisions/next-step.ts',
+    find: "if (when.type === 'now' || when.type === 'safe')",
+    replace: "if (when.type !== 'window')",
+    hunt: test('src/agent/decisions/next-step.test.ts'),
+  },
+  {
+    name: 'sleeps-through-a-window',
+    whose: 'our own: clock',
+    story: 'a device whose clock is set forward waits for a window as long as it would have by the wrong clock',
+    breaks: [],
+    file: 'src/agent/executor/reconciler.ts',
+    find: 'const waitMs = Math.min(at - env.clock.now(), LONGEST_WAIT_MS);',
+    replace: 'const waitMs = at - env.clock.now();',
+    hunt: test('src/agent/executor/window.test.ts'),
+  },
+];
