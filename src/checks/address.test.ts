@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type AddressRules, chooseAddress, parseAddress } from './address.ts';
+import { type AddressRules, chooseAddress, parseAddress, shownAddress } from './address.ts';
+import { sayProblem } from './types.ts';
 
 const chosen = (address: string | undefined, clusterPlan: boolean, rules: Partial<AddressRules> = {}): string => {
   const result = chooseAddress(address, clusterPlan, { prometheusAddress: undefined, allowedAddresses: [], ...rules });
-  return result.ok ? `${result.address.origin}${result.address.path}` : `refused: ${result.problem}`;
+  return result.ok ? `${result.address.origin}${result.address.path}` : `refused: ${sayProblem(result)}`;
 };
 
 describe('parseAddress', () => {
@@ -35,7 +36,7 @@ describe('parseAddress', () => {
     it(`refuses "${text}", without its credentials`, () => {
       const parsed = parseAddress(text);
       assert.equal(parsed.ok, false);
-      assert.doesNotMatch(parsed.ok ? '' : parsed.problem, /secret/);
+      assert.doesNotMatch(parsed.ok ? '' : `${shownAddress(text)} ${sayProblem(parsed)}`, /secret/);
     });
 });
 
@@ -72,5 +73,5 @@ describe('a plan of a namespace', () => {
 it('a plan of the cluster asks whom it names, or the Prometheus of the manager', () => {
   assert.equal(chosen('http://anywhere:1', true), 'http://anywhere:1');
   assert.equal(chosen(undefined, true, { prometheusAddress: 'http://prom:9090' }), 'http://prom:9090');
-  assert.match(chosen(undefined, true), /set prometheus.address, or the manager's flag --prometheus-address/);
+  assert.match(chosen(undefined, true), /set it, or the manager's flag --prometheus-address/);
 });

@@ -1,3 +1,5 @@
+import type { Problem } from './types.ts';
+
 /** The address of a Prometheus: its origin, and the path under which it serves its API. */
 export interface Address {
   origin: string;
@@ -8,22 +10,23 @@ export interface Address {
 /** Encoded characters could be another path for a server that decodes them. */
 const PATH = /^(\/[\w.~-]+)*\/?$/;
 
-export type ParsedAddress = { ok: true; address: Address } | { ok: false; problem: string };
+export type ParsedAddress = { ok: true; address: Address } | ({ ok: false } & Problem);
 
-const bad = (problem: string): ParsedAddress => ({ ok: false, problem });
+const bad = (problem: string, cure: string): ParsedAddress => ({ ok: false, problem, cure });
 
-/** The problem says what is wrong with the text and how to put it right; it does not repeat credentials. */
 export const parseAddress = (text: string): ParsedAddress => {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:'))
-    return bad(
-      `${url?.password ? 'it' : `"${text}"`} is not an address: give one such as https://prometheus.example.org:9090`,
-    );
-  if (url.username !== '' || url.password !== '') return bad('it has credentials: put them into a Secret');
-  if (url.search !== '' || url.hash !== '') return bad(`"${text}" has a query or a fragment: remove it`);
-  if (!PATH.test(url.pathname)) return bad(`"${text}" has a path with characters other than letters, digits and -._~`);
+    return bad('is not an address', 'give one such as https://prometheus.example.org:9090');
+  if (url.username !== '' || url.password !== '') return bad('has credentials', 'put them into a Secret');
+  if (url.search !== '' || url.hash !== '') return bad('has a query or a fragment', 'remove it');
+  if (!PATH.test(url.pathname))
+    return bad('has a path with other characters than letters, digits and -._~', 'give another address');
   return { ok: true, address: { origin: url.origin, path: url.pathname.replace(/\/$/, '') } };
 };
+
+/** For messages, without credentials. */
+export const shownAddress = (text: string): string => text.replace(/^(\w+:\/*)?.*@/, '$1...@');
 
 /** Whether the address is the allowed one, or below its path. */
 const isWithin = ({ origin, path }: Address, allowed: Address): boolean =>
@@ -50,7 +53,8 @@ export const chooseAddress = (
   if (text === undefined)
     return prometheusAddress === undefined
       ? bad(
-          `there is no Prometheus to ask: ${clusterPlan ? "set prometheus.address, or the manager's flag" : "set the manager's flag"} --prometheus-address`,
+          'is not set, and the manager has no Prometheus of its own',
+          `set ${clusterPlan ? "it, or the manager's flag" : "the manager's flag"} --prometheus-address`,
         )
       : parseAddress(prometheusAddress);
   const parsed = parseAddress(text);
@@ -60,6 +64,7 @@ export const chooseAddress = (
   const isOwn = own.some(({ origin, path }) => origin === address.origin && path === address.path);
   if (isOwn || allowedAddresses.flatMap(known).some((allowed) => isWithin(address, allowed))) return parsed;
   return bad(
-    `plans of namespaces may not ask ${address.origin}${address.path}: add it to the manager's flag --allowed-check-addresses, or remove prometheus.address`,
+    'is not an address that plans of namespaces may ask',
+    "add it to the manager's flag --allowed-check-addresses, or remove it",
   );
 };

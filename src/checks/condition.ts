@@ -1,4 +1,5 @@
 import { type ASTNode, Environment, type ParseResult } from '@marcbachmann/cel-js';
+import type { Problem } from './types.ts';
 
 /** More samples are a query that forgot to aggregate, and their evaluation would take long. */
 export const MAX_SAMPLES = 100;
@@ -36,7 +37,7 @@ const forbidden = (node: ASTNode, inLoop = false): string | undefined => {
 
 export type Condition =
   | { ok: true; evaluate: (result: readonly number[]) => { value: boolean } | { problem: string } }
-  | { ok: false; problem: string };
+  | ({ ok: false } & Problem);
 
 /** The library's message, without its drawing of the place. */
 const reasonOf = (error: unknown): string => {
@@ -44,29 +45,32 @@ const reasonOf = (error: unknown): string => {
   return message.split('\n', 1)[0] ?? message;
 };
 
-const bad = (problem: string): Condition => ({ ok: false, problem });
+const bad = (problem: string, cure: string): Condition => ({ ok: false, problem, cure });
 
 /** Compiles a CEL expression over `result`, the list of a query's values. */
 export const compileCondition = (expression: string): Condition => {
   environment ??= createEnvironment();
   let program: ParseResult;
+  let checked: ReturnType<ParseResult['check']>;
   try {
     program = environment.parse(expression);
+    checked = program.check();
   } catch (error) {
-    return bad(`is not a CEL expression: ${reasonOf(error)}; write one such as result.all(r, r < 0.05)`);
+    return bad(`is not a CEL expression (${reasonOf(error)})`, 'write one such as result.all(r, r < 0.05)');
   }
   const unwanted = forbidden(program.ast);
   if (unwanted !== undefined)
-    return bad(`uses ${unwanted}, which conditions can't: use the functions ${[...FUNCTIONS].join(', ')}`);
-  const { valid, type = 'dyn', error } = program.check();
+    return bad(`uses ${unwanted}, which conditions can't`, `use the functions ${[...FUNCTIONS].join(', ')}`);
+  const { valid, type = 'dyn', error } = checked;
   if (!valid) {
     const isNumber = /double|int/.test(reasonOf(error));
     return bad(
-      `is wrong: ${reasonOf(error)}${isNumber ? '; values are doubles: write numbers as 1.0' : '; values are in result'}`,
+      `is wrong (${reasonOf(error)})`,
+      isNumber ? 'write numbers as 1.0, because values are doubles' : 'the values of the samples are in result',
     );
   }
   if (type !== 'bool' && type !== 'dyn')
-    return bad(`is of type ${type}: compare, so that it is true or false, as in result.all(r, r < 0.05)`);
+    return bad(`is of type ${type}`, 'compare, so that it is true or false, as in result.all(r, r < 0.05)');
   return {
     ok: true,
     evaluate(result) {

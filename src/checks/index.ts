@@ -1,3 +1,5 @@
-export { parseAddress } from './address.ts';
+export { type AddressRules, parseAddress, shownAddress } from './address.ts';
+export { planErrors, type SecretUse, secretUses } from './judge.ts';
 export { type CheckRunnerOptions, createCheckRunner } from './runner.ts';
-export type { CheckResult, CheckRunner, CheckSubject } from './types.ts';
+export { createSecretReview, type SecretReview } from './secret-review.ts';
+export { type CheckResult, type CheckRunner, type CheckSubject, sayProblem } from './types.ts';

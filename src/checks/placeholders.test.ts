@@ -11,8 +11,11 @@ it('names what is no placeholder', () => {
     '${namespace}${revision}${previousRevision}',
   ])
     assert.equal(placeholderProblem(text), undefined, text);
-  for (const text of ['${node}', '${daemonSet', '${}', 'up{x="${Stage}"}'])
-    assert.match(placeholderProblem(text) ?? '', /is not a placeholder: use \$\{namespace\}, /, text);
+  for (const text of ['${node}', '${daemonSet', '${}', 'up{x="${Stage}"}']) {
+    const { problem = '', cure = '' } = placeholderProblem(text) ?? {};
+    assert.match(problem, /is not a placeholder$/, text);
+    assert.match(cure, /^use \$\{namespace\}, /);
+  }
 });
 
 it('puts every value in', () => {

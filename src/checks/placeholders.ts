@@ -1,16 +1,16 @@
 import { queryPlaceholders as names } from '../rollout/index.ts';
-import type { CheckSubject } from './types.ts';
+import type { CheckSubject, Problem } from './types.ts';
 
 const PLACEHOLDER = /\$\{([^}]*)(\}?)/g;
 
 const isName = (name: string | undefined): name is (typeof names)[number] => names.some((each) => each === name);
 
 /** What is wrong with the placeholders of a text; undefined: nothing. */
-export const placeholderProblem = (text: string): string | undefined => {
+export const placeholderProblem = (text: string): Problem | undefined => {
   const unknown = [...text.matchAll(PLACEHOLDER)].find(([, name, end]) => !isName(name) || end === '');
   if (!unknown) return undefined;
   const all = names.map((name) => `$\{${name}}`).join(', ');
-  return `"${unknown[0].slice(0, 40)}" is not a placeholder: use ${all}`;
+  return { problem: `has "${unknown[0].slice(0, 40)}", which is not a placeholder`, cure: `use ${all}` };
 };
 
 /** Puts the values in, as they are. */

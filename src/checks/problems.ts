@@ -1,7 +1,14 @@
-import { type AnalysisCheck, type PlanCheck, type PrometheusCheck, parseDuration } from '../rollout/index.ts';
-import { parseAddress } from './address.ts';
+import {
+  type AnalysisCheck,
+  type PlanCheck,
+  type PolicyError,
+  type PrometheusCheck,
+  parseDuration,
+} from '../rollout/index.ts';
+import { parseAddress, shownAddress } from './address.ts';
 import { compileCondition } from './condition.ts';
 import { placeholderProblem } from './placeholders.ts';
+import type { Problem } from './types.ts';
 
 const LEAST_INTERVAL_MS = 1000;
 
@@ -14,44 +21,51 @@ export const timesOf = ({
   initialDelayMs: parseDuration(initialDelay),
 });
 
-const ofPrometheus = (check: PrometheusCheck): string[] => {
-  const problems: string[] = [];
-  const add = (field: string, problem: string | undefined): void => {
-    if (problem !== undefined) problems.push(`prometheus.${field} ${problem}`);
+const ofPrometheus = (check: PrometheusCheck): PolicyError[] => {
+  const errors: PolicyError[] = [];
+  const add = (field: string, value: string, found: Problem | undefined): void => {
+    if (found) errors.push({ field: `prometheus.${field}`, value, problem: found.problem, cure: found.cure });
   };
-  const address = check.address === undefined ? undefined : parseAddress(check.address);
-  if (address && !address.ok) add('address', `cannot be used: ${address.problem}`);
-  const placeholder = placeholderProblem(check.query);
-  if (check.query.trim() === '') add('query', 'is empty: give one in PromQL');
-  else if (placeholder !== undefined) add('query', `has an unknown placeholder: ${placeholder}`);
+  const { address = '', query, interval = '1m', initialDelay = '0s', failureLimit = 0 } = check;
+  const parsed = check.address === undefined ? undefined : parseAddress(address);
+  if (parsed && !parsed.ok) add('address', shownAddress(address), parsed);
+  if (query.trim() === '') add('query', query, { problem: 'is empty', cure: 'give one in PromQL' });
+  else add('query', query, placeholderProblem(query));
   const condition = compileCondition(check.condition);
-  if (!condition.ok) add('condition', condition.problem);
+  if (!condition.ok) add('condition', check.condition, condition);
   const { intervalMs, initialDelayMs } = timesOf(check);
-  const notDuration = 'is not a duration of at most a year: set one such as 90s or 1h30m';
-  if (intervalMs === undefined) add('interval', `"${check.interval}" ${notDuration}`);
-  else if (intervalMs < LEAST_INTERVAL_MS) add('interval', `"${check.interval}" is too short: set at least 1s`);
-  if (initialDelayMs === undefined) add('initialDelay', `"${check.initialDelay}" ${notDuration}`);
-  const { failureLimit = 0 } = check;
+  const notDuration = { problem: 'is not a duration of at most a year', cure: 'set one such as 90s or 1h30m' };
+  if (intervalMs === undefined) add('interval', interval, notDuration);
+  else if (intervalMs < LEAST_INTERVAL_MS)
+    add('interval', interval, { problem: 'is too short', cure: 'set at least 1s' });
+  if (initialDelayMs === undefined) add('initialDelay', initialDelay, notDuration);
   if (!Number.isInteger(failureLimit) || failureLimit < 0)
-    add('failureLimit', `${failureLimit} is not a whole number from 0: set one`);
-  return problems;
+    add('failureLimit', String(failureLimit), { problem: 'is not a whole number from 0', cure: 'set one' });
+  return errors;
 };
 
-const ofAnalysis = ({ templateName, clusterTemplateName, args = [] }: AnalysisCheck): string[] => {
-  const problems: string[] = [];
+const ofAnalysis = ({ templateName, clusterTemplateName, args = [] }: AnalysisCheck): PolicyError[] => {
+  const errors: PolicyError[] = [];
   if ((templateName === undefined) === (clusterTemplateName === undefined))
-    problems.push('analysis needs one template: set either templateName or clusterTemplateName');
-  for (const { name, value } of args) {
-    const problem = placeholderProblem(value);
-    if (problem !== undefined) problems.push(`analysis.args "${name}" has an unknown placeholder: ${problem}`);
+    errors.push({
+      field: 'analysis',
+      value: [templateName, clusterTemplateName].filter((name) => name !== undefined).join(', '),
+      problem: 'needs one template',
+      cure: 'set either templateName or clusterTemplateName',
+    });
+  for (const [index, { value }] of args.entries()) {
+    const found = placeholderProblem(value);
+    if (found) errors.push({ field: `analysis.args[${index}].value`, value, problem: found.problem, cure: found.cure });
   }
-  return problems;
+  return errors;
 };
 
-/** What is wrong with the check as it is written: each text names the field below the check, and the cure. */
-export const checkProblems = ({ prometheus, analysis }: PlanCheck): string[] => {
+/** What is wrong with the check as it is written, whoever runs it. Fields are below the check. */
+export const checkProblems = ({ name, prometheus, analysis }: PlanCheck): PolicyError[] => {
   if ((prometheus === undefined) === (analysis === undefined))
-    return ['asks nothing, or two things: set either prometheus or analysis'];
+    return [
+      { field: 'name', value: name, problem: 'asks nothing, or two things', cure: 'set either prometheus or analysis' },
+    ];
   if (prometheus) return ofPrometheus(prometheus);
   return analysis ? ofAnalysis(analysis) : [];
 };

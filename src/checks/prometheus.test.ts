@@ -188,7 +188,7 @@ describe('credentials', () => {
     const check = { credentials: { secretName: 'prom' } };
     assert.match((await evaluate('http://127.0.0.1:1', check)).message, /Secret shop\/prom does not exist: create it/);
     const denied = await evaluate('http://127.0.0.1:1', check, { forbidden: true });
-    assert.match(denied.message, /may not read Secret shop\/prom: grant/);
+    assert.match(denied.message, /Secret shop\/prom may not be read by the manager: grant/);
   });
 
   it('of a cluster plan come from the namespace of the manager', async () => {

@@ -1,12 +1,12 @@
 import type { Outgoing, OutgoingResult } from '../http/index.ts';
 import { isKubeError, type KubeClient } from '../kube/index.ts';
 import type { PrometheusCheck } from '../rollout/index.ts';
-import { type AddressRules, chooseAddress } from './address.ts';
+import { type AddressRules, chooseAddress, shownAddress } from './address.ts';
 import { type Answer, readAnswer } from './answer.ts';
 import { compileCondition } from './condition.ts';
 import { fillInQuery } from './placeholders.ts';
 import { readSecrets, SecretError } from './secrets.ts';
-import type { CheckSubject, Evaluation } from './types.ts';
+import { type CheckSubject, type Evaluation, sayProblem } from './types.ts';
 
 export interface PrometheusOptions extends AddressRules {
   client: KubeClient;
@@ -66,9 +66,9 @@ export const createPrometheus = ({ client, send, timeoutMs, ...rules }: Promethe
 
   return async (check: PrometheusCheck, subject: CheckSubject, signal: AbortSignal): Promise<Evaluation> => {
     const condition = compileCondition(check.condition);
-    if (!condition.ok) return none(`prometheus.condition ${condition.problem}`);
+    if (!condition.ok) return none(`prometheus.condition ${sayProblem(condition)}`);
     const chosen = chooseAddress(check.address, subject.clusterPlan, rules);
-    if (!chosen.ok) return none(chosen.problem);
+    if (!chosen.ok) return none(`prometheus.address "${shownAddress(check.address ?? '')}" ${sayProblem(chosen)}`);
     const { origin, path } = chosen.address;
     const { tls } = check;
     if (tls && !origin.startsWith('https:'))
@@ -78,7 +78,7 @@ export const createPrometheus = ({ client, send, timeoutMs, ...rules }: Promethe
     const query = fillInQuery(check.query, subject);
     let values: Awaited<ReturnType<typeof readSecrets>>;
     try {
-      values = await readSecrets(client, subject.secretNamespace, check, signal);
+      values = await readSecrets(client, subject.secretNamespace, check, { signal });
     } catch (error) {
       if (error instanceof SecretError) return none(error.message);
       if (isKubeError(error)) return none(`cannot read the Secrets of the check: ${error.message}`);

@@ -180,7 +180,7 @@ describe('a check of Prometheus', () => {
     const run = start({ condition: 'result <' });
     await run.clock.advance(10 * MINUTE);
     assert.deepEqual([states(run), run.asked], ['NoResult 0', 0]);
-    assert.match(run.results[0]?.message ?? '', /^prometheus.condition is not a CEL expression/);
+    assert.match(run.results[0]?.message ?? '', /^prometheus.condition "result <" is not a CEL expression/);
     await run.stop();
   });
 

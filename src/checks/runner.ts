@@ -1,6 +1,6 @@
 import { createOutgoing, type Outgoing } from '../http/index.ts';
 import { createSeatQueue, type KubeClient } from '../kube/index.ts';
-import { type PlanCheck, type PrometheusCheck, shorten } from '../rollout/index.ts';
+import { formatPolicyError, type PlanCheck, type PrometheusCheck, shorten } from '../rollout/index.ts';
 import { type Clock, type Logger, sleep, untilAborted } from '../runtime/index.ts';
 import type { AddressRules } from './address.ts';
 import { createAnalysis } from './analysis.ts';
@@ -104,7 +104,7 @@ export const createCheckRunner = (options: CheckRunnerOptions): CheckRunner => {
   ): Promise<void> => {
     const { name, prometheus, analysis } = check;
     const [problem] = checkProblems(check);
-    if (problem !== undefined) changed({ state: 'NoResult', failures, at: clock.now(), message: problem });
+    if (problem) changed({ state: 'NoResult', failures, at: clock.now(), message: formatPolicyError(problem) });
     else if (prometheus) await runPrometheus(prometheus, subject, from, failures, changed, signal);
     else if (analysis) await analyze({ name, check: analysis, subject, from, failures, changed, signal });
   };

@@ -1,9 +1,16 @@
-import { isKubeError, type KubeClient, secrets } from '../kube/index.ts';
+import { type CallOptions, isKubeError, type KubeClient, secrets } from '../kube/index.ts';
 import type { PrometheusCheck } from '../rollout/index.ts';
+import { type Problem, sayProblem } from './types.ts';
 
-/** A Secret can't be used. The message names it and the cure. */
+/** A Secret can't be used. */
 export class SecretError extends Error {
   readonly code = 'UnusableSecret';
+  readonly found: Problem;
+
+  constructor(secret: string, found: Problem, options?: ErrorOptions) {
+    super(`${secret} ${sayProblem(found)}`, options);
+    this.found = found;
+  }
 }
 
 export interface SecretValues {
@@ -17,35 +24,41 @@ type Data = Readonly<Record<string, string>>;
 // What a header can hold.
 const VISIBLE = /^[\x21-\x7e]+$/;
 
-const readSecret = async (client: KubeClient, namespace: string, name: string, signal: AbortSignal): Promise<Data> => {
+/** As messages call it. */
+export const secretName = (namespace: string, name: string): string => `Secret ${namespace}/${name}`;
+
+const readSecret = async (client: KubeClient, namespace: string, name: string, call: CallOptions): Promise<Data> => {
+  const secret = secretName(namespace, name);
   try {
-    const { data = {} } = await client.get(secrets, { namespace, name }, { signal });
+    const { data = {} } = await client.get(secrets, { namespace, name }, call);
     return Object.fromEntries(
       Object.entries(data).map(([key, value]) => [key, Buffer.from(value, 'base64').toString('utf8')]),
     );
   } catch (cause) {
     if (isKubeError(cause, 'NotFound'))
-      throw new SecretError(`Secret ${namespace}/${name} does not exist: create it`, { cause });
+      throw new SecretError(secret, { problem: 'does not exist', cure: 'create it' }, { cause });
     if (isKubeError(cause, 'Forbidden'))
       throw new SecretError(
-        `the manager may not read Secret ${namespace}/${name}: grant its service account get on this Secret by a Role`,
+        secret,
+        { problem: 'may not be read by the manager', cure: 'grant its service account get on this Secret by a Role' },
         { cause },
       );
     throw cause;
   }
 };
 
-const authorizationOf = (where: string, { token, username, password }: Data): string => {
+const authorizationOf = (secret: string, { token, username, password }: Data): string => {
+  const unusable = (problem: string, cure: string): SecretError => new SecretError(secret, { problem, cure });
   const bearer = token?.trim();
   if (bearer !== undefined && (username ?? password) !== undefined)
-    throw new SecretError(`${where} has a token and also username or password: keep one of the two`);
+    throw unusable('has a token and also username or password', 'keep one of the two');
   if (bearer !== undefined) {
     if (!VISIBLE.test(bearer))
-      throw new SecretError(`${where} has a token that is not one line of printable characters`);
+      throw unusable('has a token that is not one line of printable characters', 'set one that is');
     return `Bearer ${bearer}`;
   }
   if (username === undefined || password === undefined)
-    throw new SecretError(`${where} has neither token nor username and password: set them`);
+    throw unusable('has neither token nor username and password', 'set them');
   const pair = `${username.trim()}:${password.replace(/\r?\n$/, '')}`;
   return `Basic ${Buffer.from(pair).toString('base64')}`;
 };
@@ -55,18 +68,21 @@ export const readSecrets = async (
   client: KubeClient,
   namespace: string,
   { credentials, tls }: Pick<PrometheusCheck, 'credentials' | 'tls'>,
-  signal: AbortSignal,
+  call: CallOptions,
 ): Promise<SecretValues> => {
-  const read = (name: string): Promise<Data> => readSecret(client, namespace, name, signal);
+  const read = (name: string): Promise<Data> => readSecret(client, namespace, name, call);
   const result: SecretValues = { authorization: undefined, ca: undefined };
   if (credentials) {
-    const { secretName } = credentials;
-    result.authorization = authorizationOf(`Secret ${namespace}/${secretName}`, await read(secretName));
+    const { secretName: name } = credentials;
+    result.authorization = authorizationOf(secretName(namespace, name), await read(name));
   }
   if (tls?.caSecretName !== undefined) {
     const { 'ca.crt': ca } = await read(tls.caSecretName);
     if (ca === undefined || !ca.includes('-----BEGIN CERTIFICATE-----'))
-      throw new SecretError(`Secret ${namespace}/${tls.caSecretName} has no ca.crt in PEM format: set it`);
+      throw new SecretError(secretName(namespace, tls.caSecretName), {
+        problem: 'has no ca.crt in PEM format',
+        cure: 'set it',
+      });
     result.ca = ca;
   }
   return result;

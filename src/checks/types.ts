@@ -49,5 +49,13 @@ export interface CheckRunner {
   ): Promise<void>;
 }
 
+/** What is wrong, after the name of the field, and how to put it right. */
+export interface Problem {
+  problem: string;
+  cure: string;
+}
+
+export const sayProblem = ({ problem, cure }: Problem): string => `${problem}: ${cure}`;
+
 /** One evaluation. */
 export type Evaluation = { kind: 'holds' | 'fails' | 'none'; message: string };

@@ -1,4 +1,4 @@
-import { parseAddress } from '../checks/index.ts';
+import { parseAddress, sayProblem, shownAddress } from '../checks/index.ts';
 import {
   type BindAddress,
   type LogOptions,
@@ -122,7 +122,7 @@ const serviceAccount = (flag: string, text: string): { namespace: string; name: 
 
 const address = (flag: string, text: string): string => {
   const parsed = parseAddress(text);
-  if (!parsed.ok) throw new OptionError(flag, parsed.problem);
+  if (!parsed.ok) throw new OptionError(flag, `"${shownAddress(text)}" ${sayProblem(parsed)}`);
   return `${parsed.address.origin}${parsed.address.path}`;
 };
 
