@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { CheckRunner } from '../checks/index.ts';
+import type { AddressRules, CheckRunner } from '../checks/index.ts';
 import {
   createReflector,
   createWorkQueue,
@@ -10,24 +10,21 @@ import {
   type WorkQueue,
 } from '../kube/index.ts';
 import {
-  type Approval,
   formatPlanName,
   type ImageRequests,
   type Ledger,
   type NodeInfo,
   type Summary,
   toNodeInfo,
-  withoutCircle,
-  withPlan,
 } from '../rollout/index.ts';
 import { anySignal, type Env } from '../runtime/index.ts';
+import { createDaemonSetPlans } from './daemonset-plans.ts';
 import { createInformers } from './informers.ts';
 import { firstFailure, type InternalError } from './internal-error.ts';
 import type { DaemonSetObject, DaemonSetView } from './kind.ts';
 import type { ControllerMetrics, ManagedKind, When } from './kind-adapter.ts';
 import { createOrder, type Order } from './order.ts';
 import type { Notifier } from './outbox.ts';
-import { createPlans } from './plans.ts';
 import { createReconcilePace, type ReconcilePace } from './reconcile-pace.ts';
 import { createReconciler, type ReconcileResult, type Reconciler } from './reconciler.ts';
 import type { RevisionView } from './revisions.ts';
@@ -54,8 +51,8 @@ export interface ControllerOptions {
   order?: Order | undefined;
   /** See `LedgerOptions`. */
   aheadMs?: (() => number) | undefined;
-  /** Runs the checks of stages. Default: they are never evaluated, and hold. */
-  checks?: { runner: CheckRunner; ownNamespace: string } | undefined;
+  /** Runs the checks of stages, and says whom they may ask. Default: they are never evaluated, and hold. */
+  checks?: { runner: CheckRunner; ownNamespace: string; rules: AddressRules } | undefined;
 }
 
 /** The agents that pull images, by node. */
@@ -91,6 +88,8 @@ const CLOCK_SLACK_MS = 1_000;
 const POD_SYNC_TIMEOUT_MS = 30_000;
 /** Of a reconcile that failed. */
 const RECONCILE_BACKOFF = { baseMs: 250, maxMs: 30_000 };
+
+const keyOf = ({ namespace, name }: Pick<DaemonSetView, 'namespace' | 'name'>): string => `${namespace}/${name}`;
 
 /** A DaemonSet that is managed. */
 interface Entry<V extends DaemonSetView> {
@@ -135,37 +134,32 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
   };
 
   const order = options.order ?? createOrder(clock);
-  /** DaemonSets whose plans close a circle. */
-  const circular = new Set<string>();
-  order.onChange(() => {
-    for (const key of circular) {
-      const entry = reconcilers.get(key);
-      if (entry) update(entry);
-      else circular.delete(key);
-    }
-  });
-  const plans = createPlans({
-    client,
-    env,
-    namespaces: options.namespaces,
-    plansChanged() {
-      for (const entry of reconcilers.values()) if (entry.view.policy.policy.rolloutPlan) update(entry);
-    },
-    approvalsChanged() {
-      for (const { reconciler, view } of reconcilers.values())
-        if (view.policy.policy.rolloutPlan) reconciler.setApprovals(approvalsOf(view));
-    },
-  });
-
   const failuresChanged = (): void => {
     for (const key of reconcilers.keys()) queue?.retry(key);
   };
+
+  const plans = createDaemonSetPlans<V>({
+    client,
+    env,
+    namespaces: options.namespaces,
+    apiGroup: kind.resource.group,
+    order,
+    checks: options.checks,
+    views: () => reconcilers.values().map(({ view }) => view),
+    changed(view) {
+      const entry = reconcilers.get(keyOf(view));
+      if (entry) update(entry);
+    },
+    failuresChanged,
+    approvalsChanged: (view) => reconcilers.get(keyOf(view))?.reconciler.setApprovals(plans.approvalsOf(view)),
+    isFresh,
+  });
 
   /** The DaemonSet, or its plan, has changed. What is wrong with one must not disturb others. */
   const update = ({ reconciler, view }: Pick<Entry<V>, 'reconciler' | 'view'>): void => {
     let next: V;
     try {
-      next = planned(view);
+      next = plans.apply(view);
     } catch (error) {
       reconciler.fail(planOf(view), error);
       return;
@@ -177,22 +171,6 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
     const plan = policy.policy.rolloutPlan;
     return plan ? `RolloutPlan ${formatPlanName(plan)}` : 'its rollout plan';
   };
-
-  /** The DaemonSet with the plan that it names. */
-  const planned = (view: V): V => {
-    if (!view.policy.policy.rolloutPlan) return view;
-    plans.need();
-    const policy = withPlan(view.policy, (plan) => plans.find(view.namespace, plan));
-    const { after = [] } = policy.policy.plan ?? {};
-    const circle = order.circleOf(kind.resource.group, view.namespace, view.name, after);
-    const key = `${view.namespace}/${view.name}`;
-    if (circle) circular.add(key);
-    else circular.delete(key);
-    return { ...view, policy: withoutCircle(policy, circle) };
-  };
-
-  const approvalsOf = ({ namespace, name }: V): readonly Approval[] =>
-    plans.approvalsOf(kind.resource.group, namespace, name);
 
   const hasImageAgent = (node: string): boolean => options.agents?.has(node) ?? false;
 
@@ -230,9 +208,7 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
 
   /** Any node may be one on which a DaemonSet runs, or by which its plan would hold it. */
   const sharedFailure = (key: string, view: V): InternalError | undefined =>
-    firstFailure('Node', nodeReflector.failures) ??
-    (view.policy.policy.rolloutPlan && plans.failure(view.namespace, view.policy.policy.rolloutPlan)) ??
-    failureInInformers(key, view.uid);
+    firstFailure('Node', nodeReflector.failures) ?? plans.failure(view) ?? failureInInformers(key, view.uid);
 
   const failureInInformers = (key: string, uid: string | undefined): InternalError | undefined =>
     informersOf(key)
@@ -258,7 +234,7 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
       relistIfPast(version) {
         for (const each of informersOf(key)) each.relistIfPast(version);
       },
-      plans: () => (!plans.synced() ? 'missing' : isFresh(plans.lastActivityAt()) ? 'known' : 'stale'),
+      plans: () => plans.stateOf(reconcilers.get(key)?.view ?? view),
       revisionsOf,
       enqueue: (when) => enqueue(key, when),
       sharedFailure: () => sharedFailure(key, reconcilers.get(key)?.view ?? view),
@@ -273,7 +249,7 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
     });
     update({ reconciler, view });
     for (const node of nodeReflector.store.values()) reconciler.setNode(node);
-    if (view.policy.policy.rolloutPlan) reconciler.setApprovals(approvalsOf(view));
+    if (view.policy.policy.rolloutPlan) reconciler.setApprovals(plans.approvalsOf(view));
     reconcilers.set(key, {
       reconciler,
       view,

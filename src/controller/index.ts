@@ -23,9 +23,9 @@ export type {
   Target,
   WritePod,
 } from './kind-adapter.ts';
-export { createOrder, type Order } from './order.ts';
+export { createOrder, type Order, type OrderedDaemonSet } from './order.ts';
 export type { Delivery, Notifier } from './outbox.ts';
-export { clusterRolloutPlans, rolloutApprovals, rolloutPlans } from './plans.ts';
+export { clusterRolloutPlans, readPlan, rolloutApprovals, rolloutPlans } from './plans.ts';
 export { outcomeOfError, type PodControl, type PodVersion, type WriteOutcome } from './pod-control.ts';
 export { updateKnownPod } from './pod-writer.ts';
 export { type ReadOptions, readRollout } from './read-rollout.ts';

@@ -138,15 +138,95 @@ describe('the order of DaemonSets', () => {
     app.replan();
     assert.deepEqual(app.waits(), [undefined, undefined]);
   });
+});
 
-  it('finds a circle of any length, and names it', () => {
-    const { add, order } = world();
-    add('a', policyAfter({ name: 'b' }));
-    add('b', policyAfter({ name: 'c' }));
-    const after = [{ apiGroup: 'apps', name: 'a', scope: 'Node' }] as const;
-    assert.deepEqual(order.circleOf('apps', 'ns', 'c', after), ['c', 'a', 'b', 'c']);
-    assert.equal(order.circleOf('apps', 'ns', 'd', after), undefined);
-    assert.equal(order.circleOf('apps', 'other', 'c', after), undefined, 'another namespace');
-    assert.deepEqual(order.circleOf('apps', 'ns', 'x', [{ ...after[0], name: 'x' }]), ['x', 'x']);
+describe('a cycle of DaemonSets that wait for each other', () => {
+  /** `a: b c` is a DaemonSet a whose plan names b and c; `ads/a` is an Advanced one. */
+  const written = () => {
+    const order = createOrder(clock);
+    const told: string[] = [];
+    const refOf = (text: string) => {
+      const [, prefix, name = ''] = /^(ads\/)?(.*)$/.exec(text) ?? [];
+      return { apiGroup: prefix === undefined ? ('apps' as const) : ('apps.kruise.io' as const), name };
+    };
+    const end = order.onChange(({ apiGroup, name }) => told.push(apiGroup === 'apps' ? name : `ads/${name}`));
+    return {
+      end,
+      /** The cycle that it is told of at once, and who else is told of a change. */
+      set: (line: string, namespace = 'ns'): [string, string] => {
+        const [name = '', after = ''] = line.split(':');
+        told.length = 0;
+        const names = after.split(' ').filter((each) => each !== '');
+        const cycle = order.setAfter(
+          { namespace, ...refOf(name) },
+          names.map((each) => ({ ...refOf(each), scope: 'Node' })),
+        );
+        return [cycle?.join(' ') ?? '', told.toSorted().join(' ')];
+      },
+    };
+  };
+
+  it('of two is told to both, and to nobody else; the end of it, too', () => {
+    const { set } = written();
+    assert.deepEqual(set('app: driver'), ['', '']);
+    assert.deepEqual(set('web: app'), ['', '']);
+    assert.deepEqual(set('driver: app'), ['driver app driver', 'app']);
+    assert.deepEqual(set('app: driver'), ['app driver app', ''], 'as before');
+    assert.deepEqual(set('web: driver app'), ['', ''], 'it waits for members, and is none');
+    assert.deepEqual(set('driver:'), ['', 'app']);
+    assert.deepEqual(set('app: driver'), ['', '']);
+  });
+
+  it('of one, and of three', () => {
+    const { set } = written();
+    assert.deepEqual(set('x: x'), ['x x', '']);
+    assert.deepEqual(set('a: b'), ['', '']);
+    assert.deepEqual(set('b: x c'), ['', '']);
+    assert.deepEqual(set('c: a'), ['c a b c', 'a b']);
+    assert.deepEqual(set('b: c'), ['b c a b', '']);
+    assert.deepEqual(set('b: x'), ['', 'a c']);
+  });
+
+  it('goes on as another one when an edit moves it', () => {
+    const { set } = written();
+    set('a: b');
+    set('b: a');
+    assert.deepEqual(set('c: a'), ['', '']);
+    assert.deepEqual(set('b: c'), ['b c a b', 'a c']);
+  });
+
+  it('leads through both kinds, of which each has names of its own', () => {
+    const { set } = written();
+    assert.deepEqual(set('app: ads/app'), ['', '']);
+    assert.deepEqual(set('ads/app: driver'), ['', '']);
+    assert.deepEqual(set('driver: app'), ['ds/driver ds/app ads/app ds/driver', 'ads/app app']);
+  });
+
+  it('stays within a namespace', () => {
+    const { set } = written();
+    set('a: b');
+    assert.deepEqual(set('b: a', 'other'), ['', '']);
+  });
+
+  it('is of those that are managed, and ends with one that no longer is', () => {
+    const { order, add } = world();
+    const [a, b] = [add('a'), add('b')];
+    const told: string[] = [];
+    order.onChange(({ name }) => told.push(name));
+    const after = (name: string) => [{ apiGroup: 'apps', name, scope: 'Node' }] as const;
+    const ref = (name: string) => ({ apiGroup: 'apps', namespace: 'ns', name });
+    order.setAfter(ref('a'), after('b'));
+    assert.ok(order.setAfter(ref('b'), after('a')));
+    a.leave();
+    assert.deepEqual(told, ['a', 'b']);
+    assert.equal(order.setAfter(ref('b'), after('a')), undefined);
+    b.leave();
+  });
+
+  it('is no longer told of to a listener that has left', () => {
+    const { set, end } = written();
+    set('a: b');
+    end();
+    assert.deepEqual(set('b: a'), ['b a b', '']);
   });
 });

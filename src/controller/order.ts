@@ -1,11 +1,16 @@
-import { type Ledger, type Preceding, type Predecessor, waitsFor } from '../rollout/index.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { findCycle, type Ledger, type Preceding, type Predecessor, waitsFor } from '../rollout/index.ts';
 import type { Clock } from '../runtime/index.ts';
 
-/** A DaemonSet that takes part in the order. */
-export interface OrderMember {
+/** Names a DaemonSet of any kind. */
+export interface OrderedDaemonSet {
   apiGroup: string;
   namespace: string;
   name: string;
+}
+
+/** A DaemonSet that takes part in the order. */
+export interface OrderMember extends OrderedDaemonSet {
   ledger: Pick<Ledger, 'policy' | 'get' | 'records' | 'setWaitsFor'>;
   /** The ledger has the target of the DaemonSet's present template. */
   isCurrent: () => boolean;
@@ -16,6 +21,13 @@ export interface OrderMember {
 
 const keyOf = (apiGroup: string, namespace: string, name: string): string => `${apiGroup}/${namespace}/${name}`;
 
+/** What the plan of a managed DaemonSet says, and whether it leads in a cycle. */
+interface Written {
+  daemonSet: OrderedDaemonSet;
+  after: readonly Predecessor[];
+  cycle: readonly string[] | undefined;
+}
+
 /**
  * The order between the updates of DaemonSets, of all kinds: which of them are managed, and what their nodes wait for. One
  * for all controllers of a process.
@@ -24,12 +36,11 @@ export const createOrder = (clock: Pick<Clock, 'now'>) => {
   const members = new Map<string, OrderMember>();
   /** By the key of a DaemonSet: the keys of those whose plans name it. */
   const followers = new Map<string, Set<string>>();
-  const listeners = new Set<() => void>();
-  const tell = (): void => {
-    for (const listener of listeners) listener();
-  };
+  /** By the key of a DaemonSet. A plan that is invalid takes part in cycles as one that is in force. */
+  const written = new Map<string, Written>();
+  const listeners = new Set<(daemonSet: OrderedDaemonSet) => void>();
 
-  const keyOfMember = ({ apiGroup, namespace, name }: OrderMember): string => keyOf(apiGroup, namespace, name);
+  const keyOfMember = ({ apiGroup, namespace, name }: OrderedDaemonSet): string => keyOf(apiGroup, namespace, name);
   const predecessorsOf = ({ ledger }: OrderMember): readonly Predecessor[] => ledger.policy.plan?.after ?? [];
 
   const toPreceding = ({ ledger, isCurrent, isComplete }: OrderMember): Preceding => ({
@@ -67,6 +78,41 @@ export const createOrder = (clock: Pick<Clock, 'now'>) => {
     }
   };
 
+  const cycleOf = ({ apiGroup, namespace, name }: OrderedDaemonSet): readonly string[] | undefined =>
+    findCycle({ apiGroup, name }, (one) => written.get(keyOf(one.apiGroup, namespace, one.name))?.after ?? []);
+
+  /** Those that it waits for, at any distance: with them it may be in a cycle. */
+  const reachedFrom = (key: string, reached = new Set<string>()): Set<string> => {
+    const { daemonSet, after = [] } = written.get(key) ?? {};
+    for (const { apiGroup, name } of after) {
+      const next = keyOf(apiGroup, daemonSet?.namespace ?? '', name);
+      if (reached.has(next)) continue;
+      reached.add(next);
+      reachedFrom(next, reached);
+    }
+    return reached;
+  };
+
+  /** What its plan says has changed; undefined: nothing, or it is no longer managed. Tells of the others that are now in another cycle, or in none. */
+  const rewrite = (daemonSet: OrderedDaemonSet, after: readonly Predecessor[] | undefined): void => {
+    const key = keyOfMember(daemonSet);
+    const known = written.get(key);
+    if (isDeepStrictEqual(known?.after, after)) return;
+    const concerned = reachedFrom(key);
+    if (after) written.set(key, { daemonSet, after, cycle: undefined });
+    else written.delete(key);
+    for (const each of reachedFrom(key)) concerned.add(each);
+    const changed: OrderedDaemonSet[] = [];
+    for (const each of concerned.add(key)) {
+      const entry = written.get(each);
+      if (!entry) continue;
+      const cycle = cycleOf(entry.daemonSet);
+      if (each !== key && !isDeepStrictEqual(cycle, entry.cycle)) changed.push(entry.daemonSet);
+      entry.cycle = cycle;
+    }
+    for (const each of changed) for (const listener of listeners) listener(each);
+  };
+
   return {
     /** The DaemonSet is managed from now on, until the returned function is called. */
     join(member: OrderMember): () => void {
@@ -78,18 +124,25 @@ export const createOrder = (clock: Pick<Clock, 'now'>) => {
         members.delete(key);
         for (const set of followers.values()) set.delete(key);
         for (const follower of followersOf(key)) checkAll(follower);
-        tell();
+        rewrite(member, undefined);
       };
     },
-    /** `listener` is called when the plan of some DaemonSet may have changed. */
-    onChange: (listener: () => void): void => void listeners.add(listener),
+    /** `listener` is called with each DaemonSet that another's plan brought into a cycle, or out of it. Returns a function that ends this. */
+    onChange(listener: (daemonSet: OrderedDaemonSet) => void): () => void {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    /** What the plan of a managed DaemonSet says in `after`, as it is written. Returns the cycle that it leads in. */
+    setAfter(daemonSet: OrderedDaemonSet, after: readonly Predecessor[]): readonly string[] | undefined {
+      rewrite(daemonSet, after.length > 0 ? after : undefined);
+      return written.get(keyOfMember(daemonSet))?.cycle;
+    },
     /** Its plan may have changed. */
     planChanged(member: OrderMember): void {
       const had = followers.values().some((set) => set.has(keyOfMember(member)));
       link(member);
       if (!had && predecessorsOf(member).length === 0) return;
       checkAll(member);
-      tell();
     },
     /** Nodes of its own were added or have changed. */
     nodesAdded(member: OrderMember, nodes: Iterable<string>): void {
@@ -105,24 +158,6 @@ export const createOrder = (clock: Pick<Clock, 'now'>) => {
     /** Its template has changed, the target of that is known, or its rollout became complete or no longer is. */
     rolloutChanged(member: OrderMember): void {
       for (const follower of followersOf(keyOfMember(member))) checkAll(follower);
-    },
-    /** The names of DaemonSets that wait for each other, beginning and ending with this one; undefined: none does. */
-    circleOf(apiGroup: string, namespace: string, name: string, after: readonly Predecessor[]): string[] | undefined {
-      const start = keyOf(apiGroup, namespace, name);
-      const seen = new Set<string>();
-      const search = (predecessors: readonly Predecessor[], path: readonly string[]): string[] | undefined => {
-        for (const each of predecessors) {
-          const key = keyOf(each.apiGroup, namespace, each.name);
-          if (key === start) return [...path, each.name];
-          if (seen.has(key)) continue;
-          seen.add(key);
-          const member = members.get(key);
-          const found = member && search(predecessorsOf(member), [...path, each.name]);
-          if (found) return found;
-        }
-        return undefined;
-      };
-      return search(after, [name]);
     },
   };
 };

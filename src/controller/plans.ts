@@ -1,3 +1,4 @@
+import { type AddressRules, createSecretReview, planErrors, type SecretUse, secretUses } from '../checks/index.ts';
 import {
   type CacheFailure,
   type CallOptions,
@@ -16,9 +17,11 @@ import {
   type Approval,
   type FoundPlan,
   type PlanName,
+  type PolicyError,
   planApi,
   type RolloutApproval,
   type RolloutPlanObject,
+  type RolloutPlanSpec,
   withPlan,
 } from '../rollout/index.ts';
 import { type Env, sleep, untilAborted } from '../runtime/index.ts';
@@ -62,15 +65,32 @@ export interface PlansOptions {
   env: Env;
   /** Undefined: all. */
   namespaces: readonly string[] | undefined;
-  /** A plan was added, changed or removed, or everything has been listed. */
+  /** A plan was added, changed or removed, everything has been listed, or a plan is judged in another way. */
   plansChanged: () => void;
   /** An approval was added or removed. */
   approvalsChanged: () => void;
+  /** What the caches lack has changed. Default: nobody needs to know. */
+  failuresChanged?: () => void;
   /**
    * For those who only look: what they may not read, or the cluster does not have, counts as empty, and is tried again now and
    * then. A manager must know the plan. Default false.
    */
   mayMiss?: boolean;
+  /** For the manager, which alone can judge whom checks ask and with which Secrets. Default: what plans say by themselves is judged. */
+  manager?: {
+    rules: AddressRules;
+    /** Where the Secrets of cluster plans are. */
+    ownNamespace: string;
+    /** The plans that managed DaemonSets name, with the namespaces of these. */
+    inUse: () => Iterable<readonly [namespace: string, plan: PlanName]>;
+  };
+}
+
+/** A plan as it is kept: judged once for each change of it. */
+interface KeptPlan {
+  spec: RolloutPlanSpec;
+  errors: readonly PolicyError[];
+  secrets: readonly SecretUse[];
 }
 
 const SUBJECT = 'subject';
@@ -88,7 +108,16 @@ const missingBy = (error: unknown): 'Forbidden' | 'NotFound' | undefined =>
  * plans pay nothing for them, and need not have their CRDs.
  */
 export const createPlans = (options: PlansOptions) => {
-  const { client, env, namespaces, plansChanged, approvalsChanged, mayMiss = false } = options;
+  const {
+    client,
+    env,
+    namespaces,
+    plansChanged,
+    approvalsChanged,
+    mayMiss = false,
+    manager,
+    failuresChanged = () => undefined,
+  } = options;
   /** By the plural of the resource. */
   const missing = new Map<string, 'Forbidden' | 'NotFound'>();
   const caches: {
@@ -101,7 +130,7 @@ export const createPlans = (options: PlansOptions) => {
   const cache = <T extends KubeObject, P>(
     resource: Resource<T>,
     project: (object: T) => P,
-    changed: () => void,
+    changed: (key?: string, value?: P) => void,
     where: { namespace?: string } = {},
     indexes: Readonly<Record<string, (value: P) => readonly string[]>> = {},
   ): Reflector<P> => {
@@ -110,7 +139,7 @@ export const createPlans = (options: PlansOptions) => {
       missing.delete(plural);
       changed();
     };
-    const handlers = [{ upsert: changed, remove: changed, synced, failuresChanged: changed }];
+    const handlers = [{ upsert: changed, remove: () => changed(), synced, failuresChanged }];
     const reflector = createReflector<T, P>({ client, env, resource, project, handlers, indexes, ...where });
     /** Why it can't be listed; any other failure is for the watch to retry. */
     const tryList = async (signal: AbortSignal): Promise<'Forbidden' | 'NotFound' | undefined> => {
@@ -139,9 +168,31 @@ export const createPlans = (options: PlansOptions) => {
     });
     return reflector;
   };
-  const specOf = ({ spec }: RolloutPlanObject): Exclude<FoundPlan, undefined> => ({ spec });
-  const own = inNamespaces((namespace) => cache(rolloutPlans, specOf, plansChanged, namespace));
-  const ofCluster = cache(clusterRolloutPlans, specOf, plansChanged);
+  const toPlan =
+    (cluster: boolean) =>
+    ({ metadata, spec }: RolloutPlanObject): KeptPlan => ({
+      spec,
+      errors: planErrors(spec, cluster, manager?.rules),
+      secrets: manager ? secretUses(spec, cluster ? manager.ownNamespace : (metadata.namespace ?? '')) : [],
+    });
+  const planChanged = (_key?: string, plan?: KeptPlan): void => {
+    secrets?.review(plan?.secrets ?? []);
+    plansChanged();
+  };
+  const own = inNamespaces((namespace) => cache(rolloutPlans, toPlan(false), planChanged, namespace));
+  const ofCluster = cache(clusterRolloutPlans, toPlan(true), planChanged);
+  const stored = (namespace: string, { name, cluster }: PlanName): KeptPlan | undefined =>
+    cluster
+      ? ofCluster.store.get(name)
+      : own.map(({ store }) => store.get(`${namespace}/${name}`)).find((found) => found !== undefined);
+  const secrets =
+    manager &&
+    createSecretReview({
+      client,
+      clock: env.clock,
+      needed: () => Iterator.from(manager.inUse()).flatMap((named) => stored(...named)?.secrets ?? []),
+      changed: plansChanged,
+    });
   const approvals = inNamespaces((namespace) =>
     cache(rolloutApprovals, toApproval, approvalsChanged, namespace, { [SUBJECT]: ({ subject }) => [subject] }),
   );
@@ -174,21 +225,45 @@ export const createPlans = (options: PlansOptions) => {
         )
       );
     },
-    find: (namespace: string, { name, cluster }: PlanName): FoundPlan =>
-      cluster
-        ? ofCluster.store.get(name)
-        : own.map(({ store }) => store.get(`${namespace}/${name}`)).find((found) => found !== undefined),
+    find(namespace: string, plan: PlanName): FoundPlan {
+      const found = stored(namespace, plan);
+      return found && { ...found, errors: [...found.errors, ...(secrets?.errorsOf(found.secrets) ?? [])] };
+    },
+    /** False while Secrets that it names have not been read. */
+    isJudged(namespace: string, plan: PlanName): boolean {
+      const found = stored(namespace, plan);
+      return !found || !secrets || secrets.errorsOf(found.secrets) !== undefined;
+    },
     approvalsOf: (apiGroup: string, namespace: string, name: string): readonly Approval[] =>
       approvals.flatMap(({ store }) => store.byIndex(SUBJECT, subjectOf(apiGroup, namespace, name))),
     /** Fills and keeps the caches until the signal aborts, once they are needed. */
     async run(signal: AbortSignal): Promise<void> {
       await Promise.race([needed.promise, untilAborted(signal)]);
       if (signal.aborted) return;
-      await Promise.all(caches.map(({ run }) => run(signal)));
+      await Promise.all([...caches.map(({ run }) => run(signal)), secrets?.run(signal)]);
     },
   };
 };
 export type Plans = ReturnType<typeof createPlans>;
+
+/**
+ * Reads a plan once, and judges what it says by itself. `unreadable`: without the right to. A cluster without the CRDs has none.
+ */
+export const readPlan = async (
+  client: Pick<KubeClient, 'get'>,
+  namespace: string,
+  plan: PlanName,
+  call: CallOptions = {},
+): Promise<FoundPlan | 'unreadable'> => {
+  const { name, cluster } = plan;
+  try {
+    const found = await ifFound(client.get(resourceOf(plan), { ...(!cluster && { namespace }), name }, call));
+    return found && { spec: found.spec, errors: planErrors(found.spec, cluster) };
+  } catch (error) {
+    if (isKubeError(error, 'Forbidden')) return 'unreadable';
+    throw error;
+  }
+};
 
 /**
  * The DaemonSet with the plan that it names, and the approvals of its stages, read once. Without the right to read the plan,
@@ -203,28 +278,23 @@ export const readPlans = async <V extends DaemonSetView>(
   const { namespace, name } = view;
   const plan = view.policy.policy.rolloutPlan;
   if (!plan) return { view, approvals: [], unreadable: [] };
-  const unreadable: string[] = [];
-  const ifReadable = async <T>({ plural }: { plural: string }, reading: Promise<T>): Promise<T | undefined> => {
+  const readApprovals = async (): Promise<RolloutApproval[] | 'unreadable'> => {
     try {
-      return await reading;
+      // A cluster without the CRDs has none.
+      return (await ifFound(listAll(client, rolloutApprovals, { namespace, ...call }))) ?? [];
     } catch (error) {
-      if (!isKubeError(error, 'Forbidden')) throw error;
-      unreadable.push(plural);
-      return undefined;
+      if (isKubeError(error, 'Forbidden')) return 'unreadable';
+      throw error;
     }
   };
-  // A cluster without the CRDs has neither.
-  const [found, all = []] = await Promise.all([
-    ifReadable(
-      resourceOf(plan),
-      ifFound(client.get(resourceOf(plan), { ...(!plan.cluster && { namespace }), name: plan.name }, call)),
-    ),
-    ifReadable(rolloutApprovals, ifFound(listAll(client, rolloutApprovals, { namespace, ...call }))),
-  ]);
+  const [found, all] = await Promise.all([readPlan(client, namespace, plan, call), readApprovals()]);
   const subject = subjectOf(apiGroup, namespace, name);
   return {
-    view: unreadable.includes(resourceOf(plan).plural) ? view : { ...view, policy: withPlan(view.policy, () => found) },
-    unreadable,
-    approvals: all.map(toApproval).filter((approval) => approval.subject === subject),
+    view: found === 'unreadable' ? view : { ...view, policy: withPlan(view.policy, () => found) },
+    unreadable: [
+      ...(found === 'unreadable' ? [resourceOf(plan).plural] : []),
+      ...(all === 'unreadable' ? [rolloutApprovals.plural] : []),
+    ],
+    approvals: (all === 'unreadable' ? [] : all).map(toApproval).filter((approval) => approval.subject === subject),
   };
 };

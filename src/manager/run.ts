@@ -112,14 +112,13 @@ const runManager = async (options: ManagerOptions, host: ManagerHost, env: Env, 
     complete: () => [...controllers.values()].every((controller) => controller.synced()),
   });
   const order = createOrder(env.clock);
-  const { prometheusAddress, allowedCheckAddresses: allowedAddresses } = options;
+  const rules = { prometheusAddress: options.prometheusAddress, allowedAddresses: options.allowedCheckAddresses };
   const checkRunner = createCheckRunner({
     client,
     clock: { ...env.clock, now: () => env.clock.now() - skew.aheadMs() },
     log,
     environment: host.environment,
-    allowedAddresses,
-    ...(prometheusAddress !== undefined && { prometheusAddress }),
+    ...rules,
   });
   const ownNamespace = (await podNamespace()) ?? DEFAULT_NAMESPACE;
   const create = (definition: ControllerDefinition): Controller => {
@@ -137,7 +136,7 @@ const runManager = async (options: ManagerOptions, host: ManagerHost, env: Env, 
       notifier: notifications?.notifier,
       order,
       aheadMs: () => skew.aheadMs(),
-      checks: { runner: checkRunner, ownNamespace },
+      checks: { runner: checkRunner, ownNamespace, rules },
     };
     const made = (): Controller => definition.create(parts);
     const own = { ...env, log: log.with({ controller: name }) };

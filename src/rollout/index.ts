@@ -91,8 +91,8 @@ export type { TargetRevision } from './ledger/state.ts';
 export type { Approval } from './plan/approval.ts';
 export { forecastWaves, openTime } from './plan/forecast.ts';
 export { matchingStages, sampleCode } from './plan/membership.ts';
-export { type Preceding, waitsFor } from './plan/order.ts';
-export { type FoundPlan, type Plan, type Predecessor, withoutCircle, withPlan } from './plan/plan.ts';
+export { findCycle, type Preceding, waitsFor } from './plan/order.ts';
+export { type FoundPlan, type Plan, type Predecessor, predecessorsIn, withoutCycle, withPlan } from './plan/plan.ts';
 export { afterStageAction, withoutFailedChecks } from './plan/stage-state.ts';
 export { canonicalTimeZone, windowsAt } from './plan/window.ts';
 

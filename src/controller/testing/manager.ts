@@ -1,6 +1,6 @@
 import { nativeKind } from '../../native/index.ts';
 import { type Env, type Logger, silentLogger } from '../../runtime/index.ts';
-import { createController, type Notifier } from '../index.ts';
+import { type ControllerOptions, createController, type Notifier } from '../index.ts';
 import type { TestCluster } from './cluster.ts';
 import { createTestRecorder } from './fixtures.ts';
 
@@ -16,7 +16,12 @@ const countingLogger = () => {
 };
 
 /** One process that runs the native controller in a cluster. */
-export const startManager = (cluster: TestCluster, identity = 'm1', notifier?: Notifier) => {
+export const startManager = (
+  cluster: TestCluster,
+  identity = 'm1',
+  notifier?: Notifier,
+  checks?: ControllerOptions['checks'],
+) => {
   const { recorder, recorded, reasons } = createTestRecorder();
   const { log, lines } = countingLogger();
   const env: Env = { clock: cluster.clock, random: () => 0.5, log };
@@ -27,6 +32,7 @@ export const startManager = (cluster: TestCluster, identity = 'm1', notifier?: N
     events: recorder,
     identity,
     notifier,
+    checks,
     metrics: { queue: { worked: () => reconciled() } },
   });
   const caches = new AbortController();

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Node, Pod } from 'kubernetes-types/core/v1.d.ts';
 import { nodes, pods } from '../../kube/index.ts';
 import type { DaemonRolloutStatus } from '../../rollout/index.ts';
-import type { Notifier } from '../index.ts';
+import type { ControllerOptions, Notifier } from '../index.ts';
 import type { Call } from './api.ts';
 import { createTestCluster, type TestCluster } from './cluster.ts';
 import { startManager, type TestManager } from './manager.ts';
@@ -46,8 +46,8 @@ const createScenario = (cluster: TestCluster) => {
     api: cluster.api,
     clock: cluster.clock,
     /** Starts a manager that does not lead yet. */
-    manage: (identity?: string, notifier?: Notifier): TestManager => {
-      const manager = startManager(cluster, identity, notifier);
+    manage: (identity?: string, notifier?: Notifier, checks?: ControllerOptions['checks']): TestManager => {
+      const manager = startManager(cluster, identity, notifier, checks);
       managers.push(manager);
       return manager;
     },

@@ -160,8 +160,12 @@ const parseCalendar = ({ windows = [], freezes = [] }: RolloutPlanSpec, { refuse
   };
 };
 
-/** What a cluster has under the name of a plan; undefined: nothing. */
-export type FoundPlan = { spec: RolloutPlanSpec } | undefined;
+/** What a cluster has under the name of a plan; undefined: nothing. `errors`: what only others can judge, such as its checks. */
+export type FoundPlan = { spec: RolloutPlanSpec; errors?: readonly PolicyError[] } | undefined;
+
+/** The DaemonSets that a plan names in `after`, as it is written: also of one that is invalid. */
+export const predecessorsIn = ({ after = [] }: RolloutPlanSpec): Predecessor[] =>
+  after.map(({ apiGroup = 'apps', name, scope = 'Node' }) => ({ apiGroup, name, scope }));
 
 const parsePlan = (spec: RolloutPlanSpec, errors: PolicyError[]): Plan => {
   const fields = createFields(errors);
@@ -174,7 +178,7 @@ const parsePlan = (spec: RolloutPlanSpec, errors: PolicyError[]): Plan => {
       topologyKey,
       value: fields.share(`spec.maxUnavailablePer[${index}].value`, value),
     })),
-    after: (spec.after ?? []).map(({ apiGroup = 'apps', name, scope = 'Node' }) => ({ apiGroup, name, scope })),
+    after: predecessorsIn(spec),
   };
 };
 
@@ -192,7 +196,7 @@ export const withPlan = (
   const errors = parsed.kind === 'invalid' ? [...parsed.errors] : [];
   const value = formatPlanName(name);
   const found = find(name);
-  const problems: PolicyError[] = [];
+  const problems: PolicyError[] = [...(found?.errors ?? [])];
   const plan = found && parsePlan(found.spec, problems);
   if (!found) {
     const kind = name.cluster ? 'ClusterRolloutPlan' : 'RolloutPlan';
@@ -203,17 +207,17 @@ export const withPlan = (
   return validatedPolicy({ ...policy, plan: problems.length === 0 ? plan : undefined }, errors, [...warnings]);
 };
 
-/** The policy without a plan by which DaemonSets would wait for each other; `circle`: their names, the first one twice. */
-export const withoutCircle = (
+/** The policy without a plan by which DaemonSets would wait for each other; `cycle`: their names, the first one twice. */
+export const withoutCycle = (
   parsed: Exclude<ParsedPolicy, { kind: 'off' }>,
-  circle: readonly string[] | undefined,
+  cycle: readonly string[] | undefined,
 ): Exclude<ParsedPolicy, { kind: 'off' }> => {
   const { policy, warnings } = parsed;
-  if (!circle || !policy.rolloutPlan) return parsed;
+  if (!cycle || !policy.rolloutPlan) return parsed;
   const error = {
     field: `${formatPlanName(policy.rolloutPlan)}: spec.after`,
-    value: circle.join(' after '),
-    problem: 'is a circle in which each DaemonSet waits for the next',
+    value: cycle.join(' after '),
+    problem: 'is a cycle in which each DaemonSet waits for the next',
     cure: 'remove one of them from after',
   };
   const errors = parsed.kind === 'invalid' ? [...parsed.errors, error] : [error];

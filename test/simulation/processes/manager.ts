@@ -49,14 +49,15 @@ export const runManager = async (
     reportingInstance: identity,
   });
   const recording = events.run(signal);
+  const rules = { prometheusAddress: 'http://prometheus.example.org:9090', allowedAddresses: [] };
   const runner = createCheckRunner({
     client,
     clock: { ...env.clock, now: () => env.clock.now() - aheadMs() },
     log: env.log,
-    prometheusAddress: 'http://prometheus.example.org:9090',
+    ...rules,
     send: askPrometheus,
   });
-  const checks = { runner, ownNamespace: 'edgeset-system' };
+  const checks = { runner, ownNamespace: 'edgeset-system', rules };
   const order = createOrder(env.clock);
   const controllers = new Map<string, Controller>();
   const images = createImageService({
