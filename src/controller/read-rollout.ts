@@ -10,18 +10,21 @@ import {
 import {
   controllerOf,
   type DaemonRolloutStatus,
+  findCycle,
   type OutsideHold,
   type Preceding,
   type Predecessor,
   toNodeInfo,
   waitsFor,
+  withoutCycle,
 } from '../rollout/index.ts';
 import type { Clock } from '../runtime/index.ts';
 import { daemonRollouts } from './daemon-rollout.ts';
 import type { DaemonSetObject, DaemonSetView, Kind } from './kind.ts';
+import type { OrderedDaemonSet } from './order.ts';
 import { readPlans } from './plans.ts';
 import { toRecorded } from './revisions.ts';
-import { createRolloutDisplay, type RolloutReading } from './rollout-display.ts';
+import { createRolloutDisplay, managerVerdict, type RolloutReading } from './rollout-display.ts';
 
 export interface ReadOptions<D extends DaemonSetObject = DaemonSetObject, V extends DaemonSetView = DaemonSetView> {
   /** It only reads, so a cache that serves these kinds of object is enough. */
@@ -36,6 +39,8 @@ export interface ReadOptions<D extends DaemonSetObject = DaemonSetObject, V exte
   outsideHold?: (view: V) => Promise<OutsideHold | undefined>;
   /** A DaemonSet of the same namespace that the plan names in `after`; undefined if it is not managed. */
   preceding?: (predecessor: Predecessor) => Promise<Preceding | undefined>;
+  /** What the plan of a DaemonSet says in `after`, as it is written: empty for one that is not managed. */
+  afterOf?: (daemonSet: OrderedDaemonSet) => Promise<readonly Predecessor[]>;
 }
 
 /** What the plan's predecessors say, read once. */
@@ -51,6 +56,26 @@ export const readPreceding = async (
   return (node) => waitsFor(after, (each) => found.get(each), node);
 };
 
+/** The cycle that the plan of a DaemonSet leads in, for people; undefined: it leads in none. */
+const readCycle = async (
+  start: OrderedDaemonSet,
+  after: readonly Predecessor[],
+  read: (daemonSet: OrderedDaemonSet) => Promise<readonly Predecessor[]>,
+): Promise<readonly string[] | undefined> => {
+  const { namespace } = start;
+  const keyOf = ({ apiGroup, name }: { apiGroup: string; name: string }): string => `${apiGroup}/${name}`;
+  const known = new Map<string, readonly Predecessor[]>([[keyOf(start), after]]);
+  const waiting = [...after];
+  for (let next = waiting.shift(); next; next = waiting.shift()) {
+    if (known.has(keyOf(next))) continue;
+    const { apiGroup, name } = next;
+    const found = await read({ apiGroup, namespace, name });
+    known.set(keyOf(next), found);
+    waiting.push(...found);
+  }
+  return findCycle(start, (one) => known.get(keyOf(one)) ?? []);
+};
+
 /**
  * Reads a DaemonSet's rollout as the manager does when it starts, and decides without executing anything. Undefined for a
  * DaemonSet that is not managed; throws a `KubeError`.
@@ -62,9 +87,15 @@ export const readRollout = async <D extends DaemonSetObject, V extends DaemonSet
   const { client, clock, namespace, name } = options;
   const call: CallOptions = options.signal ? { signal: options.signal } : {};
   const daemonSet = await client.get(kind.resource, { namespace, name }, call);
-  const own = kind.toView(options.as?.(daemonSet) ?? daemonSet);
+  const asItIs = kind.toView(daemonSet);
+  const own = options.as ? kind.toView(options.as(daemonSet)) : asItIs;
   if (!own) return undefined;
-  const { view, approvals, unreadable } = await readPlans(client, kind.resource.group, own, call);
+  const { group } = kind.resource;
+  const { view: planned, approvals, unreadable } = await readPlans(client, group, own, call);
+  const { after = [] } = planned.policy.policy.plan ?? {};
+  const ref = { apiGroup: group, namespace, name };
+  const cycle = options.afterOf && (await readCycle(ref, after, options.afterOf));
+  const view = { ...planned, policy: withoutCycle(planned.policy, cycle) };
 
   const ownObjects = { namespace, labelSelector: view.podSelector, ...call };
   const [allNodes, ownPods, revisions, status, hold] = await Promise.all([
@@ -84,10 +115,15 @@ export const readRollout = async <D extends DaemonSetObject, V extends DaemonSet
     if (facts) display.setPod(facts, now);
   }
   for (const node of allNodes) display.setNode(toNodeInfo(node), now);
-  const { after = [] } = view.policy.policy.plan ?? {};
   if (options.preceding && after.length > 0) display.setOrder(await readPreceding(after, options.preceding), now);
   return display.read(
-    { view, status, hold, unreadable, revisions: revisions.flatMap((one) => toRecorded(one, kind.resource)) },
+    {
+      view,
+      status,
+      hold: asItIs ? (managerVerdict(asItIs, status) ?? hold) : hold,
+      unreadable,
+      revisions: revisions.flatMap((one) => toRecorded(one, kind.resource)),
+    },
     now,
   );
 

@@ -37,6 +37,21 @@ export interface DisplayedObjects<V extends DaemonSetView> {
 }
 
 /**
+ * The manager's verdict on a policy that is valid as far as it can be seen from here. The manager alone knows whom it may ask,
+ * which Secrets there are and, of every DaemonSet, whether it waits for itself; so its verdict counts.
+ */
+export const managerVerdict = (
+  { policy, generation }: DaemonSetView,
+  status: DaemonRolloutStatus | undefined,
+): OutsideHold | undefined => {
+  const stalled = status?.conditions?.find(({ type }) => type === 'Stalled');
+  const isVerdict = status?.policyHash === '' && status.daemonSetGeneration === generation;
+  if (!isVerdict || !policy.policy.rolloutPlan || policy.kind !== 'on') return undefined;
+  if (stalled?.status !== 'True' || stalled.reason !== 'InvalidPolicy') return undefined;
+  return { kind: 'invalid', errors: [], what: `The manager reports: ${stalled.message.replace(/\.$/, '')}` };
+};
+
+/**
  * The ledger of a rollout that this process only displays, and the manager's decision on it. It serves those who read the
  * cluster's objects once, and those who watch them.
  */

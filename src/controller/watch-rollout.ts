@@ -19,7 +19,7 @@ import { type DaemonSetObject, type DaemonSetView, type Kind, seeNodesAlike } fr
 import { createPlans } from './plans.ts';
 import { readPreceding } from './read-rollout.ts';
 import { toRecorded } from './revisions.ts';
-import { createRolloutDisplay, type RolloutReading } from './rollout-display.ts';
+import { createRolloutDisplay, managerVerdict, type RolloutReading } from './rollout-display.ts';
 
 export interface WatchRolloutOptions<V extends DaemonSetView = DaemonSetView> {
   client: KubeClient;
@@ -127,7 +127,13 @@ const watchPods = <D extends DaemonSetObject, V extends DaemonSetView, P>(
     read(status: DaemonRolloutStatus | undefined, unreadable: readonly string[]): RolloutReading<V> | undefined {
       if (!handlers.synced() || !revisions.synced) return undefined;
       return display.read(
-        { view, status, revisions: [...revisions.store.values()], unreadable, hold },
+        {
+          view,
+          status,
+          revisions: [...revisions.store.values()],
+          unreadable,
+          hold: managerVerdict(view, status) ?? hold,
+        },
         env.clock.now(),
       );
     },

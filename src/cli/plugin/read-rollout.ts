@@ -1,6 +1,12 @@
-import { daemonRollouts } from '../../controller/index.ts';
+import { daemonRollouts, type OrderedDaemonSet, readPlan } from '../../controller/index.ts';
 import { type CallOptions, ifFound, isKubeError } from '../../kube/index.ts';
-import { controllerOf, type DaemonRolloutStatus, type Preceding, type Predecessor } from '../../rollout/index.ts';
+import {
+  controllerOf,
+  type DaemonRolloutStatus,
+  type Preceding,
+  type Predecessor,
+  predecessorsIn,
+} from '../../rollout/index.ts';
 import type { Connection } from './connection.ts';
 import { CommandError } from './errors.ts';
 import { advanced } from './kinds/advanced.ts';
@@ -22,11 +28,24 @@ export const readDaemonSet = async (
   }
 };
 
+const kindOf = (apiGroup: string): DaemonSetKind | undefined =>
+  [native, advanced].find(({ resource }) => resource.group === apiGroup);
+
+/** Reads what the plan of a DaemonSet of either kind says in `after`. What can't be read leads nowhere. */
+const readAfter =
+  ({ client, namespace }: Pick<Connection, 'client' | 'namespace'>) =>
+  async ({ apiGroup, name }: OrderedDaemonSet): Promise<readonly Predecessor[]> => {
+    const state = await ifFound(kindOf(apiGroup)?.get(client, { namespace, name }) ?? Promise.resolve(undefined));
+    const { rolloutPlan } = !state || state.policy.kind === 'off' ? {} : state.policy.policy;
+    const plan = rolloutPlan && (await readPlan(client, namespace, rolloutPlan));
+    return plan && plan !== 'unreadable' ? predecessorsIn(plan.spec) : [];
+  };
+
 /** Reads the rollouts of a plan's predecessors, of either kind. */
 export const readPredecessor =
   ({ client, env, namespace }: Pick<Connection, 'client' | 'env' | 'namespace'>) =>
   async ({ apiGroup, name }: Predecessor): Promise<Preceding | undefined> => {
-    const kind = [native, advanced].find(({ resource }) => resource.group === apiGroup);
+    const kind = kindOf(apiGroup);
     const reading = await ifFound(
       kind?.read({ client, clock: env.clock, namespace, name, overrides: {} }) ?? Promise.resolve(undefined),
     );
@@ -60,6 +79,7 @@ export const readRolloutOf = async (
       name,
       overrides,
       preceding: readPredecessor(connection),
+      afterOf: readAfter(connection),
     });
   } catch (error) {
     throw isKubeError(error, 'NotFound') ? kind.notFound(namespace, name, error) : error;

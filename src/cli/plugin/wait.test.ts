@@ -78,7 +78,7 @@ describe('wait', () => {
     assert.equal((await wait('another')).code, 1, 'the plan was changed since');
     assert.equal((await wait('')).code, 1, 'it was created since');
     world.api.put(plans, { ...plan, spec: { after: [{ name: 'driver' }] } });
-    assert.equal((await wait('')).code, 3, 'it may be a part of a circle');
+    assert.equal((await wait('')).code, 3, 'it may be in a cycle');
     world.api.fault = (_, path) => (path.startsWith(plans) ? { status: 403, reason: 'Forbidden' } : undefined);
     assert.equal((await wait('another')).code, 3);
   });

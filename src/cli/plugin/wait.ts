@@ -1,6 +1,12 @@
 import { daemonRollouts } from '../../controller/index.ts';
 import { isKubeError } from '../../kube/index.ts';
-import { controllerOf, type DaemonRollout, type ParsedPolicy, TEMPLATE_NOT_OBSERVED } from '../../rollout/index.ts';
+import {
+  controllerOf,
+  type DaemonRollout,
+  type ParsedPolicy,
+  type Plan,
+  TEMPLATE_NOT_OBSERVED,
+} from '../../rollout/index.ts';
 import { parseDuration, sleep } from '../../runtime/index.ts';
 import { toLines } from '../escape.ts';
 import { type ExitCode, exitCodes, type Io } from '../io.ts';
@@ -32,13 +38,16 @@ export interface Progress {
 
 const progressing = (message: string): Progress => ({ kind: 'progressing', message });
 
+/** Which DaemonSets wait for themselves, whom checks may ask and whether their Secrets exist, only the manager knows. */
+const isJudgedByManager = (plan: Plan | undefined): boolean =>
+  plan !== undefined && (plan.after.length > 0 || plan.stages.some(({ checks }) => checks.length > 0));
+
 /** Whether the status is about the current policy. Annotations and plans don't change the generation. */
 const knowsPolicy = (policy: ParsedPolicy | undefined, policyHash: string | undefined): boolean => {
   // The user may not read the plan.
   if (!policy) return true;
-  // Whether its DaemonSet is updated after one that is updated after it, only the manager knows.
-  const isInCircle = policyHash === '' && policy.kind === 'on' && (policy.policy.plan?.after.length ?? 0) > 0;
-  return isInCircle || policyHash === (policy.kind === 'on' ? policy.hash : '');
+  const isRefused = policyHash === '' && policy.kind === 'on' && isJudgedByManager(policy.policy.plan);
+  return isRefused || policyHash === (policy.kind === 'on' ? policy.hash : '');
 };
 
 const deliberate: ReadonlySet<string> = new Set(['partition', 'node-selector']);

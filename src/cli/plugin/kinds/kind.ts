@@ -4,6 +4,7 @@ import {
   type DaemonSetObject,
   type DaemonSetView,
   type Kind,
+  type OrderedDaemonSet,
   type RolloutReading,
   readRollout,
   type WatchRolloutOptions,
@@ -78,6 +79,8 @@ export interface ReadingOptions {
   overrides: Overrides;
   /** Reads the DaemonSets that the plan names in `after`. Default: nodes are shown as if they had no predecessors. */
   preceding?: (predecessor: Predecessor) => Promise<Preceding | undefined>;
+  /** Reads what the plan of a DaemonSet says in `after`. Default: cycles are for the manager to report. */
+  afterOf?: (daemonSet: OrderedDaemonSet) => Promise<readonly Predecessor[]>;
 }
 
 /** What differs between native and Advanced DaemonSets for the commands. */
@@ -159,7 +162,7 @@ export const defineKind = <D extends DaemonSetLike & DaemonSetObject, V extends 
     // What `get` and `list` of this kind have returned.
     policyWith: (object, overrides) => policyOf(overridden(object as D, overrides)),
     settingsPatch: (object, settings) => settingsPatch(object as D, settings),
-    async read({ client, clock, namespace, name, overrides, preceding }) {
+    async read({ client, clock, namespace, name, overrides, preceding, afterOf }) {
       const reading = await readRollout(kind, {
         client,
         clock,
@@ -167,6 +170,7 @@ export const defineKind = <D extends DaemonSetLike & DaemonSetObject, V extends 
         name,
         as: (daemonSet) => overridden(daemonSet, overrides),
         ...(preceding && { preceding }),
+        ...(afterOf && { afterOf }),
         ...(outsideHold && { outsideHold: (view) => outsideHold(client, clock, view) }),
       });
       return reading && { ...reading, kind: self, notes: notes(reading) };
