@@ -38,6 +38,49 @@ export const stages = section(
     );
 
     rule(
+      'a cycle across both kinds makes both invalid, and nothing is updated until it is broken',
+      async (c) => {
+        await c.create({ name: 'driver', annotations: { [budgetKey]: '100%' } }, 'native');
+        await c.rolledOut({ rollingUpdate: { maxUnavailable: '100%' } });
+        await createPlan(c, { after: [{ name: 'driver' }] }, 'after-driver');
+        await createPlan(c, { after: [{ apiGroup: KIND, name: 'app' }] }, 'after-app');
+        const driver = `/apis/apps/v1/namespaces/${c.namespace}/daemonsets/driver`;
+        const rollout = `/apis/edgeset.io/v1alpha1/namespaces/${c.namespace}/daemonrollouts/driver`;
+        const invalid = ({ status }: DaemonRollout, words: RegExp): boolean =>
+          (status?.conditions ?? []).some(
+            ({ type, status: is, reason, message }) =>
+              type === 'Stalled' && is === 'True' && reason === 'InvalidPolicy' && words.test(message),
+          );
+        await c.annotate({ [planKey]: 'after-driver' });
+        await c.api.merge(driver, { metadata: { annotations: { [planKey]: 'after-app' } } });
+        await c.until('driver is invalid', async () =>
+          invalid(await c.api.get(rollout), /"ds\/driver after ads\/app after ds\/driver" is a cycle/),
+        );
+        const stalled = await c.untilCondition('Stalled');
+        assert.match(stalled.message, /"ads\/app after ds\/driver after ads\/app" is a cycle/);
+        const images = (pods: readonly { image: string }[]): string[] => [...new Set(pods.map(({ image }) => image))];
+        const expectNoUpdates = async (): Promise<void> => {
+          await c.expectNoUpdatesFor(2);
+          assert.deepEqual(images([...(await c.pods()), ...(await c.pods('driver'))]), ['app:v1']);
+        };
+        const setDriver = (value: string): Promise<unknown> =>
+          c.api.edit(driver, [{ op: 'replace', path: '/spec/template/spec/containers/0/image', value }]);
+        // Each of them alone, with the other at its target, so that it would not even have to wait.
+        await setDriver('driver:v2');
+        await expectNoUpdates();
+        await setDriver('app:v1');
+        await c.setImage('app:v2');
+        await expectNoUpdates();
+        await setDriver('driver:v2');
+        await expectNoUpdates();
+        await c.api.merge(driver, { metadata: { annotations: { [planKey]: null } } });
+        await c.untilRunning('app:v2');
+        assert.deepEqual(images(await c.pods('driver')), ['driver:v2']);
+      },
+      { budget: 3, others: [{ name: 'driver', kind: 'native', budget: 3 }] },
+    );
+
+    rule(
       'a surge counts in the group of its node',
       async (c) => {
         const sites = ['a', 'a', 'b', 'b'];

@@ -22,6 +22,8 @@ export interface CaseOptions {
   manager?: readonly string[] | 'none';
   /** Names of the DaemonSets to check; helpers use the first one. Default `app`. */
   daemonSets?: readonly [string, ...string[]];
+  /** DaemonSets of the other kind to check, with their budgets. */
+  others?: readonly { name: string; kind: CaseKind; budget: number | `${number}%` }[];
   /** The budget to check updates against, if it is not the DaemonSet's annotation. */
   budget?: number | `${number}%`;
   /** Log lines above `info` that belong to what is done to the manager. */

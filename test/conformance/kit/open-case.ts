@@ -215,7 +215,10 @@ export const openCase = async (
       assertInvariants({
         records: await cluster.audit.read(),
         namespace,
-        daemonSets: names.map((name) => ({ name, kind, budget: options.budget ?? annotations[budgetKey] })),
+        daemonSets: [
+          ...names.map((name) => ({ name, kind, budget: options.budget ?? annotations[budgetKey] })),
+          ...(options.others ?? []),
+        ],
         nodes: allNodes,
         user,
         logs,

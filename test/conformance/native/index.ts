@@ -9,6 +9,7 @@ import { eligibility } from './eligibility.ts';
 import { events } from './events.ts';
 import { faults } from './faults.ts';
 import { history } from './history.ts';
+import { judgedPlans } from './judged-plans.ts';
 import { offline } from './offline.ts';
 import { optingIn } from './opting-in.ts';
 import { order } from './order.ts';
@@ -32,6 +33,7 @@ export const nativeRules = [
   ...stages,
   ...windowRules('native'),
   ...errorRules('native'),
+  ...judgedPlans,
   ...updates,
   ...breaker,
   ...rollback,

@@ -257,7 +257,7 @@ export const stages = section(
     });
 
     rule(
-      'each node gets the driver first; a DaemonSet that is not managed, or a circle, holds and is named',
+      'each node gets the driver first; a DaemonSet that is not managed, or a cycle, holds and is named',
       async (c) => {
         const [slow = ''] = c.nodes;
         await c.create({ name: 'driver', annotations: { [budgetKey]: '100%' } });
