@@ -10,6 +10,7 @@ import { type AnyDaemonSet, openStages, type StagedNode, stageOfNode } from '../
 import type { Call } from '../network/call.ts';
 import type { CheckContext } from './check.ts';
 import { generationKey } from './cluster-state.ts';
+import { planInForce } from './plan-in-force.ts';
 
 const PLAN_KEY = 'edgeset.io/rollout-plan';
 /** A change of the plan may take this long to reach a process over a healthy link, ms. */
@@ -37,7 +38,7 @@ export const followPlan = ({
   daemonSet,
   rolloutName,
 }: Pick<CheckContext, 'actual' | 'now' | 'viewOf' | 'clockOf' | 'daemonSet' | 'rolloutName'>) => {
-  /** By plan: its specs, each with when it was replaced; the last one is present. Undefined: deleted. */
+  /** By plan: its specs, each with when it was replaced; the last one is present. Undefined: deleted, or invalid. */
   const plans = new Map<string, { spec: RolloutPlanSpec | undefined; until: number }[]>();
   let status: DaemonRolloutStatus | undefined;
   let movedAt = Number.NEGATIVE_INFINITY;
@@ -57,7 +58,8 @@ export const followPlan = ({
         const specsBefore = plans.get(name) ?? [];
         const last = specsBefore.at(-1);
         if (last) last.until = now();
-        const spec = type === 'DELETED' ? undefined : (object as unknown as { spec: RolloutPlanSpec }).spec;
+        const written = type === 'DELETED' ? undefined : (object as unknown as { spec: RolloutPlanSpec }).spec;
+        const spec = written && planInForce(written, daemonSet);
         plans.set(name, [...specsBefore.slice(-3), { spec, until: Number.POSITIVE_INFINITY }]);
       }
       if (resource.plural === 'daemonrollouts' && name === rolloutName)

@@ -4,6 +4,7 @@ import type { WatchEvent } from '../../../src/kube/index.ts';
 import type { RolloutPlanObject, RolloutPlanSpec } from '../../../src/rollout/index.ts';
 import type { AnyDaemonSet } from '../../invariants/index.ts';
 import { isPodOf, isReadyNode, type PodState, toPodState } from './cluster-state.ts';
+import { planInForce } from './plan-in-force.ts';
 
 export interface ObservedNode {
   ready: boolean;
@@ -176,7 +177,8 @@ export const createProcessView = ({ group, name }: { group: string; name: string
         return;
       }
       snapshots.get(watch)?.add(key);
-      if (plural === 'rolloutplans') replacePlan(key, (event.object as RolloutPlanObject).spec);
+      if (plural === 'rolloutplans')
+        replacePlan(key, planInForce((event.object as RolloutPlanObject).spec, { group, name }));
       else if (plural === 'nodes') {
         const ready = isReadyNode(event.object);
         const before = nodes.get(key);

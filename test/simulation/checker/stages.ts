@@ -108,7 +108,8 @@ export const createStagesCheck = (
       return found.flatMap((each) => each ?? []);
     };
     const plans = plan.plansOf(call);
-    if (plans.length === 0) return [{ invariant: 'G1', why: 'although its rollout plan does not exist' }];
+    if (plans.length === 0)
+      return [{ invariant: 'G1', why: 'although its rollout plan does not exist, or is invalid' }];
     const judged = plans.map(judge);
     return judged.some((found) => found.length === 0) ? [] : (judged.at(-1) ?? []);
   };

@@ -1,4 +1,5 @@
 import type { RolloutPlanSpec } from '../../../src/rollout/index.ts';
+import { CHECK_QUERY, UNCOMPILABLE_CONDITION } from '../network/prometheus.ts';
 import type { Shape } from '../scenarios/scenario.ts';
 import type { Change, Mutant } from './mutant.ts';
 import { at, history, recreate, release, test } from './plans.ts';
@@ -10,6 +11,15 @@ const ring = (promote: Promote = {}): Shape => ({
   nodes: 4,
   limit: '100%',
   rolloutPlan: { stages: [{ name: 'ring', nodes: { selector: { matchLabels: { ring: 'r0' } } }, promote }] },
+});
+
+/** Its plan becomes invalid before a release, and valid at the end. */
+const invalid = at(5, {
+  do: 'plan',
+  spec: {
+    ...ring().rolloutPlan,
+    checks: [{ name: 'errors', prometheus: { query: CHECK_QUERY, condition: UNCOMPILABLE_CONDITION } }],
+  },
 });
 
 /** An Advanced DaemonSet that is updated after a native one. */
@@ -46,6 +56,46 @@ export const stages: readonly Mutant[] = [
     find: 'context = { ...context, isStageOpen: stages.isOpen };',
     replace: 'context = { ...context, isStageOpen: () => true };',
     hunt: history(ring({ soak: '20s' }), release(10)),
+  },
+  {
+    name: 'plan-is-judged-at-its-check',
+    whose: 'G1',
+    story: 'a condition that does not compile is found out by its check, after nodes of the stage were updated',
+    breaks: ['G1'],
+    file: 'src/controller/plans.ts',
+    find: '      errors: planErrors(spec, cluster, manager?.rules),\n',
+    replace: '      errors: [],\n',
+    hunt: history(ring(), invalid, release(10)),
+  },
+  {
+    name: 'secrets-are-not-awaited',
+    whose: 'G1',
+    story: 'nodes are updated while it is not known yet whether the Secrets of the plan exist',
+    breaks: [],
+    file: 'src/controller/daemonset-plans.ts',
+    find: '!plans.synced() || !plans.isJudged(namespace, rolloutPlan)',
+    replace: '!plans.synced()',
+    hunt: test('src/controller/judged-plans.test.ts', 'holds while it is being read'),
+  },
+  {
+    name: 'cycle-is-invalid-for-one',
+    whose: 'G7',
+    story: 'only the DaemonSet whose plan closes a cycle is invalid, and the others begin to update',
+    breaks: [],
+    file: 'src/controller/order.ts',
+    find: 'const cycle = cycleOf(entry.daemonSet);',
+    replace: 'const cycle = each === key ? cycleOf(entry.daemonSet) : undefined;',
+    hunt: test('src/controller/order.test.ts', 'of two is told to both'),
+  },
+  {
+    name: 'cycle-in-the-plans-in-force',
+    whose: 'G7',
+    story: 'a plan that is invalid is no part of a cycle, so that it hides the cycle from the others',
+    breaks: [],
+    file: 'src/controller/daemonset-plans.ts',
+    find: 'found ? predecessorsIn(found.spec) : []',
+    replace: 'withPlan(policy, () => found).policy.plan?.after ?? []',
+    hunt: test('src/controller/judged-plans.test.ts', 'is in a cycle also while it is invalid otherwise'),
   },
   {
     name: 'updates-in-a-freeze',

@@ -11,6 +11,8 @@ const TIMEOUT_MS = 10_000;
 export const CHECK_QUERY = 'errors{revision="${revision}",stage="${stage}"}';
 /** Each check of the simulation has this condition. */
 export const CHECK_CONDITION = 'result.all(r, r < 0.5) && size(result) > 0';
+/** A check with this one makes its plan invalid. */
+export const UNCOMPILABLE_CONDITION = 'result.all(r, r <';
 
 const response = (result: unknown): OutgoingResult => ({
   kind: 'response',

@@ -1,7 +1,7 @@
 import type { RolloutPlanSpec } from '../../../src/rollout/index.ts';
 import { createGenerator } from '../../support/index.ts';
 import { setsOf } from '../cluster/workload.ts';
-import { CHECK_CONDITION, CHECK_QUERY } from '../network/prometheus.ts';
+import { CHECK_CONDITION, CHECK_QUERY, UNCOMPILABLE_CONDITION } from '../network/prometheus.ts';
 import { type Operation, type Plan, type PlannedStep, START } from './plan.ts';
 
 /** How many of the plans of one DaemonSet have a rollout plan. */
@@ -77,6 +77,26 @@ const createZoning = (seed: number) => {
   const chance = createGenerator(seed + 0x20e5);
   return (spec: RolloutPlanSpec): RolloutPlanSpec =>
     spec.windows && chance.happens(0.6) ? { ...spec, windows: NODE_WINDOWS } : spec;
+};
+
+/** Makes some rollout plans invalid for a while. It draws from its own sequence, too. */
+const invalidAtTimes = (
+  plan: Plan,
+  spec: RolloutPlanSpec,
+  over: number,
+  put: (at: number, operation: Operation) => void,
+): void => {
+  const chance = createGenerator(plan.seed + 0x1badb);
+  const [own] = setsOf(plan);
+  if (!own || !chance.happens(0.3)) return;
+  const apiGroup = own.set.kind === 'native' ? 'apps' : 'apps.kruise.io';
+  const invalid = chance.oneOf<RolloutPlanSpec>([
+    { ...spec, after: [{ apiGroup, name: own.name, scope: 'Node' }] },
+    { ...spec, checks: [{ name: 'errors', prometheus: { query: CHECK_QUERY, condition: UNCOMPILABLE_CONDITION } }] },
+  ]);
+  const at = chance.between(2_000, Math.max(3_000, over - 1));
+  put(at, { do: 'plan', spec: invalid });
+  put(at + chance.between(500, 30_000), { do: 'plan', spec });
 };
 
 /**
@@ -157,6 +177,7 @@ export const withRolloutPlan = (plan: Plan, over: number): Plan => {
     () => put(soon(), { do: 'release', image: `app:v${chance.between(0, 2)}` }),
   ];
   for (let count = chance.between(0, 4); count > 0; count -= 1) one(acts)();
+  invalidAtTimes(plan, rolloutPlan, over, put);
   // Nodes come back reinstalled (see the executor): with a good version.
   steps.push({ at: over - 1, operation: { do: 'release', image: 'app:final' } });
   return {
