@@ -12,12 +12,12 @@ const template = (
   spec: { containers: [main], ...spec },
 });
 const inPlace = (from: PodTemplateSpec, to: PodTemplateSpec): InPlacePlan => {
-  const plan = planInPlace(from, to);
+  const plan = planInPlace(from, to, to);
   assert.ok(plan.kind === 'in-place', plan.kind === 'recreate' ? plan.why : '');
   return plan;
 };
 const whyNot = (from: PodTemplateSpec, to: PodTemplateSpec): string => {
-  const plan = planInPlace(from, to);
+  const plan = planInPlace(from, to, to);
   assert.ok(plan.kind === 'recreate');
   return plan.why;
 };
@@ -54,6 +54,21 @@ describe('a pod is updated in place', () => {
       { images: {}, labels: { old: null, fresh: 'y' }, annotations: { a: '2' } },
     );
   });
+
+  for (const [from, to, before, after] of [
+    ['nginx', 'nginx:1.25', 'Always', 'IfNotPresent'],
+    ['nginx:1.25', 'nginx:latest', 'IfNotPresent', 'Always'],
+    ['registry:5000/nginx', 'registry:5000/nginx@sha256:01', 'Always', 'IfNotPresent'],
+  ] as const)
+    it(`when ${to} replaces ${from}, and the pull policies follow from that`, () => {
+      const old = template({ containers: [{ ...main, image: from, imagePullPolicy: before }] });
+      const next = template({ containers: [{ ...main, image: to, imagePullPolicy: after }] });
+      const stated = template({ containers: [{ ...main, image: to }] });
+      assert.equal(planInPlace(old, next, stated).kind, 'in-place');
+      assert.equal(planInPlace(old, next, next).kind, 'recreate', 'the new template states its policy');
+      const other = template({ containers: [{ ...main, image: from, imagePullPolicy: 'Never' }] });
+      assert.equal(planInPlace(other, next, stated).kind, 'recreate', 'the old template stated its policy');
+    });
 
   it('when cpu or memory differ within one quality of service class', () => {
     const { resources } = inPlace(sized({ cpu: '50m', memory: '32Mi' }), sized({ cpu: '80m', memory: '48Mi' }));

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Container, PodSpec, PodTemplateSpec, ResourceRequirements } from 'kubernetes-types/core/v1.d.ts';
+import { impliedPullPolicies } from './pull-policy.ts';
 import { qosOf, resizable } from './resources.ts';
 
 /** The changes that update a running pod from one template to another. */
@@ -51,11 +52,15 @@ export const updatableContainers = (spec: PodSpec | undefined): Container[] => [
 const byName = (containers: readonly Container[]): Map<string, Container> =>
   new Map(containers.map((container) => [container.name, container]));
 
-/** The spec without the fields that can be updated in place. */
-const immutablePart = (spec: PodSpec | undefined): unknown => {
+/**
+ * The spec without the fields that can be updated in place, and without the pull policies of these containers: a running pod
+ * keeps its own.
+ */
+const immutablePart = (spec: PodSpec | undefined, keepPullPolicy: ReadonlySet<string>): unknown => {
   const bare = (container: Container): unknown => {
-    const { image: _, resources, ...others } = container;
-    return { ...others, resources: resizable.without(resources) };
+    const { image: _, resources, imagePullPolicy, ...others } = container;
+    const policy = keepPullPolicy.has(container.name) ? {} : { imagePullPolicy };
+    return { ...others, ...policy, resources: resizable.without(resources) };
   };
   return {
     ...spec,
@@ -76,12 +81,17 @@ const firstDifference = (a: unknown, b: unknown, path: string): string => {
 
 /**
  * Plans the in-place update of a pod between two templates, both with all defaults. It is possible if only images of
- * containers and sidecars, labels, annotations, cpu and memory differ.
+ * containers and sidecars, labels, annotations, cpu and memory differ. `stated`: the newer template without defaults.
  */
-export const planInPlace = (from: PodTemplateSpec, to: PodTemplateSpec): Plan => {
+export const planInPlace = (
+  from: PodTemplateSpec,
+  to: PodTemplateSpec,
+  stated: PodTemplateSpec | undefined,
+): Plan => {
   const { labels: oldLabels, annotations: oldAnnotations, ...oldMeta } = from.metadata ?? {};
   const { labels: newLabels, annotations: newAnnotations, ...newMeta } = to.metadata ?? {};
-  const [oldRest, newRest] = [immutablePart(from.spec), immutablePart(to.spec)];
+  const implied = impliedPullPolicies(from.spec, to.spec, stated?.spec);
+  const [oldRest, newRest] = [immutablePart(from.spec, implied), immutablePart(to.spec, implied)];
   if (!isDeepStrictEqual(oldMeta, newMeta))
     return recreate(`${firstDifference(oldMeta, newMeta, 'metadata')} of the template differs`);
   if (!isDeepStrictEqual(oldRest, newRest))

@@ -163,7 +163,7 @@ export const createHistorySync = (client: KubeClient) => {
       for (const { name: revision, hash, recorded } of kept.all) {
         if (hash === plan.target.hash || removed.has(revision)) continue;
         templates.set(hash, recorded);
-        const change = planInPlace(recorded, template);
+        const change = planInPlace(recorded, template, view.template);
         if (change.kind === 'in-place') plans.set(hash, change);
       }
       return {

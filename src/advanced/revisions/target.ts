@@ -165,7 +165,12 @@ export type TargetFinder = ReturnType<typeof createTargetFinder>;
  * templates are compared as recorded, with all defaults.
  */
 export const readTarget = (
-  { status, generation, policy }: Pick<AdvancedView, 'status' | 'generation' | 'policy'>,
+  {
+    status,
+    generation,
+    policy,
+    template: stated,
+  }: Pick<AdvancedView, 'status' | 'generation' | 'policy' | 'template'>,
   owned: readonly RecordedRevision[],
 ): TargetRevision | undefined => {
   if ((status.observedGeneration ?? 0) < generation) return undefined;
@@ -177,7 +182,7 @@ export const readTarget = (
       revision.name !== newest.name &&
       revision.template &&
       template &&
-      planInPlace(revision.template, template).kind === 'in-place',
+      planInPlace(revision.template, template, stated).kind === 'in-place',
   );
   return { ...newest, inPlaceFrom: new Set(inPlaceFrom.map(({ hash }) => hash)) };
 };

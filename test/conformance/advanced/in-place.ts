@@ -114,7 +114,7 @@ const walk = async (
   const ref = { namespace, name: before.metadata?.name ?? '' };
   const [old, target] = await Promise.all([from, to].map((each) => proved(stage, templateOf(stage, each))));
   assert.ok(old && target);
-  const plan = planInPlace(old, target);
+  const plan = planInPlace(old, target, target);
   assert.equal(plan.kind, 'in-place', JSON.stringify(plan));
   const resources = Object.fromEntries(
     updatableContainers(target.spec).map((each) => [each.name, each.resources ?? {}]),
