@@ -63,6 +63,20 @@ describe('nothing is written', () => {
   );
 
   it(
+    'while that lease is held and does not say when it was renewed',
+    withFleet(async (fleet) => {
+      const lease = { namespace: 'kruise-system', name: 'kruise-manager' };
+      const spec = { holderIdentity: 'x', leaseDurationSeconds: 15 };
+      await fleet.client.create(namespaces, { metadata: { name: lease.namespace } });
+      await fleet.client.create(leases, { metadata: lease, spec });
+      await fleet.create();
+      const condition = await fleet.until('condition Stalled is True', fleet.stalled);
+      assert.equal(condition.reason, 'OpenKruiseManager');
+      await fleet.allRun('app:v1');
+    }),
+  );
+
+  it(
     'because of that lease only if the manager looks at it',
     withFleet(
       async (fleet) => {

@@ -1,6 +1,6 @@
 import type { Lease } from 'kubernetes-types/coordination/v1.d.ts';
 import { daemonSets, ifFound, isKubeError, type KubeClient, leases, pagesOf } from '../kube/index.ts';
-import { MAX_CLOCK_SKEW_MS, type OutsideHold, type PolicyError } from '../rollout/index.ts';
+import { MAX_CLOCK_SKEW_MS, type OutsideHold, type PolicyError, toEpochMs } from '../rollout/index.ts';
 import type { Clock } from '../runtime/index.ts';
 import type { AdvancedView } from './advanced-view.ts';
 import { type NativeDaemonSets, podSelectorOf } from './native-daemonsets.ts';
@@ -23,9 +23,11 @@ const LEASE_READ_INTERVAL_MS = 15_000;
 const readLease = (client: KubeClient, signal: AbortSignal): Promise<Lease | undefined> =>
   ifFound(client.get(leases, KRUISE_LEASE, { signal }));
 
-/** When the lease expires by the clock of its holder, epoch ms. */
-const expiresAt = ({ spec }: Lease): number =>
-  Date.parse(spec?.renewTime ?? '') + (spec?.leaseDurationSeconds ?? 0) * 1000;
+/** When the lease expires by the clock of its holder, epoch ms; undefined: it does not say. */
+const expiresAt = ({ spec }: Lease): number | undefined => {
+  const renewedAt = toEpochMs(spec?.renewTime);
+  return renewedAt === 0 ? undefined : renewedAt + (spec?.leaseDurationSeconds ?? 0) * 1000;
+};
 
 /**
  * Tracks the lease of OpenKruise's manager for all DaemonSets with an occasional read. As in leader election, a lease has
@@ -41,7 +43,8 @@ export const createLeaseWatch = () => {
     const version = lease?.metadata?.resourceVersion;
     const unchangedSince = last?.version === version && last ? Math.min(last.unchangedSince, now) : now;
     const durationMs = (lease?.spec?.leaseDurationSeconds ?? 0) * 1000;
-    const isHeld = lease && now - unchangedSince < durationMs && expiresAt(lease) + MAX_CLOCK_SKEW_MS > now;
+    const isOld = lease && (expiresAt(lease) ?? now) + MAX_CLOCK_SKEW_MS <= now;
+    const isHeld = lease && now - unchangedSince < durationMs && !isOld;
     last = { at: now, version, unchangedSince, holder: isHeld ? lease.spec?.holderIdentity || undefined : undefined };
     return last.holder;
   };
@@ -131,7 +134,7 @@ export const readConflict = async (
   const { signal } = new AbortController();
   const readKruise = async (): Promise<Conflict | undefined> => {
     const lease = await readLease(client, signal);
-    const holder = lease && expiresAt(lease) > clock.now() ? lease.spec?.holderIdentity || undefined : undefined;
+    const holder = lease && (expiresAt(lease) ?? 0) > clock.now() ? lease.spec?.holderIdentity || undefined : undefined;
     return holder === undefined ? undefined : kruiseConflict(holder);
   };
   const unlessForbidden = async (conflict: Promise<Conflict | undefined>): Promise<Conflict | undefined> => {

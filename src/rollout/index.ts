@@ -50,7 +50,7 @@ export {
   openImageRequest,
   type RequestingDaemonSet,
 } from './facts/image-request.ts';
-export { controllerOf, type Owner, toTimestamp, WHOLE_SECOND_MS } from './facts/metadata.ts';
+export { controllerOf, type Owner, toEpochMs, toTimestamp, WHOLE_SECOND_MS } from './facts/metadata.ts';
 export {
   type Announcement,
   announcedRevision,

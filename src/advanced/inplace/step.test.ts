@@ -270,6 +270,17 @@ describe('an update in place', () => {
     assert.equal(ask(pod, { ...change, now: T0 + 31_000 }).kind, 'pod');
   });
 
+  it('waits for the grace period from now on if the gate was closed without a time', () => {
+    for (const lastTransitionTime of [undefined, null as unknown as string]) {
+      const { pod, apply, condition } = createWorld([{ name: 'main', image: 'app:1' }]);
+      condition({ type: gate.inPlace, status: 'False', ...(lastTransitionTime !== undefined && { lastTransitionTime }) });
+      const change = { plan: plan({ images: { main: 'app:2' } }), graceMs: 30_000 };
+      apply(bodyOf(ask(pod, change), 'status'));
+      assert.equal(ask(pod, { ...change, now: T0 + 30_999 }).kind, 'wait');
+      assert.equal(ask(pod, { ...change, now: T0 + 31_000 }).kind, 'pod');
+    }
+  });
+
   it('waits by its own clock if a machine whose clock is ahead closed the gate', () => {
     const { pod, apply, condition } = createWorld([{ name: 'main', image: 'app:1' }]);
     const change = { plan: plan({ images: { main: 'app:2' } }) };
@@ -322,8 +333,9 @@ describe('an update in place', () => {
     const resources: Record<string, ResourceRequirements> = { main: { requests: { cpu: '80m' } } };
     const change = { plan: plan({ resources }), resources };
     apply(bodyOf(ask(pod, change), 'status'));
+    apply(bodyOf(ask(pod, change), 'resize'));
+    assert.equal(pod.metadata.labels?.['controller-revision-hash'], 'old', 'it may still be refused');
     apply(bodyOf(ask(pod, change), 'pod'));
-    apply(bodyOf(ask(pod, { resources }), 'resize'));
     condition({ type: 'PodResizeInProgress', status: 'True' });
     waits(ask(pod, { resources }));
     condition({ type: 'PodResizeInProgress', status: 'False' });
@@ -347,11 +359,11 @@ describe('an update in place', () => {
     Object.assign(pod.metadata, { generation: 4 });
     reports('62500Ki');
     apply(bodyOf(ask(pod, change), 'status'));
-    apply(bodyOf(ask(pod, change), 'pod'));
-    const body = bodyOf(ask(pod, { resources }), 'resize') as { spec: { containers: object[] } };
+    const body = bodyOf(ask(pod, change), 'resize') as { spec: { containers: object[] } };
     const all = { limits: { memory: '80M' }, requests: { memory: '80M' } };
     assert.deepEqual(body.spec.containers, [{ name: 'main', resources: all }], 'the request goes with its limit');
     apply(body);
+    apply(bodyOf(ask(pod, change), 'pod'));
     waits(ask(pod, { resources }));
     reports('62500Ki', 3);
     waits(ask(pod, { resources }));

@@ -8,6 +8,7 @@ import {
   type InPlaceState,
   isStatusUpToDate,
   readInPlaceState,
+  toEpochMs,
   toTimestamp,
   WHOLE_SECOND_MS,
 } from '../../rollout/index.ts';
@@ -81,7 +82,7 @@ const marks = (pod: Pod, names: readonly string[]): InPlaceState['lastContainerS
 
 /** When the container is known to run what it was updated to, epoch ms; a time in the past once it does. */
 const updatedAt = (pod: Pod, state: InPlaceState, name: string, mark: ContainerSnapshot): number =>
-  hasRestarted(pod, name, mark) ? 0 : unnoticedAt(pod, name, mark, Date.parse(state.updateTimestamp));
+  hasRestarted(pod, name, mark) ? 0 : unnoticedAt(pod, name, mark, toEpochMs(state.updateTimestamp));
 
 /** What an unfinished earlier update has left: containers that have not restarted, and images not yet set. */
 const unfinished = (pod: Pod, now: number): Pick<InPlaceState, 'lastContainerStatuses' | 'nextContainerImages'> => {
@@ -132,12 +133,28 @@ const REPORTED_WITHIN_MS = 1_000;
 const isReported = (pod: Pod, type: string, status: 'True' | 'False'): boolean =>
   pod.status?.conditions?.some((condition) => condition.type === type && condition.status === status) ?? false;
 
+const resourcesOf = (pod: Pod, container: string): ResourceRequirements => specOf(pod, container)?.resources ?? {};
+
+/** The resize that gives the pod the wanted amounts; undefined if it has them. */
+export const resizePatch = (
+  pod: Pod,
+  wanted: InPlaceInput['resources'],
+): Extract<InPlaceStep, { kind: 'resize' }> | undefined => {
+  const differing = Object.entries(wanted).filter(([name, resources]) => !grants(resourcesOf(pod, name), resources));
+  if (differing.length === 0) return undefined;
+  const containers = Object.fromEntries(
+    differing.map(([name, resources]) => [name, { resources: effective(resources) }]),
+  );
+  return { kind: 'resize', body: { metadata: precondition(pod), spec: inLists(pod, containers) } };
+};
+
 const begin = ({ pod, revision, graceMs, now }: InPlaceInput, plan: InPlacePlan): InPlaceStep => {
   const disrupts = !isEmpty(plan.images) || !isEmpty(plan.resources);
   const condition = gateCondition(pod, gate.inPlace);
-  if (disrupts && condition?.status !== 'False')
+  const closedAt = toEpochMs(condition?.lastTransitionTime);
+  // A gate that somebody closed without a time closes now: its waits need a beginning.
+  if (disrupts && (condition?.status !== 'False' || closedAt === 0))
     return { kind: 'status', body: gatePatch(pod, [gate.inPlace], false, 'StartInPlaceUpdate', now) };
-  const closedAt = Date.parse(condition?.lastTransitionTime ?? '');
   const isFromOtherClock = closedAt > now + CLOCK_SLACK_MS;
   const reportedUntil = closedAt + WHOLE_SECOND_MS + REPORTED_WITHIN_MS;
   if (disrupts && isReported(pod, 'Ready', 'True') && now < reportedUntil && !isFromOtherClock)
@@ -152,6 +169,9 @@ const begin = ({ pod, revision, graceMs, now }: InPlaceInput, plan: InPlacePlan)
     const until = closedAt + WHOLE_SECOND_MS + graceMs;
     if (now < until) return { kind: 'wait', why: 'its grace period has not passed', until };
   }
+  // Before its label and images change: if the API server refuses the new amounts after all, the pod is as it was.
+  const resize = resizePatch(pod, plan.resources);
+  if (resize) return resize;
   const { batch, marked, later } = planBatches(pod, plan, now);
   const state: InPlaceState = {
     revision,
@@ -182,8 +202,6 @@ const nextBatch = (pod: Pod, state: InPlaceState, now: number): InPlaceStep => {
   return { kind: 'pod', body: { metadata: { ...precondition(pod), annotations }, spec: imagesIn(pod, batch) } };
 };
 
-const resourcesOf = (pod: Pod, container: string): ResourceRequirements => specOf(pod, container)?.resources ?? {};
-
 const resizing = (pod: Pod) => pod.status?.conditions?.find(({ type }) => type === 'PodResizePending');
 
 /**
@@ -204,13 +222,8 @@ const isBehind = (pod: Pod, wanted: InPlaceInput['resources']): boolean => {
 const inProgress = (pod: Pod): boolean => isReported(pod, 'PodResizeInProgress', 'True');
 
 const resizeStep = (pod: Pod, wanted: InPlaceInput['resources']): InPlaceStep | undefined => {
-  const differing = Object.entries(wanted).filter(([name, resources]) => !grants(resourcesOf(pod, name), resources));
-  if (differing.length > 0) {
-    const containers = Object.fromEntries(
-      differing.map(([name, resources]) => [name, { resources: effective(resources) }]),
-    );
-    return { kind: 'resize', body: { metadata: precondition(pod), spec: inLists(pod, containers) } };
-  }
+  const patch = resizePatch(pod, wanted);
+  if (patch) return patch;
   const pending = resizing(pod);
   if (pending?.status === 'True')
     return pending.reason === 'Infeasible'

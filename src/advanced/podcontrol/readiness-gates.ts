@@ -25,8 +25,8 @@ const conditions = (
   return {
     conditions: gates.map((name) => {
       const before = gateCondition(pod, name);
-      const lastTransitionTime = before?.status === status ? before.lastTransitionTime : time;
-      return { type: name, status, reason, ...(lastTransitionTime !== undefined && { lastTransitionTime }) };
+      const lastTransitionTime = (before?.status === status ? before.lastTransitionTime : undefined) ?? time;
+      return { type: name, status, reason, lastTransitionTime };
     }),
   };
 };

@@ -176,19 +176,19 @@ const CASES: readonly { name: string; from?: Changes; to: Changes; restarts: str
     steps: ['status', 'pod', 'status'],
   },
   { name: 'metadata alone', to: { annotation: 'two' }, restarts: [], steps: ['pod'] },
-  { name: 'resources alone', to: { cpu: '200m' }, restarts: [], steps: ['status', 'pod', 'resize', 'status'] },
+  { name: 'resources alone', to: { cpu: '200m' }, restarts: [], steps: ['status', 'resize', 'pod', 'status'] },
   {
     name: 'a limit that is a request too',
     to: { memory: '80Mi' },
     restarts: [],
-    steps: ['status', 'pod', 'resize', 'status'],
+    steps: ['status', 'resize', 'pod', 'status'],
   },
   {
     name: 'images in the order of their launch priority, then resources and metadata',
     from: { priority: '1' },
     to: { priority: '1', main: 'main:v2', helper: 'helper:v2', side: 'side:v2', cpu: '150m', annotation: 'two' },
     restarts: ['side', 'main', 'helper'],
-    steps: ['status', 'pod', 'pod', 'resize', 'status'],
+    steps: ['status', 'resize', 'pod', 'pod', 'status'],
   },
 ];
 
