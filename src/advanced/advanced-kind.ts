@@ -10,6 +10,7 @@ import { createPodCreator } from './placement/create-pods.ts';
 import { type CachedPod, cachedPods } from './podcontrol/cached-pod.ts';
 import { createMaintenanceWriter } from './podcontrol/maintenance-writer.ts';
 import { createPodOperations } from './podcontrol/pod-operations.ts';
+import { createResizeReview } from './podcontrol/resize-review.ts';
 import { createPodSync } from './podcontrol/sync-pod.ts';
 import { restoreTemplate } from './revisions/restore-template.ts';
 import { createTargetFinder, readTarget } from './revisions/target.ts';
@@ -37,9 +38,10 @@ export const createAdvancedKind = ({
     informer: (options) => natives.informer(options),
     createAdapter(context) {
       const { client } = context;
-      const finder = createTargetFinder({ ...context, lease, natives });
       const creator = createPodCreator(context);
-      const operations = createPodOperations({ ...context, finder, creator });
+      const review = createResizeReview({ ...context, creator });
+      const finder = createTargetFinder({ ...context, lease, natives, review });
+      const operations = createPodOperations({ ...context, finder, creator, review });
       const writer = createMaintenanceWriter(context);
       const podSync = createPodSync({ ...context, operations, writer });
       const management = createPodManagement({ ...context, finder, operations, writer, creator, podSync });
@@ -54,6 +56,7 @@ export const createAdvancedKind = ({
         manage: (input) => management.manage(input),
         reportError: (view, what) => management.reportError(view, what),
         finalize: (view, signal) => management.finalize(view, signal),
+        refusal: () => creator.refusal() ?? review.refusal(),
         isPlacing: management.isPlacing,
         eventHandlers: management.eventHandlers,
         drain: (graceMs) => management.drain(graceMs),

@@ -166,6 +166,7 @@ export const createPodManagement = (options: PodManagementOptions) => {
             : NEVER;
         return podSync.sync(view, cached, current, synced.removing.has(cached.facts.uid));
       });
+      if (!dirtyNodes.hasVacantNodes() && creator.expectations.inFlight() === 0) creator.noneWanted();
       const releaseAt = blocked ? NEVER : refManager.release(view);
       const finalizerAt = blocked ? NEVER : finalizer.sync(input.view, true);
       const next = statusOf({
@@ -175,7 +176,6 @@ export const createPodManagement = (options: PodManagementOptions) => {
         counts: counts.totals,
         hash,
         blocked,
-        refusal: creator.refusal(),
         awaited: finalizer.awaitedPods(),
         now,
       });
@@ -212,7 +212,6 @@ export const createPodManagement = (options: PodManagementOptions) => {
         counts: counts.totals,
         hash: undefined,
         blocked,
-        refusal: undefined,
         awaited: finalizer.awaitedPods(),
         now,
       });

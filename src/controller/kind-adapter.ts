@@ -126,6 +126,8 @@ export interface KindAdapter<V extends DaemonSetView, P> {
    * `what`: as in the hold. It uses nothing of the ledger. Only starts writes.
    */
   reportError(view: V, what: string): void;
+  /** Why the API server refuses new pods; undefined while it accepts them, or as far as is known. */
+  refusal?(): string | undefined;
   /** It creates or deletes pods, besides what is decided. Default: never. */
   isPlacing?(): boolean;
   /**

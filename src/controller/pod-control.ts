@@ -32,6 +32,8 @@ export type WriteOutcome =
   | { kind: 'later'; at: number }
   /** `reason`: the API server's reason; undefined if it did not look at the request, which says nothing about the pod. */
   | { kind: 'refused'; reason: string | undefined; message: string }
+  /** The API server refuses to change the pod in place, for good, and would accept a new pod: recreate it. */
+  | { kind: 'recreate'; reason: string; message: string }
   /** There was no response: the write may have been applied. */
   | { kind: 'unsure'; message: string };
 
@@ -92,7 +94,7 @@ export const createPodControl = (
   const patch = async (
     pod: PodIdentity,
     body: object,
-    options: Pick<PatchOptions, 'type' | 'subresource' | 'mayRepeat'>,
+    options: Pick<PatchOptions, 'type' | 'subresource' | 'mayRepeat' | 'dryRun'>,
     signal: AbortSignal,
   ): Promise<WriteOutcome> => {
     const outcome = await attempt(pod, signal, () =>

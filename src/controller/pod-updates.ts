@@ -63,9 +63,10 @@ export const createPodUpdates = ({ env, ledger, podWrites, events, metrics, onWr
     const write = podWrites[kind];
     if (!write) throw new Error(`this kind of DaemonSet does not support the write ${kind}`);
     const outcome = await write(node, pod, signal);
-    metrics.podWritten?.(outcome.kind === 'done' ? podWriteTexts[kind].result : outcome.kind);
+    const result = outcome.kind === 'recreate' ? 'refused' : outcome.kind;
+    metrics.podWritten?.(outcome.kind === 'done' ? podWriteTexts[kind].result : result);
     if (outcome.kind === 'done') events.podWritten(kind, pod.podName, node);
-    if (outcome.kind === 'refused' && outcome.reason !== undefined)
+    if ((outcome.kind === 'recreate' || outcome.kind === 'refused') && outcome.reason !== undefined)
       events.podWriteRefused(kind, pod.podName, node, outcome.reason, outcome.message);
     if (outcome.kind === 'unsure')
       log.warn('the response to a write was lost', { write: kind, node, pod: pod.podName, error: outcome.message });
@@ -116,6 +117,11 @@ export const createPodUpdates = ({ env, ledger, podWrites, events, metrics, onWr
         if (!mayHaveStarted(update)) ledger.release(node, now);
         else ledger.setStage(node, 'unsure', now);
         ledger.refuse(node, outcome.message, now);
+        break;
+      case 'recreate':
+        // In the slot that it has.
+        ledger.setStage(node, update.stage, now);
+        ledger.recreate(node, now);
         break;
       case 'unsure':
         ledger.setStage(node, 'unsure', now);

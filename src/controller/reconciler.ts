@@ -275,7 +275,7 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
     const now = clock.now();
     ledger.tick(now);
     imageRequests.refreshIfChanged();
-    const decision = decide(ledger, outsideHold(target, isOutdated), now);
+    const decision = decide(ledger, outsideHold(target, isOutdated), now, adapter.refusal?.());
     const before = { generation: decidedGeneration, complete: summary?.complete };
     ({ summary } = decision);
     if (target.kind === 'known') decidedGeneration = generation;

@@ -25,6 +25,13 @@ export interface RolloutReading<V extends DaemonSetView = DaemonSetView> {
   unreadable: readonly string[];
 }
 
+/** Why the API server refuses new pods: only the manager finds that out. */
+const refusalIn = (status: DaemonRolloutStatus | undefined, generation: number): string | undefined => {
+  const stalled = status?.conditions?.find(({ type }) => type === 'Stalled');
+  const isCurrent = stalled?.status === 'True' && status?.daemonSetGeneration === generation;
+  return isCurrent && stalled.reason === 'FailedCreate' ? stalled.message : undefined;
+};
+
 /** What a decision needs besides the ledger. */
 export interface DisplayedObjects<V extends DaemonSetView> {
   view: V;
@@ -102,8 +109,9 @@ export const createRolloutDisplay = <D extends DaemonSetObject, V extends Daemon
       if (target) ledger.setTarget(target, now);
       ledger.tick(now);
       const invalid = policy.kind === 'invalid' ? ({ kind: 'invalid', errors: policy.errors } as const) : undefined;
-      const held = reportedError(status?.conditions) ?? invalid ?? hold;
-      const decision = decide(ledger, held ?? (target ? undefined : { kind: 'unobserved' }), now);
+      const outside =
+        reportedError(status?.conditions) ?? invalid ?? hold ?? (target ? undefined : { kind: 'unobserved' });
+      const decision = decide(ledger, outside, now, refusalIn(status, objects.view.generation));
       return { view: objects.view, ledger, decision, status, revisions, unreadable };
     },
   };

@@ -20,6 +20,7 @@ export {
   KubeError,
   type KubeErrorCode,
   type RefusalDetails,
+  serverText,
 } from './client/errors.ts';
 export { compareVersions, toMicroTime } from './client/formats.ts';
 export type { ClientOptions, RequestReport } from './client/options.ts';

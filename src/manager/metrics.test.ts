@@ -89,6 +89,7 @@ test('shows where a rollout stands, and no series for what does not apply', asyn
     budget: 5,
     usage: { inFlight: 2, trying: 2, occupied: 4 },
     breaker,
+    refusal: undefined,
     hold: { kind: 'waiting', breaker },
     complete: false,
     withoutRoom: 0,

@@ -134,6 +134,7 @@ export {
   INTERNAL_ERROR,
   isAtRest,
   reportedError,
+  stalledHolds,
   summaryText,
   TEMPLATE_NOT_OBSERVED,
 } from './report/conditions.ts';

@@ -83,11 +83,7 @@ const firstDifference = (a: unknown, b: unknown, path: string): string => {
  * Plans the in-place update of a pod between two templates, both with all defaults. It is possible if only images of
  * containers and sidecars, labels, annotations, cpu and memory differ. `stated`: the newer template without defaults.
  */
-export const planInPlace = (
-  from: PodTemplateSpec,
-  to: PodTemplateSpec,
-  stated: PodTemplateSpec | undefined,
-): Plan => {
+export const planInPlace = (from: PodTemplateSpec, to: PodTemplateSpec, stated: PodTemplateSpec | undefined): Plan => {
   const { labels: oldLabels, annotations: oldAnnotations, ...oldMeta } = from.metadata ?? {};
   const { labels: newLabels, annotations: newAnnotations, ...newMeta } = to.metadata ?? {};
   const implied = impliedPullPolicies(from.spec, to.spec, stated?.spec);

@@ -39,7 +39,7 @@ export interface InPlaceInput {
   revision: string;
   /** From the pod's revision to the target; undefined if the pod carries the target's label. */
   plan: InPlacePlan | undefined;
-  /** Resources of the target's containers; used once the pod carries the target's label. */
+  /** Resources of the target's containers. */
   resources: Readonly<Record<string, ResourceRequirements>>;
   /** Time between closing the gate and the update, so that traffic can drain. */
   graceMs: number;
@@ -148,7 +148,7 @@ export const resizePatch = (
   return { kind: 'resize', body: { metadata: precondition(pod), spec: inLists(pod, containers) } };
 };
 
-const begin = ({ pod, revision, graceMs, now }: InPlaceInput, plan: InPlacePlan): InPlaceStep => {
+const begin = ({ pod, revision, resources, graceMs, now }: InPlaceInput, plan: InPlacePlan): InPlaceStep => {
   const disrupts = !isEmpty(plan.images) || !isEmpty(plan.resources);
   const condition = gateCondition(pod, gate.inPlace);
   const closedAt = toEpochMs(condition?.lastTransitionTime);
@@ -170,7 +170,7 @@ const begin = ({ pod, revision, graceMs, now }: InPlaceInput, plan: InPlacePlan)
     if (now < until) return { kind: 'wait', why: 'its grace period has not passed', until };
   }
   // Before its label and images change: if the API server refuses the new amounts after all, the pod is as it was.
-  const resize = resizePatch(pod, plan.resources);
+  const resize = disrupts ? resizePatch(pod, resources) : undefined;
   if (resize) return resize;
   const { batch, marked, later } = planBatches(pod, plan, now);
   const state: InPlaceState = {

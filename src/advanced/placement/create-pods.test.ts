@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import { createStore, type KubeClient, KubeError, keyOf, nodes, pods as podResource } from '../../kube/index.ts';
+import { createStore, type KubeClient, KubeError, keyOf, pods as podResource } from '../../kube/index.ts';
 import type { Ledger } from '../../rollout/index.ts';
 import { createVirtualClock, silentLogger } from '../../runtime/index.ts';
 import { createApiServer, createInProcessClient } from '../../sim/index.ts';
@@ -271,41 +271,6 @@ const quota = () => new KubeError('Forbidden', 'exceeded quota', { status: 403 }
 const lost = () => new KubeError('Timeout', 'no answer', { happened: 'unknown' });
 
 describe('new pods', () => {
-  it(
-    'that are refused are retried with back-off, reported once, and created when they are allowed',
-    withFleet(async (fleet) => {
-      fleet.faults.push({ verb: 'create', plural: 'pods', error: quota(), left: 6 });
-      await fleet.create();
-      const condition = await fleet.until('condition Stalled is True', fleet.stalled);
-      assert.equal(condition.reason, 'FailedCreate');
-      assert.match(condition.message, /exceeded quota/);
-      await fleet.clock.advance(7_000);
-      assert.ok(fleet.count('create', 'pods') <= 4, `${fleet.count('create', 'pods')} tries`);
-      assert.equal(fleet.reasons().filter((reason) => reason === 'FailedCreate').length, 1);
-      await fleet.allRun('app:v1');
-      assert.equal(await fleet.stalled(), undefined);
-    }),
-  );
-
-  it(
-    'that are refused are retried while other events come in',
-    withFleet(async (fleet) => {
-      fleet.faults.push({ verb: 'create', plural: 'pods', error: quota(), left: 1, delayMs: 900 });
-      await fleet.create();
-      await fleet.until('a creation is in flight', async () => fleet.count('create', 'pods') === 1);
-      await fleet.client.patch(
-        nodes,
-        { name: 'node-1' },
-        { metadata: { labels: { any: 'thing' } } },
-        { type: 'merge' },
-      );
-      await fleet.patch({ metadata: { annotations: { 'edgeset.io/settle-seconds': '1' } } });
-      const since = fleet.clock.now();
-      await fleet.allRun('app:v1');
-      assert.ok(fleet.clock.now() - since < 5_000);
-    }),
-  );
-
   it(
     'exist once each after a lost response',
     withFleet(async (fleet) => {

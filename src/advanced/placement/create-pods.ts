@@ -6,7 +6,7 @@ import {
   type ReconcilerContext,
   type WriteOutcome,
 } from '../../controller/index.ts';
-import { ifFound, isKubeError, keyOf, pagesOf, pods as podResource } from '../../kube/index.ts';
+import { ifFound, isKubeError, keyOf, pagesOf, pods as podResource, serverText } from '../../kube/index.ts';
 import { controllerOf, type Gate, gate, matches, parseSelector, toPodFacts } from '../../rollout/index.ts';
 import type { AdvancedView } from '../advanced-view.ts';
 import type { CachedPod } from '../podcontrol/cached-pod.ts';
@@ -46,7 +46,8 @@ export const createPodCreator = (options: PodCreatorOptions) => {
   const expectations = createExpectations(clock);
   /** By node: UID of the pod that was there last, or that has the name which the node's next pod would get. */
   const predecessors = new Map<string, string>();
-  let refusal: string | undefined;
+  /** Of this generation: another template, or other limits, may be accepted. */
+  let refusal: { generation: number; message: string; surging: boolean } | undefined;
   let leading: AbortSignal | undefined;
   /** The term of leadership in which the pods created by others were listed. */
   let listedIn: AbortSignal | undefined;
@@ -166,11 +167,17 @@ export const createPodCreator = (options: PodCreatorOptions) => {
     } else expectations.created(node, { name, uid });
   };
 
+  const noteRefusal = (error: unknown, surging = false): boolean => {
+    // A request that was lost, or that a busy server did not look at, is retried silently.
+    if (outcomeOfError(error).kind !== 'refused' || !isKubeError(error)) return false;
+    if (error.status <= 0 || error.code === 'TooManyRequests') return false;
+    refusal = { generation: currentView().generation, message: serverText(error.message), surging };
+    return true;
+  };
+
   const reportRefusal = (error: unknown): void => {
-    // A lost request or response is retried silently.
-    if (!isKubeError(error) || error.happened === 'unknown' || error.status <= 0) return;
-    refusal = error.message;
-    events.warnOnce(`create ${error.code}`, 'FailedCreate', 'Create', `Could not create pods: ${refusal}`);
+    if (!noteRefusal(error) || !isKubeError(error)) return;
+    events.warnOnce(`create ${error.code}`, 'FailedCreate', 'Create', `Could not create pods: ${error.message}`);
   };
 
   const nextAttemptAt = (): number => writes.nextAttemptAt(BATCHES);
@@ -187,9 +194,13 @@ export const createPodCreator = (options: PodCreatorOptions) => {
       const pod = podFor(view, current, creation);
       try {
         const created = await client.create(podResource, pod, { timeoutMs: TIMEOUT_MS, signal, ...decidedOnAgain });
+        refusal = undefined;
         return { kind: 'done', pod: toPodFacts(created) };
       } catch (error) {
-        if (!isKubeError(error, 'AlreadyExists')) return outcomeOfError(error);
+        if (!isKubeError(error, 'AlreadyExists')) {
+          noteRefusal(error, true);
+          return outcomeOfError(error);
+        }
         // The name is derived from the purpose of the pod: an earlier attempt or another leader created it.
         const ref = { namespace: view.namespace, name: pod.metadata?.name ?? '' };
         try {
@@ -201,11 +212,30 @@ export const createPodCreator = (options: PodCreatorOptions) => {
         }
       }
     },
+    /** Asks by a dry run whether the API server would accept the pod: `done` if it would. */
+    async tryPod(
+      view: AdvancedView,
+      current: CurrentRevision,
+      creation: Creation,
+      signal: AbortSignal,
+    ): Promise<WriteOutcome> {
+      try {
+        const pod = podFor(view, current, creation);
+        await client.create(podResource, pod, { timeoutMs: TIMEOUT_MS, signal, dryRun: true });
+        return { kind: 'done', pod: undefined };
+      } catch (error) {
+        return isKubeError(error, 'AlreadyExists') ? { kind: 'done', pod: undefined } : outcomeOfError(error);
+      }
+    },
     expectations,
     /** When creations may start again, epoch ms; a time in the past for at once. */
     nextAttemptAt,
     /** Why the API server refuses pods; undefined while it accepts them. */
-    refusal: (): string | undefined => refusal,
+    refusal: (): string | undefined => (refusal?.generation === currentView().generation ? refusal.message : undefined),
+    /** No node lacks a pod that it should have: what was refused is no longer wanted. */
+    noneWanted(): void {
+      if (refusal?.surging === false) refusal = undefined;
+    },
     /** Can creations start at once? The end of running ones enqueues a reconcile; `nextAttemptAt` does not. */
     isIdle,
     start(view: AdvancedView, current: CurrentRevision, creations: readonly Creation[], signal: AbortSignal): void {

@@ -10,6 +10,7 @@ import { toAdvancedView } from '../advanced-view.ts';
 import type { CurrentRevision } from '../revisions/sync-history.ts';
 import type { CachedPod } from './cached-pod.ts';
 import { createPodOperations } from './pod-operations.ts';
+import { createResizeReview } from './resize-review.ts';
 
 const { signal } = new AbortController();
 const uid = 'uid-n1';
@@ -79,17 +80,23 @@ const prepare = ({ graceSeconds = 0 } = {}) => {
     assert.ok(seen);
     return seen;
   };
+  const env = { clock, random: () => 0.5, log: silentLogger };
+  const creator = {
+    tryPod: () => answer('try', { podUid: 'n1' }),
+    createSurgePod: (_view: unknown, _known: unknown, { node, replaces }: { node: string; replaces: string }) =>
+      answer('create', { podUid: `${node} beside ${replaces}` }),
+  };
+  const review = createResizeReview({ env, view, podControl, creator });
   const operations = createPodOperations({
-    env: { clock, random: () => 0.5, log: silentLogger },
+    env,
     view,
     ledger,
     pods,
     podControl,
     events,
     finder: { current: () => current },
-    creator: {
-      createSurgePod: (_view, _known, { node, replaces }) => answer('create', { podUid: `${node} beside ${replaces}` }),
-    },
+    creator,
+    review,
   });
   const facts = (version: string, change: Partial<CachedPod['facts']> = {}) =>
     podFacts('n1', 'h1', { resourceVersion: version, ...change });

@@ -10,12 +10,13 @@ import { compareVersions, keyOf } from '../../kube/index.ts';
 import { gate, hasGate, isPreparing, type PodFacts } from '../../rollout/index.ts';
 import type { AdvancedView } from '../advanced-view.ts';
 import { updatableContainers } from '../inplace/plan.ts';
-import { type InPlaceStep, nextInPlaceStep } from '../inplace/step.ts';
+import { type InPlaceStep, nextInPlaceStep, resizePatch } from '../inplace/step.ts';
 import { nextDeleteStep } from '../lifecycle/pre-delete.ts';
 import type { PodCreator } from '../placement/create-pods.ts';
 import type { CurrentRevision } from '../revisions/sync-history.ts';
 import type { TargetFinder } from '../revisions/target.ts';
 import type { CachedPod } from './cached-pod.ts';
+import type { ResizeReview } from './resize-review.ts';
 import { SUSPENDED_MS } from './write-guards.ts';
 
 /** Time for the cache to catch up with the version that a decision was based on. */
@@ -42,6 +43,7 @@ export interface PodOperationsOptions
   events: Pick<RolloutEvents, 'event' | 'warnOnce'>;
   finder: Pick<TargetFinder, 'current'>;
   creator: Pick<PodCreator, 'createSurgePod'>;
+  review: ResizeReview;
 }
 
 /** Changes whenever the user asks for something else. */
@@ -50,7 +52,7 @@ const specVersionOf = ({ generation, policy }: AdvancedView): string =>
 
 /** Updates of single pods: deletion through the preDelete hook, in-place updates, surges. */
 export const createPodOperations = (options: PodOperationsOptions) => {
-  const { env, view, ledger, pods, podControl, events, finder, creator } = options;
+  const { env, view, ledger, pods, podControl, events, finder, creator, review } = options;
   const { clock } = env;
   /** By UID of the old pod of a surge: the version that the fence left, and the version that was fenced. */
   const fences = new Map<string, { fenced: string; left: string }>();
@@ -125,16 +127,21 @@ export const createPodOperations = (options: PodOperationsOptions) => {
     }
   };
 
-  const inPlaceStep = ({ pod, facts }: CachedPod, { revision, current }: InPlaceTarget): InPlaceStep => {
-    const template = current.templates.get(revision);
+  const resourcesOf = ({ revision, current }: InPlaceTarget) =>
+    Object.fromEntries(
+      updatableContainers(current.templates.get(revision)?.spec).flatMap(({ name, resources }) =>
+        resources ? [[name, resources]] : [],
+      ),
+    );
+
+  const inPlaceStep = ({ pod, facts }: CachedPod, target: InPlaceTarget): InPlaceStep => {
+    const { revision, current } = target;
     const isCurrent = revision === current.target.hash;
     return nextInPlaceStep({
       pod,
       revision,
       plan: isCurrent && facts.revision !== revision ? current.plans.get(facts.revision) : undefined,
-      resources: Object.fromEntries(
-        updatableContainers(template?.spec).flatMap(({ name, resources }) => (resources ? [[name, resources]] : [])),
-      ),
+      resources: resourcesOf(target),
       graceMs: view().graceMs,
       now: clock.now(),
     });
@@ -212,7 +219,7 @@ export const createPodOperations = (options: PodOperationsOptions) => {
       if (!mayContinue()) return claimed.pod ? { kind: 'changed', pod: claimed.pod } : podControl.read(pod, signal);
       return creator.createSurgePod(before, current, { node, replaces: pod.podUid }, signal);
     },
-    async change(_node, pod, signal) {
+    async change(node, pod, signal) {
       const current = finder.current(view());
       if (!current) return waitForCache();
       const cached = await cachedVersion(pod, signal);
@@ -220,8 +227,14 @@ export const createPodOperations = (options: PodOperationsOptions) => {
       const target: InPlaceTarget = { revision: current.target.hash, current };
       if (cached.facts.revision === target.revision) return { kind: 'done', pod: cached.facts };
       const step = inPlaceStep(cached, target);
+      const resize = step.kind === 'status' ? resizePatch(cached.pod, resourcesOf(target)) : undefined;
+      const refused = resize && (await review.ask(current, node, pod, resize.body, signal));
+      if (refused) return refused;
       const outcome = await writeInPlaceStep(cached, step, signal);
-      if (step.kind !== 'status' || outcome.kind !== 'done' || !outcome.pod) return outcome;
+      if (step.kind === 'resize' && outcome.kind === 'refused')
+        return review.instead(current, node, pod, outcome, signal);
+      const prepares = step.kind === 'status' || step.kind === 'resize';
+      if (!prepares || outcome.kind !== 'done' || !outcome.pod) return outcome;
       return { kind: 'changed', pod: outcome.pod, begun: true };
     },
     fence: (_node, update, signal) =>

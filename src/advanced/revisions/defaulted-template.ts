@@ -1,5 +1,5 @@
 import type { PodTemplateSpec } from 'kubernetes-types/core/v1.d.ts';
-import { isKubeError, type KubeClient, type KubeError, podTemplates } from '../../kube/index.ts';
+import { isKubeError, type KubeClient, type KubeError, podTemplates, serverText } from '../../kube/index.ts';
 
 export type DefaultedTemplate = { ok: true; template: PodTemplateSpec } | { ok: false; message: string };
 
@@ -22,7 +22,7 @@ const messagesOf = (error: KubeError): string[] => [
 const messageOf = (error: KubeError): string => {
   const causes = messagesOf(error);
   if (causes.length > 0) return causes.join('; ');
-  const message = error.message.replace(/^[A-Z]+ \/\S+: /, '');
+  const message = serverText(error.message);
   return `spec.template: ${message.replaceAll(/\btemplate\.(?=spec|metadata)/g, 'spec.template.')}`;
 };
 

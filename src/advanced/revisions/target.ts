@@ -11,6 +11,7 @@ import {
 import { planInPlace } from '../inplace/plan.ts';
 import type { NativeDaemonSets } from '../native-daemonsets.ts';
 import type { CachedPod } from '../podcontrol/cached-pod.ts';
+import type { ResizeReview } from '../podcontrol/resize-review.ts';
 import { type DefaultedTemplate, defaultedTemplate } from './defaulted-template.ts';
 import { type CurrentRevision, createHistorySync } from './sync-history.ts';
 
@@ -38,10 +39,15 @@ const invalidTemplate = (name: string, message: string): PolicyError => ({
 type TargetContext = Pick<
   ReconcilerContext<AdvancedView, CachedPod>,
   'client' | 'env' | 'pods' | 'ledger' | 'revisions' | 'events'
-> & { lease: LeaseWatch; natives: Pick<NativeDaemonSets, 'withSelector'> };
+> & {
+  lease: LeaseWatch;
+  natives: Pick<NativeDaemonSets, 'withSelector'>;
+  review: Pick<ResizeReview, 'hold'>;
+};
 
 /** Finds the current revision of a DaemonSet. Reads and writes only when something has changed. */
-export const createTargetFinder = ({ client, env, pods, ledger, revisions, events, lease, natives }: TargetContext) => {
+export const createTargetFinder = (context: TargetContext) => {
+  const { client, env, pods, ledger, revisions, events, lease, natives, review } = context;
   const { clock } = env;
   const history = createHistorySync(client);
   let validated: { generation: number; at: number; result: DefaultedTemplate } | undefined;
@@ -143,6 +149,11 @@ export const createTargetFinder = ({ client, env, pods, ledger, revisions, event
         recorded = { generation: view.generation, finishedAt, observed: false, revision: synced.revision };
         lastRecorded = synced.revision;
       }
+      const refused = review.hold();
+      if (refused) {
+        const { message, until } = refused;
+        return { kind: 'held', hold: { kind: 'refused', message }, recheckAt: until };
+      }
       const { target, plans } = recorded.revision;
       const inPlaceFrom = view.policy.policy.inPlace ? new Set(plans.keys()) : undefined;
       return { kind: 'known', revision: { ...target, ...(inPlaceFrom && { inPlaceFrom }) } };
@@ -165,12 +176,7 @@ export type TargetFinder = ReturnType<typeof createTargetFinder>;
  * templates are compared as recorded, with all defaults.
  */
 export const readTarget = (
-  {
-    status,
-    generation,
-    policy,
-    template: stated,
-  }: Pick<AdvancedView, 'status' | 'generation' | 'policy' | 'template'>,
+  { status, generation, policy, template: stated }: Pick<AdvancedView, 'status' | 'generation' | 'policy' | 'template'>,
   owned: readonly RecordedRevision[],
 ): TargetRevision | undefined => {
   if ((status.observedGeneration ?? 0) < generation) return undefined;

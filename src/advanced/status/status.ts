@@ -38,8 +38,6 @@ export interface StatusInput {
   /** Hash of the current revision; undefined while it is not recorded. */
   hash: string | undefined;
   blocked: Blocked | undefined;
-  /** Why the API server refuses pods. */
-  refusal: string | undefined;
   awaited: AwaitedPods;
   now: number;
 }
@@ -51,12 +49,13 @@ const deletionMessage = ({ count, first }: AwaitedPods): string => {
 };
 
 /** Why the DaemonSet is stuck until somebody acts; undefined if it isn't. */
-const stalledBy = ({ view, decision, blocked, refusal }: StatusInput): Blocked | undefined => {
+const stalledBy = ({ view, decision, rollout, blocked }: StatusInput): Blocked | undefined => {
   if (blocked) return blocked;
   const { policy } = view;
   if (policy.kind === 'invalid')
     return { reason: 'InvalidPolicy', message: policy.errors.map(formatPolicyError).join(' ') };
-  if (refusal !== undefined) return { reason: 'FailedCreate', message: refusal };
+  const stalled = rollout?.find(({ type }) => type === 'Stalled');
+  if (stalled?.status && stalled.reason === 'FailedCreate') return { reason: stalled.reason, message: stalled.message };
   const hold = decision?.summary.hold;
   return hold?.kind === 'halted'
     ? { reason: 'Halted', message: explainHold(hold, policy.policy.words).what }

@@ -1,4 +1,4 @@
-import { type ClusterConfig, isKubeError, type KubeError, type KubeErrorCode } from '../../kube/index.ts';
+import { type ClusterConfig, isKubeError, type KubeError, type KubeErrorCode, serverText } from '../../kube/index.ts';
 import { errorText } from '../../runtime/index.ts';
 
 /** Why a command failed. */
@@ -36,8 +36,7 @@ const reasonOf = (error: Error): string => {
   return message;
 };
 
-// The client prefixes the server's message with the request, which only helps in a log.
-export const serverMessage = (error: unknown): string => errorText(error).replace(/^[A-Z]+ \/\S*: /, '');
+export const serverMessage = (error: unknown): string => serverText(errorText(error));
 
 type Wording = (error: KubeError, config: Pick<ClusterConfig, 'server' | 'context'>) => CommandError;
 

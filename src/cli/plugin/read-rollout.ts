@@ -102,11 +102,16 @@ export const readStatus = async (
   return rollout && controllerOf(rollout)?.uid === daemonSetUid ? rollout.status : undefined;
 };
 
+/** Reasons of Stalled that the cluster's objects alone may not show. */
+const managersReasons: ReadonlySet<string> = new Set(['InvalidPolicy', 'FailedCreate']);
+
 /** What only the manager knows, such as a template for which the API server rejects pods. */
 const managerFindings = ({ status, view, decision }: Reading): string[] => {
   const stalled = status?.conditions?.find(({ type }) => type === 'Stalled');
   const isCurrent =
-    stalled?.status === 'True' && stalled.reason === 'InvalidPolicy' && status?.daemonSetGeneration === view.generation;
+    stalled?.status === 'True' &&
+    managersReasons.has(stalled.reason) &&
+    status?.daemonSetGeneration === view.generation;
   return isCurrent && view.policy.kind === 'on' && decision.summary.hold?.kind !== 'invalid'
     ? [`The manager reports: ${stalled.message}`]
     : [];

@@ -75,6 +75,9 @@ export const isKubeError = (error: unknown, ...codes: KubeErrorCode[]): error is
 export const isRefusedByPolicy = ({ code, details }: KubeError): boolean =>
   (code === 'Forbidden' || code === 'Invalid') && (details?.causes?.some(({ reason }) => !reason) ?? false);
 
+/** What the server says, without the request, which the client puts before it for the log. */
+export const serverText = (message: string): string => message.replace(/^[A-Z]+ \/\S*: /, '');
+
 /** Resolves like a read of one object, but with undefined when the object does not exist. */
 export const ifFound = async <T>(reading: Promise<T>): Promise<T | undefined> => {
   try {

@@ -44,6 +44,8 @@ export interface Summary {
   breaker: Breaker;
   /** Undefined: updates may start. */
   hold: Hold | undefined;
+  /** Why the API server refuses new pods, whether or not that holds the rollout; undefined while it accepts them. */
+  refusal: string | undefined;
   /** Every online eligible node runs the target revision, available, and no update is in flight. */
   complete: boolean;
   /** Nodes with a healthy old pod that wait only because their group or stage has as many down as it may. */
@@ -61,9 +63,9 @@ export interface Decision {
 
 /**
  * The only decision, and a pure function. Controllers carry it out, status and metrics show its summary, `plan` prints it,
- * the simulation and the property tests call it. Call `ledger.tick(now)` first.
+ * the simulation and the property tests call it. Call `ledger.tick(now)` first. `refusal`: see `Summary`.
  */
-export const decide = (ledger: Ledger, outside: OutsideHold | undefined, now: number): Decision => {
+export const decide = (ledger: Ledger, outside: OutsideHold | undefined, now: number, refusal?: string): Decision => {
   const { policy, tally, state } = ledger;
   const managed = managerReplacesPods(policy);
   // Owners and users who replace pods themselves have no budget.
@@ -79,6 +81,7 @@ export const decide = (ledger: Ledger, outside: OutsideHold | undefined, now: nu
     usage: { ...room.usage },
     breaker,
     hold,
+    refusal: hold?.kind === 'refused' ? hold.message : refusal,
     complete,
     withoutRoom: 0,
     stage: staging?.stand,

@@ -16,6 +16,8 @@ export type Hold =
   | { kind: 'invalid'; errors: readonly PolicyError[]; what?: string }
   /** Something about the DaemonSet cannot be computed. `what`: a sentence. */
   | { kind: 'error'; what: string }
+  /** The API server refuses new pods of the current template, and says why: none would take the place of an old one. */
+  | { kind: 'refused'; message: string }
   /** The DaemonSet is being deleted. */
   | { kind: 'deleted' }
   /** With the strategy ota the owner of each device decides. */
@@ -33,7 +35,10 @@ export type Hold =
   | { kind: 'waiting'; breaker: Breaker };
 
 /** Holds that the ledger does not know of. */
-export type OutsideHold = Extract<Hold, { kind: 'unsynced' | 'unobserved' | 'invalid' | 'error' | 'deleted' }>;
+export type OutsideHold = Extract<
+  Hold,
+  { kind: 'unsynced' | 'unobserved' | 'invalid' | 'error' | 'refused' | 'deleted' }
+>;
 
 const ownerDecides = ({ otaDeadline, otaDeadlineSpreadMs }: Policy): Hold => ({
   kind: 'owner',

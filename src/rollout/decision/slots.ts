@@ -45,7 +45,9 @@ const updateKindFor = (ledger: Ledger, record: NodeRecord, pod: PodFacts): Updat
   if (surges(policy)) return 'surge';
   const canUpdateInPlace =
     pod.hasInPlaceGate && !pod.preparingDelete && !pod.finished && state.target?.inPlaceFrom?.has(pod.revision);
-  return policy.inPlace && canUpdateInPlace && !isRecreated(ledger, record) ? 'in-place' : undefined;
+  const { notInPlace } = record;
+  const isRefused = notInPlace?.podUid === pod.uid && notInPlace.rollout === state.rollout;
+  return policy.inPlace && canUpdateInPlace && !isRefused && !isRecreated(ledger, record) ? 'in-place' : undefined;
 };
 
 const reservation = (ledger: Ledger, record: NodeRecord, pod: PodFacts): Action => {

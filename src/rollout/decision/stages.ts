@@ -186,6 +186,7 @@ const promotesNothing = new Set<Hold['kind']>([
   'unobserved',
   'invalid',
   'error',
+  'refused',
   'deleted',
   'manual',
   'paused',

@@ -343,6 +343,16 @@ export const createLedger = (policy: Policy, options: LedgerOptions = {}) => {
       if (record) touch(record, now, () => backOff(record, message, now));
     },
 
+    /** The API server refuses to change the pod of the node's update in place: the update recreates it. */
+    recreate(node: string, now: number): void {
+      const record = records.all.get(node);
+      if (!record?.update) return;
+      const { podUid, rollout } = record.update;
+      touch(record, now, () => {
+        record.notInPlace = { podUid, rollout };
+      });
+    },
+
     /** Records a request for images of a revision, which counts at once; undefined removes it. */
     noteImageRequest(node: string, revision: string | undefined, now: number): void {
       const record = records.all.get(node);

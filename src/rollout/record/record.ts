@@ -38,6 +38,8 @@ export interface NodeRecord {
   /** The user resumed after this node failed: the failure does not count until the node has worked again. */
   forgiven: boolean;
   refused: { until: number; tries: number; message: string } | undefined;
+  /** The pod that can't be updated in place in this rollout, since the API server refuses that. */
+  notInPlace: { podUid: string; rollout: number } | undefined;
   /** The partition allows an update. */
   partitionAllows: boolean;
   /** Index of the plan's stage that the node is in; 0 without a plan. */
@@ -194,6 +196,7 @@ export const newRecord = (name: string): NodeRecord => ({
   lastCompleted: undefined,
   forgiven: false,
   refused: undefined,
+  notInPlace: undefined,
   partitionAllows: true,
   stage: 0,
   scopes: noScopes,

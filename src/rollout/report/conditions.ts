@@ -34,6 +34,7 @@ const reasonOfHold = {
   unobserved: TEMPLATE_NOT_OBSERVED,
   invalid: 'InvalidPolicy',
   error: INTERNAL_ERROR,
+  refused: 'FailedCreate',
   deleted: 'Deleted',
   owner: 'OwnerDecides',
   manual: 'OnDelete',
@@ -77,8 +78,18 @@ const stageSummary = ({ name, wait }: StageStand): string =>
     Held: `Stage ${name}`,
   })[wait];
 
+/** Holds that somebody has to end. */
+export const stalledHolds: ReadonlySet<Hold['kind']> = new Set<Hold['kind']>(['invalid', 'error', 'refused', 'halted']);
+
 /** People update the nodes, not the manager. */
 const isForOthers = (hold: Hold | undefined): boolean => hold?.kind === 'owner' || hold?.kind === 'manual';
+
+/** While the API server refuses new pods, the rollout is stuck on that, whatever else would hold it. */
+const withRefusal = (summary: Summary): Summary => {
+  const { hold, complete, refusal } = summary;
+  if (refusal === undefined || complete || hold?.kind === 'invalid' || hold?.kind === 'error') return summary;
+  return { ...summary, hold: { kind: 'refused', message: refusal } };
+};
 
 /** The reason that most conditions share: where the rollout stands. */
 const reasonFor = (ledger: Ledger, { complete, hold, stage }: Summary): string => {
@@ -109,7 +120,7 @@ const standOf = (ledger: Ledger, summary: Summary): Stand => {
   const reason = reasonFor(ledger, summary);
   const gate = stage && isGated(ledger) ? { what: `Stage ${stage.name} ${stage.message}`, remedy: '' } : undefined;
   const explained = (hold && !isForOthers(hold)) || !gate ? hold && explainHold(hold, ledger.policy.words) : gate;
-  const stalled = hold?.kind === 'invalid' || hold?.kind === 'error' || hold?.kind === 'halted';
+  const stalled = hold !== undefined && stalledHolds.has(hold.kind);
   // The manager still has to announce the target to pods, or waits for new pods to start.
   const ours = ledger.unannounced().size + tally.phases.updating + tally.ownersApproved;
   const othersOnly = isForOthers(hold) && ours === 0;
@@ -126,7 +137,7 @@ const standOf = (ledger: Ledger, summary: Summary): Stand => {
 };
 
 /** The manager has nothing left to do, although the rollout may not be complete. */
-export const isAtRest = (ledger: Ledger, summary: Summary): boolean => standOf(ledger, summary).resting;
+export const isAtRest = (ledger: Ledger, summary: Summary): boolean => standOf(ledger, withRefusal(summary)).resting;
 
 const stalledCondition = ({ stalled, reason, why }: Stand): ConditionState => ({
   type: 'Stalled',
@@ -145,7 +156,8 @@ const pausedCondition = ({ stopped, reason, why }: Stand): ConditionState => ({
 /** The conditions of the DaemonRollout, including the three of kstatus: Ready, Reconciling and Stalled. */
 export const conditionsOf = (ledger: Ledger, summary: Summary): ConditionState[] => {
   const { hold, complete } = summary;
-  const stand = standOf(ledger, summary);
+  const stand = standOf(ledger, withRefusal(summary));
+  const held = standOf(ledger, summary);
   const { reason, why } = stand;
   const message = why ? `${why} ${progress(ledger)}` : progress(ledger);
   const halted = hold?.kind === 'halted' ? hold.halt : undefined;
@@ -161,12 +173,12 @@ export const conditionsOf = (ledger: Ledger, summary: Summary): ConditionState[]
       reason: everywhere ? 'AllNodesUpdated' : complete ? 'OfflineNodesOutdated' : reason,
       message: coverageText(ledger),
     },
-    pausedCondition(stand),
+    pausedCondition(held),
     {
       type: 'Halted',
       status: halted !== undefined,
-      reason: halted ? halted.reason : hold?.kind === 'waiting' ? reason : 'NotHalted',
-      message: halted || hold?.kind === 'waiting' ? why : '',
+      reason: halted ? halted.reason : hold?.kind === 'waiting' ? held.reason : 'NotHalted',
+      message: halted || hold?.kind === 'waiting' ? held.why : '',
     },
   ];
 };
@@ -234,7 +246,8 @@ export const reportedError = (
 export const ERROR_SUMMARY = 'Internal error';
 
 /** A few words for the STATUS column. A stopped rollout shows what stops it even if nothing is left to do. */
-export const summaryText = (ledger: Ledger, { hold, complete, breaker, stage }: Summary): string => {
+export const summaryText = (ledger: Ledger, summary: Summary): string => {
+  const { hold, complete, breaker, stage } = withRefusal(summary);
   const { tally } = ledger;
   const done = tally.phases.offline > 0 ? `Complete (${tally.phases.offline} offline)` : 'Complete';
   if (!hold || hold.kind === 'owner' || hold.kind === 'manual') {
@@ -252,6 +265,8 @@ export const summaryText = (ledger: Ledger, { hold, complete, breaker, stage }: 
       return 'Invalid policy';
     case 'error':
       return ERROR_SUMMARY;
+    case 'refused':
+      return 'Pods are refused';
     case 'deleted':
       return 'Being deleted';
     case 'halted':

@@ -43,6 +43,12 @@ export const explainHold = (hold: Hold, words: PolicyWords = annotationWords): {
         remedy:
           'Nothing of the DaemonSet is updated until that succeeds. The manager tries again when the object changes, and at least every 30 s; its log has the details.',
       };
+    case 'refused':
+      return {
+        what: `The API server refuses new pods: ${hold.message}`,
+        remedy:
+          'It is asked again by itself. Change what it complains about: the template, a quota, or an admission policy.',
+      };
     case 'deleted':
       return {
         what: 'The DaemonSet is being deleted',

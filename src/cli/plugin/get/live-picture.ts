@@ -1,4 +1,11 @@
-import { type DaemonRolloutStage, explain, explainHold, livePod, summaryText } from '../../../rollout/index.ts';
+import {
+  type DaemonRolloutStage,
+  explain,
+  explainHold,
+  livePod,
+  stalledHolds,
+  summaryText,
+} from '../../../rollout/index.ts';
 import {
   barLine,
   countsOf,
@@ -48,7 +55,7 @@ const timesOf = ({ status, decision }: Reading, now: number): string => {
 /** `Rolling out`, or what holds the rollout and what to do about it. */
 const stateOf = ({ ledger, decision }: Reading, { asCalled }: Hints, width: number): Line[] => {
   const { hold, complete } = decision.summary;
-  const stalled = hold?.kind === 'halted' || hold?.kind === 'invalid' || hold?.kind === 'error';
+  const stalled = hold !== undefined && stalledHolds.has(hold.kind);
   const kind = stalled ? 'bad' : complete ? 'good' : hold ? 'warning' : 'bold';
   const { what, remedy } = hold ? explainHold(hold, ledger.policy.words) : { what: '', remedy: '' };
   const why = hold ? wrap(asCalled(`${what}. ${remedy}`.trim()), width).slice(0, MOST_LINES_PER_NOTE) : [];

@@ -146,9 +146,11 @@ describe('an Advanced DaemonSet', () => {
     world.advanced();
     fleet();
     const message = 'spec.template "web" is refused by the API server: no.';
-    const condition = { type: 'Stalled', status: 'True', reason: 'InvalidPolicy', message, lastTransitionTime: '' };
-    world.rollout({ ...observed, conditions: [condition] }, ROLLOUT);
-    assert.match(await output('plan', 'ads/web'), /^Note: The manager reports: spec\.template "web" is refused/m);
+    for (const reason of ['InvalidPolicy', 'FailedCreate']) {
+      const condition = { type: 'Stalled', status: 'True', reason, message, lastTransitionTime: '' };
+      world.rollout({ ...observed, conditions: [condition] }, ROLLOUT);
+      assert.match(await output('plan', 'ads/web'), /^Note: The manager reports: spec\.template "web" is refused/m);
+    }
   });
 
   it('is paused by a field of its spec, unless it has changed since it was read', async () => {

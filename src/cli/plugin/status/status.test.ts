@@ -51,6 +51,16 @@ describe('status', () => {
     assert.equal(row.indexOf('30%'), header.indexOf('MAX-UNAVAILABLE'));
   });
 
+  it('says why a rollout that is asked for is stalled', async () => {
+    const message = 'The API server refuses new pods: exceeded quota.';
+    const condition = { type: 'Stalled', status: 'True', reason: 'FailedCreate', message, lastTransitionTime: '' };
+    world.rollout({ ...observed, summary: 'Pods are refused', conditions: [condition] });
+    const { stdout, stderr } = await world.run(['status', 'web']);
+    assert.match(stdout, /Pods are refused/);
+    assert.match(stderr, /^Note: shop\/web is stalled: The API server refuses new pods: exceeded quota\.$/m);
+    assert.doesNotMatch((await world.run(['status'])).stderr, /exceeded quota/);
+  });
+
   it('shows with -o wide the strategy, and how long ago the rollout changed last', async () => {
     const ago = (minutes: number): string => new Date(Date.now() - minutes * 60_000).toISOString();
     const condition = { type: 'Ready', status: 'False', reason: 'x', message: '', lastTransitionTime: ago(50) };

@@ -74,6 +74,15 @@ const explainDoubts = async (
   if (absent) io.stderr(toLines(`Note: ${absent} What it recorded before may be outdated.`));
 };
 
+/** Says on stderr why rollouts that the user named are stuck: their row has only a few words for it. */
+const explainStalled = (rollouts: readonly DaemonRollout[], daemonSets: DaemonSets, io: Io): void => {
+  for (const rollout of rollouts) {
+    const stalled = rollout.status?.conditions?.find(({ type, status }) => type === 'Stalled' && status === 'True');
+    if (stalled && !daemonSets.doubt(rollout))
+      io.stderr(toLines(`Note: ${keyOf(rollout)} is stalled: ${stalled.message}`));
+  }
+};
+
 const noRolloutOf = (missing: readonly Named[], place: string): CommandError => {
   const [{ kind, name } = { kind: undefined, name: '' }, ...others] = missing;
   const { title, short } = kind ?? native;
@@ -131,6 +140,7 @@ export const showStatus = async (words: readonly string[], flags: StatusFlags, i
     }
     if (rows.length > 0 || output === 'json' || output === 'yaml')
       (view.table ? io.stdout : io.data)(view.all(rows, connection.env.clock.now()));
+    if (names && view.table) explainStalled(rows, daemonSets, io);
     await explainDoubts(connection, rows, daemonSets, io);
     // As kubectl does: what there is, and an error for the rest.
     if (missing.length > 0) throw noRolloutOf(missing, place);
