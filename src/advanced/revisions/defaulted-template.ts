@@ -1,7 +1,11 @@
 import type { PodTemplateSpec } from 'kubernetes-types/core/v1.d.ts';
 import { isKubeError, type KubeClient, type KubeError, podTemplates, serverText } from '../../kube/index.ts';
 
-export type DefaultedTemplate = { ok: true; template: PodTemplateSpec } | { ok: false; message: string };
+export type DefaultedTemplate =
+  /** `unknown`: the API server's message about fields that it does not know and has dropped. */
+  | { ok: true; template: PodTemplateSpec; unknown?: string }
+  /** `template`: what the API server accepts of it if fields that it does not know are dropped. */
+  | { ok: false; message: string; template?: PodTemplateSpec };
 
 /** Name of the PodTemplate, which is never stored. */
 const NAME = 'edgeset-template-proof';
@@ -32,7 +36,9 @@ const isRefusal = (error: unknown): error is KubeError =>
 
 /**
  * Validates the template and applies the API server's defaults, by a dry run that creates a PodTemplate. `message` names the
- * invalid fields by their path in a DaemonSet. Other errors, such as missing permissions, are thrown.
+ * invalid fields by their path in a DaemonSet. Fields that the API server does not know are invalid, as they are to kubectl in
+ * a native DaemonSet: the schema of Advanced DaemonSets keeps whatever is in a template. Other errors, such as missing
+ * permissions, are thrown.
  */
 export const defaultedTemplate = async (
   client: KubeClient,
@@ -40,15 +46,22 @@ export const defaultedTemplate = async (
   template: PodTemplateSpec,
   { signal }: { signal?: AbortSignal } = {},
 ): Promise<DefaultedTemplate> => {
-  try {
-    const created = await client.create(
-      podTemplates,
-      { metadata: { name: NAME, namespace }, template },
-      { dryRun: true, ...(signal && { signal }) },
-    );
-    return { ok: true, template: created.template ?? {} };
-  } catch (error) {
-    if (!isRefusal(error)) throw error;
-    return { ok: false, message: messageOf(error) };
-  }
+  const dryRun = async (strict: boolean): Promise<DefaultedTemplate> => {
+    try {
+      const created = await client.create(
+        podTemplates,
+        { metadata: { name: NAME, namespace }, template },
+        { dryRun: true, ...(strict && { fieldValidation: 'Strict' }), ...(signal && { signal }) },
+      );
+      return { ok: true, template: created.template ?? {} };
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      return { ok: false, message: messageOf(error) };
+    }
+  };
+  const strict = await dryRun(true);
+  if (strict.ok) return strict;
+  // If it is not accepted without those fields either, they are not what is wrong first.
+  const lenient = await dryRun(false);
+  return lenient.ok ? { ...strict, template: lenient.template } : lenient;
 };

@@ -1,5 +1,13 @@
+import type { PodTemplateSpec } from 'kubernetes-types/core/v1.d.ts';
 import { newestRevision, type ReconcilerContext, type RecordedRevision, type Target } from '../../controller/index.ts';
-import { formatPolicyError, type PolicyError, type TargetRevision } from '../../rollout/index.ts';
+import { controllerRevisions, ifFound } from '../../kube/index.ts';
+import {
+  formatPolicyError,
+  type PolicyError,
+  recordedTemplate,
+  type TargetRevision,
+  templateDigest,
+} from '../../rollout/index.ts';
 import type { AdvancedView } from '../advanced-view.ts';
 import {
   CONFLICT,
@@ -28,6 +36,7 @@ export interface Blocked {
 }
 
 const INVALID = 'The DaemonSet is not valid';
+const INVALID_TEMPLATE = 'InvalidTemplate';
 
 const invalidTemplate = (name: string, message: string): PolicyError => ({
   field: 'spec.template',
@@ -35,6 +44,13 @@ const invalidTemplate = (name: string, message: string): PolicyError => ({
   problem: `is refused by the API server: ${message}`,
   cure: 'set a template that is valid for pods',
 });
+
+/** The status says of this generation that its template is not valid. */
+const isReported = ({ status, generation }: AdvancedView): boolean =>
+  status.conditions?.some(
+    ({ type, status: is, reason, observedGeneration }) =>
+      type === 'Stalled' && is === 'True' && reason === INVALID_TEMPLATE && observedGeneration === generation,
+  ) ?? false;
 
 type TargetContext = Pick<
   ReconcilerContext<AdvancedView, CachedPod>,
@@ -72,6 +88,27 @@ export const createTargetFinder = (context: TargetContext) => {
     return findNativeConflict(natives, view);
   };
 
+  /**
+   * Fields that the API server does not know make a new template invalid. One that a manager has accepted without them, before
+   * it knew better or while another API server knew them, goes on as it is: nothing new would be rolled out.
+   */
+  const judgeUnknown = async (
+    view: AdvancedView,
+    message: string,
+    template: PodTemplateSpec,
+    signal: AbortSignal,
+  ): Promise<DefaultedTemplate> => {
+    const refused: DefaultedTemplate = { ok: false, message };
+    // The template of the generation before had none, or this one has been reported already.
+    if (validated?.result.ok && validated.result.unknown === undefined) return refused;
+    if (isReported(view)) return refused;
+    const { name } = newestRevision(revisions()) ?? {};
+    if (name === undefined) return refused;
+    const newest = await ifFound(client.get(controllerRevisions, { namespace: view.namespace, name }, { signal }));
+    const isKnown = newest && templateDigest(recordedTemplate(newest)) === templateDigest(template);
+    return isKnown ? { ok: true, template, unknown: message } : refused;
+  };
+
   const validate = async (view: AdvancedView, signal: AbortSignal): Promise<DefaultedTemplate> => {
     const now = clock.now();
     if (
@@ -79,7 +116,11 @@ export const createTargetFinder = (context: TargetContext) => {
       (validated.result.ok || now - validated.at < INVALID_TEMPLATE_RECHECK_MS)
     )
       return validated.result;
-    const result = await defaultedTemplate(client, view.namespace, view.template, { signal });
+    const found = await defaultedTemplate(client, view.namespace, view.template, { signal });
+    const result =
+      !found.ok && found.template ? await judgeUnknown(view, found.message, found.template, signal) : found;
+    if (result.ok && result.unknown !== undefined)
+      events.warnOnce(`unknown ${result.unknown}`, 'UnknownFields', 'Validate', `Ignored: ${result.unknown}`);
     validated = { generation: view.generation, at: now, result };
     return result;
   };
@@ -132,7 +173,7 @@ export const createTargetFinder = (context: TargetContext) => {
       if (!result.ok) {
         recorded = undefined;
         const error = invalidTemplate(view.name, result.message);
-        return hold(INVALID, 'InvalidTemplate', error, clock.now() + INVALID_TEMPLATE_RECHECK_MS);
+        return hold(INVALID, INVALID_TEMPLATE, error, clock.now() + INVALID_TEMPLATE_RECHECK_MS);
       }
       blocked = undefined;
       const { finishedAt } = ledger.state;

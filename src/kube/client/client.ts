@@ -27,8 +27,8 @@ const patchContentType: Record<PatchType, string> = {
   apply: 'application/apply-patch+yaml',
 };
 
-const writeQuery = ({ fieldManager, dryRun }: WriteOptions): string =>
-  toQuery({ fieldManager, dryRun: dryRun ? 'All' : undefined });
+const writeQuery = ({ fieldManager, dryRun, fieldValidation }: WriteOptions): string =>
+  toQuery({ fieldManager, dryRun: dryRun ? 'All' : undefined, fieldValidation });
 
 /** The API server refuses custom resources without apiVersion and kind; built-in ones do not need them. */
 const withType = <T extends KubeObject>(resource: Resource<T>, object: T): T => ({
@@ -125,7 +125,8 @@ export const createClient = (config: ClusterConfig, clientOptions: ClientOptions
         throw new KubeError('BadRequest', 'a server-side apply requires fieldManager');
       if (patch.type !== 'apply' && patch.force)
         throw new KubeError('BadRequest', `force is for apply, not for a ${patch.type} patch`);
-      const query = { fieldManager: patch.fieldManager, dryRun: patch.dryRun ? 'All' : undefined, force: patch.force };
+      const { fieldManager, dryRun, fieldValidation, force } = patch;
+      const query = { fieldManager, dryRun: dryRun ? 'All' : undefined, fieldValidation, force };
       const path = `${objectPath(resource, ref, patch.subresource)}${toQuery(query)}`;
       const contentType = patchContentType[patch.type];
       const call = {

@@ -59,6 +59,8 @@ export interface ListResult<T> {
 export interface WriteOptions extends CallOptions {
   fieldManager?: string;
   dryRun?: boolean;
+  /** Whether fields that the API server does not know are refused. Default: they are dropped. */
+  fieldValidation?: 'Strict';
 }
 
 export interface CreateOptions extends WriteOptions {

@@ -11,6 +11,8 @@ import { listPage } from './handlers/list.ts';
 import { patchObject } from './handlers/patch.ts';
 import type { ServerState } from './handlers/state.ts';
 import { openWatch, type WatchMessage } from './handlers/watch.ts';
+import { validateFields } from './http/field-validation.ts';
+import type { Json } from './json.ts';
 import { stateOf } from './server.ts';
 
 const BOOKMARK_MS = 60_000;
@@ -120,7 +122,17 @@ export const createInProcessClient = (apiServer: ApiServer): KubeClient => {
           ...(page.next === undefined ? {} : { continue: page.next }),
         };
       }),
-    create: (resource, object, options = {}) => call(options.signal, () => apiServer.create(resource, object, options)),
+    create: (resource, object, options = {}) =>
+      call(options.signal, () => {
+        const { fieldValidation } = options;
+        if (fieldValidation)
+          validateFields(
+            state.registry.resolve(resource),
+            object as unknown as Json,
+            new URLSearchParams({ fieldValidation }),
+          );
+        return apiServer.create(resource, object, options);
+      }),
     replace: (resource, object, options = {}) =>
       call(options.signal, () => apiServer.update(resource, object, options)),
     patch: <T extends KubeObject>(
