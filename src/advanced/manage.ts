@@ -5,8 +5,9 @@ import {
   progressOf,
   type ReconcilerContext,
 } from '../controller/index.ts';
-import { conditionsOf, type Decision, nodeShouldRunDaemonPod } from '../rollout/index.ts';
+import { conditionsOf, type Decision, formatPolicyError, nodeShouldRunDaemonPod } from '../rollout/index.ts';
 import type { AdvancedView } from './advanced-view.ts';
+import { isNameTooLong } from './api/policy.ts';
 import { createFinalizer } from './lifecycle/finalizer.ts';
 import type { PodCreator } from './placement/create-pods.ts';
 import { createDirtyNodes, type Requeue } from './placement/dirty-nodes.ts';
@@ -46,7 +47,7 @@ interface CheckedNode {
  * event and nodes that are due; the others enter only through the counts.
  */
 export const createPodManagement = (options: PodManagementOptions) => {
-  const { env, ledger, nodes, finder, operations, writer, creator, podSync, enqueue } = options;
+  const { env, ledger, nodes, events, finder, operations, writer, creator, podSync, enqueue } = options;
   const { clock } = env;
   const dirtyNodes = createDirtyNodes(options);
   const counts = createStatusCounts();
@@ -141,6 +142,18 @@ export const createPodManagement = (options: PodManagementOptions) => {
     return nextAttemptAt > now ? nextAttemptAt : NEVER;
   };
 
+  const reportInvalid = (latest: AdvancedView): number => {
+    const { policy } = latest;
+    if (policy.kind !== 'invalid') return NEVER;
+    const blocked = { reason: 'InvalidPolicy', message: policy.errors.map(formatPolicyError).join(' ') };
+    events.warnOnce(blocked.message, blocked.reason, 'Validate', blocked.message);
+    const view = status.withLastWrite(latest);
+    const awaited = finalizer.awaitedPods();
+    const now = clock.now();
+    const next = statusOf({ view, decision: undefined, counts: counts.totals, hash: undefined, blocked, awaited, now });
+    return status.update(view, next, 'settled');
+  };
+
   return {
     eventHandlers,
     isPlacing,
@@ -193,9 +206,12 @@ export const createPodManagement = (options: PodManagementOptions) => {
       const view = status.withLastWrite(latest);
       status.update(view, statusOnError(view, what, clock.now()), 'reached');
     },
-    /** `manage` for a DaemonSet that is being deleted: its pods go through their hook, and nothing else is started. */
+    /**
+     * `manage` for a DaemonSet that is being deleted: its pods go through their hook, and nothing else is started. One that can
+     * have no DaemonRollout only gets a status.
+     */
     async finalize(latest: AdvancedView, signal: AbortSignal): Promise<number | undefined> {
-      if (!latest.deleted) return undefined;
+      if (!latest.deleted) return isNameTooLong(latest.name) ? reportInvalid(latest) : undefined;
       const target = await finder.find(latest, signal);
       signal.throwIfAborted();
       const now = clock.now();

@@ -132,8 +132,8 @@ export interface KindAdapter<V extends DaemonSetView, P> {
   isPlacing?(): boolean;
   /**
    * Called by each reconcile before anything else, unless the caches may be incomplete. A DaemonSet that is being deleted
-   * needs no rollout, and its DaemonRollout may be collected, or orphaned, before it: resolves then with when to be called
-   * again, epoch ms, Infinity for never, and nothing else is done. Undefined: it is not being deleted.
+   * needs no rollout, and its DaemonRollout may be collected, or orphaned, before it; nor does one that can have none: resolves
+   * then with when to be called again, epoch ms, Infinity for never, and nothing else is done. Undefined: neither.
    */
   finalize?(view: V, signal: AbortSignal): Promise<number | undefined>;
   eventHandlers?: KindEventHandlers<P>;

@@ -5,7 +5,7 @@ import type {
 import { crdMetadata } from '../../rollout/index.ts';
 import { advancedDaemonSetSpecSchema } from './crd-spec.ts';
 import { counter, object, type Schema, text } from './schema.ts';
-import { advancedDaemonSetApi as api } from './types.ts';
+import { advancedDaemonSetApi as api, MAX_NAME_LENGTH } from './types.ts';
 
 const numberColumn = (name: string, field: string, description: string): CustomResourceColumnDefinition => ({
   name,
@@ -91,7 +91,17 @@ const version = (name: (typeof api.versions)[number]): CustomResourceDefinitionV
         spec: advancedDaemonSetSpecSchema,
         status,
       },
-      { required: ['spec'] },
+      {
+        required: ['spec'],
+        'x-kubernetes-validations': [
+          {
+            // Objects that are older than the rule can still be changed, and finalizers taken off them.
+            rule: `oldSelf.hasValue() || self.metadata.name.size() <= ${MAX_NAME_LENGTH}`,
+            optionalOldSelf: true,
+            message: `metadata.name must be at most ${MAX_NAME_LENGTH} characters long: the DaemonRollout is named after it`,
+          },
+        ],
+      },
     ),
   },
 });

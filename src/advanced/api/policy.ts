@@ -15,6 +15,7 @@ import {
   validatedPolicy,
 } from '../../rollout/index.ts';
 import type { AdvancedDaemonSetSpec, IntOrPercentValue, RollingUpdate } from './types.ts';
+import { MAX_NAME_LENGTH } from './types.ts';
 
 export const IN_PLACE_GRACE = 'apps.kruise.io/inplace-update-grace';
 
@@ -62,6 +63,9 @@ export const effective = ({ rollingUpdateType = 'Standard', ...limits }: Rolling
   };
 };
 
+/** The schema refuses it, but objects may be older than the schema. Nothing is done for such a DaemonSet. */
+export const isNameTooLong = (name: string): boolean => name.length > MAX_NAME_LENGTH;
+
 /**
  * Parses the rollout policy of an Advanced DaemonSet from its spec and from the annotations shared by all kinds. The schema
  * refuses most invalid policies; this also validates objects that are older than the schema.
@@ -73,6 +77,13 @@ export const parseAdvancedPolicy = (
 ): Exclude<ParsedPolicy, { kind: 'off' }> => {
   const errors: PolicyError[] = [];
   const warnings: PolicyError[] = [];
+  if (isNameTooLong(name))
+    errors.push({
+      field: 'metadata.name',
+      value: name,
+      problem: `has more than ${MAX_NAME_LENGTH} characters, so that its DaemonRollout can't be named after it`,
+      cure: 'delete the DaemonSet with --cascade=orphan, and create it again with a shorter name',
+    });
   const refuse = (field: keyof RollingUpdate, value: unknown, problem: string, cure: string): void =>
     void errors.push({ field: rollingField(field), value: String(value), problem, cure });
 

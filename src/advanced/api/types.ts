@@ -1,6 +1,7 @@
 import type { PodTemplateSpec } from 'kubernetes-types/core/v1.d.ts';
 import type { Condition, LabelSelector, ObjectMeta } from 'kubernetes-types/meta/v1.d.ts';
 import { defineResource } from '../../kube/index.ts';
+import { ADVANCED_ROLLOUT_SUFFIX } from '../../rollout/index.ts';
 
 /** OpenKruise's group, versions and kind of Advanced DaemonSets. */
 export const advancedDaemonSetApi = {
@@ -14,6 +15,9 @@ export const advancedDaemonSetApi = {
   singular: 'daemonset',
   shortNames: ['daemon', 'ads'],
 } as const;
+
+/** The name of the DaemonRollout has a suffix, and the API server's limit is 253. */
+export const MAX_NAME_LENGTH = 253 - ADVANCED_ROLLOUT_SUFFIX.length;
 
 /** An integer, or a percentage such as `10%`. */
 export type IntOrPercentValue = number | string;

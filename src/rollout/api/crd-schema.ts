@@ -6,6 +6,8 @@ export interface Rule {
   message: string;
   /** The field at fault, relative to the field that carries the rule: `.maxSurge`. */
   fieldPath?: string;
+  /** The rule also holds for new objects: `oldSelf` is then an optional without a value. */
+  optionalOldSelf?: true;
 }
 
 /** The subset of structural schemas that our CRDs use, with Kubernetes' extensions. */

@@ -1,9 +1,9 @@
 import { createRequire } from 'node:module';
-import type { Environment } from '@marcbachmann/cel-js';
+import type { Environment, Optional } from '@marcbachmann/cel-js';
 
 type Evaluate = (variables: Record<string, unknown>) => unknown;
 
-type CelModule = { readonly Environment: typeof Environment };
+type CelModule = { readonly Environment: typeof Environment; readonly Optional: typeof Optional };
 
 const require = createRequire(import.meta.url);
 
@@ -46,6 +46,12 @@ const createEnvironment = (): InstanceType<typeof Environment> => {
     .registerFunction('list.max(): dyn', (list: unknown[]) => list.reduce((a, b) => (compareValues(b, a) > 0 ? b : a)))
     .registerFunction('list.indexOf(dyn): int', (list: unknown[], item: unknown) => BigInt(list.indexOf(item)))
     .registerFunction('list.lastIndexOf(dyn): int', (list: unknown[], item: unknown) => BigInt(list.lastIndexOf(item)));
+};
+
+/** CEL's optional of a value; without one for undefined. */
+export const optional = (value: unknown): unknown => {
+  const { Optional: type } = require('@marcbachmann/cel-js') as CelModule;
+  return value === undefined ? type.none() : type.of(value);
 };
 
 const programs = new Map<string, Evaluate>();

@@ -1,7 +1,7 @@
 import { memoize } from '../../memoize.ts';
 import type { StatusCause } from '../errors.ts';
 import { arrayOf, isRecord, type Json, recordOf, textOf } from '../json.ts';
-import { compile } from './cel.ts';
+import { compile, optional } from './cel.ts';
 
 const RULES = 'x-kubernetes-validations';
 
@@ -137,9 +137,12 @@ const errorsOf = (value: unknown, old: unknown, schema: Json, path: string): Sta
   if (rules.length > 0) {
     const self = celValue(value, schema);
     for (const rule of rules) {
+      const isNew = old === undefined || old === null;
       const compares = isTransition(rule);
-      if (compares && (old === undefined || old === null)) continue;
-      const variables = compares ? { self, oldSelf: celValue(old, schema) } : { self };
+      const isOptional = rule.optionalOldSelf === true;
+      if (compares && isNew && !isOptional) continue;
+      const before = (): unknown => (isNew ? undefined : celValue(old, schema));
+      const variables = compares ? { self, oldSelf: isOptional ? optional(before()) : before() } : { self };
       errors.push(...evaluateRule(rule, variables, schema, path));
     }
   }
