@@ -27,6 +27,7 @@ export const recordOf = (event: AuditEvent): AuditRecord => {
   const ref = event.objectRef ?? {};
   const node = event.user.extra?.['authentication.kubernetes.io/node-name']?.[0];
   const credential = event.user.extra?.['authentication.kubernetes.io/credential-id']?.[0];
+  const query = new URLSearchParams(event.requestURI?.split('?')[1]);
   const created = event.responseObject as { metadata?: { name?: string } } | undefined;
   return {
     receivedAt: milliseconds(event.requestReceivedTimestamp),
@@ -40,7 +41,8 @@ export const recordOf = (event: AuditEvent): AuditRecord => {
     resource: ref.subresource ? `${ref.resource}/${ref.subresource}` : (ref.resource ?? ''),
     namespace: ref.namespace ?? '',
     name: ref.name ?? created?.metadata?.name ?? '',
-    labelSelector: new URLSearchParams(event.requestURI?.split('?')[1]).get('labelSelector') ?? '',
+    labelSelector: query.get('labelSelector') ?? '',
+    ...(query.has('dryRun') && { dryRun: true }),
     code: event.responseStatus?.code ?? 0,
     request: event.requestObject,
     response: event.responseObject,

@@ -91,6 +91,7 @@ export const createAudit = (apiServer: ApiServer, now: () => number): Audit & { 
         namespace: call.namespace ?? '',
         name: call.name ?? nameIn(call.response),
         labelSelector: call.labelSelector,
+        ...(call.dryRun && { dryRun: true }),
         code: call.status,
         request: isRead ? undefined : call.request,
         response: isRead ? undefined : call.response,

@@ -17,6 +17,8 @@ export interface AuditRecord {
   name: string;
   /** Of a list or watch; empty without one. */
   labelSelector?: string;
+  /** Nothing was to be stored. */
+  dryRun?: true;
   /** HTTP status. */
   code: number;
   /** The request body, if it was recorded. */

@@ -58,10 +58,10 @@ export interface ClusterState {
 const versionOf = (record: AuditRecord): number =>
   Number((record.response as { metadata?: { resourceVersion?: string } } | undefined)?.metadata?.resourceVersion ?? 0);
 
-/** Successful writes in the order in which the server made them. */
+/** Successful writes in the order in which the server made them. A dry run writes nothing. */
 export const inOrder = (records: readonly AuditRecord[]): AuditRecord[] =>
   records
-    .filter((record) => record.code >= 200 && record.code < 300 && versionOf(record) > 0)
+    .filter((record) => !record.dryRun && record.code >= 200 && record.code < 300 && versionOf(record) > 0)
     .toSorted((a, b) => versionOf(a) - versionOf(b));
 
 export const isAvailable = (state: ClusterState, pod: PodState, at: number): boolean =>

@@ -41,3 +41,14 @@ it('of two pods of one revision one is cleaned up, and so is a pod on a wrong no
   assert.deepEqual(kindsIn(twice), ['clean-up']);
   assert.deepEqual(kindsIn(log().pod('lost', 'n9', 'old', true).remove('lost', 'n9', 'old')), ['clean-up']);
 });
+
+it('a dry run writes nothing', () => {
+  const asked = log().create('new-n0', 'n0', 'new');
+  const records = asked.records.map((record) =>
+    record.verb === 'create' ? { ...record, dryRun: true as const } : record,
+  );
+  assert.deepEqual(
+    inOrder(records).filter(({ verb }) => verb === 'create'),
+    [],
+  );
+});

@@ -5,7 +5,7 @@ const API = '/apis/admissionregistration.k8s.io/v1';
 export interface PodRefusal {
   operation: 'CREATE' | 'UPDATE' | 'DELETE';
   /** Default: the pod itself. */
-  subresource?: 'status';
+  subresource?: 'status' | 'resize';
   /** CEL: what must hold for a pod of the case's namespace to pass. */
   expression: string;
   message: string;

@@ -13,6 +13,7 @@ export interface AuditEvent {
   readonly method: string;
   readonly watch: boolean;
   readonly labelSelector: string;
+  readonly dryRun: boolean;
   readonly group: string;
   readonly plural: string;
   readonly subresource: string | undefined;
@@ -68,6 +69,7 @@ export const recordRequest = (
         method: request.method,
         watch: ['1', 'true'].includes(request.query.get('watch') ?? ''),
         labelSelector: request.query.get('labelSelector') ?? '',
+        dryRun: request.query.has('dryRun'),
         group,
         plural,
         subresource,
