@@ -84,6 +84,8 @@ const writesByPod = (records: readonly AuditRecord[]): string[][] => {
 const SHUT = `patch pods/status ${GATE}=False`;
 const OPEN = `patch pods/status ${GATE}=True`;
 const THREE = [SHUT, 'patch pods', OPEN];
+/** The dry run comes first. */
+const RESIZED = ['patch pods/resize', SHUT, 'patch pods/resize', 'patch pods', OPEN];
 
 export const inPlaceUpdates = section(
   'In place',
@@ -92,7 +94,7 @@ export const inPlaceUpdates = section(
       ['the image of a container', { main: 'app:v2' }, 'app', THREE],
       ['the image of a sidecar', { side: 'side:v2' }, 'side', THREE],
       ['another tag of the same image, recognized by the container alone', { main: 'app:v2.is-v1' }, 'app', THREE],
-      ['cpu, through resize', { cpu: '200m' }, '', [SHUT, 'patch pods', 'patch pods/resize', OPEN]],
+      ['cpu, through resize, for which it is asked before', { cpu: '200m' }, '', RESIZED],
     ] as const)
       rule(
         `${what}: pods keep their UID, unchanged containers keep running, and each pod takes ${expected.length} writes`,
@@ -117,6 +119,22 @@ export const inPlaceUpdates = section(
         },
         { nodes: 2 },
       );
+
+    rule(
+      'a tag that appears: the pull policy that follows from it is no other difference',
+      async (c) => {
+        await c.rolledOut(shape({ main: 'app' }, { image: 'app' }));
+        const before = await c.pods();
+        await change(c, { main: 'app:v2' });
+        const after = await untilDone(c);
+        assert.deepEqual(after.map(({ uid }) => uid).toSorted(), before.map(({ uid }) => uid).toSorted());
+        for (const { image, object } of after) {
+          assert.equal(image, 'app:v2');
+          assert.equal(object.spec?.containers[0]?.imagePullPolicy, 'Always', 'it keeps its own');
+        }
+      },
+      { nodes: 2 },
+    );
 
     rule('labels and annotations alone take one write, and no pod becomes unready', async (c) => {
       await c.rolledOut(shape());

@@ -11,6 +11,7 @@ import { ota } from './ota.ts';
 import { ownership } from './ownership.ts';
 import { partition } from './partition.ts';
 import { placement } from './placement.ts';
+import { refusals } from './refusals.ts';
 import { history } from './revisions.ts';
 import { rolling } from './rolling.ts';
 import { served } from './served.ts';
@@ -37,6 +38,7 @@ export const advancedRules = [
   ...inPlaceUpdates,
   ...lifecycle,
   ...placement,
+  ...refusals,
   ...ota,
   ...handingOver,
   ...history,
