@@ -6,6 +6,7 @@ import type { Mutant } from './mutant.ts';
 import { neighbours } from './neighbours.ts';
 import { openyurt } from './openyurt.ts';
 import { own } from './own.ts';
+import { refusals } from './refusals.ts';
 import { safety } from './safety.ts';
 import { stages } from './stages.ts';
 
@@ -19,5 +20,6 @@ export const mutants: readonly Mutant[] = [
   ...own,
   ...ofDevices,
   ...neighbours,
+  ...refusals,
   ...stages,
 ];

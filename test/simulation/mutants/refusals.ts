@@ -1,0 +1,57 @@
+import type { Mutant } from './mutant.ts';
+import { test } from './plans.ts';
+
+/** What the API server refuses for good. */
+export const refusals: readonly Mutant[] = [
+  {
+    name: 'out-of-service-before-asked',
+    whose: 'our own: a LimitRange, or an admission policy, that refuses resizes',
+    story: 'a pod leaves service for a resize that the API server then refuses',
+    breaks: [],
+    file: 'src/advanced/podcontrol/pod-operations.ts',
+    find: 'const refused = resize && (await review.ask(current, node, pod, resize.body, signal));',
+    replace: 'const refused = resize && undefined;',
+    hunt: test('src/advanced/podcontrol/resize-review.test.ts'),
+  },
+  {
+    name: 'labelled-before-resized',
+    whose: 'our own: a policy that comes after the dry run',
+    story: 'a pod carries the label of a revision whose amounts the API server refuses it',
+    breaks: [],
+    file: 'src/advanced/inplace/step.ts',
+    find: 'const resize = disrupts ? resizePatch(pod, resources) : undefined;',
+    replace: 'const resize = disrupts ? resizePatch(pod, {}) : undefined;',
+    hunt: test('src/advanced/podcontrol/resize-review.test.ts'),
+  },
+  {
+    name: 'recreated-although-refused',
+    whose: 'our own: a LimitRange that refuses new pods, too',
+    story: 'a pod that may not be resized is deleted, and no new one is accepted',
+    breaks: [],
+    file: 'src/advanced/podcontrol/resize-review.ts',
+    find: 'if (!isFinal(created)) return created;',
+    replace:
+      "if (!isFinal(created)) return created;\n      if (created.message) return { kind: 'recreate', reason: '', message: '' };",
+    hunt: test('src/advanced/podcontrol/resize-review.test.ts'),
+  },
+  {
+    name: 'refused-pods-stall-one-object',
+    whose: 'our own: a quota',
+    story: 'the DaemonRollout says that it goes on while the API server refuses every pod',
+    breaks: [],
+    file: 'src/controller/reconciler.ts',
+    find: 'decide(ledger, outsideHold(target, isOutdated), now, adapter.refusal?.());',
+    replace: 'decide(ledger, outsideHold(target, isOutdated), now);',
+    hunt: test('src/advanced/placement/refused-pods.test.ts'),
+  },
+  {
+    name: 'misspelled-fields-are-dropped',
+    whose: 'our own: livenessProb',
+    story: 'a field of the template that the API server does not know is dropped without a word',
+    breaks: [],
+    file: 'src/advanced/revisions/defaulted-template.ts',
+    find: 'const strict = await dryRun(true);',
+    replace: 'const strict = await dryRun(false);',
+    hunt: test('src/advanced/revisions/unknown-fields.test.ts'),
+  },
+];
