@@ -130,8 +130,9 @@ export const refusals = section(
         assert.deepEqual(await everClosed(c), []);
         const { numberAvailable, updatedNumberScheduled } = (await c.advanced()).status ?? {};
         assert.deepEqual([numberAvailable, updatedNumberScheduled], [c.nodes.length, 0]);
-        await permitPods();
+        // The other way round, some would be recreated.
         await permitResize();
+        await permitPods();
         await c.untilCondition('Complete', 'True', 120_000);
         await untilNotStalled(c);
         assert.deepEqual(uidsOf(await c.pods()), uidsOf(before), 'resized in place after all');
