@@ -102,7 +102,7 @@ export const startFakeApiServer = async (...plurals: string[]): Promise<FakeApiS
     return stored;
   };
   const listed = (collection: string, query: URLSearchParams): StoredObject[] => {
-    const name = query.get('fieldSelector')?.replace('metadata.name=', '');
+    const [, name] = /^metadata\.name=(.*)$/.exec(query.get('fieldSelector') ?? '') ?? [];
     return [...objects]
       .filter(([key]) => isIn(key.slice(0, key.lastIndexOf('/')), collection))
       .map(([, object]) => object)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createFakeCluster, observed } from './testing/fake-cluster.ts';
+import { createFakeCluster, EVENTS, observed } from './testing/fake-cluster.ts';
 
 describe('explain', () => {
   const world = createFakeCluster();
@@ -86,6 +86,30 @@ describe('explain', () => {
       assert.equal(code, 2);
       assert.match(stderr, words);
     }
+  });
+
+  it('quotes why the DaemonSet controller could create no pod, if it said so lately', async () => {
+    world.daemonSet();
+    world.fleet('n1');
+    world.node('n2');
+    world.rollout(observed);
+    const uid = 'uid-web';
+    const event = (name: string, lastTimestamp: string, message: string): void =>
+      world.api.put(EVENTS, {
+        apiVersion: 'v1',
+        kind: 'Event',
+        metadata: { name, namespace: 'shop' },
+        involvedObject: { kind: 'DaemonSet', name: 'web', uid },
+        reason: 'FailedCreate',
+        message,
+        lastTimestamp,
+      });
+    event('old', '2020-01-01T00:00:00Z', 'Error creating: long ago');
+    assert.doesNotMatch(await run(), /DaemonSet controller reports/);
+    event('new', new Date().toISOString(), 'Error creating: exceeded quota');
+    assert.match(await run(), /^Note: The DaemonSet controller reports: Error creating: exceeded quota$/m);
+    world.pod('n2', 'new', true);
+    assert.doesNotMatch(await run(), /DaemonSet controller reports/);
   });
 
   it('is wrapped on a terminal only', async () => {

@@ -9,6 +9,7 @@ import { explainRollout, notesOf } from './explain-rollout.ts';
 import type { Reading } from './kinds/kind.ts';
 import { readName } from './kinds/names.ts';
 import { managerNotes, readRolloutOf } from './read-rollout.ts';
+import { withRefusedPods } from './refused-pods.ts';
 import { joinSentences, structured } from './text.ts';
 
 export interface ExplainFlags extends ConnectionFlags {
@@ -92,7 +93,7 @@ export const showExplanation = async (name: string, flags: ExplainFlags, io: Io)
   const { node, output, phase, all = false } = flags;
   const named = readName(name);
   await withCluster(flags, io, async (connection) => {
-    const reading = await readRolloutOf(connection, named);
+    const reading = await withRefusedPods(connection, await readRolloutOf(connection, named));
     const now = connection.env.clock.now();
     const { ledger, decision, view } = reading;
     if (node !== undefined) {

@@ -10,6 +10,7 @@ import { liveScreenOf, untilInterrupted } from '../../terminal.ts';
 import type { Connection } from '../connection.ts';
 import type { DaemonSetKind, Reading } from '../kinds/kind.ts';
 import { readPredecessor, rightsNote } from '../read-rollout.ts';
+import { lastSeen } from '../refused-pods.ts';
 import type { OutputFormat } from '../text.ts';
 import { createTrouble } from '../trouble.ts';
 import { createLivePicture, type PictureContext } from './live-picture.ts';
@@ -69,9 +70,6 @@ const createPicture = (io: Io): Display | undefined => {
 };
 
 const EVENTS_KEPT = 20;
-
-const lastSeen = ({ series, eventTime, lastTimestamp, metadata }: Event): number =>
-  Date.parse(series?.lastObservedTime ?? lastTimestamp ?? eventTime ?? metadata.creationTimestamp ?? '1970-01-01');
 
 /** The Events of the DaemonSet. Without the right to read them, there are none. */
 const watchEvents = (
