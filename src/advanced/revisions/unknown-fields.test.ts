@@ -16,7 +16,7 @@ const untilInvalid = async (fleet: Fleet): Promise<void> => {
 const uids = async (fleet: Fleet): Promise<string> =>
   (await fleet.pods())
     .map(({ metadata }) => metadata?.uid ?? '')
-    .sort((a, b) => a.localeCompare(b))
+    .toSorted((a, b) => a.localeCompare(b))
     .join();
 
 describe('a field of the template that the API server does not know', () => {
