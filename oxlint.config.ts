@@ -92,6 +92,13 @@ const impure = [
 
 const fromClock = 'Take the time from Env.clock, and wait with Env.clock.timer() or sleep().';
 const fromEnv = 'Take random numbers from Env.random().';
+/** Everywhere, and again where `ambient` configures the same rule: an override replaces it. */
+const anySignals = {
+  object: 'AbortSignal',
+  property: 'any',
+  message:
+    'Node keeps its signals alive until they abort: take anySignal or linkedController of src/runtime/signals.ts.',
+};
 const IDENTITY = 'The garbage collector decides when it acts; keep the object, or a key of it.';
 const WAITING = ['setTimeout', 'setInterval'];
 
@@ -125,6 +132,7 @@ const ambient = ({ mayYield }: { mayYield: boolean }): NonNullable<OxlintOverrid
       'error',
       ...time.map((each) => ({ ...each, message: fromClock })),
       ...chance.map((each) => ({ ...each, message: fromEnv })),
+      anySignals,
     ],
   };
 };
@@ -189,6 +197,8 @@ export default defineConfig({
     'import/no-mutable-exports': 'error',
     'import/no-self-import': 'error',
 
+    'no-restricted-properties': ['error', anySignals],
+
     // A file that takes more than one sitting to read holds more than one idea. Tests as well.
     'eslint/max-lines': ['error', { max: 400 }],
     'eslint/no-warning-comments': 'error',
@@ -250,7 +260,7 @@ export default defineConfig({
       files: [CLOCK],
       rules: {
         'no-restricted-globals': 'off',
-        'no-restricted-properties': 'off',
+        'no-restricted-properties': ['error', anySignals],
         'no-restricted-imports': ['error', { patterns: layers('runtime') }],
       },
     },

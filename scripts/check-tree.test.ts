@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { deadLinks, leakFinder } from './check-tree.ts';
+import { deadLinks, leakFinder, misnamedErrors } from './check-tree.ts';
 
 const check = leakFinder({
   paths: ['/srv/ci/edgeset', '/tmp'],
@@ -84,4 +84,14 @@ test('dead links are found, with their line', () => {
 test('the time of the machine is found in the product, and a conversion is not', () => {
   assert.deepEqual(lines('src/a/b.ts', 'const now = new Date();\nconst text = Date();\nnew Date(0);'), [1, 2]);
   assert.deepEqual(lines('src/a/b.test.ts', 'new Date()'), []);
+});
+
+test('an error without a name, or with the name of another class, is found', () => {
+  const inLines = (text: string): number[] => misnamedErrors('src/a.ts', text).map(({ line }) => line);
+  assert.deepEqual(inLines("class AError extends Error {\n  override readonly name = 'AError';\n}\n"), []);
+  assert.deepEqual(inLines("class B extends AError {\n  constructor() {\n    this.name = 'B';\n  }\n}\n"), []);
+  assert.deepEqual(inLines('class AError extends Error {}\n'), [1]);
+  assert.deepEqual(inLines("\nexport class AError extends Error {\n  name = 'BError';\n}\n"), [2]);
+  assert.deepEqual(inLines("class B extends Error {}\nclass C extends B {\n}\nconst name = 'C';\n"), [1, 2]);
+  assert.deepEqual(inLines('class Store extends Map {\n}\n'), []);
 });

@@ -1,5 +1,5 @@
-// Checks the tree for what no linter sees: addresses and paths that must not be published, and dead links in the
-// documentation.
+// Checks the tree for what no linter sees: addresses and paths that must not be published, dead links in the documentation,
+// and errors that bear another name than their class.
 
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
@@ -126,6 +126,31 @@ export const deadLinks = (file: string, tree: Tree): Violation[] =>
       }),
     );
 
+/**
+ * Finds classes of errors whose instances don't carry the name of the class: a log would show "Error", or the name of
+ * another class. The name is a literal, because a bundle may rename the class.
+ */
+export const misnamedErrors = (file: string, text: string): Violation[] => {
+  const lines = text.split('\n');
+  const classes = lines.flatMap((content, index) => {
+    const [, name, parent = ''] = /^\s*(?:export )?class (\w+)(?:<.*>)? extends (\w+)/.exec(content) ?? [];
+    return name === undefined ? [] : [{ name, parent, index }];
+  });
+  const errors = new Set<string>();
+  return classes.flatMap(({ name, parent, index }): Violation[] => {
+    if (!/Error$|^DOMException$/.test(parent) && !errors.has(parent)) return [];
+    errors.add(name);
+    const indent = /^\s*/.exec(lines[index] ?? '')?.[0] ?? '';
+    const end = lines.findIndex(
+      (content, at) => at >= index && (content.startsWith(`${indent}}`) || content.endsWith('{}')),
+    );
+    const body = lines.slice(index, end).join('\n');
+    return new RegExp(`\\bname(: string)? = '${name}';`).test(body)
+      ? []
+      : [{ file, line: index + 1, message: `extends ${parent}: its name must be '${name}'` }];
+  });
+};
+
 if (import.meta.main) {
   // New files that git does not ignore count too, so that a violation shows before it is committed.
   const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
@@ -142,6 +167,7 @@ if (import.meta.main) {
   const violations = files.flatMap((file) => [
     ...leaks(file, read(file)),
     ...(file.endsWith('.md') ? deadLinks(file, { exists: existsSync, read }) : []),
+    ...(/\.tsx?$/.test(file) ? misnamedErrors(file, read(file)) : []),
   ]);
   for (const { file, line, message } of violations) console.error(`${file}:${line} ${message}`);
   if (violations.length > 0) process.exitCode = 1;

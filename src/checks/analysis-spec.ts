@@ -12,6 +12,7 @@ import type { CheckSubject } from './types.ts';
 
 /** Why no AnalysisRun can be created; the message names the cure. */
 export class AnalysisError extends Error {
+  override readonly name = 'AnalysisError';
   readonly code = 'UnusableAnalysis';
 }
 

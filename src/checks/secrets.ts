@@ -4,6 +4,7 @@ import { type Problem, sayProblem } from './types.ts';
 
 /** A Secret can't be used. */
 export class SecretError extends Error {
+  override readonly name = 'SecretError';
   readonly code = 'UnusableSecret';
   readonly found: Problem;
 

@@ -12,7 +12,7 @@ import {
   toNodeInfo,
   withPlan,
 } from '../rollout/index.ts';
-import { type Env, sleep } from '../runtime/index.ts';
+import { anySignal, type Env, sleep } from '../runtime/index.ts';
 import { daemonRollouts } from './daemon-rollout.ts';
 import { createEventHandlers } from './event-handlers.ts';
 import { type DaemonSetObject, type DaemonSetView, type Kind, seeNodesAlike } from './kind.ts';
@@ -112,7 +112,7 @@ const watchPods = <D extends DaemonSetObject, V extends DaemonSetView, P>(
     handlers,
     stop: (): void => stop.abort(),
     async run(signal: AbortSignal): Promise<void> {
-      const both = AbortSignal.any([signal, stop.signal]);
+      const both = anySignal(signal, stop.signal);
       await Promise.all([handlers.run(both), revisions.run(both), keepHold(both)]);
     },
     setApprovals: (approvals: readonly Approval[]): void => display.ledger.setApprovals(approvals),

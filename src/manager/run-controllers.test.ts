@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createTestClock } from '../../test/support/index.ts';
-import { createLogger, nextTurn, silentLogger, untilAborted } from '../runtime/index.ts';
+import { anySignal, createLogger, nextTurn, silentLogger, untilAborted } from '../runtime/index.ts';
 import { type Elect, withoutElection } from './election.ts';
 import { runControllers } from './run-controllers.ts';
 import type { Controller } from './types.ts';
@@ -110,7 +110,7 @@ test('a stop before the start ends at once', async () => {
 /** An election whose first term ends by itself; the second one lasts until the stop. */
 const twoTerms = (endFirst: AbortSignal, story: () => string[]): Elect => {
   return async (lead, signal) => {
-    await lead(AbortSignal.any([signal, endFirst]));
+    await lead(anySignal(signal, endFirst));
     story().push('first term over');
     await lead(signal);
   };

@@ -1,6 +1,7 @@
 /**
  * A signal that aborts with the first of these. Unlike `AbortSignal.any`, whose signals Node keeps alive until they abort
  * together with everything that waits on them, this one can be collected as soon as nobody holds it.
+ * Until the first abort it listens on each of them: for short work under a signal that lives long, take `linkedController`.
  */
 export const anySignal = (...signals: readonly AbortSignal[]): AbortSignal => {
   const own = new AbortController();

@@ -202,7 +202,7 @@ export const perform = async (context: ChaosContext, operation: Operation): Prom
     case 'offline':
       await takeOffline(context, operation.nodes, operation.forMs);
       return '';
-    case 'recreateNode-node':
+    case 'recreate-node':
       await recreateNode(context, operation.node);
       return '';
     case 'delete-pods': {

@@ -13,7 +13,7 @@ const kinds = [
   'restart-api',
   'hold-native',
   'offline',
-  'recreateNode-node',
+  'recreate-node',
   'delete-pods',
   'release',
   'bad-version',

@@ -20,7 +20,7 @@ export type Operation =
   /** SIGSTOP of the controller of native DaemonSets. */
   | { do: 'hold-native'; forMs: number }
   | { do: 'offline'; nodes: readonly number[]; forMs: number }
-  | { do: 'recreateNode-node'; node: number }
+  | { do: 'recreate-node'; node: number }
   | { do: 'delete-pods'; set: SetName; nodes: readonly number[] }
   | { do: 'release'; set: SetName; image: string }
   /** `image` is a good version again. */
@@ -51,7 +51,7 @@ const OVERHEAD_MS: Partial<Record<Operation['do'], number>> = {
   reset: 3_000,
   'restart-api': 5_000,
   offline: 7_000,
-  'recreateNode-node': 4_000,
+  'recreate-node': 4_000,
   'bad-version': 5_000,
   pause: 1_500,
 };
@@ -111,7 +111,7 @@ export const makePlan = (seed: number, minutes: number, storm: Storm = 'everythi
   const restartApi: Maker = () => ({ do: 'restart-api' });
   const holdNative: Maker = () => ({ do: 'hold-native', forMs: seconds(4, 10) });
   const offline: Maker = () => ({ do: 'offline', nodes: someNodes(between(2, 5)), forMs: seconds(6, 20) });
-  const remakeNode: Maker = () => ({ do: 'recreateNode-node', node: between(0, nodes - 1) });
+  const remakeNode: Maker = () => ({ do: 'recreate-node', node: between(0, nodes - 1) });
   const deletePods: Maker = () => ({ do: 'delete-pods', set: one(setNames), nodes: someNodes(between(1, 3)) });
 
   const releases = (set: SetName): Step[] => {

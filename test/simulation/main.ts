@@ -49,7 +49,9 @@ const options = {
   help: { type: 'boolean', short: 'h', default: false },
 } as const;
 
-class UsageError extends Error {}
+class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
 
 const numberOf = (flag: string, text: string): number => {
   const value = Number(text);

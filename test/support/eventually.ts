@@ -4,6 +4,7 @@ export type Truthy<T> = Exclude<T, false | null | undefined | '' | 0>;
 
 /** Thrown by a probe, it ends the wait at once. */
 export class HopelessError extends Error {
+  override readonly name = 'HopelessError';
   readonly code = 'Hopeless';
 }
 

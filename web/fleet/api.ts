@@ -5,6 +5,7 @@ const segment = encodeURIComponent;
 
 /** A request that failed, in words for the reader. */
 export class RequestError extends Error {
+  override readonly name = 'RequestError';
   /** Undefined: there was no response. */
   readonly status: number | undefined;
   constructor(message: string, status?: number) {

@@ -1,4 +1,4 @@
-import { type Env, sleep } from '../../runtime/index.ts';
+import { type Env, linkedController, sleep } from '../../runtime/index.ts';
 import { type DecisionStore, JournalError } from '../decisions/index.ts';
 import type { SafeCheck } from '../safe-check/index.ts';
 import type { Troubles } from '../troubles.ts';
@@ -132,12 +132,15 @@ export const createExecutor = (options: ExecutorOptions): Executor => {
     for (;;) {
       const leftMs = endsAt - env.clock.now();
       if (leftMs <= 0) return 'unknown';
-      const timeout = new AbortController();
-      const timer = env.clock.timer(leftMs, () => timeout.abort(new Error('the caller no longer waits')));
+      const { controller, unlink } = linkedController(signal);
+      const timer = env.clock.timer(leftMs, () => controller.abort(new Error('the caller no longer waits')));
       const outcome = await podControl
-        .resolveLostWrite(namespace, act, AbortSignal.any([timeout.signal, signal]))
+        .resolveLostWrite(namespace, act, controller.signal)
         .catch((): WriteOutcome => 'unknown')
-        .finally(() => timer.cancel());
+        .finally(() => {
+          timer.cancel();
+          unlink();
+        });
       if (outcome !== 'unknown' || signal.aborted) return outcome;
       await sleep(env.clock, Math.min(RESOLVE_INTERVAL_MS, Math.max(0, endsAt - env.clock.now())), signal);
     }

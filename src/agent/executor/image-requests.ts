@@ -1,7 +1,7 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { controllerRevisions, isKubeError, type KubeClient } from '../../kube/index.ts';
 import { imageReadyOf, recordedTemplate } from '../../rollout/index.ts';
-import { type BackoffOptions, backoffMs, type Env, sleep } from '../../runtime/index.ts';
+import { type BackoffOptions, backoffMs, type Env, linkedController, sleep } from '../../runtime/index.ts';
 import type { ImagePulls, PullTarget } from '../images/index.ts';
 import type { PodCache } from '../pods/index.ts';
 import type { Troubles } from '../troubles.ts';
@@ -66,15 +66,16 @@ export const createImageRequests = (options: ImageRequestsOptions): ImageRequest
       const target = await readTarget(owner, announced.revision, timeoutMs);
       if (!target)
         return { status: 502, text: `Revision ${owner.daemonSet}-${announced.revision} contains no pod template` };
-      const timeout = new AbortController();
-      const timer = env.clock.timer(patience.writeMs, () => timeout.abort(new Error('timed out')));
+      const { controller, unlink } = linkedController(signal);
+      const timer = env.clock.timer(patience.writeMs, () => controller.abort(new Error('timed out')));
       try {
-        await images.request(pod, target, AbortSignal.any([signal, timeout.signal]));
+        await images.request(pod, target, controller.signal);
       } catch (error) {
-        if (!timeout.signal.aborted) throw error;
+        if (signal.aborted || !controller.signal.aborted) throw error;
         return { status: 504, text: `Requested the images of pod ${name}, but got no response in time` };
       } finally {
         timer.cancel();
+        unlink();
       }
     } catch (error) {
       signal.throwIfAborted();

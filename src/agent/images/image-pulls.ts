@@ -1,7 +1,7 @@
 import type { Pod, PodTemplateSpec } from 'kubernetes-types/core/v1.d.ts';
 import { compareVersions, type KubeClient } from '../../kube/index.ts';
 import { announcedRevision, type ImageReady, imageReadyOf, needUpgradeOf } from '../../rollout/index.ts';
-import { backoffMs, type Env, errorText, sleep, untilAborted } from '../../runtime/index.ts';
+import { backoffMs, type Env, errorText, linkedController, sleep, untilAborted } from '../../runtime/index.ts';
 import type { ImageState } from '../types.ts';
 import { createConditionWriter, isRefused, type PullRequest } from './condition-writer.ts';
 import type { CriClient } from './cri/client.ts';
@@ -49,9 +49,8 @@ export interface ImagePulls {
 interface Job extends PullRequest {
   /** Of the pod at the time of the request: older versions of the pod say nothing about it. */
   resourceVersion: string;
+  /** Aborts when the agent stops, too. */
   cancel: AbortController;
-  /** Aborts with `cancel` and when the agent stops. */
-  signal: AbortSignal;
   /** Settles when the request is written to the condition. */
   written: Promise<void>;
   /** Resolves at the end of the job; never rejects. */
@@ -141,7 +140,7 @@ export const createImagePulls = (options: ImagePullsOptions): ImagePulls => {
   };
 
   const pull = async (job: Job, socket: string, target: PullTarget): Promise<void> => {
-    const { signal } = job;
+    const { signal } = job.cancel;
     const { spec } = target.template;
     if (!spec) return;
     const puller = {
@@ -178,8 +177,8 @@ export const createImagePulls = (options: ImagePullsOptions): ImagePulls => {
   /** `before` is the pod's earlier pull for another revision. */
   const start = (pod: Pod, target: PullTarget, before?: Job): Job => {
     const { namespace = '', name = '', uid = '', resourceVersion = '' } = pod.metadata ?? {};
-    const cancel = new AbortController();
-    const signal = AbortSignal.any([cancel.signal, stopped.signal]);
+    const { controller: cancel, unlink } = linkedController(stopped.signal);
+    const { signal } = cancel;
     const request = { namespace, name, uid, revision: target.hash };
     const write = async (): Promise<void> => {
       // A pending write of the earlier job must not overwrite this one.
@@ -196,9 +195,10 @@ export const createImagePulls = (options: ImagePullsOptions): ImagePulls => {
         if (!signal.aborted) env.log.error('image pull failed', { pod: `${namespace}/${name}`, error });
       } finally {
         if (jobs.get(uid) === job) jobs.delete(uid);
+        unlink();
       }
     };
-    const job: Job = { ...request, resourceVersion, cancel, signal, written, done: Promise.resolve(), message: '' };
+    const job: Job = { ...request, resourceVersion, cancel, written, done: Promise.resolve(), message: '' };
     job.done = runJob();
     jobs.set(uid, job);
     return job;

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { eventually } from '../../../test/support/index.ts';
 import { type KubeClient, KubeError, pods } from '../../kube/index.ts';
-import { createVirtualClock, silentLogger, sleep } from '../../runtime/index.ts';
+import { anySignal, createVirtualClock, silentLogger, sleep } from '../../runtime/index.ts';
 import { createApiServer, createInProcessClient } from '../../sim/index.ts';
 import { createTroubles } from '../troubles.ts';
 import { createPodCache, type PodCache } from './index.ts';
@@ -108,7 +108,7 @@ describe('the pod cache', () => {
       ...client,
       async *watch(resource, options = {}) {
         const life = broken.signal;
-        const signal = options.signal ? AbortSignal.any([options.signal, life]) : life;
+        const signal = options.signal ? anySignal(options.signal, life) : life;
         try {
           yield* client.watch(resource, { ...options, signal });
         } catch (error) {

@@ -13,7 +13,14 @@ import {
   pods,
 } from '../../kube/index.ts';
 import { announcementPatch, type NeedUpgradeReason, needUpgradeOf } from '../../rollout/index.ts';
-import { type Clock, createLogger, createVirtualClock, silentLogger, systemClock } from '../../runtime/index.ts';
+import {
+  anySignal,
+  type Clock,
+  createLogger,
+  createVirtualClock,
+  silentLogger,
+  systemClock,
+} from '../../runtime/index.ts';
 import { createEmbeddedCluster, createInProcessClient } from '../../sim/index.ts';
 import { type Agent, createAgent } from '../agent.ts';
 import type { Refusal } from '../executor/refusal.ts';
@@ -113,7 +120,7 @@ export const createTestbed = async (options: { node?: string } = {}) => {
         case 'hang': {
           const gone = Promise.withResolvers<never>();
           const timer = clock.timer(sent?.timeoutMs ?? 30_000, () => gone.reject(lost('Timeout')));
-          const ended = AbortSignal.any([life, ...(sent?.signal ? [sent.signal] : [])]);
+          const ended = anySignal(life, ...(sent?.signal ? [sent.signal] : []));
           ended.addEventListener('abort', () => gone.reject(ended.reason), { once: true });
           if (fault.happened) await perform();
           return gone.promise.finally(() => timer.cancel());
@@ -138,7 +145,7 @@ export const createTestbed = async (options: { node?: string } = {}) => {
       },
       async *watch(resource, sent = {}) {
         if (cut) broken();
-        const end = AbortSignal.any([life, linkLife.signal, ...(sent.signal ? [sent.signal] : [])]);
+        const end = anySignal(life, linkLife.signal, ...(sent.signal ? [sent.signal] : []));
         try {
           for await (const event of direct.watch(resource, { ...sent, signal: end }))
             yield event.type === 'BOOKMARK' ? event : { ...event, object: received(event.object) };

@@ -7,7 +7,7 @@ import { runAgentProcess } from '../../agent/index.ts';
 import { customResourceDefinitions, type KubeClient } from '../../kube/index.ts';
 import { type ManagerHost, runManagerProcess } from '../../manager/index.ts';
 import { daemonRolloutCrd, planCrds } from '../../rollout/index.ts';
-import { type Clock, type Env, silentLogger, systemClock } from '../../runtime/index.ts';
+import { anySignal, type Clock, type Env, silentLogger, systemClock } from '../../runtime/index.ts';
 import { type ApiServer, createEmbeddedCluster, createInProcessClient, startHttpsServer } from '../../sim/index.ts';
 import { version } from '../version.ts';
 import { createFastClock } from './fast-clock.ts';
@@ -183,7 +183,7 @@ export const startEnvironment = async (options: EnvironmentOptions) => {
     /** The cluster's time. */
     clock,
     /** Aborts with the user's signal, when the manager ends, and on `close`. */
-    signal: AbortSignal.any([signal, ending.signal]),
+    signal: anySignal(signal, ending.signal),
     /** The agent of a node, started on first use. */
     agent: (node: string): ReturnType<typeof startAgent> => {
       const agent = agents.get(node) ?? startAgent(apiServer, node, folder, random);

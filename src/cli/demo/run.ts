@@ -1,5 +1,13 @@
 import { writeFile } from 'node:fs/promises';
-import { type Clock, createRandom, silentLogger, sleep, systemClock, untilAborted } from '../../runtime/index.ts';
+import {
+  anySignal,
+  type Clock,
+  createRandom,
+  silentLogger,
+  sleep,
+  systemClock,
+  untilAborted,
+} from '../../runtime/index.ts';
 import { drawPicture, type Picture } from '../fleet/index.ts';
 import { type ExitCode, exitCodes } from '../io.ts';
 import { keepDrawing } from '../live-region.ts';
@@ -41,7 +49,7 @@ const showStep = async (
   const draw = async (): Promise<void> => view.show(progress(), await observer.snapshot());
   const ended = new AbortController();
   view.step(progress());
-  const drawing = keepDrawing(clock, () => observer.changes(), draw, AbortSignal.any([signal, ended.signal]));
+  const drawing = keepDrawing(clock, () => observer.changes(), draw, anySignal(signal, ended.signal));
   const drawLast = async (): Promise<void> => {
     ended.abort();
     await drawing;

@@ -7,7 +7,7 @@ import {
   type Plan,
   TEMPLATE_NOT_OBSERVED,
 } from '../../rollout/index.ts';
-import { parseDuration, sleep } from '../../runtime/index.ts';
+import { anySignal, parseDuration, sleep } from '../../runtime/index.ts';
 import { toLines } from '../escape.ts';
 import { type ExitCode, exitCodes, type Io } from '../io.ts';
 import { canRedraw, createRegion, untilInterrupted } from '../terminal.ts';
@@ -142,7 +142,7 @@ export const waitForRollout = async (name: string, flags: WaitFlags, io: Io): Pr
     const { signal, done } = untilInterrupted();
     const over = new AbortController();
     const timer = env.clock.timer(timeoutMs, () => over.abort());
-    const stop = AbortSignal.any([signal, over.signal]);
+    const stop = anySignal(signal, over.signal);
     const progress = createProgress(io);
     let last: Progress | undefined;
     let kind: DaemonSetKind | undefined;

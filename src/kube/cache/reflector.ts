@@ -71,7 +71,9 @@ const INITIAL_SILENCE_MS = 30_000;
 /** A stream that ends this long after the last list is followed by a relist: events may have been dropped on the way. */
 const RELIST_MS = 30 * 60_000;
 
-class RollbackError extends Error {}
+class RollbackError extends Error {
+  override readonly name = 'RollbackError';
+}
 
 export const createReflector = <T extends KubeObject, P>(options: ReflectorOptions<T, P>): Reflector<P> => {
   const { client, resource, env, project, pageSize = 500 } = options;

@@ -36,7 +36,9 @@ export const listPages = async <T extends KubeObject>(
 };
 
 /** The server refused to stream the list, ignored the request for its initial events, or broke off among them. */
-export class NotStreamedError extends Error {}
+export class NotStreamedError extends Error {
+  override readonly name = 'NotStreamedError';
+}
 
 /**
  * Reads the initial events of a streamed list. Resolves with the resourceVersion of the bookmark that ends them; the

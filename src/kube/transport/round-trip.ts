@@ -27,7 +27,7 @@ export class RoundTripError extends Error {
 
   constructor(sent: boolean, cause: unknown) {
     super(cause instanceof Error ? cause.message : 'the connection failed', { cause });
-    this.name = 'ExchangeError';
+    this.name = 'RoundTripError';
     this.sent = sent;
   }
 }
@@ -41,7 +41,7 @@ const toError = (reason: unknown): Error =>
   reason instanceof Error ? reason : new Error('the call was aborted', { cause: reason });
 
 /**
- * One request and its streamed answer. Rejects with an `ExchangeError`, or with the signal's reason as soon as `signal`
+ * One request and its streamed answer. Rejects with a `RoundTripError`, or with the signal's reason as soon as `signal`
  * aborts; the body, too, throws one of these two.
  */
 export const roundTrip = (

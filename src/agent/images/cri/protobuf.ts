@@ -4,6 +4,7 @@
  */
 
 export class WireError extends Error {
+  override readonly name = 'WireError';
   readonly code = 'Malformed';
 }
 

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Event } from 'kubernetes-types/core/v1.d.ts';
 import { createReflector, events } from '../../../kube/index.ts';
-import { silentLogger } from '../../../runtime/index.ts';
+import { anySignal, silentLogger } from '../../../runtime/index.ts';
 import { toLines } from '../../escape.ts';
 import type { EventLine } from '../../fleet/index.ts';
 import type { Io } from '../../io.ts';
@@ -143,7 +143,7 @@ export const followRollout = async (
   };
   const { signal, done } = untilInterrupted();
   const stop = new AbortController();
-  const both = AbortSignal.any([signal, stop.signal]);
+  const both = anySignal(signal, stop.signal);
   // However the process ends, the cursor is restored.
   const close = (): void => display.close();
   process.once('exit', close);

@@ -128,6 +128,7 @@ const TOO_OLD =
 const INCONSISTENT = -1;
 
 export class ExpiredContinueToken extends StatusError {
+  override readonly name = 'ExpiredContinueToken';
   /** A continue token for the rest of the list at the current state. */
   readonly next: string;
   constructor(after: string) {

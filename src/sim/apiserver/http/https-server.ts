@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
-import { type Clock, createCertificateAuthority, type Identity, nextTurn } from '../../../runtime/index.ts';
+import { anySignal, type Clock, createCertificateAuthority, type Identity, nextTurn } from '../../../runtime/index.ts';
 import type { ApiServer } from '../../types.ts';
 import { StatusError, toStatus } from '../errors.ts';
 import type { ServerState } from '../handlers/state.ts';
@@ -193,7 +193,7 @@ export const startHttpsServer = async (options: HttpsServerOptions): Promise<Htt
   const handle = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     const disconnected = new AbortController();
     const abort = (): void => disconnected.abort();
-    const signal = AbortSignal.any([disconnected.signal, stopping.signal]);
+    const signal = anySignal(disconnected.signal, stopping.signal);
     outgoing.once('close', abort);
     // The cluster's time, which is not the machine's where it runs faster: clients compare their clocks with it.
     outgoing.setHeader('date', new Date(state.clock.now()).toUTCString());

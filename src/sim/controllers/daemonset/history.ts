@@ -31,6 +31,7 @@ export interface History {
 
 /** The work queue retries: the cached DaemonSet is stale. */
 class Collision extends Error {
+  override readonly name = 'Collision';
   readonly code = 'Collision';
 }
 
