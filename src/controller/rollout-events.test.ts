@@ -21,7 +21,7 @@ const status = (change: Partial<WrittenStatus> = {}, verdicts: Verdicts = {}): W
     rollout: 2,
     startedAt: '2026-01-01T00:00:00Z',
     target: { revision: 'app-2', hash: 'h2', number: 2 },
-    nodes: { outdated: 3, broken: 1, held: 0, settling: 0, updating: 0, offlineOutdated: 2 },
+    nodes: { outdated: 3, broken: 1, held: 0, settling: 0, updating: 0, missing: 0, offlineOutdated: 2 },
     budget: { maxUnavailable: '1', nodes: 1, inUse: 0, inFlight: 0 },
     conditions: Object.entries(verdicts).map(([type, [on, reason, message]]) => ({
       type,

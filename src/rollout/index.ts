@@ -140,7 +140,7 @@ export {
 } from './report/conditions.ts';
 export { countsOf, fullScopeOf } from './report/counts.ts';
 export { isEverywhere, isNeverSeen } from './report/coverage.ts';
-export { DETECTION_LAG_MS, type Explanation, explain, policyWarnings } from './report/explain.ts';
+export { DETECTION_LAG_MS, type Explanation, explain, policyWarnings, refusedSurges } from './report/explain.ts';
 export { explainHold } from './report/explain-hold.ts';
 export {
   hasCompleted,

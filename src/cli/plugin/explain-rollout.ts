@@ -1,4 +1,12 @@
-import { type Cause, type Explanation, explain, explainHold, type Phase, policyWarnings } from '../../rollout/index.ts';
+import {
+  type Cause,
+  type Explanation,
+  explain,
+  explainHold,
+  type Phase,
+  policyWarnings,
+  refusedSurges,
+} from '../../rollout/index.ts';
 import { bySeverity } from '../fleet/index.ts';
 import type { Reading } from './kinds/kind.ts';
 import { managerNotes } from './read-rollout.ts';
@@ -9,6 +17,15 @@ type Subject = Parameters<typeof explain>[0];
 
 /** Without `all`: how many nodes of a cause are named, and how many of its explanations are shown. */
 const MOST = 5;
+
+/** What explains a node besides its own record. */
+export const contextOf = ({
+  ledger,
+  decision,
+}: Pick<Reading, 'ledger' | 'decision'>): Parameters<typeof explain>[2] => ({
+  ...decision.summary,
+  refusedSurges: refusedSurges(ledger),
+});
 
 export const notesOf = (reading: Reading): string[] => [
   ...managerNotes(reading),
@@ -93,7 +110,7 @@ export const explainRollout = (
 ): string[] => {
   const most = all ? Number.POSITIVE_INFINITY : MOST;
   const { policy } = reading.view.policy;
-  const { summary } = reading.decision;
+  const context = contextOf(reading);
   const byCause = Map.groupBy(records, ({ status }) => status.cause);
   const sections = bySeverity.flatMap((phase) =>
     Array.from(byCause, ([cause, group]) => section(phase, cause, group)).flat(),
@@ -108,7 +125,7 @@ export const explainRollout = (
       sorted.map(({ name }) => name),
       most,
     )}`;
-    const explanations = phase === 'updated' ? [] : sorted.map((record) => explain(record, policy, summary, now));
+    const explanations = phase === 'updated' ? [] : sorted.map((record) => explain(record, policy, context, now));
     return ['', head, ...explainCause(explanations, most)];
   }
 };

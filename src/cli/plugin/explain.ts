@@ -5,7 +5,7 @@ import type { Io } from '../io.ts';
 import { wrapped } from '../terminal.ts';
 import { type Connection, type ConnectionFlags, withCluster } from './connection.ts';
 import { CommandError } from './errors.ts';
-import { explainRollout, notesOf } from './explain-rollout.ts';
+import { contextOf, explainRollout, notesOf } from './explain-rollout.ts';
 import type { Reading } from './kinds/kind.ts';
 import { readName } from './kinds/names.ts';
 import { managerNotes, readRolloutOf } from './read-rollout.ts';
@@ -33,7 +33,7 @@ export const explainNode = async (
   const record = ledger.get(name);
   const now = env.clock.now();
   if (record?.node) {
-    const explanation = explain(record, view.policy.policy, decision.summary, now);
+    const explanation = explain(record, view.policy.policy, contextOf({ ledger, decision }), now);
     const { update } = record;
     if (explanation.cause !== 'reserved' || !update || now - update.at < SLOW_ACT_MS) return explanation;
     const remedy = `Its slot has been reserved for ${Math.round((now - update.at) / 1000)} s: check that the manager is running, and see the ${kind.failureEvents} Events of the DaemonSet.`;
@@ -108,9 +108,10 @@ export const showExplanation = async (name: string, flags: ExplainFlags, io: Io)
       return;
     }
     const { hold, complete, budget, usage, breaker } = decision.summary;
+    const context = contextOf(reading);
     const nodes = wanted
       .toSorted((a, b) => (a.name < b.name ? -1 : 1))
-      .map((record) => toData(explain(record, view.policy.policy, decision.summary, now)));
+      .map((record) => toData(explain(record, view.policy.policy, context, now)));
     io.data(structured({ complete, hold, budget, usage, breaker, notes: notesOf(reading), nodes }, output));
   });
 };

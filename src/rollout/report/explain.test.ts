@@ -4,7 +4,7 @@ import type { Hold } from '../decision/hold.ts';
 import { count } from '../policy/int-or-percent.ts';
 import { annotation } from '../policy/keys.ts';
 import { benchAt, imagesOf, policyWith, type Workbench } from '../testing/workbench.ts';
-import { DETECTION_LAG_MS, explain, policyWarnings } from './explain.ts';
+import { DETECTION_LAG_MS, explain, policyWarnings, refusedSurges } from './explain.ts';
 import { explainHold } from './explain-hold.ts';
 
 const breaker = { failures: 1, suspects: 2, threshold: 3, open: true, mustHalt: false };
@@ -144,7 +144,16 @@ describe('explain', () => {
     const unplaced = { ready: false, unbound: true as const, detail: 'not scheduled (no free ports)' };
     bench.surge('n0', unplaced);
     assert.match(explained(bench, 'n0').what, /not placed the new one beside it: not scheduled \(no free ports\)\.$/);
-    assert.match(explained(bench, 'n0').remedy, /host port/);
+    assert.match(explained(bench, 'n0').remedy, /host port.* set maxUnavailable in place of maxSurge/);
+    const context = { ...bench.decide().summary, refusedSurges: refusedSurges(bench.ledger) };
+    const waiting = explain(bench.ledger.get('n1')!, bench.ledger.policy, context, bench.now());
+    assert.equal(
+      waiting.remedy,
+      '1 new pod has no place beside the old one: set maxUnavailable in place of maxSurge: then each old pod is deleted first.',
+    );
+    const fresh = benchAt(2, { maxSurge: count(1), maxUnavailable: count(0) });
+    fresh.surge('n0', { ...unplaced, detail: '' });
+    assert.equal(refusedSurges(fresh.ledger), 0, 'the scheduler has not looked at it yet');
     const alone = benchAt(2);
     alone.deletePod('n0');
     alone.start('n0', 'b', unplaced);

@@ -2,10 +2,11 @@ import type { Summary } from '../decision/decide.ts';
 import { type Hold, holdOfCalendar } from '../decision/hold.ts';
 import type { StageStand } from '../decision/stages.ts';
 import { toTimestamp } from '../facts/metadata.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import { scopeLimit } from '../ledger/scopes.ts';
 import { calendarAt } from '../plan/calendar.ts';
 import { annotation } from '../policy/keys.ts';
-import { managerReplacesPods, type Policy } from '../policy/policy.ts';
+import { managerReplacesPods, type Policy, surges } from '../policy/policy.ts';
 import type { Cause, Phase } from '../record/phase.ts';
 import { livePod } from '../record/pods.ts';
 import type { NodeRecord } from '../record/record.ts';
@@ -31,6 +32,7 @@ interface Subject {
   hold: Hold | undefined;
   /** The open stage. */
   stand: StageStand | undefined;
+  refusedSurges: number;
   now: number;
 }
 
@@ -71,6 +73,17 @@ const aboutTo = {
 };
 
 const unplaced = ({ pods }: NodeRecord) => pods.find(({ facts }) => facts.unbound && !facts.terminating)?.facts;
+
+/** How many new pods the scheduler has refused to place beside their old ones. They keep their slots. */
+export const refusedSurges = ({ policy, records }: Pick<Ledger, 'policy' | 'records'>): number => {
+  if (!surges(policy)) return 0;
+  return records().reduce((sum, record) => {
+    const isRefused = record.status.cause === 'surging' && (unplaced(record)?.detail ?? '') !== '';
+    return isRefused ? sum + 1 : sum;
+  }, 0);
+};
+
+const WITHOUT_SURGE = 'set maxUnavailable in place of maxSurge: then each old pod is deleted first';
 
 const SKIP_IMAGES = `set ${annotation.predownload} to off to update without them`;
 
@@ -139,7 +152,7 @@ const sentences: Record<Cause, (subject: Subject) => [what: string, remedy: stri
     if (!fresh) return ['keeps its old pod until the new one beside it is available', ''];
     return [
       `keeps its old pod, since the scheduler has not placed the new one beside it${fresh.detail && `: ${fresh.detail}`}`,
-      'Two pods cannot use the same host port, or more resources than the node has: see the Events of the new pod.',
+      `Two pods cannot use the same host port, or more resources than the node has: see the Events of the new pod. If they do not fit on a node, ${WITHOUT_SURGE}.`,
     ];
   },
   changing: ({ record, now }) => [
@@ -156,7 +169,9 @@ const sentences: Record<Cause, (subject: Subject) => [what: string, remedy: stri
       subject,
       `runs an older revision${announcement(subject)}${imagesWord(subject)}`,
       'waits for a free slot of the budget',
-      `Raise ${subject.policy.words.maxUnavailable} for more nodes at a time.`,
+      subject.refusedSurges > 0
+        ? `${subject.refusedSurges} new pod${subject.refusedSurges === 1 ? ' has' : 's have'} no place beside the old one: ${WITHOUT_SURGE}.`
+        : `Raise ${subject.policy.words.maxUnavailable} for more nodes at a time.`,
     ),
   group: (subject) => {
     const full = fullScopeOf(subject.record);
@@ -256,11 +271,14 @@ const sentences: Record<Cause, (subject: Subject) => [what: string, remedy: stri
   ],
 };
 
-/** Explains one record, given what holds the rollout as a whole and the open stage (`decide(...).summary`). */
+/** What explains a node besides its own record: of `decide(...).summary`, and what `refusedSurges` counts. */
+export type ExplainContext = Partial<Pick<Summary, 'hold' | 'stage'>> & { refusedSurges?: number };
+
+/** Explains one record, given what holds the rollout as a whole and the open stage. */
 export const explain = (
   record: NodeRecord,
   policy: Policy,
-  { hold, stage: stand }: Partial<Pick<Summary, 'hold' | 'stage'>>,
+  { hold, stage: stand, refusedSurges: refused = 0 }: ExplainContext,
   now: number,
 ): Explanation => {
   const { phase, cause, dueAt } = record.status;
@@ -274,7 +292,7 @@ export const explain = (
   return explainAs(cause);
 
   function explainAs(why: Cause): Explanation {
-    const [what, remedy] = sentences[why]({ record, policy, hold, stand, now });
+    const [what, remedy] = sentences[why]({ record, policy, hold, stand, refusedSurges: refused, now });
     return {
       node: record.name,
       phase: phase ?? 'not-eligible',

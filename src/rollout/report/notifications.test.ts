@@ -6,7 +6,7 @@ import {
   type RolloutNotification,
   type StageWait,
 } from '../api/types.ts';
-import { type NotificationTerms, notificationId, notificationsOf, stragglersAt } from './notifications.ts';
+import { type NotificationTerms, notificationId, notificationsOf, startedText, stragglersAt } from './notifications.ts';
 import type { WrittenStatus } from './status.ts';
 
 const HOUR_MS = 3_600_000;
@@ -37,6 +37,7 @@ const status = (change: Partial<DaemonRolloutStatus> = {}, verdicts: Verdicts = 
       settling: 0,
       updating: 0,
       failed: 0,
+      missing: 0,
       offline: 2,
       offlineOutdated: 2,
     },
@@ -64,6 +65,22 @@ const follow = (first: DaemonRolloutStatus | undefined, terms: NotificationTerms
 
 const told = { told: [], pending: [] };
 const before = { ...status({ rollout: 1 }), notifications: told };
+
+describe('the text of a rollout that starts', () => {
+  const { nodes } = status();
+
+  it('counts every online node that is to get the target, also those without a pod yet', () => {
+    assert.equal(startedText(status()), 'Rolling out app-2 to 4 online nodes, at most 1 at a time.');
+    const waiting = { ...nodes, outdated: 0, broken: 0, missing: 4 };
+    assert.equal(startedText(status({ nodes: waiting })), 'Rolling out app-2 to 4 online nodes, at most 1 at a time.');
+  });
+
+  it('counts only nodes with a pod where somebody else replaces it', () => {
+    const some = { ...nodes, missing: 1 };
+    assert.match(startedText(status({ nodes: some, strategy: 'ota' })), /to 6 nodes, whose owners decide\.$/);
+    assert.match(startedText(status({ nodes: some, strategy: 'manual' })), /^6 nodes get app-2 when/);
+  });
+});
 
 describe('the notifications of a status', () => {
   it('tell each step of a rollout once', () => {

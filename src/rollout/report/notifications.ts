@@ -46,12 +46,13 @@ export const hasReachedAll = (before: Status, after: DaemonRolloutStatus): boole
 
 /** What a rollout that has just started will do. */
 export const startedText = ({ nodes, strategy = 'auto', target, budget }: WrittenStatus): string => {
-  const { outdated, broken, held, settling, updating, offlineOutdated } = nodes;
-  const online = outdated + broken + held + settling + updating;
-  const all = online + offlineOutdated;
+  const { outdated, broken, held, settling, updating, missing, offlineOutdated } = nodes;
+  const withPod = outdated + broken + held + settling + updating;
+  const all = withPod + offlineOutdated;
   switch (strategy) {
     case 'auto':
-      return `Rolling out ${target?.revision} to ${online} online nodes, at most ${budget.nodes} at a time.`;
+      // A node that lacks its pod gets the first one at the target.
+      return `Rolling out ${target?.revision} to ${withPod + missing} online nodes, at most ${budget.nodes} at a time.`;
     case 'ota':
       return `Announcing ${target?.revision} to ${all} nodes, whose owners decide.`;
     case 'manual':

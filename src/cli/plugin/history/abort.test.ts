@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { DaemonRolloutHistory } from '../../../rollout/index.ts';
 import { createEmbeddedTestCluster } from '../testing/embedded-cluster.ts';
 
 describe('abort', () => {
@@ -65,6 +66,19 @@ describe('abort', () => {
       await refused('lost'),
       /the last complete revision of DaemonSet default\/lost, lost-gone, is no longer kept: "kubectl edgeset undo/,
     );
+    await create('forgotten', ['app:1', 'app:2']);
+    const entryOf = (number: number): Pick<DaemonRolloutHistory, 'rollout' | 'to' | 'nodes' | 'failures'> => ({
+      rollout: number,
+      to: { revision: `forgotten-${number}x`, hash: `${number}x`, number, images: [] },
+      nodes: 1,
+      failures: 0,
+    });
+    const history: DaemonRolloutHistory[] = [
+      { ...entryOf(2), result: 'Halted' },
+      { ...entryOf(1), result: 'Complete', finishedAt: '2030-01-01T00:00:00Z' },
+    ];
+    await world.status('forgotten', { history }, 2);
+    assert.match(await refused('forgotten'), /the last complete revision of .*, forgotten-1x, is no longer kept: /);
     await create('wild', ['app:1', 'app:2']);
     await world.change('wild', { metadata: { annotations: null } }, 'merge');
     assert.match(await refused('wild'), /default\/wild .*apps\.openyurt\.io\/update-strategy/);

@@ -1,5 +1,5 @@
 import { CommandError } from '../errors.ts';
-import { describeRevision, type Revision, type RevisionHistory } from './revisions.ts';
+import { describeRevision, lastCompleteName, type Revision, type RevisionHistory } from './revisions.ts';
 
 const titleOf = ({ kind, namespace, name }: RevisionHistory): string => `${kind.title} ${namespace}/${name}`;
 
@@ -83,7 +83,7 @@ export const chooseLastComplete = (kept: RevisionHistory): ChosenRevision => {
   const { kind, name, namespace, policy, present, lastComplete, status } = kept;
   if (policy.kind === 'off') throw kind.notServed(namespace, name);
   const chooseOne = `"kubectl edgeset undo ${kind.short}/${name} --to-revision" rolls back to one that you choose; ${listed(kept)}`;
-  const recorded = status?.lastComplete?.revision;
+  const recorded = lastCompleteName(status);
   if (recorded === undefined)
     throw new CommandError('NothingToUndo', `no rollout of ${titleOf(kept)} has been complete yet: ${chooseOne}`);
   if (!lastComplete)

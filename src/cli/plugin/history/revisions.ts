@@ -99,6 +99,13 @@ const presentOf = (
   return { present, uncertain: !present && recordsDefaults && covers(newest?.template, spec?.template) };
 };
 
+/**
+ * The name of the last complete revision. The manager forgets it once a rollback to it was impossible, so that it does not
+ * try again; the history still knows it.
+ */
+export const lastCompleteName = (status: DaemonRolloutStatus | undefined): string | undefined =>
+  status?.lastComplete?.revision ?? status?.history?.find(({ finishedAt }) => finishedAt !== undefined)?.to.revision;
+
 /** Reads the DaemonSet. Rejects with a `CommandError` if there is none, or if it is being deleted. */
 export const readLiveDaemonSet = async (
   connection: Connection,
@@ -156,7 +163,7 @@ export const readHistory = async (connection: Connection, named: Named): Promise
     present,
     uncertain,
     template: (kind.recordsDefaults ? present?.template : undefined) ?? daemonSet.spec?.template,
-    lastComplete: revisions.find((revision) => revision.name === status?.lastComplete?.revision),
+    lastComplete: revisions.find((revision) => revision.name === lastCompleteName(status)),
     rolledBackHash: daemonSet.metadata?.annotations?.[annotation.rolledBackFrom],
     status,
   };
