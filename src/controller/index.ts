@@ -30,7 +30,7 @@ export { outcomeOfError, type PodControl, type PodVersion, type WriteOutcome } f
 export { updateKnownPod } from './pod-writer.ts';
 export { type ReadOptions, readRollout } from './read-rollout.ts';
 export { newestRevision, type RevisionView, readRevisions } from './revisions.ts';
-export type { RolloutReading } from './rollout-display.ts';
+export { type RolloutReading, reportedStall } from './rollout-display.ts';
 export type { RolloutEvents } from './rollout-events.ts';
 export { createStatusPace, type Progress, progressOf } from './status-pace.ts';
 export { type RolloutWatch, type WatchRolloutOptions, watchNodes, watchRollout } from './watch-rollout.ts';

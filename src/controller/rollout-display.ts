@@ -7,6 +7,7 @@ import {
   type NodeInfo,
   type OutsideHold,
   type PodFacts,
+  reasonOfHold,
   reportedError,
   restore,
 } from '../rollout/index.ts';
@@ -43,19 +44,55 @@ export interface DisplayedObjects<V extends DaemonSetView> {
   hold: OutsideHold | undefined;
 }
 
+/** Why the manager says that this generation of the DaemonSet is stuck; undefined if it does not. */
+export const reportedStall = (
+  status: DaemonRolloutStatus | undefined,
+  { generation }: Pick<DaemonSetView, 'generation'>,
+): { reason: string; message: string } | undefined => {
+  const stalled = status?.conditions?.find(({ type }) => type === 'Stalled');
+  return stalled?.status === 'True' && status?.daemonSetGeneration === generation ? stalled : undefined;
+};
+
+/** What the manager reports as invalid in this generation of the DaemonSet: a sentence. */
+export const reportedInvalidity = (
+  status: DaemonRolloutStatus | undefined,
+  view: Pick<DaemonSetView, 'generation'>,
+): string | undefined => {
+  const stalled = reportedStall(status, view);
+  return stalled?.reason === reasonOfHold.invalid ? stalled.message : undefined;
+};
+
+/** Why the objects show no target. What the manager has reported, and what is missing here, is no fault of its own. */
+const withoutTarget = (
+  status: DaemonRolloutStatus | undefined,
+  view: DaemonSetView,
+  revisions: readonly RecordedRevision[],
+): OutsideHold => {
+  const invalidity = reportedInvalidity(status, view);
+  if (invalidity !== undefined) return { kind: 'invalid', errors: [], what: invalidity.replace(/\.$/, '') };
+  const { target } = status ?? {};
+  const waits = status?.conditions?.some(({ reason }) => reason === reasonOfHold.unobserved) ?? false;
+  if (!target || waits || status?.daemonSetGeneration !== view.generation) return { kind: 'unobserved' };
+  if (revisions.some(({ name }) => name === target.revision)) return { kind: 'unobserved' };
+  return {
+    kind: 'unobserved',
+    what: `ControllerRevision ${target.revision}, which the manager rolls out, is not among those that the DaemonSet owns`,
+    remedy: 'If this lasts, find out who deletes or changes ControllerRevisions.',
+  };
+};
+
 /**
  * The manager's verdict on a policy that is valid as far as it can be seen from here. The manager alone knows whom it may ask,
  * which Secrets there are and, of every DaemonSet, whether it waits for itself; so its verdict counts.
  */
 export const managerVerdict = (
-  { policy, generation }: DaemonSetView,
+  view: DaemonSetView,
   status: DaemonRolloutStatus | undefined,
 ): OutsideHold | undefined => {
-  const stalled = status?.conditions?.find(({ type }) => type === 'Stalled');
-  const isVerdict = status?.policyHash === '' && status.daemonSetGeneration === generation;
-  if (!isVerdict || !policy.policy.rolloutPlan || policy.kind !== 'on') return undefined;
-  if (stalled?.status !== 'True' || stalled.reason !== 'InvalidPolicy') return undefined;
-  return { kind: 'invalid', errors: [], what: `The manager reports: ${stalled.message.replace(/\.$/, '')}` };
+  const { policy } = view;
+  const invalidity = status?.policyHash === '' ? reportedInvalidity(status, view) : undefined;
+  if (invalidity === undefined || !policy.policy.rolloutPlan || policy.kind !== 'on') return undefined;
+  return { kind: 'invalid', errors: [], what: `The manager reports: ${invalidity.replace(/\.$/, '')}` };
 };
 
 /**
@@ -109,8 +146,8 @@ export const createRolloutDisplay = <D extends DaemonSetObject, V extends Daemon
       if (target) ledger.setTarget(target, now);
       ledger.tick(now);
       const invalid = policy.kind === 'invalid' ? ({ kind: 'invalid', errors: policy.errors } as const) : undefined;
-      const outside =
-        reportedError(status?.conditions) ?? invalid ?? hold ?? (target ? undefined : { kind: 'unobserved' });
+      const untold = target ? undefined : withoutTarget(status, objects.view, revisions);
+      const outside = reportedError(status?.conditions) ?? invalid ?? hold ?? untold;
       const decision = decide(ledger, outside, now, refusalIn(status, objects.view.generation));
       return { view: objects.view, ledger, decision, status, revisions, unreadable };
     },

@@ -133,6 +133,7 @@ export {
   errorOnDaemonSet,
   INTERNAL_ERROR,
   isAtRest,
+  reasonOfHold,
   reportedError,
   stalledHolds,
   summaryText,

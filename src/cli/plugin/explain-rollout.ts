@@ -33,22 +33,33 @@ export const notesOf = (reading: Reading): string[] => [
   ...(reading.decision.summary.complete ? [] : policyWarnings(reading.view.policy.policy)),
 ];
 
+const plural = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`;
+
+/** That nothing is left to do, and on which nodes; undefined while something is, or would be if nodes were online. */
+export const doneText = ({ ledger: { tally }, decision: { summary } }: Reading): string | undefined => {
+  if (!summary.complete || summary.hold?.kind === 'halted') return undefined;
+  const left = tally.phases.offline - (tally.causes.get('offline-current') ?? 0);
+  if (left === 0) return 'Nothing is left to do.';
+  const { online } = tally;
+  const away = plural(left, 'offline node has yet to get the target', 'offline nodes have yet to get the target');
+  return online === 0 ? `No node is online: ${away}.` : `Nothing is left to do on online nodes; ${away}.`;
+};
+
 /** How far the rollout is, what holds it, and notes. */
 export const overview = (reading: Reading): string[] => {
   const { ledger, decision, view } = reading;
-  const { hold, complete, budget, usage } = decision.summary;
+  const { hold, budget, usage } = decision.summary;
   const { tally, state } = ledger;
   const { strategy, byApproval } = view.policy.policy;
   const owned = strategy === 'ota';
   const target = state.target?.name ?? 'the target revision (not known yet)';
   const lines = [
     `${view.namespace}/${view.name}: ${tally.phases.updated} of ${tally.online} online nodes run ${target}; ${tally.phases.offline} offline.`,
-    complete
-      ? 'Nothing is left to do.'
-      : joinSentences(
-          owned ? `${tally.ownersAsked} ${tally.ownersAsked === 1 ? 'owner has' : 'owners have'} been asked.` : '',
-          !owned || byApproval ? `${usage.occupied} of ${budget} slots of the budget are in use.` : '',
-        ),
+    doneText(reading) ??
+      joinSentences(
+        owned ? `${tally.ownersAsked} ${tally.ownersAsked === 1 ? 'owner has' : 'owners have'} been asked.` : '',
+        !owned || byApproval ? `${usage.occupied} of ${budget} slots of the budget are in use.` : '',
+      ),
   ];
   if (hold) {
     const { what, remedy } = explainHold(hold, reading.ledger.policy.words);

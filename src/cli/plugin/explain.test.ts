@@ -140,6 +140,106 @@ describe('explain', () => {
     );
   });
 
+  it('says what the Lease tells of a manager that seems to do nothing, and asks only then', async () => {
+    const released = 'No manager holds the Lease edgeset-system/edgeset-manager: it was stopped, unless one runs with';
+    const held = '(manager-1 holds the Lease edgeset-system/edgeset-manager)';
+    world.daemonSet();
+    world.fleet('n1');
+    const both = async (prepare: () => void): Promise<[stopped: string, running: string]> => {
+      prepare();
+      world.lease('released');
+      const stopped = await run('--node', 'n1');
+      world.lease('held');
+      return [stopped, await run('--node', 'n1')];
+    };
+    const [noneStopped, noneRunning] = await both(() => undefined);
+    assert.ok(noneStopped.includes(`recorded a status for this DaemonSet yet, so nothing happens. ${released}`));
+    assert.ok(noneRunning.includes(`so nothing happens. One is running ${held}: check that it serves this namespace.`));
+    const [behindStopped, behindRunning] = await both(() => world.rollout({ ...observed, daemonSetGeneration: 1 }));
+    assert.ok(behindStopped.includes(`has not observed the current template yet. ${released}`));
+    assert.ok(behindRunning.includes(`current template yet. It is running ${held}: if this lasts, see its log.`));
+    const reservation = { node: 'n1', podName: 'web-n1', podUID: 'uid-pod-n1', podResourceVersion: '1' };
+    const at = '2024-01-01T00:00:00.000Z';
+    const [slowStopped, slowRunning] = await both(() =>
+      world.rollout({ ...observed, reservations: [{ ...reservation, carriedOut: false, rollout: 1, at }] }),
+    );
+    assert.match(slowStopped, /has been reserved for \d+ s\. No manager holds the Lease/);
+    assert.match(
+      slowRunning,
+      /has been reserved for \d+ s although the manager is running .*: see the FailedDelete Events/,
+    );
+    world.rollout(observed);
+    world.lease('released');
+    assert.doesNotMatch(await run(), /Lease/, 'all is well');
+  });
+
+  it('quotes what the manager reports of a template, and does not suspect that it is not running', async () => {
+    world.advanced({}, 'RollingUpdate', { generation: 3 });
+    world.fleet('n1');
+    const explained = (): Promise<string> => world.output('explain', 'ads/web');
+    const named = { name: 'web.apps.kruise.io' };
+    const message = 'The DaemonSet is not valid. spec.template "web" is refused: no such thing.';
+    const lastTransitionTime = '2030-01-01T00:00:00Z';
+    const conditions = [{ type: 'Stalled', status: 'True', reason: 'InvalidPolicy', message, lastTransitionTime }];
+    world.rollout({ ...observed, conditions, daemonSetGeneration: 3 }, named);
+    const invalid = await explained();
+    assert.ok(invalid.split('\n').includes(message));
+    assert.doesNotMatch(invalid, /has not recorded|is running|The manager reports/);
+    // It has not seen the latest change.
+    world.rollout({ ...observed, conditions, daemonSetGeneration: 2 }, named);
+    assert.match(
+      await explained(),
+      /^The manager has not recorded the current template yet\. If this lasts, check that/m,
+    );
+    world.lease('released');
+    assert.match(
+      await explained(),
+      /^The manager has not recorded the current template yet\. No manager holds the Lease/m,
+    );
+    world.lease('held');
+    assert.match(
+      await explained(),
+      /^The manager has not recorded the current template yet\. It is running \(manager-1/m,
+    );
+  });
+
+  it('says that it lacks the revision which the manager rolls out', async () => {
+    world.daemonSet();
+    world.node('n1');
+    world.rollout(observed);
+    assert.match(await run(), /^ControllerRevision web-new, which the manager rolls out, is not among those that/m);
+    const waiting = { type: 'Ready', status: 'False' as const, reason: 'TemplateNotObserved', message: '' };
+    world.rollout({ ...observed, conditions: [{ ...waiting, lastTransitionTime: '2030-01-01T00:00:00Z' }] });
+    assert.match(await run(), /^The DaemonSet controller has not recorded the current template yet\./m);
+  });
+
+  it('does not call a rollout done that is halted, or whose nodes are all offline', async () => {
+    world.daemonSet();
+    world.revision('old', 1);
+    world.revision('new', 2);
+    for (const name of ['n1', 'n2']) world.node(name, false);
+    world.pod('n1', 'old');
+    world.pod('n2', 'new');
+    world.rollout(observed);
+    assert.match(await run(), /^No node is online: 1 offline node has yet to get the target\.$/m);
+    assert.match(
+      await world.output('plan', 'ds/web'),
+      /^No node is online: 1 offline node has yet to get the target\.$/m,
+    );
+    const halted = { at: '2030-01-01T00:00:00Z', reason: 'Failures' as const, nodes: ['n2'] };
+    world.rollout({ ...observed, halted });
+    for (const text of [await run(), await world.output('plan', 'ds/web')]) {
+      assert.match(text, /^The rollout is halted: .* failed on 1 node: n2\./m);
+      assert.doesNotMatch(text, /Nothing is left to do|has yet to get/);
+    }
+    world.rollout(observed);
+    world.node('n3');
+    world.pod('n3', 'new');
+    assert.match(await run(), /^Nothing is left to do on online nodes; 1 offline node has yet to get the target\.$/m);
+    world.pod('n1', 'new');
+    assert.match(await run(), /^Nothing is left to do\.$/m);
+  });
+
   it('ignores the DaemonRollout of an earlier DaemonSet', async () => {
     world.daemonSet({}, { uid: 'another' });
     world.fleet('n1');

@@ -8,7 +8,7 @@ import { CommandError } from './errors.ts';
 import { contextOf, explainRollout, notesOf } from './explain-rollout.ts';
 import type { Reading } from './kinds/kind.ts';
 import { readName } from './kinds/names.ts';
-import { managerNotes, readRolloutOf } from './read-rollout.ts';
+import { managerNotes, readRolloutOf, reservedSince, withManager } from './read-rollout.ts';
 import { withRefusedPods } from './refused-pods.ts';
 import { joinSentences, structured } from './text.ts';
 
@@ -21,22 +21,26 @@ export interface ExplainFlags extends ConnectionFlags {
   output?: 'json' | 'yaml';
 }
 
-/** A reserved slot is used within moments, unless the manager cannot write. */
-const SLOW_ACT_MS = 10_000;
-
 /** Explains the state of one node, or why the DaemonSet does not run on it. */
 export const explainNode = async (
   { client, env, namespace }: Connection,
-  { kind, ledger, decision, view }: Reading,
+  { kind, ledger, decision, view, manager }: Reading,
   name: string,
 ): Promise<Explanation> => {
   const record = ledger.get(name);
   const now = env.clock.now();
   if (record?.node) {
     const explanation = explain(record, view.policy.policy, contextOf({ ledger, decision }), now);
-    const { update } = record;
-    if (explanation.cause !== 'reserved' || !update || now - update.at < SLOW_ACT_MS) return explanation;
-    const remedy = `Its slot has been reserved for ${Math.round((now - update.at) / 1000)} s: check that the manager is running, and see the ${kind.failureEvents} Events of the DaemonSet.`;
+    const since = reservedSince(record, now);
+    if (since === undefined) return explanation;
+    const reserved = `Its slot has been reserved for ${Math.round((now - since) / 1000)} s`;
+    const events = `the ${kind.failureEvents} Events of the DaemonSet`;
+    const remedy =
+      manager?.kind === 'running'
+        ? `${reserved} although the manager is running (${manager.how}): see ${events}, and the log of the manager.`
+        : manager?.kind === 'absent'
+          ? `${reserved}. ${manager.why}.`
+          : `${reserved}: check that the manager is running, and see ${events}.`;
     return { ...explanation, remedy };
   }
   const outside = (what: string, remedy = ''): Explanation => ({
@@ -93,7 +97,8 @@ export const showExplanation = async (name: string, flags: ExplainFlags, io: Io)
   const { node, output, phase, all = false } = flags;
   const named = readName(name);
   await withCluster(flags, io, async (connection) => {
-    const reading = await withRefusedPods(connection, await readRolloutOf(connection, named));
+    const read = await withManager(connection, await readRolloutOf(connection, named));
+    const reading = await withRefusedPods(connection, read);
     const now = connection.env.clock.now();
     const { ledger, decision, view } = reading;
     if (node !== undefined) {

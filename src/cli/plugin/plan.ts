@@ -2,11 +2,12 @@ import { type Action, annotation, awaitedStage, type Cause, countsOf, explainHol
 import { toLines } from '../escape.ts';
 import type { Io } from '../io.ts';
 import { type ConnectionFlags, withCluster } from './connection.ts';
+import { doneText } from './explain-rollout.ts';
 import type { Overrides, Reading } from './kinds/kind.ts';
 import { readName } from './kinds/names.ts';
 import { refuseInvalidFlags } from './override-flags.ts';
 import { plannedStages, renderStages } from './plan-stages.ts';
-import { managerNotes, readRolloutOf, requirePlan } from './read-rollout.ts';
+import { managerNotes, readRolloutOf, requirePlan, withManager } from './read-rollout.ts';
 import { firstOf, joinSentences, structured } from './text.ts';
 
 export interface PlanFlags extends ConnectionFlags {
@@ -137,7 +138,7 @@ export const renderPlan = (reading: Reading, now: number): string => {
   if (steps.length > 0) {
     lines.push('The manager would now:', ...steps.slice(0, LONGEST_LIST).map((step) => `  ${step}`));
     if (steps.length > LONGEST_LIST) lines.push(`  and ${steps.length - LONGEST_LIST} more: -o json lists all of them`);
-  } else lines.push(complete ? 'Nothing is left to do.' : 'The manager would do nothing now.');
+  } else lines.push(doneText(reading) ?? 'The manager would do nothing now.');
   const rest = outlook(reading);
   if (rest !== '') lines.push(rest);
   const stages = plannedStages(reading, now);
@@ -171,7 +172,7 @@ export const showPlan = async (name: string, flags: PlanFlags, io: Io): Promise<
   const overrides: Overrides = { maxUnavailable, partition, nodeSelector, unpaused };
   const named = readName(name);
   await withCluster(flags, io, async (connection) => {
-    const reading = await readRolloutOf(connection, named, overrides);
+    const reading = await withManager(connection, await readRolloutOf(connection, named, overrides));
     const { kind, view } = reading;
     requirePlan(reading);
     // An invalid value in the DaemonSet is part of the output.

@@ -1,4 +1,4 @@
-import { daemonRollouts, type OrderedDaemonSet, readPlan } from '../../controller/index.ts';
+import { daemonRollouts, type OrderedDaemonSet, readPlan, reportedStall } from '../../controller/index.ts';
 import { type CallOptions, ifFound, isKubeError } from '../../kube/index.ts';
 import {
   controllerOf,
@@ -13,6 +13,10 @@ import { advanced } from './kinds/advanced.ts';
 import type { DaemonSetKind, DaemonSetState, Overrides, Reading } from './kinds/kind.ts';
 import { findKind, type Named } from './kinds/names.ts';
 import { native } from './kinds/native.ts';
+import { type ManagerState, managerState } from './status/manager-lease.ts';
+
+/** A node of the ledger. */
+type Subject = NonNullable<ReturnType<Reading['ledger']['get']>>;
 
 /** Reads the DaemonSet. Rejects with a `CommandError` if there is none. */
 export const readDaemonSet = async (
@@ -107,14 +111,58 @@ const managersReasons: ReadonlySet<string> = new Set(['InvalidPolicy', 'FailedCr
 
 /** What only the manager knows, such as a template for which the API server rejects pods. */
 const managerFindings = ({ status, view, decision }: Reading): string[] => {
-  const stalled = status?.conditions?.find(({ type }) => type === 'Stalled');
-  const isCurrent =
-    stalled?.status === 'True' &&
-    managersReasons.has(stalled.reason) &&
-    status?.daemonSetGeneration === view.generation;
-  return isCurrent && view.policy.kind === 'on' && decision.summary.hold?.kind !== 'invalid'
+  const stalled = reportedStall(status, view);
+  const isNews = stalled !== undefined && managersReasons.has(stalled.reason);
+  return isNews && view.policy.kind === 'on' && decision.summary.hold?.kind !== 'invalid'
     ? [`The manager reports: ${stalled.message}`]
     : [];
+};
+
+/** A reserved slot is used within moments, unless the manager cannot write. */
+const SLOW_UPDATE_MS = 10_000;
+
+/** The node's slot was reserved long ago, and is not used: since when, epoch ms. */
+export const reservedSince = ({ status, update }: Subject, now: number): number | undefined =>
+  status.cause === 'reserved' && update && now - update.at >= SLOW_UPDATE_MS ? update.at : undefined;
+
+const isUnobserved = ({ kind, decision: { summary } }: Reading): boolean =>
+  summary.hold?.kind === 'unobserved' && summary.hold.what === undefined && kind.podController === 'manager';
+
+/** What the objects show can be the work of the moment, or that of a manager which is not running. */
+const suspectsManager = (reading: Reading, now: number): boolean =>
+  isBehind(reading) ||
+  isUnobserved(reading) ||
+  reading.ledger.records().some((record) => reservedSince(record, now) !== undefined);
+
+const isBehind = ({ status, view }: Reading): boolean => (status?.daemonSetGeneration ?? -1) < view.generation;
+
+/** The reading with what is known of the manager, if anything is to be blamed on it. */
+export const withManager = async (connection: Connection, reading: Reading): Promise<Reading> => {
+  const { client, env, namespace } = connection;
+  const { kind, view, decision } = reading;
+  if (!suspectsManager(reading, env.clock.now())) return reading;
+  const manager = await managerState(connection, async () => {
+    const rollout = await ifFound(client.get(daemonRollouts, { namespace, name: kind.rolloutName(view.name) }));
+    return rollout ? [rollout] : [];
+  });
+  if (!isUnobserved(reading) || manager.kind === 'unknown') return { ...reading, manager };
+  const hold = { kind: 'unobserved', remedy: aboutManager(manager, '') } as const;
+  return { ...reading, manager, decision: { ...decision, summary: { ...decision.summary, hold } } };
+};
+
+/** What to look at if the manager does not do its part: a sentence. `unknown`: where nothing is known of it. */
+export const aboutManager = (manager: ManagerState | undefined, unknown: string): string => {
+  if (manager?.kind === 'absent') return `${manager.why}.`;
+  return manager?.kind === 'running' ? `It is running (${manager.how}): if this lasts, see its log.` : unknown;
+};
+
+/** Of a DaemonSet without a status. */
+const unrecorded = ({ kind, manager }: Reading): string => {
+  const what = `No manager has recorded a status for this ${kind.title} yet, so nothing happens`;
+  if (manager?.kind === 'absent') return `${what}. ${manager.why}.`;
+  return manager?.kind === 'running'
+    ? `${what}. One is running (${manager.how}): check that it ${kind.servesHint}.`
+    : `${what}: check that edgeset-manager is running and that it ${kind.servesHint}.`;
 };
 
 const isUnknownPlan = ({ unreadable }: Pick<Reading, 'unreadable'>): boolean =>
@@ -152,13 +200,14 @@ export const requirePlan = (reading: Pick<Reading, 'unreadable' | 'view'>): void
 
 /** Whether the manager will carry out what is decided here, as far as the cluster's objects show. */
 export const managerNotes = (reading: Reading): string[] => {
-  const { kind, view, status, ledger } = reading;
-  if (!status)
-    return [`No manager has recorded a status for this ${kind.title} yet, so nothing happens: ${kind.noManagerHint}.`];
+  const { kind, view, status, ledger, manager } = reading;
+  if (!status) return [unrecorded(reading)];
   const rights = rightsNote(reading);
   const notes = rights === undefined ? [] : [rights];
-  if ((status.daemonSetGeneration ?? 0) < view.generation)
-    notes.push('The manager has not observed the current template yet: if this lasts, check that it is running.');
+  if (isBehind(reading)) {
+    const remedy = aboutManager(manager, 'If this lasts, check that it is running.');
+    notes.push(`The manager has not observed the current template yet. ${remedy}`);
+  }
   const refused = status.causes?.find(({ cause }) => cause === 'refused')?.count ?? 0;
   if (refused > 0)
     notes.push(

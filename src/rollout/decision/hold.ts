@@ -10,8 +10,11 @@ import type { Cause } from '../record/phase.ts';
 export type Hold =
   /** Our caches are not in sync yet, or are behind a write of our own. */
   | { kind: 'unsynced' }
-  /** The controller of the pods has not recorded the DaemonSet's current template yet. */
-  | { kind: 'unobserved' }
+  /**
+   * The controller of the pods has not recorded the DaemonSet's current template yet. A reader that knows more says it:
+   * `what`, as a sentence without its full stop, and `remedy`.
+   */
+  | { kind: 'unobserved'; what?: string; remedy?: string }
   /** `what`: what is invalid other than the policy, as a sentence without its full stop. */
   | { kind: 'invalid'; errors: readonly PolicyError[]; what?: string }
   /** Something about the DaemonSet cannot be computed. `what`: a sentence. */

@@ -29,7 +29,8 @@ export const TEMPLATE_NOT_OBSERVED = 'TemplateNotObserved';
 /** Reason of conditions: something about the DaemonSet cannot be computed. */
 export const INTERNAL_ERROR = 'InternalError';
 
-const reasonOfHold = {
+/** Reasons of the conditions of a rollout that is held. */
+export const reasonOfHold = {
   unsynced: 'NotSynced',
   unobserved: TEMPLATE_NOT_OBSERVED,
   invalid: 'InvalidPolicy',

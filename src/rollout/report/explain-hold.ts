@@ -29,8 +29,8 @@ export const explainHold = (hold: Hold, words: PolicyWords = annotationWords): {
       };
     case 'unobserved':
       return {
-        what: `The ${words.podController} has not recorded the current template yet`,
-        remedy: `If this lasts, check that ${words.podControllerProgram} is running.`,
+        what: hold.what ?? `The ${words.podController} has not recorded the current template yet`,
+        remedy: hold.remedy ?? `If this lasts, check that ${words.podControllerProgram} is running.`,
       };
     case 'invalid':
       return {

@@ -130,7 +130,7 @@ describe('an Advanced DaemonSet', () => {
     world.api.remove('/apis/edgeset.io/v1alpha1/namespaces/shop/daemonrollouts', ROLLOUT.name);
     assert.match(
       await output('explain', 'ads/web'),
-      /check that edgeset-manager is running with "advanced" in its --controllers/,
+      /check that edgeset-manager is running and that it has "advanced" in its --controllers/,
     );
   });
 

@@ -108,8 +108,7 @@ export const advanced: DaemonSetKind = defineKind(createAdvancedKind(), {
   title: 'Advanced DaemonSet',
   recordsDefaults: true,
   podController: 'manager',
-  noManagerHint:
-    'check that edgeset-manager is running with "advanced" in its --controllers, and serves this namespace',
+  servesHint: 'has "advanced" in its --controllers and serves this namespace',
   failureEvents: 'FailedDelete, FailedUpdatePodInPlace and FailedCreate',
   fields,
   policyOf: ({ spec, metadata }) => parseAdvancedPolicy(spec, metadata.annotations ?? {}, metadata.name),

@@ -22,6 +22,7 @@ import type {
 import type { OutsideHold, ParsedPolicy, Preceding, Predecessor } from '../../../rollout/index.ts';
 import type { Clock } from '../../../runtime/index.ts';
 import type { CommandError } from '../errors.ts';
+import type { ManagerState } from '../status/manager-lease.ts';
 
 /** The fields that DaemonSets of both kinds have. */
 export interface DaemonSetLike extends KubeObject {
@@ -60,6 +61,8 @@ export interface DaemonSetState {
 /** What `readRollout` returns, with notes that are specific to the kind. */
 export interface Reading extends RolloutReading {
   kind: DaemonSetKind;
+  /** Read when something seems not to be the manager's work of the moment. */
+  manager?: ManagerState;
   notes: readonly string[];
 }
 
@@ -97,8 +100,8 @@ export interface DaemonSetKind {
   recordsDefaults: boolean;
   /** Who records revisions and creates pods. */
   podController: string;
-  /** What to check when no manager has recorded a status. */
-  noManagerHint: string;
+  /** What to check of a manager that has recorded no status: that it ... */
+  servesHint: string;
   /** Reasons of the Events about writes that the API server rejected. */
   failureEvents: string;
   get(client: KubeClient, ref: ObjectRef, call?: CallOptions): Promise<DaemonSetState>;

@@ -47,7 +47,7 @@ export const native: DaemonSetKind = defineKind(nativeKind, {
   title: 'DaemonSet',
   recordsDefaults: false,
   podController: 'DaemonSet controller',
-  noManagerHint: 'check that edgeset-manager is running and serves this namespace',
+  servesHint: 'serves this namespace',
   failureEvents: 'FailedDelete',
   fields,
   policyOf: ({ metadata, spec }) =>

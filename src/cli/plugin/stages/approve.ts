@@ -57,7 +57,10 @@ const readStages = async (connection: Connection, { kind, name, object }: Target
   const typed = `${kind.short}/${name}`;
   const status = await readStatus(connection, kind.rolloutName(name), object.metadata?.uid);
   if (!status)
-    throw new CommandError('NotFound', `no manager has recorded a rollout of ${title} yet: ${kind.noManagerHint}`);
+    throw new CommandError(
+      'NotFound',
+      `no manager has recorded a rollout of ${title} yet: check that edgeset-manager is running and that it ${kind.servesHint}`,
+    );
   // A decision must be about the template that is set now.
   if ((status.daemonSetGeneration ?? 0) < (object.metadata?.generation ?? 0) || !status.target)
     throw new CommandError(

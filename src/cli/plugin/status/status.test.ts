@@ -178,8 +178,8 @@ describe('status', () => {
 describe('a status that is not about the present', () => {
   const world = createFakeCluster();
   const LEASES = '/apis/coordination.k8s.io/v1/namespaces/edgeset-system/leases';
-  const lease = (spec: object): void =>
-    world.api.put(LEASES, { metadata: { name: 'edgeset-manager', namespace: 'edgeset-system' }, spec });
+  const lease = (spec: object, metadata: object = {}): void =>
+    world.api.put(LEASES, { metadata: { name: 'edgeset-manager', namespace: 'edgeset-system', ...metadata }, spec });
 
   for (const [what, prepare, row, note] of [
     [
@@ -269,13 +269,21 @@ describe('a status that is not about the present', () => {
     assert.equal(await noteOf({ holderIdentity: 'm1', renewTime: now, leaseDurationSeconds: 15 }), '');
     assert.match(
       await noteOf({ holderIdentity: '', renewTime: now }),
-      /^Note: No manager holds the Lease edgeset-system\/edgeset-manager: it was stopped\. /,
+      /^Note: No manager holds the Lease edgeset-system\/edgeset-manager: it was stopped, unless one runs with --leader-elect=false\. /,
     );
     const old = { holderIdentity: 'm1', renewTime: '2020-01-01T00:00:00.000000Z', leaseDurationSeconds: 15 };
     assert.match(
       await noteOf(old),
-      /^Note: The manager's Lease .* was last renewed \d+d ago: it is not running, or has no connection\./,
+      /^Note: The manager's Lease .* was last renewed \d+d ago: it is not running, or has no connection, unless one runs with --leader-elect=false\./,
     );
+    const managed = (time: string) => ({ managedFields: [{ time }] });
+    const wroteStatus = (time: string): void =>
+      world.rollout(status, { managedFields: [{ time: '2021-01-01T00:00:00Z' }, { time, subresource: 'status' }] });
+    lease({ ...old, holderIdentity: '', leaseDurationSeconds: 1 }, managed('2020-01-01T00:00:10Z'));
+    wroteStatus('2020-01-01T00:00:10Z');
+    assert.match((await world.run(['status'])).stderr, /was stopped/, 'by the last act of the one that released it');
+    wroteStatus('2020-01-01T00:01:00Z');
+    assert.equal((await world.run(['status'])).stderr, '', 'a manager without a Lease wrote a status later');
     world.api.fault = (_, path) => (path.startsWith(LEASES) ? { status: 403, reason: 'Forbidden' } : undefined);
     assert.equal((await world.run(['status'])).stderr, '', 'it says nothing that it cannot know');
   });

@@ -9,7 +9,7 @@ import { ambiguousName, kinds, type Named, readNames } from '../kinds/names.ts';
 import { native } from '../kinds/native.ts';
 import { firstOf, type OutputFormat } from '../text.ts';
 import { type DaemonSets, type Doubt, readDaemonSets, watchDaemonSets } from './daemon-sets.ts';
-import { absentManager } from './manager-lease.ts';
+import { managerState } from './manager-lease.ts';
 import { createStatusView } from './view.ts';
 import { type WatchOptions, watchStatus } from './watch.ts';
 
@@ -70,8 +70,9 @@ const explainDoubts = async (
   const doubted = Map.groupBy(rollouts, (rollout) => daemonSets.doubt(rollout));
   for (const [doubt, those] of doubted)
     if (doubt) io.stderr(toLines(`Note: ${remedies[doubt](firstOf(those.map(keyOf).toSorted(), NAMED))}`));
-  const absent = rollouts.length > 0 ? await absentManager(connection) : undefined;
-  if (absent) io.stderr(toLines(`Note: ${absent} What it recorded before may be outdated.`));
+  if (rollouts.length === 0) return;
+  const manager = await managerState(connection, () => Promise.resolve(rollouts));
+  if (manager.kind === 'absent') io.stderr(toLines(`Note: ${manager.why}. What it recorded before may be outdated.`));
 };
 
 /** Says on stderr why rollouts that the user named are stuck: their row has only a few words for it. */

@@ -15,6 +15,7 @@ export const ROLLOUTS = '/apis/edgeset.io/v1alpha1/namespaces/shop/daemonrollout
 export const NODES = '/api/v1/nodes';
 export const EVENTS = '/api/v1/namespaces/shop/events';
 export const PODS = '/api/v1/namespaces/shop/pods';
+const LEASES = '/apis/coordination.k8s.io/v1/namespaces/edgeset-system/leases';
 export const REVISIONS = '/apis/apps/v1/namespaces/shop/controllerrevisions';
 
 /** Of a rollout whose manager has observed the current template. */
@@ -112,9 +113,9 @@ export const createFakeCluster = () => {
       api.put(SETS, { ...daemonSet, spec: { ...daemonSet.spec, minReadySeconds: 0 } });
     },
     /** An Advanced DaemonSet with the same name, template and UID: it owns the same pods as the native one. */
-    advanced(rollingUpdate: object = {}, type = 'RollingUpdate'): void {
+    advanced(rollingUpdate: object = {}, type = 'RollingUpdate', metadata: object = {}): void {
       owner = ownerOf('apps.kruise.io/v1beta1');
-      api.put(ADVANCED_SETS, daemonSetOf('apps.kruise.io/v1beta1', { type, rollingUpdate }));
+      api.put(ADVANCED_SETS, daemonSetOf('apps.kruise.io/v1beta1', { type, rollingUpdate }, metadata));
     },
     /** The DaemonRollout with the status that a manager wrote, about the DaemonSet as it is unless it says otherwise. */
     rollout(status: DaemonRolloutStatus | undefined, metadata: object = {}): void {
@@ -123,6 +124,16 @@ export const createFakeCluster = () => {
         kind: 'DaemonRollout',
         metadata: { name: 'web', namespace: 'shop', ownerReferences: [owner], managedFields: [{}], ...metadata },
         ...(status && { status: { daemonSetGeneration: 2, ...status } }),
+      });
+    },
+    /** The Lease of the manager: held and renewed just now, or released. */
+    lease(state: 'held' | 'released'): void {
+      const renewTime = new Date().toISOString().replace('Z', '000Z');
+      api.put(LEASES, {
+        apiVersion: 'coordination.k8s.io/v1',
+        kind: 'Lease',
+        metadata: { name: 'edgeset-manager', namespace: 'edgeset-system' },
+        spec: { holderIdentity: state === 'held' ? 'manager-1' : '', leaseDurationSeconds: 15, renewTime },
       });
     },
     node(name: string, ready = true, extra: { labels?: Record<string, string>; taints?: object[] } = {}): void {
