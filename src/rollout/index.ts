@@ -31,6 +31,7 @@ export {
   type RolloutNotification,
   type StagePromotion,
 } from './api/types.ts';
+export { slotsOf, slotsOfStatus } from './decision/budget.ts';
 export { type Action, type Decision, decide, type Summary } from './decision/decide.ts';
 export type { OutsideHold } from './decision/hold.ts';
 export { checksFrom, previewSamples } from './decision/stages.ts';
@@ -114,6 +115,7 @@ export {
   parsePolicy,
   readOtaTerms,
   readStrategy,
+  surges,
   validatedPolicy,
 } from './policy/policy.ts';
 export { misspelledKeys, spellings } from './policy/spelling.ts';

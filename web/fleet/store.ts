@@ -71,12 +71,13 @@ const setCells = (message: Exclude<RolloutMessage, { type: 'nothing' }>): void =
 };
 
 /** What happened before the page was opened, or while its stream was lost. */
-const recall = ({ startedAt, complete }: RolloutHead): void => {
+const recall = ({ startedAt, complete, budget }: RolloutHead): void => {
   // The first rollout of a DaemonSet changes nothing. The times of pods are whole seconds.
   const from = startedAt === undefined ? clusterNow() : Math.floor(Date.parse(startedAt) / 1_000) * 1_000;
   const seen = moments.value.filter(({ at }) => at >= from);
   const last = seen.at(-1)?.at ?? Number.NEGATIVE_INFINITY;
-  const past = startedAt === undefined ? [] : pastMoments(cells.values(), from, complete ? undefined : clusterNow());
+  const past =
+    startedAt === undefined ? [] : pastMoments(cells.values(), from, budget.limit, complete ? undefined : clusterNow());
   moments.value = [...seen, ...past.filter(({ at }) => at > last)];
 };
 

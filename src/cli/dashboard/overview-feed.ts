@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { daemonRollouts } from '../../controller/index.ts';
 import { createReflector, keyOf } from '../../kube/index.ts';
-import type { DaemonRollout } from '../../rollout/index.ts';
+import { type DaemonRollout, slotsOfStatus } from '../../rollout/index.ts';
 import { keepDrawing } from '../live-region.ts';
 import type { Connection } from '../plugin/connection.ts';
 import { readRolloutName } from '../plugin/kinds/names.ts';
@@ -18,6 +18,7 @@ const rowOf = (rollout: DaemonRollout, doubt: Parameters<typeof statusText>[1]):
   const { kind, name } = readRolloutName(metadata.name ?? '');
   const is = (type: string): boolean =>
     status.conditions?.some((condition) => condition.type === type && condition.status === 'True') ?? false;
+  const { inUse, limit } = slotsOfStatus(status);
   return {
     namespace: metadata.namespace ?? '',
     name,
@@ -27,7 +28,7 @@ const rowOf = (rollout: DaemonRollout, doubt: Parameters<typeof statusText>[1]):
     target: status.target?.hash ?? '',
     strategy: status.strategy ?? '',
     nodes: status.nodes ?? {},
-    budget: { inUse: status.budget?.inUse ?? 0, limit: status.budget?.nodes ?? 0 },
+    budget: { inUse, limit },
     startedAt: status.startedAt,
     finishedAt: status.finishedAt,
     estimatedFinishAt: status.estimatedFinishAt,

@@ -1,5 +1,12 @@
 import type { RolloutReading } from '../../controller/index.ts';
-import { type Cause, countsOf as countsOfLedger, fullScopeOf, type Phase } from '../../rollout/index.ts';
+import {
+  type Cause,
+  countsOf as countsOfLedger,
+  fullScopeOf,
+  type Phase,
+  slotsOf,
+  surges,
+} from '../../rollout/index.ts';
 
 /** One node, as drawn. */
 export interface NodeState {
@@ -53,9 +60,10 @@ export const countsOf = ({
   decision,
 }: Pick<RolloutReading, 'ledger' | 'decision'>): Pick<Snapshot, 'counts' | 'budget' | 'halted'> => {
   const { budget, usage, hold } = decision.summary;
+  const { inUse, limit } = slotsOf(budget, usage, surges(ledger.policy));
   return {
     counts: { ...countsOfLedger(ledger, decision.summary).phases },
-    budget: { inUse: usage.occupied, limit: budget },
+    budget: { inUse, limit },
     halted: hold?.kind === 'halted',
   };
 };

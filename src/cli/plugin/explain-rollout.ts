@@ -6,6 +6,8 @@ import {
   type Phase,
   policyWarnings,
   refusedSurges,
+  slotsOf,
+  surges,
 } from '../../rollout/index.ts';
 import { bySeverity } from '../fleet/index.ts';
 import type { Reading } from './kinds/kind.ts';
@@ -50,6 +52,7 @@ export const overview = (reading: Reading): string[] => {
   const { ledger, decision, view } = reading;
   const { hold, budget, usage } = decision.summary;
   const { tally, state } = ledger;
+  const { inUse, beyond } = slotsOf(budget, usage, surges(ledger.policy));
   const { strategy, byApproval } = view.policy.policy;
   const owned = strategy === 'ota';
   const target = state.target?.name ?? 'the target revision (not known yet)';
@@ -58,7 +61,7 @@ export const overview = (reading: Reading): string[] => {
     doneText(reading) ??
       joinSentences(
         owned ? `${tally.ownersAsked} ${tally.ownersAsked === 1 ? 'owner has' : 'owners have'} been asked.` : '',
-        !owned || byApproval ? `${usage.occupied} of ${budget} slots of the budget are in use.` : '',
+        !owned || byApproval ? `${inUse} of ${budget} slots of the budget are in use${beyond && `: ${beyond}`}.` : '',
       ),
   ];
   if (hold) {

@@ -1,4 +1,13 @@
-import { type Action, annotation, awaitedStage, type Cause, countsOf, explainHold } from '../../rollout/index.ts';
+import {
+  type Action,
+  annotation,
+  awaitedStage,
+  type Cause,
+  countsOf,
+  explainHold,
+  slotsOf,
+  surges,
+} from '../../rollout/index.ts';
 import { toLines } from '../escape.ts';
 import type { Io } from '../io.ts';
 import { type ConnectionFlags, withCluster } from './connection.ts';
@@ -120,13 +129,19 @@ const outlook = (reading: Reading): string => {
   );
 };
 
+const budgetText = ({ decision, ledger }: Reading): string => {
+  const { budget, usage } = decision.summary;
+  const { inUse, beyond } = slotsOf(budget, usage, surges(ledger.policy));
+  return beyond
+    ? `Budget ${budget}, all in use: ${beyond}.`
+    : `Budget ${budget}: ${inUse} in use, ${usage.inFlight} of them by updates in flight.`;
+};
+
 export const renderPlan = (reading: Reading, now: number): string => {
-  const { breaker, budget, usage, hold, complete } = reading.decision.summary;
+  const { breaker, hold, complete } = reading.decision.summary;
   const lines = [
     'Nothing is written: this is what the manager would do now.',
-    isForOwners(reading.ledger)
-      ? 'No budget: owners decide.'
-      : `Budget ${budget}: ${usage.occupied} in use, ${usage.inFlight} of them by updates in flight.`,
+    isForOwners(reading.ledger) ? 'No budget: owners decide.' : budgetText(reading),
     `Breaker: ${breaker.failures} failures and ${breaker.suspects} suspects; halts the rollout at ${breaker.threshold}.`,
   ];
   if (hold) {

@@ -5,7 +5,32 @@ import { noScopes } from '../ledger/scopes.ts';
 import { newTally } from '../ledger/tally.ts';
 import { count, percent } from '../policy/int-or-percent.ts';
 import { benchAt, policyWith } from '../testing/workbench.ts';
-import { budgetOf, createRoom } from './budget.ts';
+import { budgetOf, createRoom, slotsOf, slotsOfStatus } from './budget.ts';
+
+describe('the slots that people are told of', () => {
+  it('are as many as nodes are down or being updated, within the budget', () => {
+    assert.deepEqual(slotsOf(3, { occupied: 2, inFlight: 1 }, false), { inUse: 2, limit: 3, beyond: '' });
+    assert.deepEqual(slotsOf(0, { occupied: 0, inFlight: 0 }, false), { inUse: 0, limit: 0, beyond: '' });
+  });
+
+  it('are never more than there are, and the rest has a reason', () => {
+    const { inUse, beyond } = slotsOf(1, { occupied: 3, inFlight: 0 }, false);
+    assert.deepEqual([inUse, beyond], [1, '3 online nodes are down, none of them by an update']);
+    assert.match(
+      slotsOf(1, { occupied: 3, inFlight: 1 }, false).beyond,
+      /^3 online nodes are down, 1 of them by updates$/,
+    );
+    assert.match(slotsOf(1, { occupied: 2, inFlight: 2 }, false).beyond, /^2 nodes are being updated, since before/);
+  });
+
+  it('are used by updates alone where new pods are created beside old ones', () => {
+    assert.deepEqual(slotsOf(2, { occupied: 5, inFlight: 1 }, true), { inUse: 1, limit: 2, beyond: '' });
+    const budget = { maxUnavailable: '0', nodes: 2, inUse: 5, inFlight: 1 };
+    assert.equal(slotsOfStatus({ budget: { ...budget, maxSurge: '2' } }).inUse, 1);
+    assert.equal(slotsOfStatus({ budget }).inUse, 2);
+    assert.deepEqual(slotsOfStatus({}), { inUse: 0, limit: 0, beyond: '' });
+  });
+});
 
 describe('budgetOf', () => {
   for (const [value, settled, budget] of [

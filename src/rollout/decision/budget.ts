@@ -1,4 +1,4 @@
-import { daemonRolloutLimits } from '../api/types.ts';
+import { type DaemonRolloutStatus, daemonRolloutLimits } from '../api/types.ts';
 import { type Scope, type Scopes, scopeLimit } from '../ledger/scopes.ts';
 import type { Tally } from '../ledger/tally.ts';
 import { budgetShare } from '../policy/int-or-percent.ts';
@@ -24,6 +24,39 @@ export interface Usage {
   /** Online nodes that are down or in flight, each counted once. */
   occupied: number;
 }
+
+/** What people are told of the budget. */
+export interface Slots {
+  /** Never more than `limit`. */
+  inUse: number;
+  limit: number;
+  /**
+   * Why more nodes are down or being updated than there are slots: a clause; empty if that is not so. Nodes lose their pods
+   * by themselves, or wait for their first one; a budget is lowered, and nodes with an update under way return.
+   */
+  beyond: string;
+}
+
+/** Which slots of the budget are in use. Where new pods are created beside old ones, only updates use them. */
+export const slotsOf = (
+  limit: number,
+  { occupied, inFlight }: Pick<Usage, 'occupied' | 'inFlight'>,
+  surging: boolean,
+): Slots => {
+  const used = surging ? inFlight : occupied;
+  const updates = inFlight === 0 ? 'none of them by an update' : `${inFlight} of them by updates`;
+  const beyond =
+    inFlight < used
+      ? `${used} online nodes are down, ${updates}`
+      : `${used} nodes are being updated, since before the budget had its size or they were back online`;
+  return { inUse: Math.min(limit, used), limit, beyond: used > limit ? beyond : '' };
+};
+
+/** As `slotsOf`, of a status. */
+export const slotsOfStatus = ({ budget }: Pick<DaemonRolloutStatus, 'budget'>): Slots => {
+  const { nodes = 0, inUse = 0, inFlight = 0, maxSurge } = budget ?? {};
+  return slotsOf(nodes, { occupied: inUse, inFlight }, maxSurge !== undefined);
+};
 
 /**
  * May an update start on a node whose pod is down already? A node that an older update broke is in flight anyway and uses

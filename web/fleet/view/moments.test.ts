@@ -4,6 +4,7 @@ import type { NodeCell } from '../types.ts';
 import { type Moment, pastMoments, withMoment } from './moments.ts';
 
 const FROM = 1_000_000;
+const SLOTS = 5;
 /** A node whose update took from `began` to `ended`, in seconds after the rollout began. */
 const node = (phase: NodeCell[1], began?: number, ended?: number): NodeCell => {
   const at = (seconds: number | undefined): number => (seconds === undefined ? 0 : FROM / 1_000 + seconds);
@@ -25,7 +26,7 @@ describe('the time line of a rollout', () => {
       node('offline', 20, 25),
       node('outdated'),
     ];
-    assert.deepEqual(rows(pastMoments(cells, FROM, FROM + 50_000)), [
+    assert.deepEqual(rows(pastMoments(cells, FROM, SLOTS, FROM + 50_000)), [
       [0, 2, 0, 0],
       [2, 2, 0, 2],
       [10, 3, 0, 1],
@@ -37,7 +38,7 @@ describe('the time line of a rollout', () => {
   });
 
   it('ends with the last change, if the rollout is complete', () => {
-    assert.deepEqual(rows(pastMoments([node('updated', 1, 3)], FROM)), [
+    assert.deepEqual(rows(pastMoments([node('updated', 1, 3)], FROM, SLOTS)), [
       [0, 0, 0, 0],
       [1, 0, 0, 1],
       [3, 1, 0, 0],
@@ -45,19 +46,31 @@ describe('the time line of a rollout', () => {
   });
 
   it('has no time after now, whatever the clocks of the nodes say', () => {
-    assert.deepEqual(rows(pastMoments([node('updated', 1, 90)], FROM, FROM + 5_000)).at(-1), [5, 1, 0, 0]);
+    assert.deepEqual(rows(pastMoments([node('updated', 1, 90)], FROM, SLOTS, FROM + 5_000)).at(-1), [5, 1, 0, 0]);
   });
 
   it('draws an update in place as it ends: its pod is older than the rollout', () => {
-    assert.deepEqual(rows(pastMoments([node('updated', -100, 4)], FROM)), [
+    assert.deepEqual(rows(pastMoments([node('updated', -100, 4)], FROM, SLOTS)), [
       [0, 0, 0, 0],
       [4, 1, 0, 0],
     ]);
   });
 
+  it('never shows more slots in use than the budget has, however many nodes joined at once', () => {
+    const cells = [node('updated', 1, 4), node('updated', 1, 5), node('updated', 1, 6)];
+    assert.deepEqual(rows(pastMoments(cells, FROM, 2)), [
+      [0, 0, 0, 0],
+      [1, 0, 0, 2],
+      [4, 1, 0, 2],
+      [5, 2, 0, 1],
+      [6, 3, 0, 0],
+    ]);
+    assert.equal(pastMoments(cells, FROM, 0)[1]?.inUse, 3, 'the budget of that time is not known');
+  });
+
   it('stays small, with both ends', () => {
     const cells = Array.from({ length: 10_000 }, (_, index) => node('updated', index, index + 5));
-    const all = pastMoments(cells, FROM, FROM + 20_000_000);
+    const all = pastMoments(cells, FROM, SLOTS, FROM + 20_000_000);
     assert.ok(all.length <= 600, `${all.length}`);
     assert.deepEqual(
       [rows(all)[0], rows(all).at(-1)],

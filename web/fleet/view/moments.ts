@@ -42,8 +42,12 @@ const changesOf = ([, phase, , , began, ended]: NodeCell, from: number): Change[
   return [...begins, { ...none, at: Math.max(endedAt, beganAt), updated: 1, inUse: ends }];
 };
 
-/** A rollout until `to`, which began at `from`, in as far as the records of its nodes tell. Default: until its last change. */
-export const pastMoments = (cells: Iterable<NodeCell>, from: number, to?: number): readonly Moment[] => {
+/**
+ * A rollout until `to`, which began at `from`, in as far as the records of its nodes tell. Default: until its last change. They
+ * don't tell an update from the first pod of a node that joined, so no more than the `slots` of the budget are in use, if it has
+ * any.
+ */
+export const pastMoments = (cells: Iterable<NodeCell>, from: number, slots: number, to?: number): readonly Moment[] => {
   const changes = Array.from(cells, (cell) => changesOf(cell, from)).flat();
   changes.sort((a, b) => a.at - b.at);
   const moments: Moment[] = [{ at: from, updated: 0, failed: 0, inUse: 0 }];
@@ -61,7 +65,8 @@ export const pastMoments = (cells: Iterable<NodeCell>, from: number, to?: number
   }
   const last = moments.at(-1);
   if (last && to !== undefined && last.at < to) moments.push({ ...last, at: to });
-  let result: readonly Moment[] = moments;
+  const limit = slots > 0 ? slots : Number.POSITIVE_INFINITY;
+  let result: readonly Moment[] = moments.map((moment) => ({ ...moment, inUse: Math.min(limit, moment.inUse) }));
   while (result.length > MOST) result = thinned(result);
   return result;
 };

@@ -164,6 +164,11 @@ describe('status', () => {
     assert.match(view.one({ metadata: { name: 'web' }, status } as DaemonRollout, now), / n9 never$/m);
   });
 
+  it('shows no more slots in use than the budget has', async () => {
+    world.rollout({ ...status, budget: { maxUnavailable: '1', nodes: 1, inUse: 3, inFlight: 0 } });
+    assert.match(await run('web'), / 1\/1$/m);
+  });
+
   it('shows no budget if owners decide', async () => {
     world.rollout({
       ...observed,

@@ -1,4 +1,4 @@
-import { type DaemonRollout, type DaemonRolloutStatus, isNeverSeen } from '../../../rollout/index.ts';
+import { type DaemonRollout, type DaemonRolloutStatus, isNeverSeen, slotsOfStatus } from '../../../rollout/index.ts';
 import { toLines } from '../../escape.ts';
 import { readRolloutName } from '../kinds/names.ts';
 import { native } from '../kinds/native.ts';
@@ -48,8 +48,10 @@ const columns: readonly Column[] = [
   {
     title: 'BUDGET',
     // If owners replace their pods themselves, there is no budget.
-    cell: (s) =>
-      s.strategy === 'ota' && !s.budget?.nodes ? '-' : `${number(s.budget?.inUse)}/${number(s.budget?.nodes)}`,
+    cell: (s) => {
+      const { inUse, limit } = slotsOfStatus(s);
+      return s.strategy === 'ota' && limit === 0 ? '-' : `${inUse}/${limit}`;
+    },
   },
   { title: 'LEFT', cell: (s, now) => timeUntil(s.estimatedFinishAt, now) },
   { title: 'STAGE', wide: true, cell: (s) => openStage(s.stages) },
