@@ -62,6 +62,17 @@ export const reportedInvalidity = (
   return stalled?.reason === reasonOfHold.invalid ? stalled.message : undefined;
 };
 
+const toHold = (sentence: string): OutsideHold => ({ kind: 'invalid', errors: [], what: sentence.replace(/\.$/, '') });
+
+/**
+ * What the manager alone knows to be invalid, such as a template that the API server refuses: it holds the rollout whatever
+ * the objects show. It has no hash of a policy that is invalid by itself, which may be another one here, in a dry run.
+ */
+const reportedHold = (status: DaemonRolloutStatus | undefined, view: DaemonSetView): OutsideHold | undefined => {
+  const invalidity = status?.policyHash ? reportedInvalidity(status, view) : undefined;
+  return invalidity === undefined ? undefined : toHold(invalidity);
+};
+
 /** Why the objects show no target. What the manager has reported, and what is missing here, is no fault of its own. */
 const withoutTarget = (
   status: DaemonRolloutStatus | undefined,
@@ -69,7 +80,7 @@ const withoutTarget = (
   revisions: readonly RecordedRevision[],
 ): OutsideHold => {
   const invalidity = reportedInvalidity(status, view);
-  if (invalidity !== undefined) return { kind: 'invalid', errors: [], what: invalidity.replace(/\.$/, '') };
+  if (invalidity !== undefined) return toHold(invalidity);
   const { target } = status ?? {};
   const waits = status?.conditions?.some(({ reason }) => reason === reasonOfHold.unobserved) ?? false;
   if (!target || waits || status?.daemonSetGeneration !== view.generation) return { kind: 'unobserved' };
@@ -147,7 +158,8 @@ export const createRolloutDisplay = <D extends DaemonSetObject, V extends Daemon
       ledger.tick(now);
       const invalid = policy.kind === 'invalid' ? ({ kind: 'invalid', errors: policy.errors } as const) : undefined;
       const untold = target ? undefined : withoutTarget(status, objects.view, revisions);
-      const outside = reportedError(status?.conditions) ?? invalid ?? hold ?? untold;
+      const outside =
+        reportedError(status?.conditions) ?? invalid ?? hold ?? reportedHold(status, objects.view) ?? untold;
       const decision = decide(ledger, outside, now, refusalIn(status, objects.view.generation));
       return { view: objects.view, ledger, decision, status, revisions, unreadable };
     },

@@ -39,7 +39,8 @@ const plural = (count: number, one: string, many: string): string => `${count} $
 
 /** That nothing is left to do, and on which nodes; undefined while something is, or would be if nodes were online. */
 export const doneText = ({ ledger: { tally }, decision: { summary } }: Reading): string | undefined => {
-  if (!summary.complete || summary.hold?.kind === 'halted') return undefined;
+  // What is held so waits for people, whatever the nodes run.
+  if (!summary.complete || summary.hold?.kind === 'halted' || summary.hold?.kind === 'invalid') return undefined;
   const left = tally.phases.offline - (tally.causes.get('offline-current') ?? 0);
   if (left === 0) return 'Nothing is left to do.';
   const { online } = tally;

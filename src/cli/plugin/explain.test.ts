@@ -185,7 +185,16 @@ describe('explain', () => {
     const invalid = await explained();
     assert.ok(invalid.split('\n').includes(message));
     assert.doesNotMatch(invalid, /has not recorded|is running|The manager reports/);
+    // An earlier revision may look like the target, and all nodes may run it.
+    world.advanced();
+    world.pod('n1', 'new');
+    world.rollout({ ...observed, conditions, policyHash: 'hash' }, named);
+    assert.ok((await explained()).split('\n').includes(message));
+    world.pod('n1', 'old');
+    world.rollout({ ...observed, conditions, policyHash: '' }, named);
+    assert.match(await explained(), /^Note: The manager reports: The DaemonSet is not valid/m);
     // It has not seen the latest change.
+    world.advanced({}, 'RollingUpdate', { generation: 3 });
     world.rollout({ ...observed, conditions, daemonSetGeneration: 2 }, named);
     assert.match(
       await explained(),

@@ -260,6 +260,29 @@ export const advancedOnes = section(
       assert.deepEqual(await c.running('app:v3'), c.nodes);
     });
 
+    rule('explain quotes why a template is refused, and does not suspect the manager', async (c) => {
+      await c.rolledOut();
+      const containers = [{ name: 'app', image: 'app:v2', ports: [{ containerPort: 70_000 }] }];
+      await c.change({ spec: { template: { spec: { containers } } } });
+      const told = await untilSaid(c, /^The DaemonSet is not valid\. .*containerPort/m, 'explain', 'app');
+      assert.doesNotMatch(told, /has not recorded|is running|The manager reports/);
+      assert.match(succeeds(await edgeset(c, 'plan', 'app'))[0], /^The DaemonSet is not valid\. .*containerPort/m);
+    });
+
+    rule(
+      'explain advises no wider surge where new pods find no free host port',
+      async (c) => {
+        const container = (image: string) => [{ name: 'app', image, ports: [{ containerPort: 80, hostPort: 8085 }] }];
+        await c.rolledOut({ rollingUpdate: { maxSurge: 1 }, podSpec: { containers: container('app:v1') } });
+        await c.change({ spec: { template: { spec: { containers: container('app:v2') } } } });
+        const told = await untilSaid(c, /1 new pod has no place beside the old one: /, 'explain', 'app');
+        assert.match(told, /^outdated \(available\): /m);
+        assert.match(told, /free ports.* If they do not fit on a node, set maxUnavailable in place of maxSurge/);
+        assert.doesNotMatch(told, /Raise/);
+      },
+      { nodes: 2 },
+    );
+
     rule(
       'other controllers of the same pods are reported, with what to do',
       async (c) => {

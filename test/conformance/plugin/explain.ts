@@ -104,6 +104,42 @@ export const explaining = section('explain', (rule) => {
   );
 
   rule(
+    'counts first pods neither as slots beyond the budget nor out of a rollout that starts',
+    async (c) => {
+      await refusePods(c, { operation: 'CREATE', expression: 'false', message: 'no pod today' });
+      await c.create({ annotations: { [budgetKey]: '1' } });
+      await untilSaid(
+        c,
+        /^1 of 1 slots of the budget are in use: 3 online nodes are down, none of them by an update\.$/m,
+        'explain',
+        'app',
+      );
+      assert.match(
+        (await edgeset(c, 'plan', 'app')).stdout,
+        /^Budget 1, all in use: 3 online nodes are down, none of them by an update\.$/m,
+      );
+      await untilSaid(c, /^app +.* 1\/1 *$/m, 'status');
+      await c.setImage('app:v2');
+      assert.match((await c.untilEvent('RolloutStarted')).note ?? '', /to 3 online nodes, at most 1 at a time\.$/);
+    },
+    { refusals: true },
+  );
+
+  rule(
+    'does not call a rollout done that is halted while its nodes are offline',
+    async (c) => {
+      await c.rolledOut();
+      await c.setImage('app:v2--crash-loop');
+      await c.untilCondition('Halted');
+      await c.cluster.offline(c.nodes);
+      const told = await untilSaid(c, /: 0 of 0 online nodes run .*; 1 offline\.$/m, 'explain', 'app');
+      assert.match(told, /^The rollout is halted: .* failed on 1 node/m);
+      for (const text of [told, (await edgeset(c, 'plan', 'app')).stdout]) assert.doesNotMatch(text, /Nothing is left/);
+    },
+    { nodes: 1 },
+  );
+
+  rule(
     'says why there is nothing to explain',
     async (c) => {
       await c.rolledOut();

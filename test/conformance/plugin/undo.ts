@@ -142,6 +142,24 @@ export const undoing = section('history and undo', (rule) => {
   );
 
   rule(
+    'abort says that the last complete revision is no longer kept, after a rollback to it was impossible',
+    async (c) => {
+      await c.rolledOut({ annotations: { 'edgeset.io/on-failure': 'rollback' } });
+      await c.change({ spec: { revisionHistoryLimit: 0 } });
+      await c.setImage('app:v2--crash-loop');
+      const { note } = await c.untilEvent('RollbackFailed');
+      const [, lost = ''] = /^The template of (\S+) is no longer kept/.exec(note ?? '') ?? [];
+      assert.ok(lost !== '', note ?? '');
+      refuses(
+        await edgeset(c, 'abort', 'app'),
+        new RegExp(`the last complete revision of .*, ${lost}, is no longer kept`),
+      );
+    },
+    // The controller keeps the revisions of pods.
+    { nodes: 1 },
+  );
+
+  rule(
     'undo also works for a DaemonSet that is not opted in, and Kubernetes replaces its pods',
     async (c) => {
       await c.create({ updateStrategy: 'RollingUpdate', annotations: { 'apps.openyurt.io/update-strategy': null } });
