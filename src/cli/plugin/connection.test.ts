@@ -31,6 +31,14 @@ describe('flags of every command', () => {
     assert.match(stderr, /is not responding/);
   });
 
+  it('are refused if they are empty, as an unset variable is: another cluster or namespace would be used', async () => {
+    for (const flag of ['--namespace', '--context', '--kubeconfig']) {
+      const { code, stdout, stderr } = await world.run(['status', flag, '']);
+      assert.deepEqual([code, stdout], [2, '']);
+      assert.match(stderr, new RegExp(`: ${flag}: is empty: give a value or leave the flag out\n$`));
+    }
+  });
+
   it('are repeated in hints, so that the hint finds the same cluster', async () => {
     const missing = await world.run(['status', 'web', '-n', 'shop', '--context', 'test', '--token', 's3cret']);
     assert.match(missing.stderr, /"kubectl edgeset --context test -n shop explain web" says why/);

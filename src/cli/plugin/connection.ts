@@ -5,6 +5,7 @@ import {
   type KubeClient,
   loadClusterConfig,
 } from '../../kube/index.ts';
+import { nonEmpty } from '../../process/index.ts';
 import { type Env, parseDuration, silentLogger, systemClock } from '../../runtime/index.ts';
 import type { Io } from '../io.ts';
 import { version } from '../version.ts';
@@ -56,7 +57,9 @@ export const withCluster = async <T>(
 ): Promise<T> => {
   const environment = { ...io.environment };
   const timeouts = timeoutsOf(flags);
-  const { kubeconfig, context } = flags;
+  const kubeconfig = nonEmpty('--kubeconfig', flags.kubeconfig);
+  const context = nonEmpty('--context', flags.context);
+  const namespace = nonEmpty('--namespace', flags.namespace);
   const config = io.cluster ?? (await loadClusterConfig({ kubeconfig, context, overrides: flags, env: environment }));
   const env: Env = { clock: systemClock, random: io.random, log: silentLogger };
   const client = createClient(config, {
@@ -67,7 +70,7 @@ export const withCluster = async <T>(
     ...timeouts,
   });
   try {
-    return await work({ client, env, namespace: flags.namespace ?? config.namespace });
+    return await work({ client, env, namespace: namespace ?? config.namespace });
   } catch (error) {
     throw toCommandError(error, config);
   } finally {

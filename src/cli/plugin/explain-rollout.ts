@@ -48,6 +48,10 @@ export const doneText = ({ ledger: { tally }, decision: { summary } }: Reading):
   return online === 0 ? `No node is online: ${away}.` : `Nothing is left to do on online nodes; ${away}.`;
 };
 
+/** When the breaker halts the rollout. Without a budget there is no slot that a failed node could hold. */
+export const whenHalted = ({ breaker, budget }: Pick<Reading['decision']['summary'], 'breaker' | 'budget'>): string =>
+  `halts the rollout at ${breaker.threshold}${budget > 0 ? ', or once failed nodes hold every slot' : ''}`;
+
 /** How far the rollout is, what holds it, and notes. */
 export const overview = (reading: Reading): string[] => {
   const { ledger, decision, view } = reading;

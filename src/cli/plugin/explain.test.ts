@@ -295,6 +295,11 @@ describe('explain', () => {
     const { code, stderr } = await world.run(['explain', 'web', '--node', 'n4']);
     assert.equal(code, 1);
     assert.match(stderr, /there is no node "n4": run "kubectl get nodes"/);
+    for (const odd of ['', 'nöde']) {
+      const refused = await world.run(['explain', 'web', '--node', odd]);
+      assert.equal(refused.code, 2);
+      assert.match(refused.stderr, /: --node: ".*" cannot be a name: use lower-case letters, digits and dashes\n$/);
+    }
   });
 
   it('reports a pod whose node no longer exists', async () => {

@@ -1,4 +1,5 @@
 import { isKubeError, nodes as nodeResource } from '../../kube/index.ts';
+import { objectName } from '../../process/index.ts';
 import { type Explanation, explain, type Phase, toNodeInfo, whyNotEligible } from '../../rollout/index.ts';
 import { toLines } from '../escape.ts';
 import type { Io } from '../io.ts';
@@ -96,6 +97,7 @@ const toData = ({ lookedAtAgain, ...rest }: Explanation): object => ({
 export const showExplanation = async (name: string, flags: ExplainFlags, io: Io): Promise<void> => {
   const { node, output, phase, all = false } = flags;
   const named = readName(name);
+  if (node !== undefined) objectName('--node', node, 'subdomain');
   await withCluster(flags, io, async (connection) => {
     const read = await withManager(connection, await readRolloutOf(connection, named));
     const reading = await withRefusedPods(connection, read);

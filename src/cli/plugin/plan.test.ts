@@ -29,6 +29,7 @@ describe('plan', () => {
     const text = await run();
     assert.match(text, /^Nothing is written: /);
     assert.match(text, /^Budget 2: 1 in use, 0 of them by updates in flight\.$/m);
+    assert.match(text, /; halts the rollout at 3, or once failed nodes hold every slot\.$/m);
     assert.match(
       text,
       /^The manager would now:\n {2}replace the pod on n3 \(broken\)\n {2}replace the pod on n1 \(outdated\)\nOnline/m,

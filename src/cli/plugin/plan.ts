@@ -11,7 +11,7 @@ import {
 import { toLines } from '../escape.ts';
 import type { Io } from '../io.ts';
 import { type ConnectionFlags, withCluster } from './connection.ts';
-import { doneText } from './explain-rollout.ts';
+import { doneText, whenHalted } from './explain-rollout.ts';
 import type { Overrides, Reading } from './kinds/kind.ts';
 import { readName } from './kinds/names.ts';
 import { refuseInvalidFlags } from './override-flags.ts';
@@ -142,7 +142,7 @@ export const renderPlan = (reading: Reading, now: number): string => {
   const lines = [
     'Nothing is written: this is what the manager would do now.',
     isForOwners(reading.ledger) ? 'No budget: owners decide.' : budgetText(reading),
-    `Breaker: ${breaker.failures} failures and ${breaker.suspects} suspects; halts the rollout at ${breaker.threshold}.`,
+    `Breaker: ${breaker.failures} failures and ${breaker.suspects} suspects; ${whenHalted(reading.decision.summary)}.`,
   ];
   if (hold) {
     const { what, remedy } = explainHold(hold, reading.ledger.policy.words);

@@ -22,6 +22,7 @@ import {
 } from '../../fleet/index.ts';
 import { createLiveRegion } from '../../live-region.ts';
 import { type LiveScreen, wrap } from '../../terminal.ts';
+import { whenHalted } from '../explain-rollout.ts';
 import type { Reading } from '../kinds/kind.ts';
 import { managerNotes } from '../read-rollout.ts';
 import { presentStages } from '../status/stages.ts';
@@ -114,7 +115,7 @@ const notesOf = (reading: Reading, { trouble, now, asCalled }: PictureContext & 
     ...(stage?.awaits ? paragraph(`Stage ${stage.name} ${stage.awaits.message}.`, 'plain') : []),
     ...(breaker.failures + breaker.suspects > 0 && hold?.kind !== 'halted'
       ? paragraph(
-          `Breaker: ${breaker.failures} failed, ${breaker.suspects} suspect; halts the rollout at ${breaker.threshold}.`,
+          `Breaker: ${breaker.failures} failed, ${breaker.suspects} suspect; ${whenHalted(decision.summary)}.`,
           'warning',
         )
       : []),
