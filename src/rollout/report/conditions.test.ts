@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { count } from '../policy/int-or-percent.ts';
 import { benchAt, type Workbench } from '../testing/workbench.ts';
-import { conditionsOf, conditionsOnDaemonSet } from './conditions.ts';
+import { conditionsOf, conditionsOnDaemonSet, summaryText } from './conditions.ts';
 
 /** The conditions that kstatus reads, such as `Ready LeftOnOldRevision`: those that are True. */
 const trueOnes = (bench: Workbench): string[] =>
@@ -49,6 +49,32 @@ describe('Ready', () => {
     assert.deepEqual(trueOnes(bench), ['Reconciling TemplateNotObserved']);
     const [ready, reconciling] = onDaemonSet(bench);
     assert.deepEqual([ready?.status, reconciling?.status, reconciling?.reason], [false, true, 'InProgress']);
+  });
+});
+
+describe('the summary', () => {
+  const summaryOf = (bench: Workbench): string => summaryText(bench.ledger, bench.decide().summary);
+
+  it('says what is invalid, if it is not the policy', () => {
+    const bench = benchAt(2);
+    bench.hold({ kind: 'invalid', errors: [] });
+    assert.equal(summaryOf(bench), 'Invalid policy');
+    bench.hold({ kind: 'invalid', errors: [], what: 'The DaemonSet is not valid' });
+    assert.equal(summaryOf(bench), 'The DaemonSet is not valid');
+  });
+
+  it('names the controller of the pods that it waits for', () => {
+    const bench = benchAt(2);
+    bench.hold({ kind: 'unobserved' });
+    assert.equal(summaryOf(bench), 'Waiting for the DaemonSet controller');
+    bench.policy({ words: { ...bench.ledger.policy.words, podController: 'manager' } });
+    assert.equal(summaryOf(bench), 'Waiting for the manager');
+  });
+
+  it('does not count failures of a halt that have recovered', () => {
+    const bench = benchAt(2);
+    bench.ledger.patchState({ halted: { at: bench.now(), reason: 'Failures', nodes: ['n0'] } }, bench.now());
+    assert.equal(summaryOf(bench), 'Halted: failed nodes recovered');
   });
 });
 

@@ -250,6 +250,7 @@ export const ERROR_SUMMARY = 'Internal error';
 export const summaryText = (ledger: Ledger, summary: Summary): string => {
   const { hold, complete, breaker, stage } = withRefusal(summary);
   const { tally } = ledger;
+  const { words } = ledger.policy;
   const done = tally.phases.offline > 0 ? `Complete (${tally.phases.offline} offline)` : 'Complete';
   if (!hold || hold.kind === 'owner' || hold.kind === 'manual') {
     if (complete) return done;
@@ -263,7 +264,7 @@ export const summaryText = (ledger: Ledger, summary: Summary): string => {
   }
   switch (hold.kind) {
     case 'invalid':
-      return 'Invalid policy';
+      return hold.what ?? 'Invalid policy';
     case 'error':
       return ERROR_SUMMARY;
     case 'refused':
@@ -272,11 +273,13 @@ export const summaryText = (ledger: Ledger, summary: Summary): string => {
       return 'Being deleted';
     case 'halted':
       if (hold.halt.reason === 'CheckFailed') return `Halted: check ${hold.halt.check} failed`;
-      return hold.halt.reason === 'RolledBack' ? 'Halted: rolled back before' : `Halted: ${breaker.failures} failed`;
+      if (hold.halt.reason === 'RolledBack') return 'Halted: rolled back before';
+      // The nodes may work again; the rollout stays halted until somebody says that it may continue.
+      return breaker.failures > 0 ? `Halted: ${breaker.failures} failed` : 'Halted: failed nodes recovered';
     case 'unsynced':
       return 'Waiting for the cache to sync';
     case 'unobserved':
-      return 'Waiting for the DaemonSet controller';
+      return `Waiting for the ${words.podController}`;
     case 'waiting':
       return `Waiting: ${breaker.suspects} suspect, ${breaker.failures} failed`;
     case 'paused':
