@@ -199,6 +199,11 @@ describe('approve and promote', () => {
       await refused('approve', 'lost'),
       /plan gone gives DaemonSet default\/lost no stages: add spec\.stages to it; if it has them, "kubectl edgeset explain ds\/lost" says why/,
     );
+    await world.change('lost', { metadata: { annotations: { 'edgeset.io/rollout-plan': 'gone' } } });
+    assert.match(
+      await refused('approve', 'lost'),
+      /default\/lost has no stages, because its rollout policy is not valid: edgeset\.io\/rollout-plan "gone" names a plan that does not exist: /,
+    );
     await staged('edited', awaitingApproval);
     await world.change('edited', { spec: world.withImage('app:3') });
     assert.match(

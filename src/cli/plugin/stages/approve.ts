@@ -1,8 +1,9 @@
-import type {
-  DaemonRolloutStage,
-  DaemonRolloutStatus,
-  RolloutApproval,
-  RolloutApprovalSpec,
+import {
+  type DaemonRolloutStage,
+  type DaemonRolloutStatus,
+  formatPolicyError,
+  type RolloutApproval,
+  type RolloutApprovalSpec,
 } from '../../../rollout/index.ts';
 import { toLines } from '../../escape.ts';
 import type { Io } from '../../io.ts';
@@ -14,7 +15,7 @@ import { readStatus } from '../read-rollout.ts';
 import { dryRunSuffix, structured, withoutManagedFields } from '../text.ts';
 import { approvalLabel, approvalsOf, createApproval, newApproval, ownName } from './approvals.ts';
 import { isAwaitingApproval, type StagedRollout, stageToApprove, stageToPromote } from './choose-stage.ts';
-import { requiresApproval } from './plans.ts';
+import { policyWithPlan, requiresApproval } from './plans.ts';
 
 export interface ApproveFlags extends ChangeFlags {
   stage?: string;
@@ -51,7 +52,7 @@ interface Present {
 }
 
 /** Throws a `CommandError` if no stages are known of the present rollout. */
-const readStages = async (connection: Connection, { kind, name, object }: Target): Promise<Present> => {
+const readStages = async (connection: Connection, { kind, name, object, policy }: Target): Promise<Present> => {
   const { namespace } = connection;
   const title = `${kind.title} ${namespace}/${name}`;
   const typed = `${kind.short}/${name}`;
@@ -73,11 +74,18 @@ const readStages = async (connection: Connection, { kind, name, object }: Target
       'NoSuchStage',
       `${title} has no rollout plan, and so no stages: name one in its annotation edgeset.io/rollout-plan`,
     );
-  if (stages.length === 0)
+  if (stages.length === 0) {
+    const read = policy.kind === 'off' ? undefined : await policyWithPlan(connection, policy, {});
+    if (read?.kind === 'invalid')
+      throw new CommandError(
+        'NoSuchStage',
+        `${title} has no stages, because its rollout policy is not valid: ${read.errors.map(formatPolicyError).join(' ')}`,
+      );
     throw new CommandError(
       'NoSuchStage',
       `plan ${plan} gives ${title} no stages: add spec.stages to it; if it has them, "kubectl edgeset explain ${typed}" says why it is not followed`,
     );
+  }
   return { status, revision: status.target.hash, staged: { title, plan, stages } };
 };
 
