@@ -5,6 +5,7 @@ import path from 'node:path';
 import { after, before, beforeEach } from 'node:test';
 import { type FakeApiServer, startFakeApiServer } from '../../../../test/support/index.ts';
 import type { DaemonRolloutStatus } from '../../../rollout/index.ts';
+import { systemClock } from '../../../runtime/index.ts';
 import type { ProcessIo } from '../../io.ts';
 import type { ProgramName } from '../../main.ts';
 import { type Ran, run } from '../../testing/index.ts';
@@ -128,7 +129,7 @@ export const createFakeCluster = () => {
     },
     /** The Lease of the manager: held and renewed just now, or released. */
     lease(state: 'held' | 'released'): void {
-      const renewTime = new Date().toISOString().replace('Z', '000Z');
+      const renewTime = new Date(systemClock.now()).toISOString().replace('Z', '000Z');
       api.put(LEASES, {
         apiVersion: 'coordination.k8s.io/v1',
         kind: 'Lease',
