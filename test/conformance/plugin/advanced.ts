@@ -260,13 +260,24 @@ export const advancedOnes = section(
       assert.deepEqual(await c.running('app:v3'), c.nodes);
     });
 
-    rule('explain quotes why a template is refused, and does not suspect the manager', async (c) => {
+    rule('explain quotes why a template is refused, and undo goes back to the one before', async (c) => {
       await c.rolledOut();
-      const containers = [{ name: 'app', image: 'app:v2', ports: [{ containerPort: 70_000 }] }];
+      await c.setImage('app:v2');
+      succeeds(await edgeset(c, 'wait', 'app', '--timeout', '60s'));
+      const before = await uids(c);
+      const containers = [{ name: 'app', image: 'app:v3', ports: [{ containerPort: 70_000 }] }];
       await c.change({ spec: { template: { spec: { containers } } } });
       const told = await untilSaid(c, /^The DaemonSet is not valid\. .*containerPort/m, 'explain', 'app');
       assert.doesNotMatch(told, /has not recorded|is running|The manager reports/);
       assert.match(succeeds(await edgeset(c, 'plan', 'app'))[0], /^The DaemonSet is not valid\. .*containerPort/m);
+      for (const command of ['undo', 'abort'])
+        assert.match(
+          succeeds(await edgeset(c, command, 'app', '--dry-run'))[0],
+          /^daemonset\.apps\.kruise\.io\/app rolled back to revision 2 \(app:v2\) \(dry run\)\n.*app:v3 -> app:v2$/m,
+        );
+      succeeds(await edgeset(c, 'undo', 'app'));
+      succeeds(await edgeset(c, 'wait', 'app', '--timeout', '60s'));
+      assert.deepEqual(await uids(c), before, 'no pod was touched');
     });
 
     rule(

@@ -1,7 +1,22 @@
 import assert from 'node:assert/strict';
 import { Refusal } from '../kit/api.ts';
-import { budgetKey, refusePods, section } from '../kit/index.ts';
+import { budgetKey, type Case, refusePods, section } from '../kit/index.ts';
 import { edgeset, untilExplained, untilSaid } from './run.ts';
+
+const podsOf = ({ namespace }: Case): string => `/api/v1/namespaces/${namespace}/pods`;
+
+/** Resolves once it is in force, with a function that permits new pods again. */
+const refuseNewPods = async (c: Case): Promise<() => Promise<void>> => {
+  const lift = await refusePods(c, { operation: 'CREATE', expression: 'false', message: 'no pod today' });
+  const probe = { metadata: { name: 'probe' }, spec: { containers: [{ name: 'probe', image: 'probe' }] } };
+  await c.until('pods are refused', () =>
+    c.api.create(`${podsOf(c)}?dryRun=All`, probe).then(
+      () => false,
+      (error: unknown) => error instanceof Refusal && error.message.includes('no pod today'),
+    ),
+  );
+  return lift;
+};
 
 const slow = { 'sim.edgeset.io/start-ms': '6000' };
 
@@ -87,16 +102,8 @@ export const explaining = section('explain', (rule) => {
     async (c) => {
       const [node = ''] = c.nodes;
       await c.rolledOut({ annotations: { [budgetKey]: '1' } });
-      const pods = `/api/v1/namespaces/${c.namespace}/pods`;
-      const lift = await refusePods(c, { operation: 'CREATE', expression: 'false', message: 'no pod today' });
-      const probe = { metadata: { name: 'probe' }, spec: { containers: [{ name: 'probe', image: 'probe' }] } };
-      await c.until('pods are refused', () =>
-        c.api.create(`${pods}?dryRun=All`, probe).then(
-          () => false,
-          (error: unknown) => error instanceof Refusal && error.message.includes('no pod today'),
-        ),
-      );
-      await c.api.remove(`${pods}/${(await c.podOn(node)).name}`);
+      const lift = await refuseNewPods(c);
+      await c.api.remove(`${podsOf(c)}/${(await c.podOn(node)).name}`);
       await untilExplained(c, node, 'missing (no-pod)', /has no pod, and no update deleted it.*Events/);
       await lift();
     },
@@ -106,7 +113,7 @@ export const explaining = section('explain', (rule) => {
   rule(
     'counts first pods neither as slots beyond the budget nor out of a rollout that starts',
     async (c) => {
-      await refusePods(c, { operation: 'CREATE', expression: 'false', message: 'no pod today' });
+      await refuseNewPods(c);
       await c.create({ annotations: { [budgetKey]: '1' } });
       await untilSaid(
         c,

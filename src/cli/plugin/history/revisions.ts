@@ -81,16 +81,28 @@ const covers = (recorded: unknown, wanted: unknown): boolean => {
   return sizes && Object.entries(wanted).every(([key, value]) => covers(found[key], value));
 };
 
+/** The API server refuses the current template, so it has no revision. */
+const isRefused = ({ metadata, status }: DaemonSetLike): boolean =>
+  status?.conditions?.some(
+    ({ type, status: is, reason, observedGeneration }) =>
+      type === 'Stalled' &&
+      is === 'True' &&
+      reason === 'InvalidTemplate' &&
+      observedGeneration === metadata?.generation,
+  ) ?? false;
+
 /**
  * The newest revision with the current template. If there is none and the controller has observed this generation, the
  * newest of all: an API server of another version may have written other defaults. Otherwise, a newest revision that
  * was recorded with defaults may or may not be the current one: `uncertain`.
  */
 const presentOf = (
-  { metadata, spec, status }: DaemonSetLike,
+  daemonSet: DaemonSetLike,
   revisions: readonly Revision[],
   { recordsDefaults }: DaemonSetKind,
 ): Pick<RevisionHistory, 'present' | 'uncertain'> => {
+  if (isRefused(daemonSet)) return { present: undefined, uncertain: false };
+  const { metadata, spec, status } = daemonSet;
   const digest = templateDigest(spec?.template);
   const same = revisions.findLast(({ template }) => templateDigest(template) === digest);
   const newest = revisions.at(-1);

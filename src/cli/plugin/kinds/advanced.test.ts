@@ -203,6 +203,22 @@ describe('an Advanced DaemonSet', () => {
     assert.match(stderr, /^Note: The update strategy is OnDelete/);
   });
 
+  it('goes back to the newest revision from a template that the API server refuses, which has none', async () => {
+    world.advanced();
+    world.revision('old', 1);
+    world.revision('new', 2);
+    const chosen = async (reason: string, observedGeneration: number): Promise<string> => {
+      const daemonSet = JSON.parse(world.api.text(`${ADVANCED_SETS}/web`)) as object;
+      const stalled = { type: 'Stalled', status: 'True', reason, observedGeneration };
+      world.api.put(ADVANCED_SETS, { ...daemonSet, status: { observedGeneration: 2, conditions: [stalled] } });
+      const { stderr } = await world.run(['undo', 'web']);
+      return /ControllerRevision (\S+) contains no pod template/.exec(stderr)?.[1] ?? stderr;
+    };
+    assert.equal(await chosen('InvalidTemplate', 2), 'web-new');
+    assert.equal(await chosen('InvalidTemplate', 1), 'web-old', 'the template has changed since');
+    assert.equal(await chosen('FailedCreate', 2), 'web-old');
+  });
+
   it('compares the generation in wait', async () => {
     world.advanced();
     const complete = { type: 'Complete', status: 'True', reason: 'AllOnlineNodesUpdated', message: 'All of them.' };

@@ -24,6 +24,14 @@ import type { Clock } from '../../../runtime/index.ts';
 import type { CommandError } from '../errors.ts';
 import type { ManagerState } from '../status/manager-lease.ts';
 
+interface DaemonSetCondition {
+  type: string;
+  status: string;
+  reason?: string;
+  /** Of an Advanced DaemonSet. */
+  observedGeneration?: number;
+}
+
 /** The fields that DaemonSets of both kinds have. */
 export interface DaemonSetLike extends KubeObject {
   spec?: {
@@ -31,7 +39,7 @@ export interface DaemonSetLike extends KubeObject {
     template?: PodTemplateSpec;
     updateStrategy?: { type?: string };
   };
-  status?: { observedGeneration?: number };
+  status?: { observedGeneration?: number; conditions?: readonly DaemonSetCondition[] };
 }
 
 /** A write fails with Conflict unless the object still has this UID and resourceVersion. */
