@@ -5,15 +5,11 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { analyzeMetafile } from 'esbuild';
 import { completionScript, type Shell } from '../src/cli/plugin/completion/script.ts';
-import { buildCli, buildImagePrograms } from './bundle.ts';
+import { buildPrograms } from './bundle.ts';
 
 const root = path.join(import.meta.dirname, '..');
 
-const [programs, cli] = await Promise.all([
-  buildImagePrograms(path.join(root, 'dist')),
-  buildCli(path.join(root, 'dist/cli')),
-]);
-const bundles = [...Object.values(programs), cli];
+const bundles = Object.values(await buildPrograms(path.join(root, 'dist')));
 for (const { file, metafile } of bundles) {
   const bytes = Object.values(metafile.outputs).reduce((sum, output) => sum + output.bytes, 0);
   console.log(`${path.relative(root, file)}  ${Math.round(bytes / 1024)} KiB`);

@@ -280,3 +280,11 @@ export const buildImagePrograms = async (
   ]);
   return { agent, manager, dashboard };
 };
+
+/** Writes every program as it is shipped: those of the images into their folders, the command line into `cli`. */
+export const buildPrograms = async (
+  folder: string,
+): Promise<Record<'agent' | 'manager' | 'dashboard' | 'cli', Bundle>> => {
+  const [programs, cli] = await Promise.all([buildImagePrograms(folder), buildCli(path.join(folder, 'cli'))]);
+  return { ...programs, cli };
+};

@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import path from 'node:path';
-import { buildManager } from './bundle.ts';
+import { buildPrograms } from './bundle.ts';
 
 interface Suite {
   files: readonly string[];
@@ -63,8 +63,8 @@ if (!suite) {
 const options = args.filter((arg) => arg.startsWith('-'));
 const files = args.filter((arg) => !arg.startsWith('-'));
 const scratch = mkdtempSync(path.join(tmpdir(), 'edgeset-suite-'));
-// Dozens of files start managers, and each would build its own.
-const manager = files.length === 0 ? (await buildManager(scratch)).file : undefined;
+// Dozens of files start the programs as they are shipped, and each would build its own.
+const programs = files.length === 0 && (await buildPrograms(scratch)) && scratch;
 const { status } = spawnSync(
   process.execPath,
   [
@@ -82,7 +82,7 @@ const { status } = spawnSync(
       NODE_COMPILE_CACHE: path.join(tmpdir(), 'edgeset-compile-cache'),
       // For the programs of the control plane and kubectl: trade memory for CPU.
       GOGC: '400',
-      ...(manager !== undefined && { EDGESET_MANAGER_BUNDLE: manager }),
+      ...(programs && { EDGESET_PROGRAMS: programs }),
       ...process.env,
     },
   },

@@ -8,6 +8,7 @@ import { advancedDaemonSetCrd } from '../../src/advanced/index.ts';
 import { customResourceDefinitions, daemonSets } from '../../src/kube/index.ts';
 import { daemonRolloutCrd } from '../../src/rollout/index.ts';
 import { kubectlApply } from '../cluster/index.ts';
+import { shippedCommands } from '../cluster/shipped.ts';
 import type { Cluster, Link, Manager } from '../conformance/index.ts';
 import { until } from '../conformance/kit/until.ts';
 import { startEmbeddedCluster } from '../sim/cluster.ts';
@@ -22,7 +23,6 @@ const ALL = SHOPS.length + VANS.length;
 const FAILED = 6;
 /** Written with EDGESET_WRITE_PICTURES=1. */
 const PICTURE = path.join(import.meta.dirname, '../../docs/images/fleet-halted.png');
-const program = path.join(import.meta.dirname, '../../bin/kubectl-edgeset.ts');
 
 const daemonSet = (namespace: string, image: string) => ({
   apiVersion: 'apps/v1',
@@ -73,7 +73,7 @@ describe('the dashboard', { timeout: 240_000 }, () => {
     link = await cluster.link();
     const server = `https://127.0.0.1:${link.port}`;
     const args = ['--kubeconfig', cluster.kubeconfig, '--server', server, '-n', namespace];
-    dashboard = await startDashboard(program, args);
+    dashboard = await startDashboard(path.join(await shippedCommands(), 'kubectl-edgeset'), args);
     ({ origin, entry } = dashboard);
   });
   after(async () => {

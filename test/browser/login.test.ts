@@ -9,17 +9,17 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, describe, it } from 'node:test';
 import axe from 'axe-core';
+import { DASHBOARD_FLAGS } from '../../bin/flags.ts';
 import { customResourceDefinitions } from '../../src/kube/index.ts';
 import { daemonRolloutCrd } from '../../src/rollout/index.ts';
 import { kubectl, kubectlApply } from '../cluster/index.ts';
+import { shippedProgram } from '../cluster/shipped.ts';
 import type { Cluster } from '../conformance/index.ts';
 import { until } from '../conformance/kit/until.ts';
 import { startEmbeddedCluster } from '../sim/cluster.ts';
 import { createTestAuthority } from '../support/index.ts';
 import { violations } from './checks.ts';
 import { pages } from './visit.ts';
-
-const program = path.join(import.meta.dirname, '../../bin/edgeset.ts');
 
 /** Serves the dashboard until the returned `stop`, which resolves with the exit code. */
 const serve = async (kubeconfig: string, folder: string) => {
@@ -29,7 +29,8 @@ const serve = async (kubeconfig: string, folder: string) => {
   writeFileSync(files.key, key, { mode: 0o600 });
   const tls = [`--tls-cert-file=${files.cert}`, `--tls-private-key-file=${files.key}`];
   const args = [
-    program,
+    ...DASHBOARD_FLAGS,
+    await shippedProgram('dashboard'),
     'dashboard',
     '--listen=127.0.0.1:0',
     '--metrics-bind-address=127.0.0.1:0',

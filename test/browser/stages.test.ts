@@ -8,6 +8,7 @@ import { rolloutApprovals, rolloutPlans } from '../../src/controller/index.ts';
 import { customResourceDefinitions } from '../../src/kube/index.ts';
 import { daemonRolloutCrd, planCrds, type RolloutPlanObject } from '../../src/rollout/index.ts';
 import { kubectlApply } from '../cluster/index.ts';
+import { shippedCommands } from '../cluster/shipped.ts';
 import type { Cluster, Manager } from '../conformance/index.ts';
 import { until } from '../conformance/kit/until.ts';
 import { startEmbeddedCluster } from '../sim/cluster.ts';
@@ -15,7 +16,6 @@ import { violations } from './checks.ts';
 import { type StartedDashboard, startDashboard } from './start-dashboard.ts';
 import { pages } from './visit.ts';
 
-const program = path.join(import.meta.dirname, '../../bin/kubectl-edgeset.ts');
 /** Written with EDGESET_WRITE_PICTURES=1. */
 const PICTURE = path.join(import.meta.dirname, '../../docs/images/stages.png');
 const RINGS = { lab: ['lab-1'], canary: ['canary-1', 'canary-2'] } as const;
@@ -73,7 +73,12 @@ describe('the stages on the dashboard', { timeout: 240_000 }, () => {
     manager = await cluster.startManager({ namespace, args: ['--leader-elect=false', '--controllers=native'] });
     await kubectlApply(cluster.kubeconfig, daemonSet(namespace, 'web', 'web:v1', planned));
     await kubectlApply(cluster.kubeconfig, daemonSet(namespace, 'plain', 'plain:v1'));
-    dashboard = await startDashboard(program, ['--kubeconfig', cluster.kubeconfig, '-n', namespace]);
+    dashboard = await startDashboard(path.join(await shippedCommands(), 'kubectl-edgeset'), [
+      '--kubeconfig',
+      cluster.kubeconfig,
+      '-n',
+      namespace,
+    ]);
   });
   after(async () => {
     await dashboard.stop();

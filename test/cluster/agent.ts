@@ -2,11 +2,13 @@ import { execFile } from 'node:child_process';
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { AGENT_FLAGS } from '../../bin/flags.ts';
 import type { Agent, AgentOptions } from '../conformance/index.ts';
 import { eventually } from '../support/index.ts';
 import { ApiError, orMissing } from './api.ts';
 import { type ControlPlane, kubeconfigText } from './controlplane.ts';
 import { type Program, untilReady } from './processes.ts';
+import { shippedProgram } from './shipped.ts';
 
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '..', '..');
@@ -136,7 +138,7 @@ const addressesOf = async (agent: Program): Promise<Pick<Agent, 'url' | 'port' |
 };
 
 /**
- * Starts `bin/edgeset.ts agent` as a process of the control plane. `accountNamespace`: where its service account is, if it was
+ * Starts the agent as it is shipped, as a process of the control plane. `accountNamespace`: where its service account is, if it was
  * moved.
  */
 export const startAgent = async (
@@ -155,13 +157,14 @@ export const startAgent = async (
   const kubeconfig = join(dir, 'kubeconfig');
   await writeFile(kubeconfig, kubeconfigText({ ...place.access, server, token }), { mode: 0o600 });
   const uid = process.getuid?.() ?? 0;
+  const program = await shippedProgram('agent');
   const child = await place.processes.start({
     name: dir.slice(place.dir.length + 1),
     file: process.execPath,
     args: [
       // As the image starts it.
-      '--max-semi-space-size=1',
-      join(root, 'bin', 'edgeset.ts'),
+      ...AGENT_FLAGS,
+      program,
       'agent',
       `--kubeconfig=${kubeconfig}`,
       `--node-name=${node}`,
@@ -173,6 +176,7 @@ export const startAgent = async (
       ...(namespace === undefined ? [] : [`--namespaces=${namespace}`]),
       ...args,
     ],
+    env: { ...process.env, MALLOC_ARENA_MAX: '1' },
   });
   const addresses = await addressesOf(child);
   return {

@@ -12,6 +12,7 @@ import { type ControlPlane, type ControlPlaneOptions, type ProgramName, startCon
 import { startManager } from './manager.ts';
 import { installNodeSimulation } from './node-simulation.ts';
 import { createNodes } from './nodes.ts';
+import { shippedPlugin } from './shipped.ts';
 
 /** The real control plane as a `Cluster`, and its programs for tests that need them by name. */
 export type RealCluster = Cluster & { readonly plane: ControlPlane };
@@ -44,6 +45,7 @@ export const startCluster = async (options: ControlPlaneOptions = {}): Promise<R
   return {
     plane,
     kubeconfig,
+    plugin: shippedPlugin,
     client,
     audit: followAudit(plane.auditLog),
     async createNamespace(prefix) {

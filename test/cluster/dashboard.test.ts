@@ -6,10 +6,12 @@ import { request } from 'node:https';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
+import { DASHBOARD_FLAGS } from '../../bin/flags.ts';
 import { createTestAuthority, eventually } from '../support/index.ts';
 import { kubeconfigText } from './controlplane.ts';
 import { kubectl, kubectlApply, mintToken, type RealCluster, startCluster } from './index.ts';
 import type { Program } from './processes.ts';
+import { shippedProgram } from './shipped.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const DASHBOARD = 'system:serviceaccount:edgeset-system:edgeset-dashboard';
@@ -140,7 +142,8 @@ const start = async (): Promise<Program> => {
     name: 'dashboard',
     file: process.execPath,
     args: [
-      join(root, 'bin', 'edgeset.ts'),
+      ...DASHBOARD_FLAGS,
+      await shippedProgram('dashboard'),
       'dashboard',
       `--kubeconfig=${file('dashboard.kubeconfig', kubeconfigText({ ...plane.access, token }))}`,
       '--listen=127.0.0.1:0',

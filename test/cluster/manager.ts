@@ -2,11 +2,11 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { MANAGER_FLAGS } from '../../bin/flags.ts';
-import { buildManager } from '../../scripts/bundle.ts';
 import type { Manager, ManagerOptions } from '../conformance/index.ts';
 import type { Api, Json } from './api.ts';
 import { installCrd } from './controlplane/crd.ts';
 import { type ControlPlane, freePort, kubeconfigText } from './controlplane.ts';
+import { shippedProgram } from './shipped.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 
@@ -132,20 +132,6 @@ let started = 0;
 /** What a manager needs of the control plane that it works on. */
 export type ManagerPlace = Pick<ControlPlane, 'api' | 'access' | 'dir' | 'processes'>;
 
-/** The bundle of each control plane, by its folder. */
-const bundles = new Map<string, Promise<string>>();
-
-/** As it is shipped, which also starts three times as fast as the sources. A suite builds it once (scripts/test.ts). */
-const managerFor = async ({ dir }: ManagerPlace): Promise<string> => {
-  const { EDGESET_MANAGER_BUNDLE: ofSuite } = process.env;
-  if (ofSuite) return ofSuite;
-  const known = bundles.get(dir);
-  if (known) return known;
-  const built = buildManager(join(dir, 'manager-bundle')).then(({ file }) => file);
-  bundles.set(dir, built);
-  return built;
-};
-
 /** Starts the manager as a process of the control plane, with the rights of `deploy/`. */
 export const startManager = async (plane: ManagerPlace, options: ManagerOptions): Promise<Manager> => {
   await installRights(plane.api, options.namespace);
@@ -155,7 +141,7 @@ export const startManager = async (plane: ManagerPlace, options: ManagerOptions)
 /** Starts it with the rights that its ServiceAccount in `namespace` has. */
 export const runManager = async (plane: ManagerPlace, options: ManagerOptions): Promise<Manager> => {
   const { namespace, link, clockAheadMs = 0, unreadable = false, args = [] } = options;
-  const file = await managerFor(plane);
+  const file = await shippedProgram('manager');
   const token = await mintToken(plane.api, namespace, 'edgeset-manager');
   const credential = credentialOf(token);
   const server = link === undefined ? plane.access.server : `https://127.0.0.1:${link.port}`;

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { run as edgeset } from '../../src/cli/testing/index.ts';
 import { type DaemonRolloutStatus, daemonRolloutCrd, planCrds } from '../../src/rollout/index.ts';
 import { decision, describePlans, rolloutApprovals } from '../conformance/plans/index.ts';
 import { eventually } from '../support/index.ts';
@@ -219,7 +218,7 @@ describe('rollout plans and approvals, on a real API server', { timeout: 300_000
       const own = join(plane.dir, 'release.kubeconfig');
       await writeFile(own, (await readFile(kubeconfig, 'utf8')).replace(/"token":"[^"]*"/, `"token":"${token}"`));
       const decide = async (command: string): Promise<string> => {
-        const { code, stdout, stderr } = await edgeset([command, 'ds/web', '--kubeconfig', own], {}, 'kubectl edgeset');
+        const { code, stdout, stderr } = await cluster.plugin.run([command, 'ds/web', '--kubeconfig', own]);
         assert.equal(code, 0, stderr);
         return stdout;
       };

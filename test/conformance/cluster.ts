@@ -116,6 +116,21 @@ export interface Agent {
   stop(): Promise<void>;
 }
 
+/** What a command line said. */
+export interface Ran {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+/** `kubectl edgeset`: as it is shipped on a real control plane, from the sources on the embedded cluster. */
+export interface Plugin {
+  /** To be put first on the PATH, for kubectl. */
+  folder(): Promise<string>;
+  /** Runs a command line to its end, without a terminal and with no environment of a user. */
+  run(args: readonly string[]): Promise<Ran>;
+}
+
 /** The cluster's history, as its API server recorded it. */
 export interface Audit {
   /** All records so far, oldest first. */
@@ -129,6 +144,7 @@ export interface Audit {
 export interface Cluster {
   /** Path of a kubeconfig of cluster-admin, for kubectl and clients. */
   readonly kubeconfig: string;
+  readonly plugin: Plugin;
   /** Of cluster-admin, without a rate limit. */
   readonly client: KubeClient;
   readonly audit: Audit;

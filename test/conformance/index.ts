@@ -11,5 +11,7 @@ export type {
   NodeBehaviour,
   NodeSpec,
   Pausable,
+  Plugin,
+  Ran,
 } from './cluster.ts';
 export { type Link, openLink } from './link.ts';

@@ -2,6 +2,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chart, createHelm, release } from '../cluster/helm/helm.ts';
 import { runClient } from '../cluster/index.ts';
+import { shippedCommands } from '../cluster/shipped.ts';
 import { readArchive } from './archive.ts';
 import type { NodeCluster } from './cluster.ts';
 
@@ -10,7 +11,6 @@ const TAG = 'test';
 export const NEXT_TAG = 'next';
 /** Where the chart puts the manager. */
 export const { namespace } = release;
-const bin = join(import.meta.dirname, '..', '..', 'bin');
 
 /** The product as an operator installs it: images in a registry, the chart, the kubectl plugin. */
 export const installProduct = async ({ registry, kubeconfig }: NodeCluster, values: readonly string[]) => {
@@ -29,7 +29,8 @@ export const installProduct = async ({ registry, kubeconfig }: NodeCluster, valu
     /** Upgrades the release to other values. */
     upgrade: (...changed: string[]) => helm('upgrade', release.name, chart, ...where, ...set([...values, ...changed])),
     /** `kubectl edgeset ARGS` */
-    plugin: (...args: string[]) => runClient(process.execPath, kubeconfig, [join(bin, 'kubectl-edgeset.ts'), ...args]),
+    plugin: async (...args: string[]) =>
+      runClient(process.execPath, kubeconfig, [join(await shippedCommands(), 'kubectl-edgeset'), ...args]),
   };
 };
 export type Product = Awaited<ReturnType<typeof installProduct>>;

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { run as edgeset } from '../../src/cli/testing/index.ts';
 import { createClient, loadClusterConfig, nodes } from '../../src/kube/index.ts';
 import { createLogger, systemClock } from '../../src/runtime/index.ts';
 import { createEmbeddedCluster, type HttpsServer, startHttpsServer } from '../../src/sim/index.ts';
@@ -67,6 +68,11 @@ export const startEmbeddedCluster = async ({
   return {
     api,
     kubeconfig,
+    // In this process: a start takes as long as most of what it is asked to do.
+    plugin: {
+      folder: () => Promise.resolve(join(import.meta.dirname, '..', '..', 'bin')),
+      run: (args) => edgeset(args, {}, 'kubectl edgeset'),
+    },
     client,
     audit,
     async createNamespace(prefix) {

@@ -4,12 +4,11 @@ import path from 'node:path';
 import { type Case, section } from '../kit/index.ts';
 import { edgeset, succeeds } from './run.ts';
 
-const plugin = path.join(import.meta.dirname, '..', '..', '..', 'bin', 'kubectl-edgeset.ts');
-
 /** Runs `get -w` as a process of its own: Ctrl-C in this one would interrupt the cases beside it, too. */
-const follow = (c: Case, name: string) => {
-  const args = [plugin, 'get', name, '-w', '--kubeconfig', c.cluster.kubeconfig, '-n', c.namespace];
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+const follow = async (c: Case, name: string) => {
+  const program = path.join(await c.cluster.plugin.folder(), 'kubectl-edgeset');
+  const args = ['get', name, '-w', '--kubeconfig', c.cluster.kubeconfig, '-n', c.namespace];
+  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   let text = '';
   child.stdout.setEncoding('utf8').on('data', (more: string) => (text += more));
   const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
@@ -37,7 +36,7 @@ const listed = async (c: Case, name: string): Promise<string[]> =>
     .map((line) => line.split(/ +/).join(' '));
 
 /** Resolves once the lines that were followed end with what is listed now. */
-const untilSame = (c: Case, name: string, followed: ReturnType<typeof follow>): Promise<unknown> =>
+const untilSame = (c: Case, name: string, followed: Awaited<ReturnType<typeof follow>>): Promise<unknown> =>
   c.until('get -w shows what get lists', async () => {
     const now = await listed(c, name);
     return now.join('\n') === [...followed.rows().values()].toSorted().join('\n');
@@ -49,7 +48,7 @@ export const following = section('get', (rule) => {
     async (c) => {
       const [away = ''] = c.nodes;
       await c.rolledOut();
-      const followed = follow(c, 'ds/app');
+      const followed = await follow(c, 'ds/app');
       try {
         await untilSame(c, 'app', followed);
         await c.cluster.offline([away]);
@@ -82,7 +81,7 @@ export const followingAdvanced = section(
       '-w follows updates in place and a partition',
       async (c) => {
         await c.rolledOut({ rollingUpdate: { rollingUpdateType: 'InPlaceIfPossible', partition: 1 } });
-        const followed = follow(c, 'ads/app');
+        const followed = await follow(c, 'ads/app');
         try {
           await untilSame(c, 'ads/app', followed);
           await c.setImage('app:v2');

@@ -6,11 +6,10 @@ import { type Case, section } from '../kit/index.ts';
 import { edgeset } from './run.ts';
 
 const run = promisify(execFile);
-const bin = join(import.meta.dirname, '..', '..', '..', 'bin');
 
-const environmentOf = (c: Case): NodeJS.ProcessEnv => ({
+const environmentOf = async (c: Case): Promise<NodeJS.ProcessEnv> => ({
   ...process.env,
-  PATH: `${bin}${delimiter}${process.env.PATH}`,
+  PATH: `${await c.cluster.plugin.folder()}${delimiter}${process.env.PATH}`,
   KUBECONFIG: c.cluster.kubeconfig,
 });
 
@@ -20,7 +19,7 @@ const completes = async (c: Case, words: readonly string[], expected: readonly s
   let last: string[] = [];
   await c
     .until(`"${words.join(' ')}" is completed`, async () => {
-      const { stdout } = await run('kubectl', ['__complete', 'edgeset', ...words], { env: environmentOf(c) });
+      const { stdout } = await run('kubectl', ['__complete', 'edgeset', ...words], { env: await environmentOf(c) });
       last = stdout.trim().split('\n').toSorted();
       return isDeepStrictEqual(last, wanted);
     })
@@ -32,7 +31,7 @@ export const kubectl = section('kubectl plugin', (rule) => {
     'kubectl finds it, and completes its commands and the names in the cluster',
     async (c) => {
       await c.rolledOut();
-      const env = environmentOf(c);
+      const env = await environmentOf(c);
       const { stdout } = await run('kubectl', ['edgeset', 'status', '-n', c.namespace], { env });
       assert.match(stdout, /^NAME +STATUS +TARGET .*\napp +Complete +\w+ +1\/1 /);
       await completes(c, ['explain', '-n', c.namespace, ''], ['app']);
@@ -49,7 +48,7 @@ export const kubectl = section('kubectl plugin', (rule) => {
       await c.rolledOut({ podLabels, spec: { selector: { matchLabels: { app: 'app', ...podLabels } } } });
       const native = { name: 'app', podLabels: { kind: 'native' }, podSpec: { nodeSelector: { no: 'node' } } };
       for (const shape of [native, { name: 'other' }]) await c.create(shape, 'native');
-      const env = environmentOf(c);
+      const env = await environmentOf(c);
       const where = ['-n', c.namespace];
       await completes(c, ['explain', ...where, ''], ['ads/app', 'ds/app', 'other']);
       await completes(c, ['explain', ...where, 'ads/'], ['ads/app']);
@@ -71,7 +70,7 @@ export const kubectl = section('kubectl plugin', (rule) => {
     async (c) => {
       const hostile = 'good\u001B[2J\u009B1A\r\n9  fake  0s  9  present  app:fake';
       await c.rolledOut({ annotations: { 'kubernetes.io/change-cause': hostile } });
-      const env = environmentOf(c);
+      const env = await environmentOf(c);
       const said = async (...words: string[]): Promise<string> =>
         (await run('kubectl', ['edgeset', ...words], { env })).stdout;
       const table = await said('-n', c.namespace, 'history', 'app');
@@ -91,8 +90,9 @@ export const kubectl = section('kubectl plugin', (rule) => {
 
   rule('status -w appends each change without a terminal, and ends on SIGINT', async (c) => {
     await c.rolledOut({ podAnnotations: { 'sim.edgeset.io/start-ms': '1500' } });
-    const child = spawn(process.execPath, [join(bin, 'kubectl-edgeset.ts'), 'status', '-w', '-n', c.namespace], {
-      env: environmentOf(c),
+    const program = join(await c.cluster.plugin.folder(), 'kubectl-edgeset');
+    const child = spawn(program, ['status', '-w', '-n', c.namespace], {
+      env: await environmentOf(c),
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     try {

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { type Ran, run } from '../../../src/cli/testing/index.ts';
+import type { Ran } from '../index.ts';
 import type { Case } from '../kit/index.ts';
 
-/** Runs `kubectl edgeset ...` in this process, in the case's namespace, as the administrator of its cluster. */
+/** Runs `kubectl edgeset ...` in the case's namespace, as the administrator of its cluster. */
 export const edgeset = (c: Case, ...args: string[]): Promise<Ran> => {
   const [command = '', ...rest] = args;
   const where = rest.includes('--kubeconfig') ? [] : ['--kubeconfig', c.cluster.kubeconfig];
-  return run([command, ...where, '-n', c.namespace, ...rest], {}, 'kubectl edgeset');
+  return c.cluster.plugin.run([command, ...where, '-n', c.namespace, ...rest]);
 };
 
 /** Checks that the command succeeded. Returns stdout and stderr. */
