@@ -2,6 +2,7 @@ import { errorRules } from '../errors/index.ts';
 import { windowRules } from '../windows/index.ts';
 import { breaker } from './breaker.ts';
 import { budget } from './budget.ts';
+import { checks } from './checks.ts';
 import { controls } from './controls.ts';
 import { cost } from './cost.ts';
 import { crash } from './crash.ts';
@@ -34,6 +35,7 @@ export const nativeRules = [
   ...windowRules('native'),
   ...errorRules('native'),
   ...judgedPlans,
+  ...checks,
   ...updates,
   ...breaker,
   ...rollback,
