@@ -71,7 +71,8 @@ export const assertInvariants = (checkedRun: CheckedRun): void => {
   const all = records.filter((record) =>
     record.resource === 'nodes' || record.resource === 'nodes/status'
       ? nodes.has(record.name)
-      : record.namespace === namespace,
+      : // A plan of the cluster is in no namespace.
+        record.namespace === namespace || record.resource === 'clusterrolloutplans',
   );
   // Image pulls are checked separately; for the other checks another user makes them.
   const ours = all.map((record) => (isPullCall(record) ? { ...record, user: `${record.user} (pulls)` } : record));
