@@ -4,17 +4,20 @@ const API = '/apis/admissionregistration.k8s.io/v1';
 
 export interface PodRefusal {
   operation: 'CREATE' | 'UPDATE' | 'DELETE';
-  /** Default: the pod itself. */
+  /** Default: pods. */
+  of?: { group: string; version: string; resource: string };
+  /** Default: the object itself. */
   subresource?: 'status' | 'resize';
-  /** CEL: what must hold for a pod of the case's namespace to pass. */
+  /** CEL: what must hold for an object of the case's namespace to pass. */
   expression: string;
   message: string;
 }
 
-/** Makes the API server refuse operations on pods of the case, a moment later. Resolves with a function that permits them again. */
+/** Makes the API server refuse operations on pods of the case, or on other objects, a moment later. Resolves with a function that permits them again. */
 export const refusePods = async (c: Case, refusal: PodRefusal): Promise<() => Promise<void>> => {
   const { operation, subresource, expression, message } = refusal;
-  const resources = [subresource === undefined ? 'pods' : `pods/${subresource}`];
+  const { group, version, resource } = refusal.of ?? { group: '', version: 'v1', resource: 'pods' };
+  const resources = [subresource === undefined ? resource : `${resource}/${subresource}`];
   const name = `refuse-${operation.toLowerCase()}-${c.namespace}`;
   await c.api.create(`${API}/validatingadmissionpolicies`, {
     metadata: { name },
@@ -22,7 +25,7 @@ export const refusePods = async (c: Case, refusal: PodRefusal): Promise<() => Pr
       failurePolicy: 'Fail',
       matchConstraints: {
         namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': c.namespace } },
-        resourceRules: [{ apiGroups: [''], apiVersions: ['v1'], operations: [operation], resources }],
+        resourceRules: [{ apiGroups: [group], apiVersions: [version], operations: [operation], resources }],
       },
       validations: [{ expression, message }],
     },

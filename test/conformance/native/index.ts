@@ -11,6 +11,8 @@ import { events } from './events.ts';
 import { faults } from './faults.ts';
 import { history } from './history.ts';
 import { judgedPlans } from './judged-plans.ts';
+import { limits } from './limits.ts';
+import { metrics } from './metrics.ts';
 import { offline } from './offline.ts';
 import { optingIn } from './opting-in.ts';
 import { order } from './order.ts';
@@ -22,6 +24,7 @@ import { status } from './status.ts';
 import { target } from './target.ts';
 import { updates } from './updates.ts';
 import { walkthrough } from './walkthrough.ts';
+import { warnings } from './warnings.ts';
 
 /** Every rule of the specification of native DaemonSets, without what agents do. */
 export const nativeRules = [
@@ -36,6 +39,7 @@ export const nativeRules = [
   ...errorRules('native'),
   ...judgedPlans,
   ...checks,
+  ...limits,
   ...updates,
   ...breaker,
   ...rollback,
@@ -43,6 +47,8 @@ export const nativeRules = [
   ...controls,
   ...status,
   ...events,
+  ...warnings,
+  ...metrics,
   ...cost,
   ...crash,
   ...faults,

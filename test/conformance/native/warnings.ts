@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { refusePods, section, strategyKey } from '../kit/index.ts';
+
+/** Longer than a request may be. */
+export const longSelector = {
+  matchLabels: { app: 'app' },
+  matchExpressions: [
+    {
+      key: 'shop',
+      operator: 'NotIn',
+      values: Array.from({ length: 700 }, (_, index) => `${'x'.repeat(50)}-${index}`),
+    },
+  ],
+};
+
+export const warnings = section('Warnings', (rule) => {
+  rule(
+    'a rollback that the API server refuses is reported, and carried out once it is permitted',
+    async (c) => {
+      await c.rolledOut({ annotations: { 'edgeset.io/on-failure': 'rollback', 'edgeset.io/failure-threshold': '1' } });
+      const permit = await refusePods(c, {
+        operation: 'UPDATE',
+        of: { group: 'apps', version: 'v1', resource: 'daemonsets' },
+        expression: "!('edgeset.io/rolled-back-from' in object.metadata.?annotations.orValue({}))",
+        message: 'no rollbacks on Fridays',
+      });
+      await c.setImage('app:v2--crash-loop');
+      const event = await c.untilEvent('RollbackFailed');
+      assert.equal(event.type, 'Warning');
+      assert.match(event.note ?? '', /no rollbacks on Fridays/);
+      await c.untilCondition('Halted');
+      await permit();
+      await c.untilRunning('app:v1');
+      await c.untilEvent('RolledBack');
+    },
+    { nodes: 1, refusals: true, expected: /no rollbacks on Fridays/ },
+  );
+
+  rule(
+    'a DaemonRollout of somebody else is in the way until it is removed',
+    async (c) => {
+      // The garbage collector removes one whose owner is gone, so the owner is there.
+      const { metadata } = await c.create({ name: 'other', annotations: { [strategyKey]: null } });
+      const path = `/apis/edgeset.io/v1alpha1/namespaces/${c.namespace}/daemonrollouts`;
+      await c.api.create(path, {
+        apiVersion: 'edgeset.io/v1alpha1',
+        kind: 'DaemonRollout',
+        metadata: {
+          name: 'app',
+          ownerReferences: [
+            { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'other', uid: metadata?.uid, controller: true },
+          ],
+        },
+      });
+      await c.create();
+      await c.untilRunning('app:v1');
+      await c.setImage('app:v2');
+      const event = await c.untilEvent('RolloutObjectInTheWay', 150_000);
+      assert.equal(event.type, 'Warning');
+      assert.match(event.note ?? '', /kubectl delete daemonrollout app\./);
+      assert.deepEqual(await c.updates(), []);
+      await c.api.remove(`${path}/app`);
+      await c.untilRunning('app:v2');
+    },
+    { nodes: 1, refusals: true, expected: /./ },
+  );
+
+  rule(
+    'a selector that is too long for a request is reported, and nothing is updated',
+    async (c) => {
+      const { metadata, spec } = {
+        metadata: { name: 'app', annotations: { 'apps.openyurt.io/update-strategy': 'auto' } },
+        spec: {
+          selector: longSelector,
+          updateStrategy: { type: 'OnDelete' },
+          template: {
+            metadata: { labels: { app: 'app' } },
+            spec: { nodeSelector: { case: c.namespace }, containers: [{ name: 'app', image: 'app:v1' }] },
+          },
+        },
+      };
+      await c.api.create(`/apis/apps/v1/namespaces/${c.namespace}/daemonsets`, {
+        apiVersion: 'apps/v1',
+        kind: 'DaemonSet',
+        metadata,
+        spec,
+      });
+      await c.untilRunning('app:v1');
+      const event = await c.untilEvent('InvalidPolicy');
+      assert.match(event.note ?? '', /selector.*32/);
+      await c.setImage('app:v2');
+      await c.untilCondition('Stalled');
+      await c.expectNoUpdatesFor(1);
+    },
+    { nodes: 1 },
+  );
+});
