@@ -1,7 +1,9 @@
 import type { Rule } from '../kit/index.ts';
 import { advancedOnes } from './advanced.ts';
 import { advancedUndoing } from './advanced-undo.ts';
+import { connecting } from './connection.ts';
 import { control } from './control.ts';
+import { deciding } from './decisions.ts';
 import { explaining } from './explain.ts';
 import { following, followingAdvanced } from './get.ts';
 import { kubectl, rights } from './kubectl.ts';
@@ -15,6 +17,8 @@ export const pluginRules: readonly Rule[] = [
   ...control,
   ...undoing,
   ...kubectl,
+  ...connecting,
+  ...deciding,
   ...advancedOnes,
   ...advancedUndoing,
 ];
