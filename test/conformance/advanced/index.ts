@@ -18,6 +18,7 @@ import { served } from './served.ts';
 import { stages } from './stages.ts';
 import { status } from './status.ts';
 import { surge } from './surge.ts';
+import { warnings } from './warnings.ts';
 
 export { describeAdvancedApi } from './api.ts';
 export { describeInPlace } from './in-place.ts';
@@ -44,6 +45,7 @@ export const advancedRules = [
   ...history,
   ...recorded,
   ...status,
+  ...warnings,
   ...ownership,
   ...applying,
   ...crash,

@@ -9,6 +9,7 @@ import { crash } from './crash.ts';
 import { eligibility } from './eligibility.ts';
 import { events } from './events.ts';
 import { faults } from './faults.ts';
+import { flags } from './flags.ts';
 import { history } from './history.ts';
 import { judgedPlans } from './judged-plans.ts';
 import { limits } from './limits.ts';
@@ -49,6 +50,7 @@ export const nativeRules = [
   ...events,
   ...warnings,
   ...metrics,
+  ...flags,
   ...cost,
   ...crash,
   ...faults,

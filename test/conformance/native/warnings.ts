@@ -4,13 +4,12 @@ import { refusePods, section, strategyKey } from '../kit/index.ts';
 /** Longer than a request may be. */
 export const longSelector = {
   matchLabels: { app: 'app' },
-  matchExpressions: [
-    {
-      key: 'shop',
-      operator: 'NotIn',
-      values: Array.from({ length: 700 }, (_, index) => `${'x'.repeat(50)}-${index}`),
-    },
-  ],
+  // An Advanced DaemonSet may have 64 values in each.
+  matchExpressions: Array.from({ length: 12 }, (_, list) => ({
+    key: `shop-${list}`,
+    operator: 'NotIn' as const,
+    values: Array.from({ length: 64 }, (__, index) => `${'x'.repeat(50)}-${index}`),
+  })),
 };
 
 export const warnings = section('Warnings', (rule) => {
@@ -93,5 +92,38 @@ export const warnings = section('Warnings', (rule) => {
       await c.expectNoUpdatesFor(1);
     },
     { nodes: 1 },
+  );
+
+  rule(
+    'a slot whose fence the API server refuses stays reserved, and is reported',
+    async (c) => {
+      await c.rolledOut();
+      const permitDeletes = await refusePods(c, {
+        operation: 'DELETE',
+        expression: 'false',
+        message: 'no pod may go',
+      });
+      await c.setImage('app:v2');
+      await c.untilEvent('FailedDelete');
+      c.manager.kill('SIGKILL');
+      await c.manager.exit;
+      await c.annotate({ 'edgeset.io/paused': 'true' });
+      const permit = await refusePods(c, {
+        operation: 'UPDATE',
+        expression: "!('edgeset.io/fence' in object.metadata.?annotations.orValue({}))",
+        message: 'no annotations here',
+      });
+      await c.startManager();
+      const event = await c.untilEvent('FailedFence');
+      assert.equal(event.type, 'Warning');
+      assert.match(event.note ?? '', /no annotations here/);
+      assert.equal((await c.status()).reservations?.length, 1);
+      await permit();
+      await c.until('the slot is free', async () => (await c.status()).reservations?.length !== 1);
+      await permitDeletes();
+      await c.annotate({ 'edgeset.io/paused': null });
+      await c.untilRunning('app:v2');
+    },
+    { nodes: 1, refusals: true },
   );
 });

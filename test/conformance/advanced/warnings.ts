@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { refusePods, section } from '../kit/index.ts';
+import { longSelector } from '../native/warnings.ts';
+
+const conditionsOf = (types: readonly string[], found: readonly { type: string; reason?: string }[] = []) =>
+  found.filter(({ type }) => types.includes(type)).map(({ reason }) => reason);
+
+export const warnings = section(
+  'Warnings and spread',
+  (rule) => {
+    rule(
+      'a finalizer that the API server refuses is reported, and no pod of a hook goes before it is there',
+      async (c) => {
+        const permit = await refusePods(c, {
+          operation: 'UPDATE',
+          of: { group: 'apps.kruise.io', version: 'v1beta1', resource: 'daemonsets' },
+          expression: "!('edgeset.io/pre-delete' in object.metadata.?finalizers.orValue([]))",
+          message: 'no finalizers here',
+        });
+        await c.create({ spec: { lifecycle: { preDelete: { labelsHandler: { hold: 'yes' } } } } });
+        const event = await c.untilEvent('FailedFinalizer');
+        assert.equal(event.type, 'Warning');
+        assert.match(event.note ?? '', /no finalizers here/);
+        await permit();
+        await c.until('it has its finalizer', async () =>
+          (await c.advanced()).metadata.finalizers?.includes('edgeset.io/pre-delete'),
+        );
+        await c.untilRunning('app:v1');
+        assert.ok((await c.events('SuccessfulCreate')).length > 0);
+        await c.change({ spec: { lifecycle: null } });
+        await c.until('it is let go', async () => ((await c.advanced()).metadata.finalizers ?? []).length === 0);
+      },
+      { nodes: 1, refusals: true, expected: /no finalizers here/ },
+    );
+
+    rule(
+      'a selector that is too long for a request is reported, and matches no pod',
+      async (c) => {
+        await c.create({ spec: { selector: longSelector } });
+        const event = await c.untilEvent('SelectorTooLong');
+        assert.equal(event.type, 'Warning');
+        const { status } = await c.advanced();
+        assert.deepEqual(conditionsOf(['Ready', 'Stalled'], status?.conditions), [
+          'SelectorTooLong',
+          'SelectorTooLong',
+        ]);
+        assert.deepEqual(await c.pods(), []);
+      },
+      { nodes: 1 },
+    );
+
+    rule(
+      'a topology key spreads each wave over its values, and OnDelete is at rest with the node outdated',
+      async (c) => {
+        const zones = new Map<string, string>();
+        for (const zone of ['a', 'b', 'c']) {
+          const names = ['1', '2', '3'].map((index) => `${c.namespace}-${zone}${index}`);
+          await c.addNodes(names, { zone });
+          for (const name of names) zones.set(name, zone);
+        }
+        const all = [...zones.keys()];
+        await c.create({
+          annotations: { 'edgeset.io/topology-key': 'topology.kubernetes.io/zone' },
+          rollingUpdate: { maxUnavailable: 3 },
+          podAnnotations: { 'sim.edgeset.io/start-ms': '1500' },
+        });
+        await c.untilRunning('app:v1', all);
+        await c.untilCondition('Complete');
+        await c.setImage('app:v2');
+        await c.until('a wave', async () => (await c.updates()).length >= 3);
+        await c.until('there is more to do', async () => {
+          const { status } = await c.advanced();
+          return conditionsOf(['Ready', 'Reconciling'], status?.conditions).every((one) => one === 'Incomplete');
+        });
+        const wave = (await c.updatedNodes()).slice(0, 3).map((node) => zones.get(node) ?? '');
+        assert.deepEqual(wave.toSorted(), ['a', 'b', 'c']);
+        await c.untilRunning('app:v2', all);
+        await c.change({ spec: { updateStrategy: { type: 'OnDelete' } } });
+        await c.setImage('app:v3');
+        await c.until('it is for others to go on', async () => {
+          const { status } = await c.advanced();
+          return conditionsOf(['Ready', 'Reconciling'], status?.conditions).every((reason) => reason === 'OnDelete');
+        });
+      },
+      { nodes: [] },
+    );
+  },
+  { kind: 'advanced' },
+);

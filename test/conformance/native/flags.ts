@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import type { Lease } from 'kubernetes-types/coordination/v1.d.ts';
+import { conditionOf } from '../agent/owner.ts';
+import { budgetKey, section } from '../kit/index.ts';
+
+export const flags = section('Flags of the manager', (rule) => {
+  rule(
+    'a limit of requests, the name of the Lease, the controllers, and the level and form of the log',
+    async (c) => {
+      const manager = await c.startManager({
+        args: [
+          '--leader-election-id=another-lease',
+          '--controllers=native',
+          '--kube-api-qps=4',
+          '--kube-api-burst=1',
+          '--log-level=debug',
+        ],
+      });
+      await c.create({ annotations: { 'apps.openyurt.io/max-unavailable': '100%' } });
+      await c.untilRunning('app:v1');
+      await c.untilCondition('Complete');
+      const lease = await c.api.get<Lease>(
+        `/apis/coordination.k8s.io/v1/namespaces/${c.namespace}/leases/another-lease`,
+      );
+      assert.notEqual(lease.spec?.holderIdentity ?? '', '');
+      await c.setImage('app:v2');
+      await c.untilRunning('app:v2');
+      const deletes = (await c.updates()).map(({ receivedAt }) => receivedAt).toSorted((a, b) => a - b);
+      assert.equal(deletes.length, c.nodes.length);
+      const spread = (deletes.at(-1) ?? 0) - (deletes[0] ?? 0);
+      assert.ok(spread >= 1_200, `${deletes.length} deletes within ${spread} ms, at four requests a second`);
+      const lines = (await manager.log()).trim().split('\n');
+      assert.ok(
+        lines.every((line) => line.startsWith('{')),
+        'JSON',
+      );
+      assert.ok(lines.some((line) => line.includes('"level":"debug"')));
+      // Of the controllers that do not run, nothing is served.
+      await c.create({ name: 'other' }, 'advanced');
+      await c.expectNoUpdatesFor(1);
+      assert.deepEqual(await c.pods('other'), []);
+      const terse = await c.startManager({ args: ['--leader-elect=false', '--log-level=error', '--log-format=text'] });
+      await c.until('it serves', async () => (await fetch(`${terse.probes}/readyz`)).ok);
+      assert.equal(await terse.log(), '');
+    },
+    { nodes: 6, budget: 6, manager: 'none' },
+  );
+
+  rule(
+    'a flag or a context that is not there ends it, and is named',
+    async (c) => {
+      for (const [flag, code, says] of [
+        ['--context=nothing', 1, /contexts: .*nothing.* does not exist/],
+        ['--image-agents=one', 2, /--image-agents/],
+        ['--predownload=maybe', 2, /--predownload/],
+        ['--kube-api-qps=-1', 2, /--kube-api-qps/],
+      ] as const) {
+        const manager = await c.startManager({ args: ['--leader-elect=false', flag] });
+        assert.equal(await manager.exit, code, flag);
+        assert.match(await manager.log(), says);
+      }
+    },
+    { nodes: 1, manager: 'none', expected: /./ },
+  );
+
+  rule(
+    'pods of the account that --image-agents names are taken for agents that pull',
+    async (c) => {
+      const [node = '', other = ''] = c.nodes;
+      await c.api.create(`/api/v1/namespaces/${c.namespace}/serviceaccounts`, { metadata: { name: 'puller' } });
+      await c.startManager({ args: ['--leader-elect=false', `--image-agents=${c.namespace}/puller`] });
+      await c.api.create(`/api/v1/namespaces/${c.namespace}/pods`, {
+        metadata: { name: 'agent', labels: { 'edgeset.io/image-agent': 'true' } },
+        spec: {
+          nodeName: node,
+          serviceAccountName: 'puller',
+          tolerations: [{ operator: 'Exists' }],
+          containers: [{ name: 'agent', image: 'agent:v1' }],
+        },
+      });
+      await c.rolledOut({ annotations: { [budgetKey]: '100%' } });
+      await c.setImage('app:v2');
+      const asked = await c.until('the agent is asked to pull', async () =>
+        conditionOf((await c.podOn(node)).object, 'PodImageReady'),
+      );
+      assert.match(asked.reason ?? '', /PullingImage/);
+      await c.untilRunning('app:v2', [other]);
+      assert.equal((await c.podOn(node)).image, 'app:v1');
+    },
+    { nodes: 2, budget: 2, manager: 'none' },
+  );
+});
