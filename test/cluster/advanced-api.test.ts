@@ -5,6 +5,7 @@ import { defaultedTemplate } from '../../src/advanced/revisions/index.ts';
 import { controllerRevisions, customResourceDefinitions, pods } from '../../src/kube/index.ts';
 import { describeAdvancedApi, describeTemplates } from '../conformance/advanced/index.ts';
 import { describeReference, kruiseDefinition } from '../conformance/docs/index.ts';
+import type { Manager } from '../conformance/index.ts';
 import { eventually } from '../support/index.ts';
 import { kubectl, kubectlApply, type RealCluster, startCluster } from './index.ts';
 import { describeOpenKruiseRollouts } from './openkruise-rollouts/steps.ts';
@@ -109,6 +110,15 @@ describe('the API of Advanced DaemonSets, on a real API server', { timeout: 600_
       updateStrategy: { type: 'RollingUpdate', rollingUpdate: { rollingUpdateType: 'Surging', maxUnavailable: 1 } },
     };
     await api.post(path, { apiVersion: 'apps.kruise.io/v1alpha1', kind: 'DaemonSet', metadata: { name: 'old' }, spec });
+    // Its schema lets a selector match everything.
+    const matchesAll = { ...spec, selector: {} };
+    const all = {
+      apiVersion: 'apps.kruise.io/v1alpha1',
+      kind: 'DaemonSet',
+      metadata: { name: 'all' },
+      spec: matchesAll,
+    };
+    await api.post(path, all);
     const { namespace, running, touch } = await leaveBehind(cluster);
     const left = await running('app:v1');
 
@@ -130,6 +140,58 @@ describe('the API of Advanced DaemonSets, on a real API server', { timeout: 600_
     await touch('app:v2');
     assert.notDeepEqual(await running('app:v2'), left);
     await manager.stop();
+  });
+
+  it('a manager says that it may not read the Lease of OpenKruise, and that a selector matches everything', async () => {
+    const { kubeconfig } = cluster;
+    const { api } = cluster.plane;
+    const namespace = 'default';
+    const stalled = (name: string, reason: string): Promise<string> =>
+      kubectl(kubeconfig, [
+        'wait',
+        `--for=jsonpath={.status.conditions[?(@.type=="Stalled")].reason}=${reason}`,
+        `ads/${name}`,
+        '--timeout=60s',
+        '-n',
+        namespace,
+      ]);
+    const hasEvent = (name: string, reason: string): Promise<unknown> =>
+      eventually(
+        `there is an Event ${reason}`,
+        async () => {
+          const fields = `--field-selector=reason=${reason},involvedObject.name=${name}`;
+          return (await kubectl(kubeconfig, ['get', 'events', '-n', namespace, fields, '-o', 'name'])) !== '';
+        },
+        { everyMs: 200 },
+      );
+    // A manager was started before, and so the roles are there.
+    const role = '/apis/rbac.authorization.k8s.io/v1/clusterroles/edgeset-manager-advanced';
+    const shipped = await api.get<{ rules: { resources: string[] }[] }>(role);
+    const rules = shipped.rules.filter(({ resources }) => !resources.includes('leases'));
+    assert.equal(rules.length, shipped.rules.length - 1);
+    await api.patch(role, { rules }, 'merge-patch');
+    let manager: Manager;
+    try {
+      manager = await cluster.startManager({ namespace, args: ['--leader-elect=false'] });
+      await stalled('old', 'LeaseForbidden');
+      await hasEvent('old', 'LeaseForbidden');
+      await stalled('all', 'SelectingAll');
+      await hasEvent('all', 'SelectingAll');
+    } finally {
+      await api.patch(role, { rules: shipped.rules }, 'merge-patch');
+    }
+    const reason = [
+      'get',
+      'ads',
+      'old',
+      '-n',
+      namespace,
+      '-o',
+      'jsonpath={.status.conditions[?(@.type=="Stalled")].reason}',
+    ];
+    await eventually('it may', async () => (await kubectl(kubeconfig, reason)) !== 'LeaseForbidden', { everyMs: 500 });
+    await manager.stop();
+    for (const name of ['all', 'old']) await kubectl(kubeconfig, ['delete', 'ads', name, '-n', namespace]);
   });
 
   describeAdvancedApi(() => ({ client: cluster.client, namespace: 'default' }));

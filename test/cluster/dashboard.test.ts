@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
+import { request as plainRequest } from 'node:http';
 import { request } from 'node:https';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -11,7 +12,7 @@ import { createTestAuthority, eventually } from '../support/index.ts';
 import { kubeconfigText } from './controlplane.ts';
 import { kubectl, kubectlApply, mintToken, type RealCluster, startCluster } from './index.ts';
 import type { Program } from './processes.ts';
-import { shippedProgram } from './shipped.ts';
+import { shippedCommands, shippedProgram } from './shipped.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const DASHBOARD = 'system:serviceaccount:edgeset-system:edgeset-dashboard';
@@ -154,6 +155,28 @@ const start = async (): Promise<Program> => {
   });
 };
 
+/** Runs the command line as it is shipped until it says where it serves, and resolves with what it said. */
+const serve = async (
+  name: string,
+  args: readonly string[],
+  isUp: RegExp,
+): Promise<{ program: Program; said: string }> => {
+  const program = await cluster.plane.processes.start({
+    name,
+    file: process.execPath,
+    args: [join(await shippedCommands(), 'edgeset'), 'dashboard', ...args],
+  });
+  const said = await eventually(
+    `${name} serves`,
+    async () => {
+      const log = await program.log();
+      return isUp.test(log) && log;
+    },
+    { everyMs: 50 },
+  );
+  return { program, said };
+};
+
 before(async () => {
   cluster = await startCluster();
   const crds = ['apply', '--server-side', '-f', join(root, 'deploy', 'crds')];
@@ -248,4 +271,63 @@ test('two users see their own namespaces, and act with their own rights', async 
   assert.doesNotMatch(await dashboard.log(), new RegExp(reader.slice(-40)), 'no token in the log');
   await dashboard.stop();
   assert.equal(await dashboard.exit, 0);
+});
+
+test('it is told where and what to serve, and to whom', async () => {
+  const token = await mintToken(cluster.plane.api, 'edgeset-system', 'edgeset-dashboard');
+  const kubeconfig = join(cluster.plane.dir, 'served.kubeconfig');
+  writeFileSync(kubeconfig, kubeconfigText({ ...cluster.plane.access, token }), { mode: 0o600 });
+  const inCluster = await serve(
+    'dashboard-in-cluster',
+    [
+      `--kubeconfig=${kubeconfig}`,
+      '--listen=127.0.0.1:0',
+      '--insecure-http',
+      `--namespaces=${shop}`,
+      '--allowed-host=fleet.example',
+      '--health-probe-bind-address=127.0.0.1:0',
+      '--metrics-bind-address=127.0.0.1:0',
+      '--log-level=debug',
+      '--log-format=json',
+    ],
+    /watching the rollouts/,
+  );
+  const { said } = inCluster;
+  assert.ok(
+    said
+      .trim()
+      .split('\n')
+      .every((line) => line.startsWith('{')),
+    said,
+  );
+  const [, servedAt = ''] = /"serving the dashboard","port":(\d+)/.exec(said) ?? [];
+  const [, probes = ''] = /"serving health probes","address":"([^"]+)"/.exec(said) ?? [];
+  const statusOf = (host: string): Promise<number> =>
+    new Promise((resolve, reject) => {
+      const sent = plainRequest({ host: '127.0.0.1', port: servedAt, path: '/', headers: { host } }, (response) => {
+        response.resume();
+        resolve(response.statusCode ?? 0);
+      });
+      sent.on('error', reject);
+      sent.end();
+    });
+  assert.equal(await statusOf('fleet.example'), 200);
+  assert.notEqual(await statusOf('elsewhere.example'), 200);
+  await eventually('it is ready', async () => (await fetch(`http://${probes}/readyz`)).ok);
+  // It watches its namespace alone.
+  const watched = (await cluster.audit.read()).filter(
+    ({ user, verb, resource, namespace }) =>
+      user === DASHBOARD && verb === 'watch' && resource === 'daemonrollouts' && namespace === shop,
+  );
+  assert.ok(watched.length > 0);
+  await inCluster.program.stop(30_000);
+
+  const own = await serve(
+    'dashboard-own',
+    [`--kubeconfig=${cluster.kubeconfig}`, '--no-browser', '--all-namespaces', '--port=0'],
+    /http:\/\/127\.0\.0\.1:\d+/,
+  );
+  const [address = ''] = /http:\/\/\S+/.exec(own.said) ?? [];
+  assert.equal((await fetch(address, { redirect: 'manual' })).status < 400, true);
+  await own.program.stop(30_000);
 });

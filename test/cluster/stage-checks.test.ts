@@ -175,6 +175,31 @@ describe('an analysis of Argo Rollouts', { skip }, () => {
     assert.equal(run?.spec.args?.find(({ name }) => name === 'ds')?.value, 'app/canary');
   });
 
+  it('runs a template of the cluster', async () => {
+    await cluster.plane.api.apply('/apis/argoproj.io/v1alpha1/clusteranalysistemplates/everywhere', {
+      apiVersion: 'argoproj.io/v1alpha1',
+      kind: 'ClusterAnalysisTemplate',
+      metadata: { name: 'everywhere' },
+      spec: {
+        args: [{ name: 'address', value: prometheus.url }],
+        metrics: [
+          {
+            name: 'errors',
+            successCondition: 'result[0] < 0.05',
+            provider: { prometheus: { address: '{{args.address}}', query: 'vector(0.01)' } },
+          },
+        ],
+      },
+    });
+    await setPlan('all', { analysis: { clusterTemplateName: 'everywhere' } });
+    await create('all');
+    await setImage('all', 'app:v2');
+    const isDone = (status: Status): boolean =>
+      isTrue('AllNodesUpdated')(status) && checkOf(status)?.state === 'Passing';
+    await until('the check passed and the rollout is complete', 'all', isDone);
+    await cluster.plane.api.delete(`/apis/apps/v1/namespaces/${shop}/daemonsets/all`);
+  });
+
   it('halts the rollout with a run that failed', async () => {
     await setTemplate('vector(0.5)');
     await setImage('app', 'app:v3');

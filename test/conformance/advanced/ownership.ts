@@ -102,6 +102,25 @@ export const ownership = section(
       },
       { forAll: true, manager: 'none', nodes: 2 },
     );
+
+    rule(
+      'a manager that is told not to look at the Lease serves its DaemonSets meanwhile',
+      async (c) => {
+        if (!(await c.api.find('/api/v1/namespaces/kruise-system')))
+          await c.api.create('/api/v1/namespaces', { metadata: { name: 'kruise-system' } });
+        await elect(c, 3600);
+        try {
+          await c.startManager({ args: ['--leader-elect=false', '--check-openkruise-lease=false'] });
+          await c.rolledOut();
+          await c.setImage('app:v2');
+          await c.untilRunning('app:v2');
+          assert.equal((await stalled(c))?.status, 'False');
+        } finally {
+          await c.api.remove(`${LEASES}/kruise-manager`);
+        }
+      },
+      { forAll: true, manager: 'none', nodes: 1 },
+    );
   },
   { kind: 'advanced' },
 );

@@ -84,6 +84,46 @@ export const warnings = section(
       },
       { nodes: [] },
     );
+
+    rule(
+      'on-failure restores the last template, and resume goes on with the halted one after all',
+      async (c) => {
+        const annotations = { 'edgeset.io/on-failure': 'rollback', 'edgeset.io/failure-threshold': '1' };
+        await c.rolledOut({ annotations });
+        await c.setImage('app:v2--crash-loop');
+        await c.untilEvent('RolledBack');
+        await c.untilRunning('app:v1');
+        await c.annotate({ 'edgeset.io/on-failure': null });
+        await c.setImage('app:v2--crash-loop');
+        await c.untilCondition('Halted');
+        const before = (await c.updates()).length;
+        await c.expectNoUpdatesFor(1);
+        await c.annotate({ 'edgeset.io/resume': (await c.status()).target?.hash ?? '' });
+        await c.untilUpdates(before + 1);
+      },
+      { nodes: 2 },
+    );
+
+    rule(
+      'a version that takes nodes offline has failed there once suspect-window-seconds are over',
+      async (c) => {
+        const [away = ''] = c.nodes;
+        await c.rolledOut({
+          annotations: { 'edgeset.io/suspect-window-seconds': '25', 'edgeset.io/failure-threshold': '1' },
+          rollingUpdate: { maxUnavailable: 1, partition: 1 },
+        });
+        await c.setImage('app:v2');
+        await c.until('one is updated', async () => (await c.running('app:v2')).length === 1);
+        const [updated = away] = await c.running('app:v2');
+        await c.cluster.offline([updated]);
+        await c.until('it is a suspect', async () => (await c.status()).breaker?.suspects === 1);
+        await c.change({ spec: { updateStrategy: { rollingUpdate: { partition: 0 } } } });
+        await c.untilCondition('Halted');
+        assert.equal((await c.condition('Halted'))?.reason, 'Failures');
+        assert.equal((await c.updates()).length, 1);
+      },
+      { nodes: 2 },
+    );
   },
   { kind: 'advanced' },
 );

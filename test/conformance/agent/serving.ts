@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { Event } from 'kubernetes-types/events/v1.d.ts';
 import { createTestAuthority } from '../../support/index.ts';
-import { type Case, refusePods, section } from '../kit/index.ts';
+import { type Case, createProbePod, refusePods, section, untilRefused } from '../kit/index.ts';
 import { announced, withOwner } from './owner.ts';
 
 const TOKEN = 'a-token-of-at-least-16-characters';
@@ -176,6 +176,8 @@ export const serving = section('What the agent serves', (rule) => {
             expression: 'false',
             message: 'no pod of this namespace may go',
           });
+          const probe = await createProbePod(c);
+          await untilRefused(c, 'no pod of this namespace may go', () => c.api.remove(`${probe}?dryRun=All`));
           await writeFile(parked, '');
           await owner.decide({ revision: next.target.revision, decision: 'approve', when: { type: 'safe' } });
           const [told] = await c.until('UpdateRefused', async () => {

@@ -39,3 +39,28 @@ export const refusePods = async (c: Case, refusal: PodRefusal): Promise<() => Pr
     await c.api.remove(`${API}/validatingadmissionpolicies/${name}`);
   };
 };
+
+/**
+ * Creates a pod that no DaemonSet has, for dry runs of what is to be refused: in the audit log, a dry run looks like the write itself.
+ * Resolves with the path of the pod.
+ */
+export const createProbePod = async (c: Case): Promise<string> => {
+  const pods = `/api/v1/namespaces/${c.namespace}/pods`;
+  await c.api.create(pods, {
+    metadata: { name: 'probe' },
+    spec: { nodeName: c.nodes[0], containers: [{ name: 'probe', image: 'probe' }] },
+  });
+  return `${pods}/probe`;
+};
+
+/** Resolves when the API server refuses the dry run with this message: a policy is in force a moment after it was created. */
+export const untilRefused = (c: Case, message: string, dryRun: () => Promise<unknown>): Promise<unknown> =>
+  c.until(`the policy "${message}" is in force`, () =>
+    dryRun().then(
+      () => false,
+      (error: unknown) => {
+        if (String(error).includes(message)) return true;
+        throw error;
+      },
+    ),
+  );

@@ -175,7 +175,7 @@ export const checks = section(
         const server = await startMetricsServer((_, response) => says(200, sample('0'))(response), tls);
         try {
           await c.startManager({ args: ['--leader-elect=false', `--allowed-check-addresses=${server.url}`] });
-          await letReadSecrets(c, ['token', 'password', 'authority']);
+          await letReadSecrets(c, ['token', 'password', 'authority', 'nothing']);
           await createSecret(c, 'token', { token: 'bearer-of-news\n' });
           await createSecret(c, 'password', { username: 'ada', password: 'löve' });
           await createSecret(c, 'authority', { 'ca.crt': authority.cert });

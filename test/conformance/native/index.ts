@@ -19,6 +19,7 @@ import { optingIn } from './opting-in.ts';
 import { order } from './order.ts';
 import { announcing } from './ota.ts';
 import { announcingFaults } from './ota-breaker.ts';
+import { reasons } from './reasons.ts';
 import { rollback } from './rollback.ts';
 import { stages } from './stages.ts';
 import { status } from './status.ts';
@@ -50,6 +51,7 @@ export const nativeRules = [
   ...events,
   ...warnings,
   ...metrics,
+  ...reasons,
   ...flags,
   ...cost,
   ...crash,

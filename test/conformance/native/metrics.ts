@@ -6,7 +6,7 @@ import { createPlan, FRESH_CRD, label, planKey, ring } from '../kit/plans.ts';
 const read = async (c: Case) => {
   const lines = (await (await fetch(`${c.manager.metrics}/metrics`)).text()).split('\n');
   return (name: string, ...labels: readonly string[]): number | undefined => {
-    const line = lines.find((one) => /^[^{ ]+/.exec(one)?.[0] === name && labels.every((label) => one.includes(label)));
+    const line = lines.find((one) => /^[^{ ]+/.exec(one)?.[0] === name && labels.every((word) => one.includes(word)));
     return line === undefined ? undefined : Number(line.slice(line.lastIndexOf(' ') + 1));
   };
 };

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { refusePods, section, strategyKey } from '../kit/index.ts';
+import { createProbePod, refusePods, section, strategyKey, untilRefused } from '../kit/index.ts';
 
 /** Longer than a request may be. */
 export const longSelector = {
@@ -103,16 +103,28 @@ export const warnings = section('Warnings', (rule) => {
         expression: 'false',
         message: 'no pod may go',
       });
+      const probe = await createProbePod(c);
+      await untilRefused(c, 'no pod may go', () => c.api.remove(`${probe}?dryRun=All`));
       await c.setImage('app:v2');
+      const reserved = async () => {
+        const { reservations = [] } = (await c.rollout())?.status ?? {};
+        return reservations.length > 0 && reservations;
+      };
+      const reservations = await c.until('a slot is reserved', reserved, 60_000, 20);
       await c.untilEvent('FailedDelete');
       c.manager.kill('SIGKILL');
       await c.manager.exit;
+      // As a manager leaves it that was killed before it knew the answer.
+      const rollout = `/apis/edgeset.io/v1alpha1/namespaces/${c.namespace}/daemonrollouts/app`;
+      await c.api.merge(`${rollout}/status`, { status: { reservations } });
       await c.annotate({ 'edgeset.io/paused': 'true' });
       const permit = await refusePods(c, {
         operation: 'UPDATE',
         expression: "!('edgeset.io/fence' in object.metadata.?annotations.orValue({}))",
         message: 'no annotations here',
       });
+      const fenced = { metadata: { annotations: { 'edgeset.io/fence': 'x' } } };
+      await untilRefused(c, 'no annotations here', () => c.api.merge(`${probe}?dryRun=All`, fenced));
       await c.startManager();
       const event = await c.untilEvent('FailedFence');
       assert.equal(event.type, 'Warning');
@@ -125,5 +137,29 @@ export const warnings = section('Warnings', (rule) => {
       await c.untilRunning('app:v2');
     },
     { nodes: 1, refusals: true },
+  );
+
+  rule(
+    'a request for images that the API server refuses is reported, and made once it is permitted',
+    async (c) => {
+      await c.rolledOut({ annotations: { 'edgeset.io/predownload': 'required' } });
+      const permit = await refusePods(c, {
+        operation: 'UPDATE',
+        subresource: 'status',
+        expression: "!object.status.?conditions.orValue([]).exists(c, c.type == 'PodImageReady')",
+        message: 'no requests here',
+      });
+      const probe = await createProbePod(c);
+      const asked = { status: { conditions: [{ type: 'PodImageReady', status: 'False' }] } };
+      await untilRefused(c, 'no requests here', () => c.api.merge(`${probe}/status?dryRun=All`, asked));
+      await c.setImage('app:v2');
+      const event = await c.untilEvent('FailedImageRequest');
+      assert.equal(event.type, 'Warning');
+      assert.match(event.note ?? '', /no requests here/);
+      assert.deepEqual(await c.updates(), []);
+      await permit();
+      await c.untilRunning('app:v2');
+    },
+    { nodes: 1, refusals: true, expected: /no requests here/ },
   );
 });

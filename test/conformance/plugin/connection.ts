@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { connect } from 'node:tls';
 import { parse, stringify } from 'yaml';
 import { type Case, section } from '../kit/index.ts';
 import { edgeset } from './run.ts';
@@ -40,6 +41,18 @@ const writeMisleading = async (c: Case, file: string): Promise<{ server: string;
   return { server, ca: Buffer.from(ca, 'base64').toString(), token };
 };
 
+/** A name in the certificate of a server. */
+const nameOf = (server: string): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(server);
+    const socket = connect({ host: hostname, port: Number(port), rejectUnauthorized: false }, () => {
+      const [, name = ''] = /DNS:([^,]+)/.exec(socket.getPeerCertificate().subjectaltname ?? '') ?? [];
+      socket.destroy();
+      resolve(name);
+    });
+    socket.on('error', reject);
+  });
+
 export const connecting = section('Connection', (rule) => {
   rule(
     'each flag replaces what the kubeconfig says of the cluster and of the user',
@@ -72,7 +85,7 @@ export const connecting = section('Connection', (rule) => {
         await works('--context=elsewhere', `--server=${server}`, where);
         await works('--user=right', `--server=${server}`, `--certificate-authority=${authority}`, where);
         await works('--user=right', `--server=${server}`, '--insecure-skip-tls-verify', where);
-        await works('--context=elsewhere', `--server=${server}`, '--tls-server-name=localhost', where);
+        await works('--context=elsewhere', `--server=${server}`, `--tls-server-name=${await nameOf(server)}`, where);
         await fails(
           /certificate|altnames|elsewhere/i,
           '--context=elsewhere',

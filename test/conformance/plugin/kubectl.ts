@@ -88,6 +88,19 @@ export const kubectl = section('kubectl plugin', (rule) => {
     { nodes: 1 },
   );
 
+  rule(
+    'the plugin prints the definitions, which the API server accepts',
+    async (c) => {
+      const { stdout } = await c.cluster.plugin.run(['crds', '--controllers', 'native']);
+      assert.match(stdout, /name: rolloutplans\.edgeset\.io/);
+      assert.doesNotMatch(stdout, /daemonsets\.apps\.kruise\.io/);
+      const all = await c.cluster.plugin.run(['crds']);
+      await c.kubectl(['apply', '--dry-run=server', '-f', '-'], all.stdout);
+      assert.match(all.stdout, /daemonsets\.apps\.kruise\.io/);
+    },
+    { nodes: 1, manager: 'none' },
+  );
+
   rule('status -w appends each change without a terminal, and ends on SIGINT', async (c) => {
     await c.rolledOut({ podAnnotations: { 'sim.edgeset.io/start-ms': '1500' } });
     const program = join(await c.cluster.plugin.folder(), 'kubectl-edgeset');
