@@ -80,7 +80,9 @@ const planFields = (): Area => {
           : `### \`${list}\``;
         const prefix = /^(windows|freezes)/.test(list) ? '' : `${list}.`;
         const rows = rowsOf(section(page('rollout-plan'), heading).split('### ')[0] ?? '');
-        return rows.filter((row) => /^[a-z][\w.[\]]*$/i.test(row)).map((row) => `${prefix}${row}`);
+        // `promote` has a table of its own.
+        const fields = rows.filter((row) => /^[a-z][\w.[\]]*$/i.test(row) && row !== 'promote');
+        return fields.map((row) => `${prefix}${row}`);
       },
     ),
     ...rowsOf(section(page('rollout-plan'), '## The approval')).map((row) => row.replace(/^spec\./, 'approval.')),

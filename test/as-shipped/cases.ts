@@ -44,6 +44,9 @@ const casesOf = (file: string): readonly Case[] => {
  */
 export type Proof = string | readonly [of: string, says: string];
 
+/** By row. */
+export type Proofs = Readonly<Record<string, Proof>>;
+
 const says = (text: string, words: readonly string[]): boolean => words.some((word) => text.includes(word));
 
 const judgePage = (file: string, words: readonly string[]): string | undefined => {

@@ -3,8 +3,7 @@ interface Schema {
   type?: string;
   description?: string;
   properties?: Readonly<Record<string, Schema>>;
-  items?: Schema | readonly unknown[] | unknown;
-  'x-kubernetes-preserve-unknown-fields'?: boolean;
+  items?: unknown;
 }
 
 /** The paths of all fields below a schema that have no fields of their own; `closed` are not entered. */

@@ -1,0 +1,65 @@
+import type { Proofs } from '../cases.ts';
+
+const NATIVE = 'conformance/native';
+const SUSPECTS = `${NATIVE}/breaker.ts: while suspects reach the threshold`;
+const KSTATUS = `${NATIVE}/status.ts: conditions follow kstatus`;
+
+/** Types and reasons, of DaemonRollouts and native DaemonSets. */
+export const conditions: Proofs = {
+  Complete: KSTATUS,
+  AllNodesUpdated: `${NATIVE}/offline.ts: they are skipped, reported separately`,
+  Ready: KSTATUS,
+  Reconciling: KSTATUS,
+  Stalled: KSTATUS,
+  Paused: `${NATIVE}/controls.ts: pausing stops the rollout midway`,
+  Halted: `${NATIVE}/rollback.ts: halt is the default`,
+  Failures: `${NATIVE}/limits.ts: its failureThreshold`,
+  RolledBack: `${NATIVE}/rollback.ts: the same revision stays halted`,
+  CheckFailed: `${NATIVE}/checks.ts: one is false as often as failureLimit`,
+  WaitingForSuspects: SUSPECTS,
+  AllOnlineNodesUpdated: `${NATIVE}/reasons.ts: say where a rollout stands`,
+  InProgress: `${NATIVE}/reasons.ts: say where a rollout stands`,
+  LeftOnOldRevision: `${NATIVE}/controls.ts: partition keeps that many nodes`,
+  ZeroBudget: `${NATIVE}/budget.ts: \${zero} freezes the rollout`,
+  InvalidPolicy: `${NATIVE}/stages.ts: a plan that is missing holds the rollout`,
+  TemplateNotObserved: `${NATIVE}/target.ts: no update before the native controller`,
+  OwnerDecides: `${NATIVE}/ota.ts: every pod gets one announcement per revision`,
+  OnDelete: `${NATIVE}/reasons.ts: say where a rollout of an Advanced DaemonSet stands`,
+  OutsideWindow: `${NATIVE}/stages.ts: a plan that is missing holds the rollout`,
+  OfflineNodesOutdated: `${NATIVE}/offline.ts: they are skipped, reported separately`,
+  NotManaged: `${NATIVE}/reasons.ts: say where a rollout stands`,
+  StageUpdating: `${NATIVE}/limits.ts: coverage and minNodes`,
+  StageSoaking: `${NATIVE}/reasons.ts: say where a rollout stands`,
+  StageChecking: `${NATIVE}/checks.ts: a Prometheus that hangs`,
+  AwaitingApproval: `${NATIVE}/stages.ts: one ring follows the other`,
+  StageTimedOut: `${NATIVE}/reasons.ts: say where a rollout stands`,
+};
+
+const ADVANCED = 'conformance/advanced';
+const STATUS = `${ADVANCED}/status.ts: counts nodes and pods as native DaemonSets do`;
+const OWN = `${NATIVE}/reasons.ts: say where a rollout of an Advanced DaemonSet stands`;
+const WARNED = `${ADVANCED}/warnings.ts`;
+
+export const advancedConditions: Proofs = {
+  Ready: STATUS,
+  Reconciling: STATUS,
+  Stalled: STATUS,
+  Paused: STATUS,
+  Complete: STATUS,
+  NothingInTheWay: STATUS,
+  NotPaused: STATUS,
+  Incomplete: `${WARNED}: a topology key spreads each wave`,
+  OnDelete: `${WARNED}: a topology key spreads each wave`,
+  OwnerDecides: OWN,
+  LeftOnOldRevision: OWN,
+  Deleted: `${ADVANCED}/lifecycle.ts: a DaemonSet that is deleted is gone once each pod was released`,
+  OpenKruiseManager: `${ADVANCED}/ownership.ts: while its manager holds its lease`,
+  LeaseForbidden: 'cluster/advanced-api.test.ts: a manager says that it may not read the Lease',
+  SelectingAll: 'cluster/advanced-api.test.ts: a manager says that it may not read the Lease',
+  SelectorTooLong: `${WARNED}: a selector that is too long`,
+  NativeDaemonSet: `${ADVANCED}/served.ts: a native DaemonSet with the same selector conflicts`,
+  InvalidTemplate: `${ADVANCED}/revisions.ts: a template that the API server refuses`,
+  InvalidPolicy: OWN,
+  FailedCreate: `${ADVANCED}/placement.ts: refused pods are retried with back-off`,
+  Halted: `${ADVANCED}/in-place-updates.ts: a version that crashes is halted`,
+};

@@ -1,0 +1,91 @@
+import type { Proofs } from '../cases.ts';
+
+const MANAGER = 'conformance/native/flags.ts';
+const LIMITS = `${MANAGER}: a limit of requests`;
+const CHECKS = 'conformance/native/checks.ts';
+const NOTIFICATIONS = 'cluster/notifications.test.ts: each notification of a rollout arrives once';
+/** The harness of each case sets these: test/cluster/manager.ts and test/cluster/agent.ts. */
+const ANY_MANAGER = [LIMITS, 'c.startManager('] as const;
+const AGENT = 'conformance/agent/serving.ts';
+const HTTPS = `${AGENT}: HTTPS to callers`;
+const ANY_AGENT = [HTTPS, 'withOwner('] as const;
+
+export const managerFlags: Proofs = {
+  '--kubeconfig': ANY_MANAGER,
+  '--context': `${MANAGER}: a flag or a context that is not there`,
+  '--controllers': LIMITS,
+  '--namespaces': ['cluster/helm/rights.test.ts: managers of some namespaces have rights there', 'namespaces: ['],
+  '--predownload': 'conformance/prefetch/ahead.ts: are pulled one node after the other where the manager is told to',
+  '--image-agents': `${MANAGER}: pods of the account that --image-agents names`,
+  '--check-openkruise-lease': 'conformance/advanced/ownership.ts: a manager that is told not to look at the Lease',
+  '--leader-elect': ['conformance/native/crash.ts: a leader that is asked to stop hands over', 'leaderElectionArgs'],
+  '--leader-election-namespace': NOTIFICATIONS,
+  '--leader-election-id': LIMITS,
+  '--leader-election-lease-duration': [
+    'conformance/native/crash.ts: a leader that is stopped past its lease',
+    'leaderElectionArgs',
+  ],
+  '--leader-election-renew-deadline': [
+    'conformance/native/crash.ts: a leader that is stopped past its lease',
+    'leaderElectionArgs',
+  ],
+  '--leader-election-retry-period': NOTIFICATIONS,
+  '--metrics-bind-address': ['conformance/native/metrics.ts: count what the manager does', 'read(c)'],
+  '--health-probe-bind-address': [LIMITS, '/readyz'],
+  '--kube-api-qps': LIMITS,
+  '--kube-api-burst': LIMITS,
+  '--notifications-config': NOTIFICATIONS,
+  '--prometheus-address': `${CHECKS}: one is false as often as failureLimit`,
+  '--allowed-check-addresses': `${CHECKS}: a Prometheus that hangs`,
+  '--log-level': LIMITS,
+  '--log-format': LIMITS,
+};
+
+export const agentFlags: Proofs = {
+  '--kubeconfig': ANY_AGENT,
+  '--node-name': ['conformance/agent/compatible.ts: the annotation of OpenYurt', 'node'],
+  '--listen': ANY_AGENT,
+  '--unix-socket': HTTPS,
+  '--state-dir': ['conformance/agent/compatible.ts: offline and after a power cut', 'powerCut'],
+  '--namespaces': ANY_AGENT,
+  '--allow-user': HTTPS,
+  '--token-file': HTTPS,
+  '--tls-cert-file': HTTPS,
+  '--tls-private-key-file': HTTPS,
+  '--client-ca-file': HTTPS,
+  '--allowed-host': HTTPS,
+  '--safe-check': `${AGENT}: every route`,
+  '--time-zone': ['conformance/agent/decisions.ts: for a later time waits', 'utc'],
+  '--metrics-bind-address': `${AGENT}: every route`,
+  '--health-probe-bind-address': ANY_AGENT,
+  '--log-level': HTTPS,
+  '--log-format': HTTPS,
+};
+
+export const environment: Proofs = {
+  KUBECONFIG: ['conformance/plugin/kubectl.ts: kubectl finds it', 'environmentOf'],
+  NODE_NAME: ['nodes/cases/owners.ts: are made by curl', 'curl'],
+};
+
+const CONNECTION = 'conformance/plugin/connection.ts: each flag replaces';
+const RIGHTS = 'conformance/plugin/kubectl.ts: a missing permission is reported';
+const CERTIFICATE = 'conformance/plugin/connection.ts: a client certificate and its key';
+
+export const connectionFlags: Proofs = {
+  '--kubeconfig': CONNECTION,
+  '--context': CONNECTION,
+  '--namespace': CONNECTION,
+  '--cluster': CONNECTION,
+  '--user': CONNECTION,
+  '--as': RIGHTS,
+  '--as-group': RIGHTS,
+  '--as-uid': RIGHTS,
+  '--token': CONNECTION,
+  '--client-certificate': CERTIFICATE,
+  '--client-key': CERTIFICATE,
+  '--server': CONNECTION,
+  '--certificate-authority': CONNECTION,
+  '--tls-server-name': CONNECTION,
+  '--insecure-skip-tls-verify': CONNECTION,
+  '--request-timeout': CONNECTION,
+};
