@@ -10,6 +10,7 @@ import {
   createPodGarbageCollector,
   createScheduler,
   disableEvents,
+  type GarbageCollector,
 } from './controllers/index.ts';
 import { createKubelets, type Delays, kubeletLabels } from './kubelet/index.ts';
 import type { ApiServer } from './types.ts';
@@ -67,7 +68,7 @@ export interface EmbeddedControllers {
   scheduler: Controls;
   nodeLifecycle: Controls;
   podGc: Controls;
-  garbageCollector: Controls;
+  garbageCollector: Controls & Pick<GarbageCollector, 'pace'>;
 }
 
 /** A Kubernetes cluster in this process. */

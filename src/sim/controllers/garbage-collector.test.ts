@@ -104,6 +104,24 @@ describe('garbage collector', () => {
     assert.deepEqual(find('b')?.metadata.ownerReferences ?? [], []);
   });
 
+  it('orphans one dependent at a time if paced, and the owner stays until the last', () => {
+    const { make, find, remove, clock, cluster } = setUp();
+    const a = make('a');
+    const dependents = ['b', 'c', 'd'];
+    for (const name of dependents) make(name, [{ name: 'a', uid: a }]);
+    const owned = (): number => dependents.filter((name) => find(name)?.metadata.ownerReferences?.length).length;
+    cluster.controllers.garbageCollector.pace(1000);
+    remove(maps, 'a', { propagationPolicy: 'Orphan' });
+    clock.run(500);
+    for (const left of [2, 1, 0]) {
+      assert.equal(owned(), left);
+      assert.ok(find('a'));
+      clock.run(1000);
+    }
+    clock.run(1000);
+    assert.equal(find('a'), undefined);
+  });
+
   it('deletes objects whose owner never existed', () => {
     const { make, find, clock } = setUp();
     make('b', [{ name: 'a', uid: 'no-such-uid' }]);

@@ -6,6 +6,15 @@ import { type Controller, createInformers } from './informers.ts';
 import { createObjectGraph, FOREGROUND, type GraphNode, type ObjectGraph, ORPHAN } from './object-graph.ts';
 import { createWorkQueue } from './work-queue.ts';
 
+/** The garbage collector, with one more fault. */
+export interface GarbageCollector extends Controller {
+  /**
+   * Makes it release one dependent of an owner at a time, in any order and so many milliseconds apart, as one with a limit of
+   * requests does. Default 0: all at once.
+   */
+  pace(ms: number): void;
+}
+
 const refOf = ({ namespace, name }: GraphNode) => ({ ...(namespace !== undefined && { namespace }), name });
 
 const ignoring = (codes: Parameters<typeof isKubeError>[1][], run: () => void): void => {
@@ -16,8 +25,13 @@ const ignoring = (codes: Parameters<typeof isKubeError>[1][], run: () => void): 
   }
 };
 
-/** Deletes objects whose owners are gone, processes foreground deletions, and orphans dependents. */
-const createCollector = (apiServer: ApiServer, graph: ObjectGraph) => {
+/**
+ * Deletes objects whose owners are gone, processes foreground deletions, and orphans dependents. Returns after how many
+ * milliseconds the object must be processed again; undefined: it is done.
+ */
+const createCollector = (apiServer: ApiServer, { clock, random }: Env, graph: ObjectGraph, paceMs: () => number) => {
+  /** By UID of a paced owner: when its next dependent is released. */
+  const nextAt = new Map<string, number>();
   const dropFinalizer = (node: GraphNode, finalizer: string): void => {
     const object = apiServer.find<StoredObject>(node.resource, refOf(node));
     if (object?.metadata.uid !== node.uid) return;
@@ -38,28 +52,44 @@ const createCollector = (apiServer: ApiServer, graph: ObjectGraph) => {
   const blocks = (owner: GraphNode, { owners }: GraphNode): boolean =>
     owners.some(({ uid, blockOwnerDeletion }) => uid === owner.uid && blockOwnerDeletion === true);
 
-  return (uid: string): void => {
-    const node = graph.get(uid);
-    if (!node) return;
-    if (node.waitsFor === 'orphans') {
-      for (const dependent of graph.dependentsOf(uid)) keepOwners(dependent, (owner) => owner !== uid);
-      dropFinalizer(node, ORPHAN);
-      return;
+  /** Releases the dependents of an owner, one of them if paced. Returns how long until the next one. */
+  const orphan = (node: GraphNode): number | undefined => {
+    const { uid } = node;
+    const release = (dependent: GraphNode): void => keepOwners(dependent, (owner) => owner !== uid);
+    const dependents = graph.dependentsOf(uid);
+    const wait = (nextAt.get(uid) ?? 0) - clock.now();
+    if (paceMs() > 0 && dependents.length > 0) {
+      if (wait > 0) return wait;
+      const [next] = dependents.slice(Math.floor(random() * dependents.length));
+      if (next) release(next);
+      nextAt.set(uid, clock.now() + paceMs());
+      return paceMs();
     }
+    nextAt.delete(uid);
+    for (const dependent of dependents) release(dependent);
+    dropFinalizer(node, ORPHAN);
+    return undefined;
+  };
+
+  return (uid: string): number | undefined => {
+    const node = graph.get(uid);
+    if (!node) return undefined;
+    if (node.waitsFor === 'orphans') return orphan(node);
     if (node.waitsFor === 'dependents') {
       const left = graph.dependentsOf(uid);
       if (!left.some((dependent) => blocks(node, dependent))) dropFinalizer(node, FOREGROUND);
-      return;
+      return undefined;
     }
-    if (node.deleting || node.owners.length === 0) return;
+    if (node.deleting || node.owners.length === 0) return undefined;
     const present = node.owners.map((owner) => graph.ownerOf(node, owner.uid));
     const solid = present.filter((owner) => owner !== undefined && owner.waitsFor !== 'dependents');
     if (solid.length > 0) {
       if (solid.length < node.owners.length) keepOwners(node, (owner) => solid.some((one) => one?.uid === owner));
-      return;
+      return undefined;
     }
     const waited = present.some((owner) => owner !== undefined);
     remove(node, waited && graph.dependentsOf(uid).length > 0 ? 'Foreground' : 'Background');
+    return undefined;
   };
 };
 
@@ -91,10 +121,15 @@ const createNamespaceFinalizer =
   };
 
 /** The garbage collector for owner references, and the namespace controller. */
-export const createGarbageCollector = (apiServer: ApiServer, env: Env): Controller => {
+export const createGarbageCollector = (apiServer: ApiServer, env: Env): GarbageCollector => {
   const informers = createInformers(apiServer, env.clock);
   const graph = createObjectGraph();
-  const collect = createCollector(apiServer, graph);
+  let paceMs = 0;
+  const collector = createCollector(apiServer, env, graph, () => paceMs);
+  const collect = (uid: string): void => {
+    const againInMs = collector(uid);
+    if (againInMs !== undefined) objects.addAfter(uid, againInMs);
+  };
   const finalizeNamespace = createNamespaceFinalizer(apiServer, graph);
   const objects = createWorkQueue({ env, name: 'garbage-collector', informers, process: collect });
   const namespaceQueue = createWorkQueue({ env, name: 'namespaces', informers, process: finalizeNamespace });
@@ -140,5 +175,14 @@ export const createGarbageCollector = (apiServer: ApiServer, env: Env): Controll
     }
     onChange(change);
   });
-  return informers;
+  return {
+    pause: () => informers.pause(),
+    resume: () => informers.resume(),
+    lag: (ms) => informers.lag(ms),
+    slow: (ms) => informers.slow(ms),
+    close: () => informers.close(),
+    pace(ms) {
+      paceMs = ms;
+    },
+  };
 };

@@ -6,7 +6,7 @@ export {
   type EventRecorder,
   involvedObject,
 } from './events.ts';
-export { createGarbageCollector } from './garbage-collector.ts';
+export { createGarbageCollector, type GarbageCollector } from './garbage-collector.ts';
 export { type Controller, type Controls, createInformers, type InformerEvent, type Informers } from './informers.ts';
 export { createNodeLifecycleController } from './node-lifecycle.ts';
 export { createPodGarbageCollector } from './pod-gc.ts';
