@@ -12,6 +12,7 @@ import { createMaintenanceWriter } from './podcontrol/maintenance-writer.ts';
 import { createPodOperations } from './podcontrol/pod-operations.ts';
 import { createResizeReview } from './podcontrol/resize-review.ts';
 import { createPodSync } from './podcontrol/sync-pod.ts';
+import { createPreviousOwners } from './previous-owners.ts';
 import { restoreTemplate } from './revisions/restore-template.ts';
 import { createTargetFinder, readTarget } from './revisions/target.ts';
 
@@ -37,14 +38,16 @@ export const createAdvancedKind = ({
     targetOf: readTarget,
     informer: (options) => natives.informer(options),
     createAdapter(context) {
-      const { client } = context;
+      const { client, env } = context;
+      const previousOwners = createPreviousOwners(client, env.clock, natives);
       const creator = createPodCreator(context);
       const review = createResizeReview({ ...context, creator });
-      const finder = createTargetFinder({ ...context, lease, natives, review });
+      const finder = createTargetFinder({ ...context, lease, natives, previousOwners, review });
       const operations = createPodOperations({ ...context, finder, creator, review });
       const writer = createMaintenanceWriter(context);
       const podSync = createPodSync({ ...context, operations, writer });
-      const management = createPodManagement({ ...context, finder, operations, writer, creator, podSync });
+      const parts = { finder, operations, writer, creator, podSync, previousOwners };
+      const management = createPodManagement({ ...context, ...parts });
       return {
         findTarget: (view, signal) => finder.find(view, signal),
         podWrites: withinBurst(context, operations.podWrites),

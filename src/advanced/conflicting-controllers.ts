@@ -1,13 +1,23 @@
 import type { Lease } from 'kubernetes-types/coordination/v1.d.ts';
-import { daemonSets, ifFound, isKubeError, type KubeClient, leases, pagesOf } from '../kube/index.ts';
-import { MAX_CLOCK_SKEW_MS, type OutsideHold, type PolicyError, toEpochMs } from '../rollout/index.ts';
+import {
+  daemonSets,
+  ifFound,
+  isKubeError,
+  type KubeClient,
+  leases,
+  metadataOf,
+  pagesOf,
+  pods as podResource,
+} from '../kube/index.ts';
+import { MAX_CLOCK_SKEW_MS, type OutsideHold, type Owner, type PolicyError, toEpochMs } from '../rollout/index.ts';
 import type { Clock } from '../runtime/index.ts';
 import type { AdvancedView } from './advanced-view.ts';
-import { type NativeDaemonSets, podSelectorOf } from './native-daemonsets.ts';
+import { type NativeDaemonSet, type NativeDaemonSets, selectorInTheWay, toNative } from './native-daemonsets.ts';
+import { createPreviousOwners, isNativeOwner, otherDaemonSetOf } from './previous-owners.ts';
 
 /** Another controller that manages, or may manage, the same pods. `reason` is for conditions and Events. */
 export interface Conflict {
-  reason: 'OpenKruiseManager' | 'LeaseForbidden' | 'NativeDaemonSet';
+  reason: 'OpenKruiseManager' | 'LeaseForbidden' | 'NativeDaemonSet' | 'PreviousOwner';
   error: PolicyError;
 }
 
@@ -88,39 +98,91 @@ export const findKruiseConflict = async (
   }
 };
 
+type Selecting = Pick<AdvancedView, 'namespace' | 'podSelector'>;
+
 const nativeConflict = (
-  name: string | undefined,
-  { namespace, podSelector }: Pick<AdvancedView, 'namespace' | 'podSelector'>,
-): Conflict | undefined =>
-  name === undefined
-    ? undefined
-    : {
-        reason: 'NativeDaemonSet',
-        error: {
-          field: 'spec.selector',
-          value: podSelector,
-          problem: `is also the selector of the native DaemonSet ${name}, so no pod is created`,
-          cure: `hand over its pods with: kubectl -n ${namespace} delete daemonset.apps ${name} --cascade=orphan`,
-        },
-      };
+  native: NativeDaemonSet | undefined,
+  { namespace, podSelector }: Selecting,
+): Conflict | undefined => {
+  if (!native) return undefined;
+  const { name, deleted } = native;
+  const inTheWay = `is also the selector of the native DaemonSet ${name}`;
+  return {
+    reason: 'NativeDaemonSet',
+    error: {
+      field: 'spec.selector',
+      value: podSelector,
+      ...(deleted
+        ? {
+            problem: `${inTheWay}, which is being deleted, so no pod is created or adopted until it is gone`,
+            cure: `wait for the garbage collector to release its pods; if that lasts, see its finalizers: kubectl -n ${namespace} get daemonset.apps ${name} -o yaml`,
+          }
+        : {
+            problem: `${inTheWay}, so no pod is created`,
+            cure: `hand over its pods with: kubectl -n ${namespace} delete daemonset.apps ${name} --cascade=orphan`,
+          }),
+    },
+  };
+};
 
 /** A native DaemonSet with the same selector, if there is one. */
 export const findNativeConflict = (
   natives: Pick<NativeDaemonSets, 'withSelector'>,
-  view: Pick<AdvancedView, 'namespace' | 'podSelector'>,
+  view: Selecting,
 ): Conflict | undefined => nativeConflict(natives.withSelector(view.namespace, view.podSelector), view);
 
-/** The same, from a single read of the namespace. */
-const readNativeConflict = async (
-  client: Pick<KubeClient, 'list'>,
-  view: Pick<AdvancedView, 'namespace' | 'podSelector'>,
+/** The garbage collector has yet to release or delete `what` of a DaemonSet that is being deleted or gone. */
+export const previousOwnerConflict = (
+  owner: Owner,
+  { namespace, podSelector }: Selecting,
+  what: 'pods' | 'ControllerRevisions',
+): Conflict => {
+  const kind = isNativeOwner(owner) ? 'native' : 'Advanced';
+  const resources = what === 'pods' ? 'pods' : 'controllerrevisions';
+  return {
+    reason: 'PreviousOwner',
+    error: {
+      field: 'spec.selector',
+      value: podSelector,
+      problem: `matches ${what} that still belong to the ${kind} DaemonSet ${owner.name}, which is being deleted or gone, so no pod is created or adopted`,
+      cure: `wait for the garbage collector to release or delete them; if that lasts, see their owner references: kubectl -n ${namespace} get ${resources} -l '${podSelector}' -o yaml`,
+    },
+  };
+};
+
+type Reader = Pick<KubeClient, 'get' | 'list'>;
+
+/** The same as a leader finds in its caches, from single reads of the namespace. */
+const readDaemonSetConflict = async (
+  client: Reader,
+  clock: Pick<Clock, 'now'>,
+  view: Pick<AdvancedView, 'namespace' | 'podSelector' | 'uid'>,
   signal: AbortSignal,
 ): Promise<Conflict | undefined> => {
-  const { namespace, podSelector } = view;
-  for await (const { items } of pagesOf(client, daemonSets, { namespace, signal })) {
-    const native = items.find((item) => !item.metadata?.deletionTimestamp && podSelectorOf(item) === podSelector);
-    if (native) return nativeConflict(native.metadata?.name, view);
-  }
+  const { namespace, podSelector, uid } = view;
+  const staying = new Set<string>();
+  const inTheWay: NativeDaemonSet[] = [];
+  for await (const { items } of pagesOf(client, daemonSets, { namespace, signal }))
+    for (const item of items) {
+      const native = toNative(item);
+      if (!native.deleted) staying.add(native.uid);
+      if (selectorInTheWay(item) === podSelector) inTheWay.push(native);
+    }
+  const native = inTheWay.find(({ deleted }) => !deleted) ?? inTheWay[0];
+  if (native) return nativeConflict(native, view);
+  const owners = new Map<string, Owner>();
+  for await (const { items } of pagesOf(client, metadataOf(podResource), {
+    namespace,
+    labelSelector: podSelector,
+    signal,
+  }))
+    for (const pod of items) {
+      const owner = pod.metadata?.deletionTimestamp ? undefined : otherDaemonSetOf(pod, uid);
+      if (owner) owners.set(owner.uid, owner);
+    }
+  const previous = createPreviousOwners(client, clock, { stays: (owner) => staying.has(owner) });
+  for (const owner of owners.values())
+    if (await previous.has(owner, namespace, signal)) return previousOwnerConflict(owner, view, 'pods');
   return undefined;
 };
 
@@ -128,7 +190,7 @@ const readNativeConflict = async (
 export const readConflict = async (
   client: KubeClient,
   clock: Pick<Clock, 'now'>,
-  view: Pick<AdvancedView, 'namespace' | 'podSelector' | 'deleted'>,
+  view: Pick<AdvancedView, 'namespace' | 'podSelector' | 'uid' | 'deleted'>,
 ): Promise<OutsideHold | undefined> => {
   if (view.deleted) return { kind: 'deleted' };
   const { signal } = new AbortController();
@@ -147,7 +209,7 @@ export const readConflict = async (
   };
   const [kruise, native] = await Promise.all([
     unlessForbidden(readKruise()),
-    unlessForbidden(readNativeConflict(client, view, signal)),
+    unlessForbidden(readDaemonSetConflict(client, clock, view, signal)),
   ]);
   const conflict = kruise ?? native;
   return conflict && { kind: 'invalid', errors: [conflict.error], what: CONFLICT };

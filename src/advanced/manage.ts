@@ -17,6 +17,7 @@ import { createControllerRefManager } from './podcontrol/controller-ref-manager.
 import type { MaintenanceWriter } from './podcontrol/maintenance-writer.ts';
 import type { PodOperations } from './podcontrol/pod-operations.ts';
 import type { PodSync } from './podcontrol/sync-pod.ts';
+import type { PreviousOwners } from './previous-owners.ts';
 import type { CurrentRevision } from './revisions/sync-history.ts';
 import type { TargetFinder } from './revisions/target.ts';
 import { countNode, createStatusCounts } from './status/counts.ts';
@@ -28,6 +29,7 @@ export interface PodManagementOptions extends ReconcilerContext<AdvancedView, Ca
   writer: MaintenanceWriter;
   creator: PodCreator;
   podSync: PodSync;
+  previousOwners: Pick<PreviousOwners, 'podObserved'>;
 }
 
 const NEVER = Number.POSITIVE_INFINITY;
@@ -47,7 +49,7 @@ interface CheckedNode {
  * event and nodes that are due; the others enter only through the counts.
  */
 export const createPodManagement = (options: PodManagementOptions) => {
-  const { env, ledger, nodes, events, finder, operations, writer, creator, podSync, enqueue } = options;
+  const { env, ledger, nodes, events, finder, operations, writer, creator, podSync, previousOwners, enqueue } = options;
   const { clock } = env;
   const dirtyNodes = createDirtyNodes(options);
   const counts = createStatusCounts();
@@ -68,6 +70,7 @@ export const createPodManagement = (options: PodManagementOptions) => {
       const { facts, ownership } = cached;
       const present = dirtyNodes.addPod(cached);
       operations.podObserved(cached, present);
+      previousOwners.podObserved(cached, present);
       if (present) {
         if (ownership === 'ours') creator.expectations.podObserved(cached);
       } else {
@@ -105,8 +108,10 @@ export const createPodManagement = (options: PodManagementOptions) => {
     }
     counts.set(name, counted.counts);
     const hasOrphan = pods.some((cached) => cached.ownership === 'orphan' && !cached.facts.terminating);
+    // The containers of another DaemonSet's pod may still run.
+    const isOccupied = pods.some((cached) => cached.ownership === 'other' && cached.facts.terminating);
     const isExpected = creator.expectations.isExpected(name);
-    if (!current || hasOrphan || isExpected) {
+    if (!current || hasOrphan || isOccupied || isExpected) {
       const recheckAt = Math.min(counted.changesAt, creator.expectations.expiresAt(name));
       return { ...checked, requeue: creator.expectations.isUncertain(name) ? 'next reconcile' : undefined, recheckAt };
     }

@@ -5,27 +5,52 @@ import { createReflector, daemonSets, type Reflector, type Store } from '../kube
 import { formatSelector, fromLabelSelector } from '../rollout/index.ts';
 
 /** What the cache keeps of a native DaemonSet: a few bytes, however large the DaemonSet is. */
-interface NativeDaemonSet {
+export interface NativeDaemonSet {
+  uid: string;
   name: string;
-  key: string;
+  /** It has a deletionTimestamp. */
+  deleted: boolean;
+}
+
+interface CachedDaemonSet extends NativeDaemonSet {
+  /** Of the namespace and the selector; undefined if that is not in the way of others. */
+  key: string | undefined;
 }
 
 const BY_SELECTOR = 'selector';
+const BY_UID = 'uid';
+
+/** Set by the API server on objects deleted with `--cascade=foreground`. */
+const FOREGROUND_FINALIZER = 'foregroundDeletion';
 
 const keyOf = (namespace: string, podSelector: string): string =>
   hash('sha256', `${namespace} ${podSelector}`, 'base64url');
 
 /** The selector as the API's query parameter; undefined if it is not valid. */
-export const podSelectorOf = ({ spec }: DaemonSet): string | undefined => {
+const podSelectorOf = ({ spec }: DaemonSet): string | undefined => {
   const parsed = fromLabelSelector(spec?.selector ?? {});
   return parsed.ok ? formatSelector(parsed.selector) : undefined;
 };
 
-const project = (daemonSet: DaemonSet): NativeDaemonSet | undefined => {
-  const { namespace = '', name = '', deletionTimestamp } = daemonSet.metadata ?? {};
-  const podSelector = podSelectorOf(daemonSet);
-  if (deletionTimestamp || podSelector === undefined) return undefined;
-  return { name, key: keyOf(namespace, podSelector) };
+/**
+ * The selector for which no other DaemonSet may create pods. A DaemonSet that is being deleted is in the way until it is gone:
+ * with `--cascade=orphan`, the garbage collector releases one pod after another. Only its pods are if they are deleted before it,
+ * which those on offline nodes may take weeks for.
+ */
+export const selectorInTheWay = (daemonSet: DaemonSet): string | undefined => {
+  const { deletionTimestamp, finalizers = [] } = daemonSet.metadata ?? {};
+  return deletionTimestamp && finalizers.includes(FOREGROUND_FINALIZER) ? undefined : podSelectorOf(daemonSet);
+};
+
+export const toNative = ({ metadata }: DaemonSet): NativeDaemonSet => {
+  const { uid = '', name = '', deletionTimestamp } = metadata ?? {};
+  return { uid, name, deleted: deletionTimestamp != null };
+};
+
+const project = (daemonSet: DaemonSet): CachedDaemonSet => {
+  const podSelector = selectorInTheWay(daemonSet);
+  const key = podSelector === undefined ? undefined : keyOf(daemonSet.metadata?.namespace ?? '', podSelector);
+  return { ...toNative(daemonSet), key };
 };
 
 /**
@@ -33,23 +58,30 @@ const project = (daemonSet: DaemonSet): NativeDaemonSet | undefined => {
  * from the API server instead takes as much memory as the users of a namespace want, again and again.
  */
 export const createNativeDaemonSets = () => {
-  const stores: Store<NativeDaemonSet>[] = [];
+  const stores: Store<CachedDaemonSet>[] = [];
+  const byIndex = (index: string, value: string): CachedDaemonSet[] =>
+    stores.flatMap((store) => store.byIndex(index, value));
   return {
     informer(options: InformerOptions): Reflector<unknown> {
       const reflector = createReflector({
         ...options,
         resource: daemonSets,
         project,
-        indexes: { [BY_SELECTOR]: ({ key }: NativeDaemonSet) => [key] },
+        indexes: {
+          [BY_SELECTOR]: ({ key }: CachedDaemonSet) => (key === undefined ? [] : [key]),
+          [BY_UID]: ({ uid }: CachedDaemonSet) => [uid],
+        },
       });
       stores.push(reflector.store);
       return reflector;
     },
-    /** The name of one with this selector. */
-    withSelector(namespace: string, podSelector: string): string | undefined {
-      const key = keyOf(namespace, podSelector);
-      return stores.flatMap((store) => store.byIndex(BY_SELECTOR, key))[0]?.name;
+    /** One that is in the way of others with this selector; one that stays comes first. */
+    withSelector(namespace: string, podSelector: string): NativeDaemonSet | undefined {
+      const found = byIndex(BY_SELECTOR, keyOf(namespace, podSelector));
+      return found.find(({ deleted }) => !deleted) ?? found[0];
     },
+    /** It exists, as far as the watch has shown, and is not being deleted. */
+    stays: (uid: string): boolean => byIndex(BY_UID, uid).some(({ deleted }) => !deleted),
   };
 };
 export type NativeDaemonSets = ReturnType<typeof createNativeDaemonSets>;

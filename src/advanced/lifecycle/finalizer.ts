@@ -54,7 +54,7 @@ export const createFinalizer = ({ client, env, events, enqueue, operations, writ
   const nextStep = (view: AdvancedView, cached: CachedPod): DeleteStep | undefined => {
     const { ownership, pod, facts } = cached;
     const now = clock.now();
-    if (ownership === 'native') return undefined;
+    if (ownership === 'other') return undefined;
     if (staysRunning(view, cached))
       return facts.terminating || uncancellable.has(facts.uid) ? undefined : cancelDelete(pod, now);
     const { preDelete: hook, preDeleteTimeoutMs: timeoutMs } = view;

@@ -2,9 +2,10 @@ import type { Container, Pod } from 'kubernetes-types/core/v1.d.ts';
 import type { PodProjection } from '../../controller/index.ts';
 import { controllerOf, gate, type PodFacts, toPodFacts } from '../../rollout/index.ts';
 import { FINISHED_PODS_ANNOTATION } from '../placement/failed-pod-backoff.ts';
+import { otherDaemonSetOf } from '../previous-owners.ts';
 
-/** The owner of a pod that the selector matches: this DaemonSet, nobody, or a native DaemonSet. */
-export type Ownership = 'ours' | 'orphan' | 'native';
+/** The owner of a pod that the selector matches: this DaemonSet, nobody, or another DaemonSet of either kind. */
+export type Ownership = 'ours' | 'orphan' | 'other';
 
 /** What is cached of a pod: the facts for the rollout, and what in-place updates and hooks read. */
 export interface CachedPod {
@@ -66,10 +67,10 @@ const ownershipOf = (pod: Pod, uid: string): Ownership | undefined => {
   const owner = controllerOf(pod);
   if (owner === undefined) return 'orphan';
   if (owner.uid === uid) return 'ours';
-  return owner.kind === 'DaemonSet' && owner.apiVersion.startsWith('apps/') ? 'native' : undefined;
+  return otherDaemonSetOf(pod, uid) ? 'other' : undefined;
 };
 
-/** Caches the DaemonSet's own pods, orphans that it may adopt, and pods of a conflicting native DaemonSet. */
+/** Caches the DaemonSet's own pods, orphans that it may adopt, and pods of other DaemonSets, which may be handing them over. */
 export const cachedPods: PodProjection<CachedPod> = {
   project(pod, uid) {
     const ownership = ownershipOf(pod, uid);

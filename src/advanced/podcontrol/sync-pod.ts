@@ -79,7 +79,7 @@ export const createPodSync = ({ env, ledger, events, operations, writer }: PodSy
     removing: boolean,
   ): Need | undefined => {
     const { ownership, facts, pod } = cached;
-    if (ownership === 'native' || facts.terminating) return undefined;
+    if (ownership === 'other' || facts.terminating) return undefined;
     if (ownership === 'orphan') return adopt(view, cached);
     const rolloutsTurn = !removing && isRolloutsTurn(cached);
     // An in-place update closes the gate first. Opening it here would undo that, whatever version the pod has by then.

@@ -49,7 +49,13 @@ test('of revisions without number and of any size, templates are kept up to a bo
   assert.ok(view);
   const live = new Set(['1', '2', '3', '4', '5', '6', '7', '70']);
   const { signal } = new AbortController();
-  const synced = await createHistorySync(client as KubeClient).sync(view, template('app:v99'), live, signal);
+  const noPreviousOwners = { has: () => Promise.resolve(false) };
+  const synced = await createHistorySync(client as KubeClient, noPreviousOwners).sync(
+    view,
+    template('app:v99'),
+    live,
+    signal,
+  );
   assert.ok(synced.kind === 'synced');
   const { templates, plans, target } = synced.revision;
   const sizes = [...templates.values()].map((each) => JSON.stringify(each).length);

@@ -1,10 +1,11 @@
 import type { ControllerRevision } from 'kubernetes-types/apps/v1.d.ts';
 import type { PodTemplateSpec } from 'kubernetes-types/core/v1.d.ts';
 import { controllerRevisions, isKubeError, type KubeClient, pagesOf } from '../../kube/index.ts';
-import { controllerOf, recordedTemplate, type TargetRevision } from '../../rollout/index.ts';
+import { controllerOf, type Owner, recordedTemplate, type TargetRevision } from '../../rollout/index.ts';
 import type { AdvancedView } from '../advanced-view.ts';
 import { advancedDaemonSets } from '../api/types.ts';
 import { type InPlacePlan, planInPlace } from '../inplace/plan.ts';
+import { otherDaemonSetOf, type PreviousOwners } from '../previous-owners.ts';
 import { goJson } from './go-json.ts';
 import { type HistoryPlan, hashOf, onNameTaken, planHistory, type RevisionSummary, summaryOf } from './history.ts';
 
@@ -21,16 +22,18 @@ export interface CurrentRevision {
   overLimit: ReadonlySet<string>;
 }
 
-/** `conflict`: the history changed since it was read; try again. */
-export type HistoryResult = { kind: 'synced'; revision: CurrentRevision } | { kind: 'conflict' };
+export type HistoryResult =
+  | { kind: 'synced'; revision: CurrentRevision }
+  /** The history changed since it was read; try again. */
+  | { kind: 'conflict' }
+  /** Revisions have yet to be released by their previous owner. One of them may have the template, so none is recorded. */
+  | { kind: 'previous-owner'; owner: Owner };
 
 /** Owned by the DaemonSet, or an orphan. */
-const isOwnedOrOrphan =
-  (uid: string) =>
-  (revision: ControllerRevision): boolean => {
-    const owner = controllerOf(revision);
-    return owner === undefined || owner.uid === uid;
-  };
+const isOwnedOrOrphan = (uid: string, revision: ControllerRevision): boolean => {
+  const owner = controllerOf(revision);
+  return owner === undefined || owner.uid === uid;
+};
 
 /**
  * The API server stores the data byte by byte. The native controller recognizes a template by these bytes, and the API
@@ -85,7 +88,7 @@ const createKeptTemplates = (live: ReadonlySet<string>) => {
 };
 
 /** Creates, adopts and cleans up the revisions of one DaemonSet, once for each template. */
-export const createHistorySync = (client: KubeClient) => {
+export const createHistorySync = (client: KubeClient, previousOwners: Pick<PreviousOwners, 'has'>) => {
   /** The cache may not show our last write of the collision count. */
   let collisionCount = 0;
 
@@ -147,11 +150,17 @@ export const createHistorySync = (client: KubeClient) => {
       const kept = createKeptTemplates(live);
       const revisions: RevisionSummary[] = [];
       const query = { namespace, labelSelector: podSelector, signal };
+      const others = new Map<string, Owner>();
       for await (const { items } of pagesOf(client, controllerRevisions, query))
-        for (const item of items.filter(isOwnedOrOrphan(uid))) {
+        for (const item of items) {
+          const other = otherDaemonSetOf(item, uid);
+          if (other) others.set(other.uid, other);
+          if (!isOwnedOrOrphan(uid, item)) continue;
           revisions.push(summaryOf(item));
           kept.add(item);
         }
+      for (const other of others.values())
+        if (await previousOwners.has(other, namespace, signal)) return { kind: 'previous-owner', owner: other };
       const owner = { apiVersion, name, namespace, uid, collisionCount, description };
       const plan = planHistory({ owner, template, revisions, live, keep });
       if (!(await write(view, plan, signal))) return { kind: 'conflict' };

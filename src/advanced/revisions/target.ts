@@ -15,11 +15,13 @@ import {
   findKruiseConflict,
   findNativeConflict,
   type LeaseWatch,
+  previousOwnerConflict,
 } from '../conflicting-controllers.ts';
 import { planInPlace } from '../inplace/plan.ts';
 import type { NativeDaemonSets } from '../native-daemonsets.ts';
 import type { CachedPod } from '../podcontrol/cached-pod.ts';
 import type { ResizeReview } from '../podcontrol/resize-review.ts';
+import type { PreviousOwners } from '../previous-owners.ts';
 import { type DefaultedTemplate, defaultedTemplate } from './defaulted-template.ts';
 import { type CurrentRevision, createHistorySync } from './sync-history.ts';
 
@@ -59,13 +61,14 @@ type TargetContext = Pick<
   lease: LeaseWatch;
   natives: Pick<NativeDaemonSets, 'withSelector'>;
   review: Pick<ResizeReview, 'hold'>;
+  previousOwners: Pick<PreviousOwners, 'ofPods' | 'has'>;
 };
 
 /** Finds the current revision of a DaemonSet. Reads and writes only when something has changed. */
 export const createTargetFinder = (context: TargetContext) => {
-  const { client, env, pods, ledger, revisions, events, lease, natives, review } = context;
+  const { client, env, pods, ledger, revisions, events, lease, natives, previousOwners, review } = context;
   const { clock } = env;
-  const history = createHistorySync(client);
+  const history = createHistorySync(client, previousOwners);
   let validated: { generation: number; at: number; result: DefaultedTemplate } | undefined;
   let recorded:
     | { generation: number; finishedAt: number | undefined; observed: boolean; revision: CurrentRevision }
@@ -74,6 +77,11 @@ export const createTargetFinder = (context: TargetContext) => {
   let lastRecorded: CurrentRevision | undefined;
   let conflict: Conflict | undefined;
   let blocked: Blocked | undefined;
+
+  const holdForConflict = (found: Conflict): Target => {
+    conflict = found;
+    return hold(CONFLICT, found.reason, found.error, clock.now() + CONFLICT_RECHECK_MS);
+  };
 
   const hold = (what: string, reason: string, error: PolicyError, recheckAt: number): Target => {
     const message = formatPolicyError(error);
@@ -85,7 +93,10 @@ export const createTargetFinder = (context: TargetContext) => {
   const findConflict = async (view: AdvancedView, signal: AbortSignal): Promise<Conflict | undefined> => {
     const kruise = await findKruiseConflict(lease, client, clock, signal);
     if (kruise || view.deleted) return kruise;
-    return findNativeConflict(natives, view);
+    const native = findNativeConflict(natives, view);
+    if (native) return native;
+    const previous = await previousOwners.ofPods(view.namespace, signal);
+    return previous && previousOwnerConflict(previous, view, 'pods');
   };
 
   /**
@@ -128,7 +139,7 @@ export const createTargetFinder = (context: TargetContext) => {
   /** Hashes of revisions in use: pods carry them, or a rollback would restore them. */
   const liveHashes = (): ReadonlySet<string> => {
     const hashes = new Set<string>();
-    for (const { ownership, facts } of pods.values()) if (ownership !== 'native') hashes.add(facts.revision);
+    for (const { ownership, facts } of pods.values()) if (ownership !== 'other') hashes.add(facts.revision);
     const { lastComplete } = ledger.state;
     if (lastComplete) hashes.add(lastComplete.hash);
     return hashes;
@@ -168,7 +179,7 @@ export const createTargetFinder = (context: TargetContext) => {
         blocked = undefined;
         return { kind: 'held', hold: { kind: 'deleted' }, recheckAt: Number.POSITIVE_INFINITY };
       }
-      if (conflict) return hold(CONFLICT, conflict.reason, conflict.error, clock.now() + CONFLICT_RECHECK_MS);
+      if (conflict) return holdForConflict(conflict);
       const result = await validate(view, signal);
       if (!result.ok) {
         recorded = undefined;
@@ -185,6 +196,8 @@ export const createTargetFinder = (context: TargetContext) => {
         canCleanUp()
       ) {
         const synced = await history.sync(view, result.template, liveHashes(), signal);
+        if (synced.kind === 'previous-owner')
+          return holdForConflict(previousOwnerConflict(synced.owner, view, 'ControllerRevisions'));
         if (synced.kind === 'conflict')
           return { kind: 'held', hold: { kind: 'unobserved' }, recheckAt: clock.now() + RETRY_MS };
         recorded = { generation: view.generation, finishedAt, observed: false, revision: synced.revision };
