@@ -5,7 +5,13 @@ import {
   progressOf,
   type ReconcilerContext,
 } from '../controller/index.ts';
-import { conditionsOf, type Decision, formatPolicyError, nodeShouldRunDaemonPod } from '../rollout/index.ts';
+import {
+  conditionsOf,
+  type Decision,
+  formatPolicyError,
+  isDeletedTerminal,
+  nodeShouldRunDaemonPod,
+} from '../rollout/index.ts';
 import type { AdvancedView } from './advanced-view.ts';
 import { isNameTooLong } from './api/policy.ts';
 import { createFinalizer } from './lifecycle/finalizer.ts';
@@ -71,14 +77,14 @@ export const createPodManagement = (options: PodManagementOptions) => {
       const present = dirtyNodes.addPod(cached);
       operations.podObserved(cached, present);
       previousOwners.podObserved(cached, present);
-      if (present) {
-        if (ownership === 'ours') creator.expectations.podObserved(cached);
-      } else {
+      if (!present || isDeletedTerminal(facts)) {
         creator.podGone(cached);
+        nodeSync.podGone(cached);
+      } else if (ownership === 'ours') creator.expectations.podObserved(cached);
+      if (!present) {
         writer.forget(facts.uid);
         refManager.podGone(cached);
         finalizer.podGone(cached);
-        nodeSync.podGone(cached);
       }
       // What creates its successor, and the steps in place and of a hook. The ledger knows the others.
       const { updatingInPlace = false, preparingDelete = false, finished } = facts;
@@ -93,7 +99,7 @@ export const createPodManagement = (options: PodManagementOptions) => {
     now: number,
   ): CheckedNode => {
     const pods = dirtyNodes.podsOn(name);
-    const ours = pods.filter(({ ownership }) => ownership === 'ours');
+    const ours = pods.filter((cached) => cached.ownership === 'ours' && !isDeletedTerminal(cached.facts));
     const node = nodes.get(name);
     const facts = ours.map((cached) => writer.latest(cached.facts));
     const readySinceOf = (uid: string): number | undefined =>
@@ -109,7 +115,9 @@ export const createPodManagement = (options: PodManagementOptions) => {
     counts.set(name, counted.counts);
     const hasOrphan = pods.some((cached) => cached.ownership === 'orphan' && !cached.facts.terminating);
     // The containers of another DaemonSet's pod may still run.
-    const isOccupied = pods.some((cached) => cached.ownership === 'other' && cached.facts.terminating);
+    const isOccupied = pods.some(
+      (cached) => cached.ownership === 'other' && cached.facts.terminating && !isDeletedTerminal(cached.facts),
+    );
     const isExpected = creator.expectations.isExpected(name);
     if (!current || hasOrphan || isOccupied || isExpected) {
       const recheckAt = Math.min(counted.changesAt, creator.expectations.expiresAt(name));

@@ -80,7 +80,7 @@ export {
   PREPARING,
   readInPlaceState,
 } from './facts/openkruise.ts';
-export { type PodFacts, toPodFacts } from './facts/pod.ts';
+export { isDeletedTerminal, type PodFacts, toPodFacts } from './facts/pod.ts';
 export { imagePullReasons, shorten } from './facts/pod-trouble.ts';
 export { recordedTemplate, templateDigest } from './facts/template.ts';
 export { imagesBeyond, imagesOf, type PullImage } from './facts/template-images.ts';

@@ -7,7 +7,15 @@ import {
   type WriteOutcome,
 } from '../../controller/index.ts';
 import { ifFound, isKubeError, keyOf, pagesOf, pods as podResource, serverText } from '../../kube/index.ts';
-import { controllerOf, type Gate, gate, matches, parseSelector, toPodFacts } from '../../rollout/index.ts';
+import {
+  controllerOf,
+  type Gate,
+  gate,
+  isDeletedTerminal,
+  matches,
+  parseSelector,
+  toPodFacts,
+} from '../../rollout/index.ts';
 import type { AdvancedView } from '../advanced-view.ts';
 import type { CachedPod } from '../podcontrol/cached-pod.ts';
 import { newPod } from '../podcontrol/new-pod.ts';
@@ -21,6 +29,12 @@ const TIMEOUT_MS = 10_000;
 /** Creations don't delay a successor, so a busy API server gets more time. */
 const CREATION_TIMEOUT_MS = 30_000;
 const BATCHES = 'creations';
+
+/** It leaves its node free for another pod. */
+const leavesNodeFree = (pod: Pod): boolean => {
+  const facts = toPodFacts(pod);
+  return facts !== undefined && isDeletedTerminal(facts);
+};
 
 const gatesFor = ({ policy, preDelete }: AdvancedView): Gate[] => [
   ...(policy.policy.inPlace ? [gate.inPlace] : []),
@@ -95,7 +109,7 @@ export const createPodCreator = (options: PodCreatorOptions) => {
     for await (const { items } of pagesOf(client, podResource, call))
       for (const pod of items) {
         const facts = controllerOf(pod)?.uid === view.uid ? toPodFacts(pod) : undefined;
-        if (!facts || isObserved(view, facts.name, facts.uid)) continue;
+        if (!facts || isDeletedTerminal(facts) || isObserved(view, facts.name, facts.uid)) continue;
         if (facts.terminating && expectations.unobservedOn(facts.node)) continue;
         expectations.mayExist(facts.node, { name: facts.name, uid: facts.uid });
       }
@@ -132,7 +146,7 @@ export const createPodCreator = (options: PodCreatorOptions) => {
       const found = await readPod(view, earlier.name, signal);
       if (!expectations.has(node)) return;
       const uid = found?.metadata?.uid;
-      const isSame = found && isOurs(view, found) && (earlier.uid ?? uid) === uid;
+      const isSame = found && isOurs(view, found) && (earlier.uid ?? uid) === uid && !leavesNodeFree(found);
       if (isSame && uid !== undefined) {
         expectations.created(node, { name: earlier.name, uid });
         return;
@@ -206,7 +220,9 @@ export const createPodCreator = (options: PodCreatorOptions) => {
         try {
           const existing = await client.get(podResource, ref, { timeoutMs: TIMEOUT_MS, signal });
           if (controllerOf(existing)?.uid !== view.uid) return outcomeOfError(error);
-          return { kind: 'done', pod: toPodFacts(existing) };
+          if (!leavesNodeFree(existing)) return { kind: 'done', pod: toPodFacts(existing) };
+          const replaces = existing.metadata?.uid ?? '';
+          return this.createSurgePod(view, current, { ...creation, replaces }, signal);
         } catch (failure) {
           return outcomeOfError(failure);
         }

@@ -11,7 +11,7 @@ export interface PlaceableNode {
   shouldContinueRunning: boolean;
 }
 
-/** A pod of the DaemonSet as placement sees it. */
+/** A pod of the DaemonSet as placement sees it: a deleted terminal one is none. */
 export interface PlacedPod {
   name: string;
   uid: string;

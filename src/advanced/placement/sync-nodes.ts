@@ -1,5 +1,5 @@
 import type { ManageInput, ReconcilerContext } from '../../controller/index.ts';
-import { nodeShouldRunDaemonPod, scaledValue } from '../../rollout/index.ts';
+import { isDeletedTerminal, nodeShouldRunDaemonPod, scaledValue } from '../../rollout/index.ts';
 import type { AdvancedView } from '../advanced-view.ts';
 import type { CachedPod } from '../podcontrol/cached-pod.ts';
 import type { MaintenanceWriter } from '../podcontrol/maintenance-writer.ts';
@@ -87,7 +87,9 @@ export const createNodeSync = (options: NodeSyncOptions) => {
     const surgesAll = currentView().policy.policy.maxSurge.value > 0;
     return {
       nodes: names.flatMap((name) => placeableNode(view, name) ?? []),
-      pods: [...pods].flatMap((cached) => (cached.ownership === 'ours' ? [placedPod(cached)] : [])),
+      pods: [...pods].flatMap((cached) =>
+        cached.ownership === 'ours' && !isDeletedTerminal(cached.facts) ? [placedPod(cached)] : [],
+      ),
       revision: hash,
       surging: new Set(names.filter((name) => surgesAll || isStillSurging(name))),
       finished,

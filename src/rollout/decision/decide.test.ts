@@ -37,7 +37,7 @@ describe('slots', () => {
       if (harm === 'no pod') bench.removePod('n3');
       if (harm === 'not ready') bench.change('n3', broken);
       if (harm === 'terminating') bench.change('n3', { terminating: true });
-      if (harm === 'two pods') bench.pod('n3', 'a');
+      if (harm === 'two pods') bench.pod('n3', 'a', { ...broken, createdAt: 0 });
       if (harm === 'new and not ready') {
         bench.removePod('n3');
         bench.start('n3', 'b', broken);

@@ -76,6 +76,13 @@ const inPlaceFacts = (pod: Pod): Pick<PodFacts, 'hasInPlaceGate' | 'updatingInPl
   };
 };
 
+/**
+ * Its containers have ended for good and it is being deleted: only a finalizer or the kubelet's last write keeps the object. Like
+ * the DaemonSet controller, which replaces it at once, nothing counts it and nothing waits for it.
+ */
+export const isDeletedTerminal = ({ terminating, finished }: Pick<PodFacts, 'terminating' | 'finished'>): boolean =>
+  terminating && finished !== undefined;
+
 /** Undefined if the pod is neither bound nor pinned to a node. */
 export const toPodFacts = (pod: Pod): PodFacts | undefined => {
   const node = nodeOf(pod);

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isOlderVersion } from '../facts/metadata.ts';
 import type { NodeFacts } from '../facts/node.ts';
-import type { PodFacts } from '../facts/pod.ts';
+import { isDeletedTerminal, type PodFacts } from '../facts/pod.ts';
 import type { TemplateOrigin } from '../facts/template-origin.ts';
 import type { Approval } from '../plan/approval.ts';
 import type { StageView } from '../plan/membership.ts';
@@ -195,6 +195,10 @@ export const createLedger = (policy: Policy, options: LedgerOptions = {}) => {
 
     /** A pod was added or updated. Ignores an older version than the one known. */
     setPod(facts: PodFacts, now: number): void {
+      if (isDeletedTerminal(facts)) {
+        this.removePod(facts.uid, now);
+        return;
+      }
       const before = nodeOfPod.get(facts.uid);
       if (before !== undefined && before !== facts.node) this.removePod(facts.uid, now);
       const record = records.of(facts.node);

@@ -1,3 +1,4 @@
+import { surges } from '../policy/policy.ts';
 import { offlineAfterMs } from './observe.ts';
 import { availableAt, isCurrent, livePod } from './pods.ts';
 import type { Context, NodeRecord, ObservedPod } from './record.ts';
@@ -128,8 +129,8 @@ const isComplete = (record: NodeRecord, update: NodeUpdate, context: Context, no
     update.stage === 'done' &&
     record.node?.ready === true &&
     now >= availableAt(record, context) &&
-    // Also without the update: a pod that it explains (a terminating or a second one) may be all that is in the way.
-    now >= availableAt({ ...record, update: undefined }, context) &&
+    // Also once the update no longer explains a terminating or a second pod, which would keep the node from being updated.
+    (surges(context.policy) || record.pods.length === 1) &&
     pod !== undefined &&
     (update.kind !== undefined || pod.facts.uid !== update.podUid) &&
     (isCurrent(pod, context) || update.rollout !== context.rollout)

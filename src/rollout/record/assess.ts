@@ -40,8 +40,7 @@ const failureOf = (
   // Preparing a pod for its deletion makes it unavailable; its revision is not to blame.
   if (!pod || pod.facts.preparingDelete) return undefined;
   if (isCurrent(pod, context)) {
-    const readyAt = maySurge(record, context) ? podAvailableAt(record, pod, context) : availableAt(record, context);
-    if (now >= readyAt) return undefined;
+    if (now >= podAvailableAt(record, pod, context)) return undefined;
     // A pod that was updated in place may work once it is recreated.
     const expired = now >= deadlineAt && !isUpdatedInPlace(record, context);
     return pod.facts.trouble ?? (expired ? 'deadline' : undefined);
@@ -138,7 +137,7 @@ const assessUpdate = (
   const starting =
     isCurrent(awaited, context) &&
     awaited !== undefined &&
-    now < (awaited === pod ? readyAt : podAvailableAt(record, awaited, context)) &&
+    now < podAvailableAt(record, awaited, context) &&
     !awaited.facts.preparingDelete &&
     failure === undefined;
   const hasSlot = update !== undefined || surging.length > 0;

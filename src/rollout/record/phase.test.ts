@@ -171,6 +171,61 @@ describe('the phase of a node', () => {
     assert.equal(bench.cause('n0'), 'duplicate-pods');
     assert.deepEqual(bench.nodesOf('reserve'), []);
   });
+
+  it('is held for several pods without using the budget, if the one that stays is available', () => {
+    for (const other of ['live', 'terminating', 'broken'] as const) {
+      const bench = benchAt(4);
+      if (other === 'terminating') bench.change('n3', { terminating: true });
+      bench.pod('n3', 'a', { createdAt: bench.now(), ...(other === 'broken' && { ready: false }) });
+      assert.equal(bench.cause('n3'), 'duplicate-pods', other);
+      assert.deepEqual(bench.nodesOf('reserve'), ['n0'], other);
+    }
+    const bench = benchAt(4);
+    bench.change('n3', { ready: false });
+    bench.pod('n3', 'a', { createdAt: bench.now() });
+    assert.equal(bench.cause('n3'), 'duplicate-pods');
+    assert.deepEqual(bench.nodesOf('reserve'), [], 'the older one stays');
+  });
+});
+
+describe('a pod that has ended and is being deleted', () => {
+  const held = { terminating: true, finished: 'Failed', ready: false } as const;
+
+  it('is none: its node counts by the pod beside it, and is updated like others', () => {
+    const bench = benchAt(2);
+    bench.change('n0', held);
+    bench.pod('n0', 'a');
+    assert.equal(bench.cause('n0'), 'available');
+    assert.deepEqual(bench.nodesOf('reserve'), ['n0']);
+    bench.update('b', 'n0');
+    assert.equal(bench.cause('n0'), 'current');
+  });
+
+  it('leaves its node without a pod', () => {
+    const bench = benchAt(2);
+    bench.change('n0', held);
+    assert.equal(bench.cause('n0'), 'no-pod');
+  });
+
+  it('carries out the update that deleted it, although a finalizer holds it', () => {
+    const bench = benchAt(2);
+    bench.reserve('n0');
+    bench.change('n0', { terminating: true });
+    assert.equal(bench.cause('n0'), 'terminating');
+    bench.change('n0', held);
+    assert.equal(bench.cause('n0'), 'no-pod-yet');
+    bench.pod('n0', 'b');
+    assert.equal(bench.cause('n0'), 'current');
+  });
+
+  it('is waited for while its containers may run, or while it is not being deleted', () => {
+    for (const facts of [{ terminating: true }, { finished: 'Failed', ready: false }] as const) {
+      const bench = benchAt(1);
+      bench.change('n0', facts);
+      bench.pod('n0', 'a');
+      assert.equal(bench.cause('n0'), 'duplicate-pods');
+    }
+  });
 });
 
 it('shows a refusal even while the slot of the update is kept', () => {

@@ -41,14 +41,21 @@ export const podAvailableAt = (record: NodeRecord, pod: ObservedPod, context: Co
     ? Number.POSITIVE_INFINITY
     : pod.readySince + context.policy.minReadyMs;
 
-/** When the node has an available pod if nothing happens; Infinity if never. */
+/** Of several live pods, the controller of the pods keeps this one: bound before unbound, then the oldest. */
+const isKeptBefore = ({ facts: a }: ObservedPod, { facts: b }: ObservedPod): boolean =>
+  a.unbound === b.unbound ? a.createdAt < b.createdAt : b.unbound === true;
+
+/**
+ * When the node has an available pod if nothing happens; Infinity if never. Where nodes don't surge, that is the pod that stays if
+ * there are several: the node is skipped for as long as that lasts, and must not use the budget meanwhile.
+ */
 export const availableAt = (record: NodeRecord, context: Context): number => {
   if (maySurge(record, context))
     return record.pods.reduce(
       (least, pod) => Math.min(least, podAvailableAt(record, pod, context)),
       Number.POSITIVE_INFINITY,
     );
-  // With an old and a new pod at once the native controller is still working on the node.
-  const [only, ...others] = record.pods;
-  return !only || others.length > 0 ? Number.POSITIVE_INFINITY : podAvailableAt(record, only, context);
+  let kept: ObservedPod | undefined;
+  for (const pod of record.pods) if (!isBeingDeleted(record, pod) && (!kept || isKeptBefore(pod, kept))) kept = pod;
+  return kept ? podAvailableAt(record, kept, context) : Number.POSITIVE_INFINITY;
 };
