@@ -7,6 +7,7 @@ export {
   IN_PLACE_GATE,
   isAvailable,
   isControlledBy,
+  isDeletedTerminal,
   isLive,
   isPreparingDelete,
   LIFECYCLE_GATE,

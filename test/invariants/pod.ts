@@ -62,5 +62,9 @@ export const isAvailable = (
   now: number,
 ): boolean => !terminating && readySince !== undefined && now - readySince >= minReadyMs;
 
+/** The DaemonSet controller leaves such a pod out: it has ended and is being deleted, and only a finalizer may still hold it. */
+export const isDeletedTerminal = ({ terminating, ended }: Pick<PodFacts, 'terminating' | 'ended'>): boolean =>
+  terminating && ended;
+
 export const isLive = ({ terminating, ended }: Pick<PodFacts, 'terminating' | 'ended'>): boolean =>
   !terminating && !ended;

@@ -7,6 +7,7 @@ import {
   hashIn,
   hasSameTemplate,
   isControlledBy,
+  isDeletedTerminal,
   isNative,
   mayRunOn,
   type PodFacts,
@@ -37,6 +38,7 @@ export interface ClusterState {
   readonly nodes: ReadonlyMap<string, NodeState>;
   /** By UID. */
   readonly pods: ReadonlyMap<string, PodState>;
+  /** Without those that have ended and are being deleted. */
   readonly podsOn: (node: string) => readonly PodState[];
   /** Hash of the template's revision; undefined until it is recorded. */
   readonly target: string | undefined;
@@ -125,7 +127,7 @@ export const followClusterState = (
   const actual: ClusterState = {
     nodes,
     pods,
-    podsOn: (node) => [...(byNode.get(node) ?? [])],
+    podsOn: (node) => [...(byNode.get(node) ?? [])].filter((pod) => !isDeletedTerminal(pod)),
     get target() {
       let newest: { number: number; hash: string } | undefined;
       // The native controller may use a number twice while it has not observed its own last revision, and means the later

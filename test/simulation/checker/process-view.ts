@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Node, Pod } from 'kubernetes-types/core/v1.d.ts';
 import type { WatchEvent } from '../../../src/kube/index.ts';
 import type { RolloutPlanObject, RolloutPlanSpec } from '../../../src/rollout/index.ts';
-import type { AnyDaemonSet } from '../../invariants/index.ts';
+import { type AnyDaemonSet, isDeletedTerminal } from '../../invariants/index.ts';
 import { isPodOf, isReadyNode, type PodState, toPodState } from './cluster-state.ts';
 import { planInForce } from './plan-in-force.ts';
 
@@ -18,6 +18,7 @@ export interface ProcessView {
   readonly nodes: ReadonlyMap<string, ObservedNode>;
   /** When it last observed that a node came, went, or changed its labels or taints, by the process's clock. */
   readonly nodesMovedAt: number;
+  /** Without those that have ended and are being deleted. */
   podsOn(node: string): readonly PodState[];
   podNamed(name: string): PodState | undefined;
   readonly daemonSet: AnyDaemonSet | undefined;
@@ -112,6 +113,7 @@ export const createProcessView = ({ group, name }: { group: string; name: string
         byNode = new Map();
         for (const table of pods.values())
           for (const pod of table.values()) {
+            if (isDeletedTerminal(pod)) continue;
             const onNode = byNode.get(pod.node);
             if (onNode) onNode.push(pod);
             else byNode.set(pod.node, [pod]);
