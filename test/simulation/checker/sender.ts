@@ -45,14 +45,10 @@ export const createSenderCheck = ({ report, viewOf, clockOf, settleMs }: SenderO
   const nodeIsAvailable = (
     view: ProcessView,
     node: string,
-    { minReadyMs, surging }: { minReadyMs: number; surging: boolean },
+    { minReadyMs }: { minReadyMs: number },
     at: number,
-  ): boolean => {
-    const pods = view.podsOn(node).filter(({ owner }) => owner === view.daemonSet?.metadata?.uid);
-    if (surging) return pods.some((pod) => isAvailable(pod, minReadyMs, at));
-    const [pod, ...others] = pods;
-    return pod !== undefined && others.length === 0 && isAvailable(pod, minReadyMs, at);
-  };
+  ): boolean =>
+    view.podsOn(node).some((pod) => pod.owner === view.daemonSet?.metadata?.uid && isAvailable(pod, minReadyMs, at));
 
   return {
     /** The DaemonRollout was written. */
