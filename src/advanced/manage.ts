@@ -112,11 +112,14 @@ export const createPodManagement = (options: PodManagementOptions) => {
       creator.forgetNode(name);
       return checked;
     }
-    counts.set(name, counted.counts);
-    const hasOrphan = pods.some((cached) => cached.ownership === 'orphan' && !cached.facts.terminating);
-    // The containers of another DaemonSet's pod may still run.
+    const orphans = pods.filter((cached) => cached.ownership === 'orphan' && !cached.facts.terminating);
+    const hasOrphan = orphans.length > 0;
+    // An orphan that is about to be adopted has reached the current revision for the limits of placement.
+    const isCurrent = current && orphans.some((cached) => cached.facts.revision === current.target.hash);
+    counts.set(name, isCurrent ? { ...counted.counts, onCurrentRevision: 1 } : counted.counts);
+    // The containers of a pod of a previous owner may still run.
     const isOccupied = pods.some(
-      (cached) => cached.ownership === 'other' && cached.facts.terminating && !isDeletedTerminal(cached.facts),
+      (cached) => cached.ownership !== 'ours' && cached.facts.terminating && !isDeletedTerminal(cached.facts),
     );
     const isExpected = creator.expectations.isExpected(name);
     if (!current || hasOrphan || isOccupied || isExpected) {
@@ -190,7 +193,7 @@ export const createPodManagement = (options: PodManagementOptions) => {
           return finder.mayReturnPods()
             ? podSync.returnToService(cached, lastRecorded, nodeSync.stays(view, cached))
             : NEVER;
-        return podSync.sync(view, cached, current, synced.removing.has(cached.facts.uid));
+        return podSync.sync(view, cached, current, synced.removing.has(cached.facts.uid), now);
       });
       if (!dirtyNodes.hasVacantNodes() && creator.expectations.inFlight() === 0) creator.noneWanted();
       const releaseAt = blocked ? NEVER : refManager.release(view);

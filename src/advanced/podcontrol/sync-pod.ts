@@ -1,15 +1,18 @@
 import type { ReconcilerContext, WriteOutcome } from '../../controller/index.ts';
 import { isStale } from '../../rollout/index.ts';
+import { errorText } from '../../runtime/index.ts';
 import type { AdvancedView } from '../advanced-view.ts';
 import { controllerRef } from '../api/types.ts';
 import { cancelDelete } from '../lifecycle/pre-delete.ts';
 import type { CurrentRevision } from '../revisions/sync-history.ts';
 import type { CachedPod } from './cached-pod.ts';
 import type { MaintenanceWriter } from './maintenance-writer.ts';
+import { mayAdopt } from './may-adopt.ts';
 import { type InPlaceTarget, type PodOperations, versionOf } from './pod-operations.ts';
 import { initialGatePatch, unsetGates } from './readiness-gates.ts';
 
-export interface PodSyncOptions extends Pick<ReconcilerContext<AdvancedView, CachedPod>, 'env' | 'ledger' | 'events'> {
+export interface PodSyncOptions
+  extends Pick<ReconcilerContext<AdvancedView, CachedPod>, 'client' | 'env' | 'ledger' | 'events'> {
   operations: PodOperations;
   writer: MaintenanceWriter;
 }
@@ -25,18 +28,35 @@ type Need =
   | { kind: 'rollout' };
 
 /** Syncs pods that stay: adoption, readiness gates, the remaining steps of an in-place update, a cancelled deletion. */
-export const createPodSync = ({ env, ledger, events, operations, writer }: PodSyncOptions) => {
+export const createPodSync = ({ client, env, ledger, events, operations, writer }: PodSyncOptions) => {
   const { clock } = env;
+  /** Whether the DaemonSet may adopt, as read at or after this time: the orphans were observed before. */
+  let adoption: { asOf: number; may: Promise<boolean> } | undefined;
+
+  const mayAdoptAsOf = (asOf: number, view: AdvancedView, signal: AbortSignal): Promise<boolean> => {
+    if (!adoption || adoption.asOf < asOf) adoption = { asOf, may: mayAdopt(client, view, signal) };
+    return adoption.may;
+  };
 
   const patch = (cached: CachedPod, kind: 'pod' | 'status', body: object): Need => ({
     kind: 'write',
     write: (signal) => operations.patch(versionOf(cached), { kind, body }, signal),
   });
 
-  const adopt = (view: AdvancedView, cached: CachedPod): Need => {
+  const adopt = (view: AdvancedView, cached: CachedPod, now: number): Need => {
     const { uid, resourceVersion } = cached.facts;
     const ownerReferences = [...(cached.pod.metadata?.ownerReferences ?? []), controllerRef(view)];
-    return patch(cached, 'pod', { metadata: { uid, resourceVersion, ownerReferences } });
+    const body = { metadata: { uid, resourceVersion, ownerReferences } };
+    const write: Write = async (signal) => {
+      try {
+        if (await mayAdoptAsOf(now, view, signal))
+          return await operations.patch(versionOf(cached), { kind: 'pod', body }, signal);
+        return { kind: 'refused', reason: undefined, message: 'the DaemonSet is being deleted' };
+      } catch (error) {
+        return { kind: 'refused', reason: undefined, message: errorText(error) };
+      }
+    };
+    return { kind: 'write', write };
   };
 
   /**
@@ -77,10 +97,11 @@ export const createPodSync = ({ env, ledger, events, operations, writer }: PodSy
     cached: CachedPod,
     current: CurrentRevision | undefined,
     removing: boolean,
+    now: number,
   ): Need | undefined => {
     const { ownership, facts, pod } = cached;
     if (ownership === 'other' || facts.terminating) return undefined;
-    if (ownership === 'orphan') return adopt(view, cached);
+    if (ownership === 'orphan') return adopt(view, cached, now);
     const rolloutsTurn = !removing && isRolloutsTurn(cached);
     // An in-place update closes the gate first. Opening it here would undo that, whatever version the pod has by then.
     if (!rolloutsTurn && unsetGates(pod).length > 0) return patch(cached, 'status', initialGatePatch(pod, clock.now()));
@@ -119,15 +140,19 @@ export const createPodSync = ({ env, ledger, events, operations, writer }: PodSy
   };
 
   return {
-    /** Starts the write that the pod needs. Returns when to recheck it, epoch ms; undefined: at the next reconcile. */
+    /**
+     * Starts the write that the pod needs, as it was at `now`. Returns when to recheck it, epoch ms; undefined: at the next
+     * reconcile.
+     */
     sync(
       view: AdvancedView,
       cached: CachedPod,
       current: CurrentRevision | undefined,
       removing: boolean,
+      now: number,
     ): number | undefined {
       reportUnschedulable(cached);
-      return fulfill(cached, needOf(view, cached, current, removing));
+      return fulfill(cached, needOf(view, cached, current, removing, now));
     },
     /**
      * Only returns a pod to service that was prepared for its deletion (if it `stays`), or for an in-place update. Same

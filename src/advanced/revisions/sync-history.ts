@@ -5,6 +5,7 @@ import { controllerOf, type Owner, recordedTemplate, type TargetRevision } from 
 import type { AdvancedView } from '../advanced-view.ts';
 import { advancedDaemonSets } from '../api/types.ts';
 import { type InPlacePlan, planInPlace } from '../inplace/plan.ts';
+import { mayAdopt } from '../podcontrol/may-adopt.ts';
 import { otherDaemonSetOf, type PreviousOwners } from '../previous-owners.ts';
 import { goJson } from './go-json.ts';
 import { type HistoryPlan, hashOf, onNameTaken, planHistory, type RevisionSummary, summaryOf } from './history.ts';
@@ -163,6 +164,8 @@ export const createHistorySync = (client: KubeClient, previousOwners: Pick<Previ
         if (await previousOwners.has(other, namespace, signal)) return { kind: 'previous-owner', owner: other };
       const owner = { apiVersion, name, namespace, uid, collisionCount, description };
       const plan = planHistory({ owner, template, revisions, live, keep });
+      const hasOrphan = revisions.some((revision) => controllerOf(revision) === undefined);
+      if (hasOrphan && !(await mayAdopt(client, view, signal))) return { kind: 'conflict' };
       if (!(await write(view, plan, signal))) return { kind: 'conflict' };
       await adopt(plan.adopt, signal);
       await remove(view, plan.remove, signal);
