@@ -53,7 +53,10 @@ export const createWriteRateCheck = ({ report, now, actual, daemonSet, rolloutNa
     onOperation() {
       changes += 1;
     },
-    onCommit({ resource, object }) {
+    onCommit({ resource, object, previous }) {
+      // Each pod that a previous owner releases is adopted.
+      const wasOwned = (previous?.metadata.ownerReferences?.length ?? 0) > 0;
+      if (resource.plural === 'pods' && wasOwned && !object.metadata.ownerReferences?.length) changes += 1;
       if (resource.plural === 'pods' && actual.pods.has(object.metadata.uid)) pods.add(object.metadata.uid);
       // The status reports nodes that come and go, too.
       if (resource.plural === 'nodes') changes += 1;
