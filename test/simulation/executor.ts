@@ -91,6 +91,7 @@ export const createExecutor = (options: ExecutorOptions) => {
       });
     }
     behaviours.clear();
+    nodes.releasePods();
     // Beside other DaemonSets, their good versions would be halted for what such a version does to a node that is back; and a
     // stage of nodes that die would wait for them. A hook's turn may take longer than a node that is back lives.
     const outlasts = (plan.hook?.drainMs ?? 0) > LONG_TURN_MS;
@@ -207,6 +208,17 @@ export const createExecutor = (options: ExecutorOptions) => {
           if (isDone) fire(step);
           return isDone;
         });
+      case 'hold-pod':
+        return tracker.whenPossible(() => {
+          const { node, deletes, forMs, set = 0 } = operation;
+          const isDone = nodes.holdPodOn(node, daemonSets[set]?.workload.label ?? '', deletes);
+          if (!isDone) return false;
+          fire(step);
+          later(forMs, () => nodes.releasePods(node));
+          return true;
+        });
+      case 'hand-over':
+        return daemonSets[operation.set ?? 0]?.handOver(operation, () => begin(step));
       case 'call-fault':
         return faults.arm(operation.fault, operation.of, step);
       case 'crash':

@@ -129,7 +129,14 @@ export const createSimulation = (plan: Plan, record: (line: string) => void, log
       ...(plan.others && { title: `${set.kind} ${ref.name}` }),
     });
     const planner = set.rolloutPlan && createPlanner({ apiServer, time, workload });
-    return createPlannedDaemonSet({ apiServer, time, workload, checker: checkerOfSet, planner });
+    return createPlannedDaemonSet({
+      apiServer,
+      time,
+      workload,
+      checker: checkerOfSet,
+      planner,
+      garbageCollector: controllers.garbageCollector,
+    });
   });
   const checker = combineCheckers(daemonSets.map((each) => each.checker));
   const [first] = daemonSets;

@@ -8,6 +8,7 @@ import { createWriteClassifier, podReplacedBySurge } from './classify-write.ts';
 import { isPodOf, type PodState } from './cluster-state.ts';
 import { createConsentCheck } from './consent.ts';
 import { createGroupsCheck } from './groups.ts';
+import { createHandOverCheck } from './hand-over.ts';
 import { createLeadersCheck } from './leaders.ts';
 import { createOrderCheck, type OtherDaemonSet } from './order.ts';
 import { followPlan } from './plan-state.ts';
@@ -122,6 +123,7 @@ export const createChecker = ({
       const pod = actual.pods.get(uid);
       return pod !== undefined && works(pod);
     }),
+    createHandOverCheck(context),
     createStatusCheck(context),
     createWatchesCheck(context),
     createWriteRateCheck(context),

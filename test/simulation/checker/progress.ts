@@ -54,6 +54,7 @@ const TROUBLE: ReadonlyMap<Operation['do'], number> = new Map([
   ['etcd-full', SERVER_TROUBLE_MS],
   ['native', RECOVERY_MS],
   ['recreate-set', RECOVERY_MS],
+  ['hand-over', RECOVERY_MS],
   ['strategy', RECOVERY_MS],
 ]);
 

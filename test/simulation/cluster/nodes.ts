@@ -17,11 +17,20 @@ const labelsOf = (index: number): Record<string, string> => ({
 
 /** Two nodes of three say where they are; both are a broken number of hours from UTC. */
 const zoneOf = (index: number): string | undefined => [undefined, 'Asia/Kolkata', 'America/St_Johns'][index % 3];
+const FINALIZER = 'example.com/hold';
 
 /** The nodes of a plan, and operations on them. A node that does not exist is ignored. */
 export const createNodes = ({ apiServer, addNode }: Pick<EmbeddedCluster, 'apiServer' | 'addNode'>) => {
   const patch = (name: string, body: object): void => {
     if (apiServer.find(nodes, { name }) !== undefined) apiServer.patch(nodes, { name }, body, { type: 'merge' });
+  };
+  const podOn = (node: string, app: string): Pod | undefined =>
+    apiServer.list<Pod>(pods, { labelSelector: `app=${app}` }).find((pod) => pod.spec?.nodeName === node);
+  const deletePod = (name = ''): void => void apiServer.delete(pods, { namespace: 'default', name });
+  const releasePod = ({ metadata = {} }: Pod): void => {
+    const finalizers = metadata.finalizers?.filter((each) => each !== FINALIZER) ?? [];
+    const key = { namespace: 'default', name: metadata.name ?? '' };
+    apiServer.patch(pods, key, { metadata: { finalizers } }, { type: 'merge' });
   };
   return {
     patch,
@@ -47,11 +56,24 @@ export const createNodes = ({ apiServer, addNode }: Pick<EmbeddedCluster, 'apiSe
     },
     /** As a user does by hand; `app` is the pod's label. False: there is no such pod. */
     deletePodOn(node: string, app: string): boolean {
-      const name = apiServer.list<Pod>(pods, { labelSelector: `app=${app}` }).find((pod) => pod.spec?.nodeName === node)
-        ?.metadata?.name;
-      if (name === undefined) return false;
-      apiServer.delete(pods, { namespace: 'default', name });
+      const pod = podOn(node, app);
+      if (pod) deletePod(pod.metadata?.name);
+      return pod !== undefined;
+    },
+    /** Adds a finalizer to the pod, and deletes it if the user does. False: there is no such pod. */
+    holdPodOn(node: string, app: string, deletes: boolean): boolean {
+      const { name, finalizers = [], deletionTimestamp } = podOn(node, app)?.metadata ?? {};
+      if (name === undefined || deletionTimestamp !== undefined) return false;
+      const body = { metadata: { finalizers: [...finalizers, FINALIZER] } };
+      apiServer.patch(pods, { namespace: 'default', name }, body, { type: 'merge' });
+      if (deletes) deletePod(name);
       return true;
+    },
+    /** Removes the finalizer from the pods of this node, or from all. */
+    releasePods(node?: string): void {
+      for (const pod of apiServer.list<Pod>(pods))
+        if (pod.metadata?.finalizers?.includes(FINALIZER) && (node === undefined || pod.spec?.nodeName === node))
+          releasePod(pod);
     },
   };
 };

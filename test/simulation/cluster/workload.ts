@@ -73,6 +73,7 @@ export const createWorkload = (apiServer: ApiServer, { set, name, label }: Retur
   const isNative = set.kind === 'native';
   const resource = isNative ? native : advanced;
   const key = { namespace: 'default', name };
+  const twinKey = { namespace: 'default', name: `${name}-native` };
   const { hook } = set;
   /** Each DaemonSet has its own images. */
   const ownImage = (next: string): string => next.replace(/^app:/, `${label}:`);
@@ -139,6 +140,24 @@ export const createWorkload = (apiServer: ApiServer, { set, name, label }: Retur
       });
     },
     exists: (): boolean => apiServer.find(resource, key) !== undefined,
+    /** Deletes it and leaves its pods. */
+    orphan: (): void => void apiServer.delete(resource, key, { propagationPolicy: 'Orphan' }),
+    /** The native DaemonSet with the same pods that an Advanced one is handed to; its manager is Kubernetes' own. */
+    twin: {
+      exists: (): boolean => apiServer.find(native, twinKey) !== undefined,
+      create: (): void =>
+        void apiServer.create<object>(native, {
+          apiVersion: 'apps/v1',
+          kind: 'DaemonSet',
+          metadata: twinKey,
+          spec: {
+            selector: { matchLabels: { app: label } },
+            template: template(),
+            updateStrategy: { type: 'OnDelete' },
+          },
+        }),
+      orphan: (): void => void apiServer.delete(native, twinKey, { propagationPolicy: 'Orphan' }),
+    },
     delete: (): void => {
       if (apiServer.find(resource, key) !== undefined)
         apiServer.delete(resource, key, { propagationPolicy: 'Background' });

@@ -1,4 +1,5 @@
 import { ofDevices } from './device.ts';
+import { handOver } from './hand-over.ts';
 import { kruise } from './kruise.ts';
 import { kubernetes } from './kubernetes.ts';
 import { liveness } from './liveness.ts';
@@ -21,5 +22,6 @@ export const mutants: readonly Mutant[] = [
   ...ofDevices,
   ...neighbours,
   ...refusals,
+  ...handOver,
   ...stages,
 ];

@@ -179,9 +179,9 @@ export const neighbours: readonly Mutant[] = [
     story: 'every Advanced DaemonSet lists all native DaemonSets of its namespace, whole and at once',
     breaks: [],
     file: 'src/advanced/revisions/target.ts',
-    find: 'return findNativeConflict(natives, view);',
+    find: 'const native = findNativeConflict(natives, view);',
     replace:
-      "await client.list({ group: 'apps', version: 'v1', plural: 'daemonsets', kind: 'DaemonSet', namespaced: true }, { namespace: view.namespace, signal });\n    return findNativeConflict(natives, view);",
+      "await client.list({ group: 'apps', version: 'v1', plural: 'daemonsets', kind: 'DaemonSet', namespaced: true }, { namespace: view.namespace, signal });\n    const native = findNativeConflict(natives, view);",
     hunt: test('src/advanced/native-daemonsets.test.ts'),
   },
   {

@@ -61,6 +61,8 @@ const poisonSteps = (seed: number, releases: readonly number[], always: boolean)
   });
 };
 
+const LATER_FAULTS: ReadonlySet<FaultKind> = new Set<FaultKind>(['F25', 'F26']);
+
 /** A plan from a seed: some rollouts, and faults of the given kinds during them. */
 export const generatePlan = (seed: number, kinds: readonly FaultKind[]): Plan => {
   const chance = createGenerator(seed);
@@ -77,11 +79,15 @@ export const generatePlan = (seed: number, kinds: readonly FaultKind[]): Plan =>
   const soon = (within: number): number => now + chance.between(0, within);
 
   // Few kinds of faults with many steps each, so that their combinations are more frequent.
-  const chosen = kinds.filter((each): each is DrawnFault => isStepFault(each) && each !== 'F24');
+  // One plan in ten may have the faults that came last, so that the others stay the plans that their seeds always gave.
+  const isEarlier = (each: FaultKind): boolean => !LATER_FAULTS.has(each);
+  const drawable = seed % 10 === 0 || !kinds.some(isEarlier) ? kinds : kinds.filter(isEarlier);
+  const chosen = drawable.filter((each): each is DrawnFault => isStepFault(each) && each !== 'F24');
   const focus = Array.from({ length: chosen.length > 0 ? chance.between(1, 4) : 0 }, () => one(chosen));
   const limit = one(budgets);
   // Advanced DaemonSets have no native controller that could be delayed.
-  const kind = focus.includes('F15') ? 'native' : one(['native', 'advanced'] as const);
+  const drawn = focus.includes('F15') ? 'native' : one(['native', 'advanced'] as const);
+  const kind = focus.includes('F26') && !focus.includes('F15') ? 'advanced' : drawn;
   const strategy = kind === 'native' ? 'recreate' : one(['recreate', 'in-place', 'surge'] as const);
 
   /** Calls that every rollout makes. */
@@ -261,6 +267,23 @@ export const generatePlan = (seed: number, kinds: readonly FaultKind[]): Plan =>
         what: one(['token', 'authority'] as const),
         followMs: chance.happens(0.3) ? 0 : chance.between(1, 60_000),
       }),
+    F25: () =>
+      put(soon(6_000), {
+        do: 'hold-pod',
+        node: node(),
+        deletes: chance.happens(0.5),
+        forMs: chance.between(2_000, 120_000),
+      }),
+    F26: () => {
+      if (kind === 'native') return;
+      put(soon(6_000), {
+        do: 'hand-over',
+        first: one(['apply', 'delete'] as const),
+        paceMs: chance.between(100, 5_000),
+      });
+      // Until it is back, there is nothing that other faults could disturb.
+      now += chance.between(10_000, 60_000);
+    },
   };
 
   const releases = chance.between(1, 3);

@@ -3,6 +3,8 @@ import type { Operation, Plan, PlannedStep } from './plan.ts';
 
 /** How long a DaemonSet that is recreated does not exist. */
 const AWAY_MS = 500;
+/** The same for one that is handed to a native DaemonSet and back. */
+const HANDED_OVER_MS = 10_000;
 
 interface NodeState {
   present: boolean;
@@ -53,6 +55,11 @@ const createFollower = ({ kind, limit }: Pick<Plan, 'kind' | 'limit'>) => {
       case 'recreate-set':
         if (at < backAt) return false;
         backAt = at + AWAY_MS;
+        user = { ...user, ...fresh };
+        return true;
+      case 'hand-over':
+        if (at < backAt) return false;
+        backAt = at + HANDED_OVER_MS;
         user = { ...user, ...fresh };
         return true;
       case 'offline':

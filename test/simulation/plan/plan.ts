@@ -30,6 +30,8 @@ export const faults = {
   F22: 'Tokens and the certificate authority are rotated.',
   F23: 'Clocks show fractions of a millisecond: in every plan.',
   F24: 'A manager cannot compute something: an exception in a projection, a handler, the ledger or a view of a plan.',
+  F25: 'A finalizer holds a pod that is deleted.',
+  F26: 'An Advanced DaemonSet is handed to a native one and back, with a slow garbage collector.',
 } as const;
 export type FaultKind = keyof typeof faults;
 export const faultKinds = Object.keys(faults) as readonly FaultKind[];
@@ -67,7 +69,12 @@ export type UserOperation =
   | { do: 'decide'; stage: string; decision: 'Approve' | 'Promote'; older?: boolean }
   /** Resumes a halted revision. */
   | { do: 'resume' }
-  | { do: 'recreate-set' };
+  | { do: 'recreate-set' }
+  /**
+   * Hands an Advanced DaemonSet to a native one, and that one back: applied before it is deleted (`first`), or after. The garbage
+   * collector releases its pods one at a time, so many ms apart.
+   */
+  | { do: 'hand-over'; first: 'apply' | 'delete'; paceMs: number };
 
 /** What a Prometheus answers; `down` and `hangs`: nothing. */
 export type MetricAnswer = 'good' | 'bad' | 'nan' | 'empty' | 'down' | 'hangs';
@@ -84,6 +91,8 @@ export type Operation =
   /** How all pods on the node behave from now on. */
   | { do: 'behave'; node: string; behaviour: Behaviour | undefined }
   | { do: 'delete-pod'; node: string; set?: number }
+  /** A finalizer holds the pod on the node for `forMs`, however it is deleted; `deletes`: the user does it now. */
+  | { do: 'hold-pod'; node: string; deletes: boolean; forMs: number; set?: number }
   /** Containers start, and images are pulled, only after this time, ms. */
   | { do: 'slow-pulls'; node: string; ms: number | undefined }
   | { do: 'call-fault'; fault: CallFault; of: CallMatch }
