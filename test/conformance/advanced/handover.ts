@@ -102,6 +102,59 @@ export const handingOver = section(
       });
 
     rule(
+      'pods of a native DaemonSet that is being deleted are left to it until all are released, also by a manager that starts then',
+      async (c) => {
+        const nativePath = `/apis/apps/v1/namespaces/${c.namespace}/daemonsets/app`;
+        await apply(c, 'apps/v1', 'app:v1');
+        await c.untilRunning('app:v1');
+        await untilNative(c);
+        const before = await identities(c);
+        const [first, ...others] = await c.pods();
+        // It stands for a garbage collector that takes its time.
+        await c.api.merge(nativePath, { metadata: { finalizers: ['example.com/hold'] } });
+        await c.kubectl(['delete', 'daemonsets.apps', 'app', '--wait=false']);
+        await apply(c, 'apps.kruise.io/v1beta1', 'app:v1');
+        const untilStalled = (message: RegExp): Promise<unknown> =>
+          c.until(`it says ${message}`, async () =>
+            (await c.advanced()).status?.conditions?.some(
+              (one) => one.type === 'Stalled' && one.reason === 'NativeDaemonSet' && message.test(one.message),
+            ),
+          );
+        await untilStalled(/native DaemonSet app, which is being deleted,/);
+        const release = (name = ''): Promise<unknown> =>
+          c.api.merge(`/api/v1/namespaces/${c.namespace}/pods/${name}`, { metadata: { ownerReferences: null } });
+        await release(first?.name);
+        await c.manager.stop();
+        await c.startManager();
+        await c.expectNoUpdatesFor(6);
+        assert.deepEqual(await identities(c), before);
+        assert.equal((await c.pods()).filter(({ object }) => controllerOf(object) === undefined).length, 1);
+        assert.equal((await revisions(c)).length, 1);
+        for (const { name } of others) await release(name);
+        for (const { metadata } of await revisions(c))
+          await c.api.merge(`/apis/apps/v1/namespaces/${c.namespace}/controllerrevisions/${metadata?.name}`, {
+            metadata: { ownerReferences: null },
+          });
+        await c.api.merge(nativePath, { metadata: { finalizers: null } });
+        await untilAdvanced(c, 'app:v1');
+        assert.deepEqual(await identities(c), before);
+        assert.equal((await revisions(c)).length, 1);
+        assert.deepEqual(await c.updates(), []);
+      },
+    );
+
+    rule('pods whose owner is gone are waited for, until the garbage collector has deleted them', async (c) => {
+      await apply(c, 'apps/v1', 'app:v1');
+      await c.untilRunning('app:v1');
+      await untilNative(c);
+      const before = await identities(c);
+      await apply(c, 'apps.kruise.io/v1beta1', 'app:v1');
+      await c.kubectl(['delete', 'daemonsets.apps', 'app', '--cascade=background', '--wait=false']);
+      await untilAdvanced(c, 'app:v1');
+      assert.equal((await identities(c)).filter((one) => before.includes(one)).length, 0);
+    });
+
+    rule(
       'pods that were created and updated here are handed to a native DaemonSet, which updates them, and come back',
       async (c) => {
         const updateStrategy = { rollingUpdate: { rollingUpdateType: 'InPlaceIfPossible' } };

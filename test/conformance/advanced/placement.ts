@@ -3,7 +3,7 @@ import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { controllerOf } from '../../../src/rollout/index.ts';
 import { nodeOf } from '../../invariants/index.ts';
 import type { AuditRecord } from '../audit/audit-record.ts';
-import { type Case, type PodView, refusePods, section } from '../kit/index.ts';
+import { type Case, deletedTerminalPod, type PodView, refusePods, section } from '../kit/index.ts';
 import { deleteByHand, podPath } from './strategy.ts';
 
 const podsPath = (c: Case): string => `/api/v1/namespaces/${c.namespace}/pods`;
@@ -44,6 +44,8 @@ const removedFrom = async (c: Case, node: string): Promise<number[]> =>
 export const placement = section(
   'Pods on nodes',
   (rule) => {
+    rule('a pod that has ended and that a finalizer holds is replaced, and holds up no rollout', deletedTerminalPod);
+
     rule(
       'pods are created in batches of 1, 2, 4, one after the other',
       async (c) => {

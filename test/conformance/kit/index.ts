@@ -1,4 +1,5 @@
 export type { Case, CaseOptions, Status } from './case.ts';
+export { deletedTerminalPod } from './held-pods.ts';
 export type { CaseKind } from './kinds.ts';
 export { leaderElectionArgs, leaderElectionArgsFor, leaderOf, leadershipLossLogs } from './leader-election.ts';
 export { type Annotations, budgetKey, type PodView, type Shape, strategyKey } from './objects.ts';

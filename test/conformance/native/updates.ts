@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import { section } from '../kit/index.ts';
+import { deletedTerminalPod, section } from '../kit/index.ts';
 
 export const updates = section('Updates', (rule) => {
   rule('PodDisruptionBudgets are ignored, as by the native controller', async (c) => {
@@ -12,6 +12,8 @@ export const updates = section('Updates', (rule) => {
     await c.setImage('app:v2');
     await c.untilRunning('app:v2');
   });
+
+  rule('a pod that has ended and that a finalizer holds is replaced, and holds up no rollout', deletedTerminalPod);
 
   rule(
     'pods that others keep changing are updated, and conflicts are not reported',
