@@ -17,6 +17,8 @@ export interface ControlPlaneOptions {
   address?: string;
   /** Names of nodes that have a kubelet of their own. Each finds its credentials in `<dir>/<name>.kubeconfig`. */
   kubelets?: readonly string[];
+  /** What the controller managers may send: requests a second, and at once. Default 300 and 600; Kubernetes' own are 20 and 30. */
+  limits?: { qps: number; burst: number };
 }
 
 export type ProgramName =
@@ -143,6 +145,7 @@ export const startControlPlane = async (options: ControlPlaneOptions = {}): Prom
       delays: {},
       address: '127.0.0.1',
       kubelets: [],
+      limits: { qps: 300, burst: 600 },
       ...options,
     });
   } catch (error) {
@@ -155,7 +158,7 @@ const start = async (
   dir: string,
   processes: Processes,
   files: Awaited<ReturnType<typeof findPrograms>>,
-  { graceSeconds, delays, address, kubelets }: Required<ControlPlaneOptions>,
+  { graceSeconds, delays, address, kubelets, limits }: Required<ControlPlaneOptions>,
 ): Promise<ControlPlane> => {
   const [etcdPort, peerPort, apiPort] = await Promise.all([freePort(), freePort(), freePort()]);
   const server = `https://${address}:${apiPort}`;
@@ -271,8 +274,8 @@ const start = async (
         // Each period, it looks at all nodes: often is too often for large clusters, whose grace period is long.
         `--node-monitor-period=${Math.min(graceSeconds / 16, 5)}s`,
         `--node-monitor-grace-period=${graceSeconds}s`,
-        '--kube-api-qps=300',
-        '--kube-api-burst=600',
+        `--kube-api-qps=${limits.qps}`,
+        `--kube-api-burst=${limits.burst}`,
         '--concurrent-daemonset-syncs=8',
       ],
     });
