@@ -17,7 +17,10 @@ export interface ControlPlaneOptions {
   address?: string;
   /** Names of nodes that have a kubelet of their own. Each finds its credentials in `<dir>/<name>.kubeconfig`. */
   kubelets?: readonly string[];
-  /** What the controller managers may send: requests a second, and at once. Default 300 and 600; Kubernetes' own are 20 and 30. */
+  /**
+   * What kube-controller-manager may send, without the DaemonSet controller: requests a second, and at once. Default 300 and 600;
+   * Kubernetes' own are 20 and 30.
+   */
   limits?: { qps: number; burst: number };
 }
 
@@ -134,6 +137,9 @@ const controllers = [
   'root-ca-certificate-publisher-controller',
 ];
 
+/** So that no test waits for the limits of a client. */
+const FAST = { qps: 300, burst: 600 };
+
 /** A real control plane on loopback, in a folder of its own. Up in seconds; ends with `stop` or with this process. */
 export const startControlPlane = async (options: ControlPlaneOptions = {}): Promise<ControlPlane> => {
   const files = await findPrograms();
@@ -145,7 +151,7 @@ export const startControlPlane = async (options: ControlPlaneOptions = {}): Prom
       delays: {},
       address: '127.0.0.1',
       kubelets: [],
-      limits: { qps: 300, burst: 600 },
+      limits: FAST,
       ...options,
     });
   } catch (error) {
@@ -230,7 +236,7 @@ const start = async (
           '--profiling=false',
         ],
       }),
-    'kube-controller-manager': () => manager('kube-controller-manager', controllers),
+    'kube-controller-manager': () => manager('kube-controller-manager', controllers, limits),
     // By itself, so that it can be paused while the node controller goes on.
     'daemonset-controller': () => manager('daemonset-controller', ['daemonset-controller']),
     'kube-scheduler': async () => {
@@ -258,7 +264,7 @@ const start = async (
         env: { ...process.env, HOME: dir },
       }),
   };
-  const manager = (name: string, names: string[]): Promise<Program> =>
+  const manager = (name: string, names: string[], { qps, burst } = FAST): Promise<Program> =>
     processes.start({
       name,
       file: files['kube-controller-manager'],
@@ -274,8 +280,8 @@ const start = async (
         // Each period, it looks at all nodes: often is too often for large clusters, whose grace period is long.
         `--node-monitor-period=${Math.min(graceSeconds / 16, 5)}s`,
         `--node-monitor-grace-period=${graceSeconds}s`,
-        `--kube-api-qps=${limits.qps}`,
-        `--kube-api-burst=${limits.burst}`,
+        `--kube-api-qps=${qps}`,
+        `--kube-api-burst=${burst}`,
         '--concurrent-daemonset-syncs=8',
       ],
     });
