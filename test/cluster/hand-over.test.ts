@@ -52,7 +52,7 @@ it(`the pods of ${NODES} nodes are handed over as they are, while the garbage co
     },
     within,
   );
-  const before = uids(await pods());
+  const natives = uids(await pods());
 
   await run(['apply', '-f', '-'], manifest('apps.kruise.io/v1beta1'));
   const stalled = async () => (await advanced()).status?.conditions?.find(({ type }) => type === 'Stalled');
@@ -76,7 +76,7 @@ it(`the pods of ${NODES} nodes are handed over as they are, while the garbage co
     },
     within,
   );
-  assert.deepEqual(uids(await pods()), before);
+  assert.deepEqual(uids(await pods()), natives);
   const writes = (await cluster.audit.read()).filter(
     ({ user, resource, verb }) =>
       user === manager.user && resource === 'pods' && (verb === 'create' || verb === 'delete'),
