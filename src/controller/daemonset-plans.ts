@@ -1,6 +1,14 @@
 import type { AddressRules } from '../checks/index.ts';
 import type { KubeClient } from '../kube/index.ts';
-import { type Approval, predecessorsIn, withoutCycle, withPlan } from '../rollout/index.ts';
+import {
+  type Approval,
+  annotation,
+  formatPlanName,
+  type OutsideHold,
+  predecessorsIn,
+  withoutCycle,
+  withPlan,
+} from '../rollout/index.ts';
 import type { Env } from '../runtime/index.ts';
 import type { InternalError } from './internal-error.ts';
 import type { DaemonSetView } from './kind.ts';
@@ -26,6 +34,23 @@ export interface DaemonSetPlansOptions<V extends DaemonSetView> {
   failuresChanged: () => void;
   isFresh: (lastActivityAt: number) => boolean;
 }
+
+/** The hold of a DaemonSet whose plan the manager cannot read. */
+export const unreadablePlan = ({ policy }: Pick<DaemonSetView, 'policy'>): OutsideHold => {
+  const { rolloutPlan } = policy.policy;
+  return {
+    kind: 'invalid',
+    what: 'The rollout plans of the cluster cannot be read',
+    errors: [
+      {
+        field: annotation.rolloutPlan,
+        value: rolloutPlan ? formatPlanName(rolloutPlan) : '',
+        problem: 'names a plan that the manager cannot read',
+        cure: 'install the CRDs with `npx edgeset crds | kubectl apply -f -`, and let the manager list rolloutplans, clusterrolloutplans and rolloutapprovals',
+      },
+    ],
+  };
+};
 
 /** The plans of the managed DaemonSets of one kind. */
 export const createDaemonSetPlans = <V extends DaemonSetView>(options: DaemonSetPlansOptions<V>) => {

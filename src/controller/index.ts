@@ -1,4 +1,5 @@
-export { type Controller, type ControllerOptions, createController, type RolloutSnapshot } from './controller.ts';
+export { type Controller, createController } from './controller.ts';
+export type { ControllerOptions, RolloutSnapshot } from './controller-options.ts';
 export { daemonRollouts, decidedOnAgain, saysManaged } from './daemon-rollout.ts';
 export { RESERVE_INTERVAL_MS } from './decision-executor.ts';
 export { createInFlightWrites, type InFlightWrites, type WriteResult } from './in-flight-writes.ts';

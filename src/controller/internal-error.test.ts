@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { controllerRevisions, daemonSets, type KubeObject, nodes, pods, type Resource } from '../kube/index.ts';
+import { controllerRevisions, daemonSets, nodes, pods, type Resource } from '../kube/index.ts';
 import type { RolloutPlanObject } from '../rollout/index.ts';
 import { rolloutPlans } from './plans.ts';
 import { NAMESPACE } from './testing/cluster.ts';
@@ -77,7 +77,7 @@ describe('what cannot be computed holds', () => {
         if (annotations === ON_PLAN) createPlan(scene);
         const manager = await settled(3, '1', annotations);
         const ref = of(scene);
-        api.objects.patch(resource as Resource<KubeObject>, ref, poison);
+        api.objects.patch(resource, ref, poison);
         await clock.advance(100);
         cluster.setImage('v2');
         await clock.advance(20_000);
@@ -103,7 +103,7 @@ describe('what cannot be computed holds', () => {
         assert.ok(tries <= 12, `${tries} tries in two minutes`);
         const writes = requests(since).filter((request) => !request.startsWith('get') && !request.startsWith('list'));
         assert.deepEqual(writes, [], 'nothing is written over and over');
-        api.objects.patch(resource as Resource<KubeObject>, ref, cure);
+        api.objects.patch(resource, ref, cure);
         await clock.advance(annotations === ON_PLAN ? 60_000 : 40_000);
         assert.deepEqual(cluster.tags(), { n1: 'v2', n2: 'v2', n3: 'v2' });
         assert.equal(stalled(scene)?.status, 'False');
@@ -118,7 +118,7 @@ describe('what cannot be computed holds', () => {
       const manager = await settled(3, '1');
       const [rollout] = [...manager.controller.snapshot()];
       assert.ok(rollout);
-      const { tick } = rollout.ledger;
+      const tick = rollout.ledger.tick.bind(rollout.ledger);
       rollout.ledger.tick = () => {
         rollout.ledger.tick = tick;
         throw new RangeError('a time without a date');
@@ -142,7 +142,7 @@ describe('what cannot be computed holds', () => {
       const [rollout] = [...manager.controller.snapshot()];
       assert.ok(rollout);
       const { ledger } = rollout;
-      const { setNode } = ledger;
+      const setNode = ledger.setNode.bind(ledger);
       ledger.setNode = () => {
         ledger.setNode = setNode;
         throw new RangeError('a node that cannot be counted');

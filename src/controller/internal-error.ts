@@ -1,5 +1,5 @@
 import type { CacheFailure } from '../kube/index.ts';
-import { errorText } from '../runtime/index.ts';
+import { errorText, type Logger } from '../runtime/index.ts';
 
 /** Conditions and Events have room for so much of an error. */
 const MOST_CHARACTERS = 300;
@@ -26,4 +26,53 @@ export const firstFailure = (
 ): InternalError | undefined => {
   const first = failures.find(concerns);
   return first && new InternalError(`${kind} ${first.key}`.trim(), first.error);
+};
+
+export interface FailureGuardOptions {
+  log: Logger;
+  /** Called once, at the first exception. */
+  onFailed: () => void;
+  /** What failed has changed: another try may succeed. */
+  retry: () => void;
+}
+
+/**
+ * Guards the entrances of one reconciler, so that an exception about one DaemonSet disturbs no other. What an exception left
+ * half done is not known: from the first one on nothing is let in, and another reconciler has to take the place of this one.
+ */
+export const createFailureGuard = ({ log, onFailed, retry }: FailureGuardOptions) => {
+  let failure: InternalError | undefined;
+  let isReported = false;
+
+  const fail = (about: string, error: unknown): void => {
+    if (failure) return;
+    failure = new InternalError(about, error);
+    const stack = error instanceof Error ? error.stack : undefined;
+    log.error('internal error: nothing of the DaemonSet is updated until it is gone', { about, error, stack });
+    onFailed();
+  };
+
+  /** `about`: the object that `call` is about. */
+  const guard = (about: string, call: () => void): void => {
+    if (failure) {
+      if (failure.about === about) retry();
+      return;
+    }
+    try {
+      call();
+    } catch (error) {
+      fail(about, error);
+    }
+  };
+
+  return {
+    failure: (): InternalError | undefined => failure,
+    fail,
+    guard,
+    /** People were told, as far as the API server let us. */
+    reported(): void {
+      isReported = failure !== undefined;
+    },
+    isReported: (): boolean => isReported,
+  };
 };

@@ -1,29 +1,27 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { CheckRunner } from '../checks/index.ts';
-import { type EventRecorder, ifFound, isKubeError, type KubeClient, type Store } from '../kube/index.ts';
+import { ifFound, isKubeError } from '../kube/index.ts';
 import {
   type Approval,
-  annotation,
   createLedger,
   type Decision,
   decide,
-  formatPlanName,
-  type ImageRequests,
   type NodeInfo,
   type OutsideHold,
   type Summary,
 } from '../rollout/index.ts';
-import { anySignal, type Env } from '../runtime/index.ts';
+import { anySignal } from '../runtime/index.ts';
 import { RolloutObjectError } from './daemon-rollout.ts';
+import { unreadablePlan } from './daemonset-plans.ts';
 import { createDecisionExecutor } from './decision-executor.ts';
 import { createEventHandlers } from './event-handlers.ts';
 import { createImageRequestTracker } from './image-requests.ts';
-import { InternalError } from './internal-error.ts';
+import { createFailureGuard, InternalError } from './internal-error.ts';
 import { type DaemonSetObject, type DaemonSetView, seeNodesAlike, toDaemonSetRef } from './kind.ts';
-import type { ControllerMetrics, Enqueue, ManagedKind, Target } from './kind-adapter.ts';
-import type { Order, OrderMember } from './order.ts';
-import { createOutbox, type Notifier } from './outbox.ts';
+import type { Target } from './kind-adapter.ts';
+import type { OrderMember } from './order.ts';
+import { createOutbox } from './outbox.ts';
 import { createPodControl, POD_WRITE_TIMEOUT_MS } from './pod-control.ts';
+import type { ReconcileResult, ReconcilerOptions } from './reconciler-options.ts';
 import { createRefusals } from './refusals.ts';
 import type { RevisionView } from './revisions.ts';
 import { createRolloutEvents } from './rollout-events.ts';
@@ -41,54 +39,10 @@ const RECHECK_MS = 500;
 /** The garbage collector gets this long before an Event reports an object that is in the way. */
 const COLLECTION_TIMEOUT_MS = 30_000;
 const COLLECTION_CHECK_MS = 5_000;
-
 /** The plans of the cluster should be known by then. */
 const PLANS_TIMEOUT_MS = 15_000;
 
 const NEVER = Number.POSITIVE_INFINITY;
-
-export interface ReconcilerOptions<D extends DaemonSetObject, V extends DaemonSetView, P> {
-  kind: ManagedKind<D, V, P>;
-  client: KubeClient;
-  env: Env;
-  events: EventRecorder;
-  identity: string;
-  view: V;
-  nodes: Store<NodeInfo>;
-  /** The caches that all DaemonSets share are consistent. */
-  sharedSynced: () => boolean;
-  /** Every shared watch has recently received something from the API server. */
-  isConnected: () => boolean;
-  /** Lists the DaemonSets again if their watch is past this version of ours, without having delivered it. */
-  relistIfPast: (version: string) => void;
-  /** Whether the plans and approvals of the cluster are known; stale: a watch of them has received nothing for too long. */
-  plans: () => 'known' | 'missing' | 'stale';
-  /** The revisions that a DaemonSet owns, as watched. */
-  revisionsOf: (ownerUid: string) => readonly RevisionView[];
-  enqueue: Enqueue;
-  /** What the caches that all DaemonSets share lack, or may lack, of this one; undefined: nothing. */
-  sharedFailure: () => InternalError | undefined;
-  /** Receives the requests for images; undefined: nothing pulls images ahead. */
-  images: ImageRequests | undefined;
-  /** Images are pulled ahead also where no annotation asks for it. */
-  pullsByDefault: boolean;
-  /** An agent on the node pulls images. */
-  hasImageAgent: (node: string) => boolean;
-  /** Tells receivers outside of the cluster; undefined: nobody is told. */
-  notifier: Notifier | undefined;
-  /** Between the updates of the DaemonSets of all kinds. */
-  order: Order;
-  /** See `LedgerOptions`. */
-  aheadMs: (() => number) | undefined;
-  /** Runs the checks of stages; undefined: none is ever evaluated, so they hold. */
-  checks: { runner: CheckRunner; ownNamespace: string } | undefined;
-  metrics: ControllerMetrics;
-}
-
-export interface ReconcileResult {
-  /** Epoch ms; undefined: an event comes first. */
-  requeueAt?: number;
-}
 
 const requeueAt = (...times: readonly number[]): ReconcileResult => {
   const earliest = Math.min(...times);
@@ -106,33 +60,15 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
   let current = options.view;
   const view = (): V => current;
 
-  /** Nothing is decided by this reconciler any longer: its ledger may lack something. Another one has to take its place. */
-  let failure: InternalError | undefined;
-  /** People were told, as far as the API server let us. */
-  let failureReported = false;
-
-  const fail = (about: string, error: unknown): void => {
-    if (failure) return;
-    failure = new InternalError(about, error);
-    const stack = error instanceof Error ? error.stack : undefined;
-    log.error('internal error: nothing of the DaemonSet is updated until it is gone', { about, error, stack });
-    stageChecks?.stop();
-    enqueue();
-  };
-
-  /** For what is called from outside: what is wrong with one DaemonSet must not disturb others. */
-  const guard = (about: string, call: () => void): void => {
-    if (failure) {
-      // It has changed, so another try may succeed.
-      if (failure.about === about) enqueue('retry');
-      return;
-    }
-    try {
-      call();
-    } catch (error) {
-      fail(about, error);
-    }
-  };
+  const failures = createFailureGuard({
+    log,
+    onFailed() {
+      stageChecks?.stop();
+      enqueue();
+    },
+    retry: () => enqueue('retry'),
+  });
+  const { fail, guard } = failures;
 
   const ledger = createLedger(current.policy.policy, {
     pullsByDefault: options.pullsByDefault,
@@ -201,7 +137,7 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
       },
       get: ledger.get,
       records: ledger.records,
-      setWaitsFor: (node, daemonSet, now) => guard(`Node ${node}`, () => ledger.setWaitsFor(node, daemonSet, now)),
+      setWaitsFor: (node, first, now) => guard(`Node ${node}`, () => ledger.setWaitsFor(node, first, now)),
     },
     isCurrent: () => decidedGeneration === current.generation,
     isComplete: () => summary?.complete ?? false,
@@ -248,19 +184,7 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
     const now = clock.now();
     plansMissedSince = Math.min(plansMissedSince ?? now, now);
     if (now - plansMissedSince < PLANS_TIMEOUT_MS) return { kind: 'unsynced' };
-    const { rolloutPlan } = current.policy.policy;
-    return {
-      kind: 'invalid',
-      what: 'The rollout plans of the cluster cannot be read',
-      errors: [
-        {
-          field: annotation.rolloutPlan,
-          value: rolloutPlan ? formatPlanName(rolloutPlan) : '',
-          problem: 'names a plan that the manager cannot read',
-          cure: 'install the CRDs with `npx edgeset crds | kubectl apply -f -`, and let the manager list rolloutplans, clusterrolloutplans and rolloutapprovals',
-        },
-      ],
-    };
+    return unreadablePlan(current);
   };
 
   const checkConnection = (): void => {
@@ -304,7 +228,8 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
   };
 
   /** What is known of the DaemonSet may not be all: whatever is decided by that could be wrong. */
-  const internalError = (): InternalError | undefined => failure ?? handlers.failure() ?? options.sharedFailure();
+  const internalError = (): InternalError | undefined =>
+    failures.failure() ?? handlers.failure() ?? options.sharedFailure();
 
   /** Says what cannot be computed, as far as the API server lets us. */
   const reportError = async ({ message }: InternalError, signal: AbortSignal): Promise<void> => {
@@ -375,7 +300,7 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
     /** Something about the DaemonSet, with what the caches may lack of it, cannot be computed; undefined: nothing of the kind. */
     internalError,
     /** This reconciler cannot continue, and has said so: close it, and create another one. */
-    hasFailed: (): boolean => failureReported,
+    hasFailed: failures.isReported,
     /** What was to be brought to this reconciler could not be computed. */
     fail,
     setNode: (node: NodeInfo, previous?: NodeInfo): void =>
@@ -429,7 +354,7 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
     async reconcile(leading: AbortSignal): Promise<ReconcileResult> {
       const signal = untilClosed(leading);
       signal.throwIfAborted();
-      if (!synced() && !failure) return {};
+      if (!synced() && !failures.failure()) return {};
       try {
         const error = internalError();
         if (error) throw error;
@@ -442,9 +367,9 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
       } catch (error) {
         if (signal.aborted || isKubeError(error) || error instanceof RolloutObjectError) throw error;
         if (!(error instanceof InternalError)) fail('the rollout', error);
-        const toReport = error instanceof InternalError ? error : failure;
+        const toReport = error instanceof InternalError ? error : failures.failure();
         if (toReport) await reportError(toReport, signal);
-        failureReported = failure !== undefined;
+        failures.reported();
         throw toReport ?? error;
       }
     },

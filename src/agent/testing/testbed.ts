@@ -13,14 +13,7 @@ import {
   pods,
 } from '../../kube/index.ts';
 import { announcementPatch, type NeedUpgradeReason, needUpgradeOf } from '../../rollout/index.ts';
-import {
-  anySignal,
-  type Clock,
-  createLogger,
-  createVirtualClock,
-  silentLogger,
-  systemClock,
-} from '../../runtime/index.ts';
+import { anySignal, createLogger, createVirtualClock, silentLogger, systemClock } from '../../runtime/index.ts';
 import { createEmbeddedCluster, createInProcessClient } from '../../sim/index.ts';
 import { type Agent, createAgent } from '../agent.ts';
 import type { Refusal } from '../executor/refusal.ts';
@@ -50,8 +43,7 @@ export const owner: Caller = { identity: 'uid:0', via: 'loopback' };
 export const authorized: Reauthorize = () => Promise.resolve(undefined);
 
 /** A device and a cluster on virtual time, with a link that can fail. */
-export const createTestbed = async (options: { node?: string } = {}) => {
-  const { node = 'node-1' } = options;
+export const createTestbed = async ({ node = 'node-1' }: { node?: string } = {}) => {
   const clock = createVirtualClock(Date.parse('2026-11-21T12:00:00Z'));
   let seed = 1;
   const random = (): number => {
@@ -68,8 +60,7 @@ export const createTestbed = async (options: { node?: string } = {}) => {
         });
   /** How far the device's clock is set ahead; timers do not follow a clock that is set. */
   const wrong = { ms: 0 };
-  const deviceClock: Clock = { now: () => clock.now() + wrong.ms, timer: (ms, fire) => clock.timer(ms, fire) };
-  const env = { clock: deviceClock, random, log };
+  const env = { clock: { ...clock, now: () => clock.now() + wrong.ms }, random, log };
   const cluster = createEmbeddedCluster({ env: { clock, random, log: silentLogger } });
   const { apiServer } = cluster;
   const direct = createInProcessClient(apiServer);
@@ -236,7 +227,7 @@ export const createTestbed = async (options: { node?: string } = {}) => {
       lives.delete(before);
     }
     const end = new AbortController();
-    const decisions = createMemoryDecisionStore(() => deviceClock.now(), own);
+    const decisions = createMemoryDecisionStore(() => env.clock.now(), own);
     const agent: Agent = createAgent({
       client: clientOf(end.signal),
       env,

@@ -25,7 +25,7 @@ export interface ReflectorCache<T, P> {
   /** See `Reflector`. */
   readonly failures: readonly CacheFailure[];
   /** Tries nothing again from here on. */
-  stop(): void;
+  stop: () => void;
 }
 
 /** Changes that are delivered to handlers before other work gets a turn of the event loop. */
@@ -91,7 +91,7 @@ export const createReflectorCache = <T extends KubeObject, P>(options: {
       retries += 1;
       timer = env.clock.timer(backoffMs(retries, RETRY), () => {
         timer = undefined;
-        for (const { retry } of [...failed.values()]) retry();
+        for (const { retry } of failed.values().toArray()) retry();
         retryLater();
       });
     }
@@ -251,7 +251,7 @@ export const createReflectorCache = <T extends KubeObject, P>(options: {
           deliveries += 1;
           if (deliveries % DELIVERIES_PER_TURN === 0) await sleep(env.clock, 0, signal);
         };
-        for (const { key, object } of [...failed.values()])
+        for (const { key, object } of failed.values().toArray())
           if (object !== undefined && !staged.get(key) && !unread.has(key)) forget('apply', key);
         // Before anything is decided by the new state.
         for (const [key, object] of unread) take(key, object);
@@ -316,7 +316,7 @@ export const createReflectorCache = <T extends KubeObject, P>(options: {
     get failures() {
       return failed.size === 0 ? NO_FAILURES : [...failed.values()];
     },
-    stop(): void {
+    stop: () => {
       stopped = true;
       timer?.cancel();
     },

@@ -27,7 +27,7 @@ export const createUnreadableCheck = (
   return {
     onUpdateSent({ call, what }) {
       report.check('S18');
-      const [first] = unreadable(call.process, SENT_WITHIN_MS).filter(concerns);
+      const first = unreadable(call.process, SENT_WITHIN_MS).find(concerns);
       if (first) report.violation('S18', `${what}, and cannot read a ${first.kind} of it`);
     },
   };

@@ -1,4 +1,5 @@
 import { ofDevices } from './device.ts';
+import { ofErrors } from './errors.ts';
 import { handOver } from './hand-over.ts';
 import { kruise } from './kruise.ts';
 import { kubernetes } from './kubernetes.ts';
@@ -20,6 +21,7 @@ export const mutants: readonly Mutant[] = [
   ...liveness,
   ...own,
   ...ofDevices,
+  ...ofErrors,
   ...neighbours,
   ...refusals,
   ...handOver,

@@ -160,8 +160,8 @@ describe('status', () => {
     assert.equal(lastSeen(1), 'n0 4d');
     assert.equal(lastSeen(2), 'n0 4d, n1 24h');
     assert.equal(lastSeen(12), 'n0 4d, n1 24h, 10 more');
-    const status = { stragglers: [{ node: 'n9', lastSeen: '1970-01-01T00:00:00Z' }] };
-    assert.match(view.one({ metadata: { name: 'web' }, status } as DaemonRollout, now), / n9 never$/m);
+    const stale = { stragglers: [{ node: 'n9', lastSeen: '1970-01-01T00:00:00Z' }] };
+    assert.match(view.one({ metadata: { name: 'web' }, status: stale } as DaemonRollout, now), / n9 never$/m);
   });
 
   it('shows no more slots in use than the budget has', async () => {
