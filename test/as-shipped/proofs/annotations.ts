@@ -4,6 +4,7 @@ const AHEAD = 'conformance/prefetch/ahead.ts';
 const THRESHOLDS = 'conformance/native/breaker.ts';
 
 export const annotations: Proofs = {
+  'edgeset.io/time-zone': ['conformance/windows/index.ts: each node has its window at its own time', 'setZone'],
   'apps.openyurt.io/update-strategy': [
     'conformance/native/opting-in.ts: auto and AdvancedRollingUpdate mean the same',
     'strategyKey',

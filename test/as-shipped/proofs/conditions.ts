@@ -17,6 +17,8 @@ export const conditions: Proofs = {
   RolledBack: `${NATIVE}/rollback.ts: the same revision stays halted`,
   CheckFailed: `${NATIVE}/checks.ts: one is false as often as failureLimit`,
   WaitingForSuspects: SUSPECTS,
+  InternalError: 'conformance/errors/index.ts: hold the rollout, are reported everywhere',
+  FailedCreate: 'conformance/advanced/refusals.ts: while neither a resize nor a new pod is accepted',
   AllOnlineNodesUpdated: `${NATIVE}/reasons.ts: say where a rollout stands`,
   InProgress: `${NATIVE}/reasons.ts: say where a rollout stands`,
   LeftOnOldRevision: `${NATIVE}/controls.ts: partition keeps that many nodes`,
@@ -60,6 +62,7 @@ export const advancedConditions: Proofs = {
   NativeDaemonSet: `${ADVANCED}/served.ts: a native DaemonSet with the same selector conflicts`,
   InvalidTemplate: `${ADVANCED}/revisions.ts: a template that the API server refuses`,
   InvalidPolicy: OWN,
+  InternalError: 'conformance/errors/index.ts: hold the rollout, are reported everywhere',
   FailedCreate: `${ADVANCED}/placement.ts: refused pods are retried with back-off`,
   Halted: `${ADVANCED}/in-place-updates.ts: a version that crashes is halted`,
 };

@@ -33,6 +33,7 @@ export const managerEvents: Proofs = {
   RolloutObjectInTheWay: `${NATIVE}/warnings.ts: a DaemonRollout of somebody else is in the way`,
   PolicyConflict: `${NATIVE}/opting-in.ts: when both keys are set and differ`,
   SuccessfulCreate: `${ADVANCED}/warnings.ts: a finalizer that the API server refuses`,
+  InternalError: 'conformance/errors/index.ts: hold the rollout, are reported everywhere',
   FailedCreate: `${ADVANCED}/placement.ts: refused pods are retried with back-off`,
   SuccessfulUpdatePodInPlace: `${ADVANCED}/in-place-updates.ts: \${what}: pods keep their UID`,
   FailedUpdatePodInPlace: `${ADVANCED}/in-place-updates.ts: resources that the node cannot provide`,
@@ -53,6 +54,7 @@ export const managerEvents: Proofs = {
 const ROUTES = 'conformance/agent/serving.ts: every route';
 
 export const agentEvents: Proofs = {
+  UpdateNotComputable: 'conformance/agent/decisions.ts: of a later version of the agent',
   OwnerDecided: ROUTES,
   UpdateCarriedOut: ROUTES,
   DecisionSuperseded: ROUTES,

@@ -1,6 +1,7 @@
 import type { Proofs } from '../cases.ts';
 
 const STAGES = 'conformance/native/stages.ts';
+const WINDOWS = 'conformance/windows/index.ts';
 const LIMITS = 'conformance/native/limits.ts';
 const CHECKS = 'conformance/native/checks.ts';
 const SECRETS = `${CHECKS}: one is asked with the credentials`;
@@ -40,6 +41,10 @@ export const planFields: Proofs = {
   'checks[].analysis.clusterTemplateName': 'cluster/stage-checks.test.ts: runs a template of the cluster',
   'checks[].analysis.args[].name': ARGO,
   'checks[].analysis.args[].value': ARGO,
+  'windows[].days': `${WINDOWS}: past midnight, a window belongs`,
+  'windows[].to': [`${WINDOWS}: a window closes on the minute`, 'windowUntil'],
+  'windows[].timeZone': `${WINDOWS}: past midnight, a window belongs`,
+  windowsOnRollback: `${WINDOWS}: an edit midway closes and opens`,
   'windows[].from': [`${STAGES}: a plan that is missing holds the rollout`, "from: '00:00'"],
   'freezes[].from': [`${STAGES}: a plan that is missing holds the rollout`, "from: '2000-01-01'"],
   'freezes[].to': [`${STAGES}: a plan that is missing holds the rollout`, "to: '2200-01-01'"],

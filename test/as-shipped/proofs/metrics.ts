@@ -53,6 +53,7 @@ export const managerMetrics: Proofs = {
 };
 
 export const agentMetrics: Proofs = {
+  edgeset_agent_not_computable: 'conformance/agent/decisions.ts: of a later version of the agent',
   ...all(
     'conformance/agent/serving.ts: every route',
     'edgeset_agent_connected',

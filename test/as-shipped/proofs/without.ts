@@ -17,17 +17,18 @@ export const WITHOUT: Readonly<Record<string, Readonly<Record<string, string>>>>
       'it lasts as long as a pod cache takes to sync at the start of a rollout, for which the judges of faults wait',
   },
   advancedConditions: {
+    PreviousOwner:
+      'it lasts as long as the garbage collector needs for a few pods; cluster/hand-over.test.ts sees what it keeps from happening',
+    UnknownFields: 'it takes a revision that was recorded by a manager from before the judgement of fields',
     ZeroBudget: 'the schema refuses a budget of zero: only an object that is older than it has one',
+  },
+  managerEvents: {
+    PreviousOwner: 'as the reason of Stalled',
+    UnknownFields: 'as the reason of Stalled',
   },
   dashboardMetrics: {
     edgeset_dashboard_api_requests_total:
       'src/cli/dashboard reads it from the running server in the process of the tests',
     edgeset_dashboard_info: 'as the metric before',
   },
-};
-
-/** Rows of windows, whose cases are written apart: they name them in proofs/ and leave this list when the two are put together. */
-export const PENDING_WINDOWS: Readonly<Record<string, readonly string[]>> = {
-  annotations: ['edgeset.io/time-zone'],
-  planFields: ['windows[].days', 'windows[].to', 'windows[].timeZone', 'windowsOnRollback'],
 };
