@@ -44,8 +44,8 @@ export const kruise: readonly Mutant[] = [
     story: 'removed nodes hold the budget',
     breaks: ['L1', 'L2', 'S16'],
     file: 'src/controller/reconciler.ts',
-    find: 'removeNode: (node: string): void => handlers.removeNode(node),',
-    replace: 'removeNode: (_node: string): void => undefined,',
+    find: 'guard(`Node ${node}`, () => handlers.removeNode(node)),',
+    replace: 'guard(`Node ${node}`, () => undefined),',
     hunt: history(recreate, at(8, { do: 'delete-node', node: 'node-0' }), release(70)),
   },
   {

@@ -83,7 +83,7 @@ export const kubernetes: readonly Mutant[] = [
     story: 'an event that arrives during the reconcile of its DaemonSet is lost',
     breaks: [],
     file: 'src/kube/queue/work-queue.ts',
-    find: '    else if (!readded.has(key)) readded.set(key, now);\n',
+    find: '      if (!readded.has(key)) readded.set(key, now);\n',
     replace: '',
     hunt: test('src/kube/queue/work-queue.test.ts'),
   },
@@ -170,7 +170,7 @@ export const kubernetes: readonly Mutant[] = [
     story: 'a deletion that was missed while a watch was down is never noticed',
     breaks: ['L1', 'L2', 'S16'],
     file: 'src/kube/cache/reflector-cache.ts',
-    find: '          notify(audience, (handler) => handler.remove?.(key, value));\n',
+    find: '          notifyRemoved(key, held, audience);\n',
     replace: '',
     hunt: history(
       {},

@@ -130,7 +130,7 @@ export const safety: readonly Mutant[] = [
     story: 'updates begin before the caches have synced',
     breaks: [],
     file: 'src/controller/reconciler.ts',
-    find: '      if (!synced()) return {};\n',
+    find: '      if (!synced() && !failures.failure()) return {};\n',
     replace: '',
     hunt: test('src/controller/reconciler.test.ts'),
   },
