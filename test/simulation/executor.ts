@@ -12,7 +12,7 @@ import type { Poisons } from './network/poisons.ts';
 import type { Prometheus } from './network/prometheus.ts';
 import type { ServerFaults } from './network/server-faults.ts';
 import type { WatchCache } from './network/watch-cache.ts';
-import { type Operation, type Plan, type PlannedStep, watchedResources } from './plan/plan.ts';
+import { type Operation, outlastsNodes, type Plan, type PlannedStep, watchedResources } from './plan/plan.ts';
 import type { Agents } from './processes/agents.ts';
 import type { ManagerProcess, Managers } from './processes/managers.ts';
 
@@ -36,9 +36,6 @@ export interface ExecutorOptions {
   credentials: Credentials;
   onOperation: (operation: Operation) => void;
 }
-
-/** Half of what a node with a version that kills nodes lives, ms. */
-const LONG_TURN_MS = 1_500;
 
 /** Executes the steps of a plan, and reports to the tracker when each takes effect. */
 export const createExecutor = (options: ExecutorOptions) => {
@@ -94,8 +91,7 @@ export const createExecutor = (options: ExecutorOptions) => {
     nodes.releasePods();
     // Beside other DaemonSets, their good versions would be halted for what such a version does to a node that is back; and a
     // stage of nodes that die would wait for them. A hook's turn may take longer than a node that is back lives.
-    const outlasts = (plan.hook?.drainMs ?? 0) > LONG_TURN_MS;
-    if (reinstalls || plan.others || plan.rolloutPlan || outlasts) nodes.deletePodsOf('--kills-node');
+    if (reinstalls || plan.others || plan.rolloutPlan || outlastsNodes(plan)) nodes.deletePodsOf('--kills-node');
     managers.recover();
     agents?.recover();
     for (const link of links()) for (const watch of watchedResources) link.setLag(watch, 0);

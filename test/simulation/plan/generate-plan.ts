@@ -10,6 +10,7 @@ import {
   type FaultKind,
   isStepFault,
   type Operation,
+  outlastsNodes,
   type Plan,
   type PlannedStep,
   type StepFault,
@@ -329,7 +330,7 @@ export const generatePlan = (seed: number, kinds: readonly FaultKind[]): Plan =>
   lifecycles.walk(first, 0);
   const others = lifecycles.others(model);
   // Nodes come back reinstalled (see the executor): with a good version, or it would go on halting those beside it.
-  if (others.length > 0) end(over - 1, { do: 'release', image: 'app:final' });
+  if (others.length > 0 || outlastsNodes(first)) end(over - 1, { do: 'release', image: 'app:final' });
   const plan = { ...first, ...(others.length > 0 && { others }), steps: steps.toSorted((a, b) => a.at - b.at) };
   return withoutNoOps(withRolloutPlan(plan, over));
 };
