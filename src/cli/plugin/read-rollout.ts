@@ -6,6 +6,7 @@ import {
   type Preceding,
   type Predecessor,
   predecessorsIn,
+  reportedError,
 } from '../../rollout/index.ts';
 import type { Connection } from './connection.ts';
 import { CommandError } from './errors.ts';
@@ -134,7 +135,9 @@ const suspectsManager = (reading: Reading, now: number): boolean =>
   isUnobserved(reading) ||
   reading.ledger.records().some((record) => reservedSince(record, now) !== undefined);
 
-const isBehind = ({ status, view }: Reading): boolean => (status?.daemonSetGeneration ?? -1) < view.generation;
+/** A manager that cannot compute the rollout says so, in a status that stays about the generation before. */
+const isBehind = ({ status, view }: Reading): boolean =>
+  (status?.daemonSetGeneration ?? -1) < view.generation && !reportedError(status?.conditions);
 
 /** The reading with what is known of the manager, if anything is to be blamed on it. */
 export const withManager = async (connection: Connection, reading: Reading): Promise<Reading> => {

@@ -3,6 +3,7 @@ import { isKubeError } from '../../kube/index.ts';
 import {
   controllerOf,
   type DaemonRollout,
+  INTERNAL_ERROR,
   type ParsedPolicy,
   type Plan,
   TEMPLATE_NOT_OBSERVED,
@@ -66,6 +67,8 @@ export const progressOf = (
   now: number,
 ): Progress => {
   const status = controllerOf(rollout ?? {})?.uid === metadata?.uid ? rollout?.status : undefined;
+  const error = status?.conditions?.find(({ type, reason }) => type === 'Stalled' && reason === INTERNAL_ERROR);
+  if (error) return { kind: 'stalled', message: error.message };
   if (!status || (status.daemonSetGeneration ?? 0) < (metadata?.generation ?? 0))
     return progressing('Waiting for the manager to observe the current template.');
   const condition = (type: string) => status.conditions?.find((one) => one.type === type);

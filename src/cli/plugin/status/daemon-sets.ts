@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { saysManaged } from '../../../controller/index.ts';
 import { createReflector, isKubeError, keyOf, pagesOf } from '../../../kube/index.ts';
-import { controllerOf, type DaemonRollout, daemonRolloutApi, optsIn } from '../../../rollout/index.ts';
+import { controllerOf, type DaemonRollout, daemonRolloutApi, optsIn, reportedError } from '../../../rollout/index.ts';
 import { silentLogger } from '../../../runtime/index.ts';
 import type { Connection } from '../connection.ts';
 import type { DaemonSetKind, DaemonSetLike } from '../kinds/kind.ts';
@@ -40,7 +40,7 @@ const doubtOf = (rollout: DaemonRollout, present: Present | undefined): Doubt | 
   if (!owner) return 'orphaned';
   if (present?.uid !== owner.uid) return 'replaced';
   const { status } = rollout;
-  if (!status || present.deleting) return undefined;
+  if (!status || present.deleting || reportedError(status.conditions)) return undefined;
   const isBehind = (status.daemonSetGeneration ?? 0) < present.generation;
   return isBehind || (!present.optedIn && saysManaged(status)) ? 'waiting' : undefined;
 };
