@@ -86,6 +86,7 @@ describe('what cannot be computed holds', () => {
         assert.deepEqual([isStalled, reason], ['True', 'InternalError']);
         assert.ok(message.includes(ref.name), message);
         assert.equal(scene.condition('Ready')?.status, 'False');
+        assert.equal(scene.condition('Complete')?.status, 'Unknown');
         assert.equal(status().summary, 'Internal error');
         const { daemonSetGeneration = 0, target } = status();
         assert.equal(target?.hash, 'v1');

@@ -10,7 +10,14 @@ import { formatPlanName } from '../policy/values.ts';
 import type { Cause } from '../record/phase.ts';
 import { livePod } from '../record/pods.ts';
 import type { NodeRecord } from '../record/record.ts';
-import { type ConditionState, conditionsOf, conditionsOnError, ERROR_SUMMARY, summaryText } from './conditions.ts';
+import {
+  type ConditionState,
+  conditionsOf,
+  conditionsOnError,
+  ERROR_SUMMARY,
+  INTERNAL_ERROR,
+  summaryText,
+} from './conditions.ts';
 import { countsOf } from './counts.ts';
 import { stragglersOf } from './coverage.ts';
 import { stagesOf } from './stages.ts';
@@ -111,6 +118,9 @@ const toCondition = (
   return { type, status: text, reason, message: cut(message), observedGeneration, lastTransitionTime };
 };
 
+/** What these conditions say of nodes may be over by now. */
+const presentTypes: ReadonlySet<string> = new Set<ConditionState['type']>(['Complete', 'AllNodesUpdated']);
+
 /**
  * The status while something about the DaemonSet cannot be computed: what was last written, with conditions that say so. It stays
  * about the generation that it was about: agents must not take its target for that of a newer one.
@@ -121,8 +131,14 @@ export const statusOnError = (
 ): DaemonRolloutStatus => {
   const { generation: observedGeneration, previous } = input;
   const changed = conditionsOnError(what).map((state) => toCondition(state, input));
-  const others =
-    previous?.conditions?.filter(({ type }) => !changed.some((condition) => condition.type === type)) ?? [];
+  const others = (previous?.conditions ?? [])
+    .filter(({ type }) => !changed.some((condition) => condition.type === type))
+    .map((before): Condition => {
+      if (!presentTypes.has(before.type)) return before;
+      const lastTransitionTime = before.status === 'Unknown' ? before.lastTransitionTime : toTimestamp(input.now);
+      const message = cut(`${what}.`);
+      return { ...before, status: 'Unknown', reason: INTERNAL_ERROR, message, observedGeneration, lastTransitionTime };
+    });
   return {
     ...previous,
     observedGeneration,
