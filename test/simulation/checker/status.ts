@@ -45,6 +45,10 @@ const historyFault = (before: ReportedStatus | undefined, after: ReportedStatus)
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);
 
+/** A manager that cannot compute something leaves the counts as they were, and says so. */
+const reportsError = ({ conditions = [] }: Pick<ReportedStatus, 'conditions'>): boolean =>
+  conditions.some(({ reason }) => reason === 'InternalError');
+
 /** S16: a status is true, by what its writer had observed, and observed generations never decrease. */
 export const createStatusCheck = ({
   report,
@@ -86,11 +90,16 @@ export const createStatusCheck = ({
     const isCurrent = status.daemonSetGeneration === view.daemonSet?.metadata?.generation;
     if (!nodes || !isCurrent) return;
     check('S16');
+    const isFromBefore = reportsError(status);
     const isTrue = (type: string): boolean =>
       conditions?.some((condition) => condition.type === type && condition.status === 'True') ?? false;
     const eligible = [...view.nodes.values()].filter(({ node }) => isEligible(node, view.daemonSet));
     const phases = sum(Object.entries(nodes).flatMap(([name, count]) => (NOT_PHASES.has(name) ? [] : [count])));
     const known = { eligible: eligible.length, offline: eligible.filter(({ ready }) => !ready).length };
+    if (isFromBefore) {
+      if (isTrue('Complete')) violation('S16', `${call.process} reports Complete, and that it cannot compute that`);
+      return;
+    }
     const at = clockOf(call.process);
     // What was observed while the status was being written, or was kept back, is part of the next one.
     const isKeptBack = now() - (refusedAt.get(call.process) ?? Number.NEGATIVE_INFINITY) < REFUSED_MS;
@@ -119,7 +128,7 @@ export const createStatusCheck = ({
 
   const checkDaemonSet = (call: Call, status: ReportedStatus, view: ProcessView): void => {
     const { updatedNumberScheduled: updated } = status;
-    if (updated === undefined) return;
+    if (updated === undefined || reportsError(status)) return;
     check('S16');
     const known = [...(answered.get(call.process)?.values() ?? [])];
     const at = (fits: (pod: PodState) => boolean): number =>
