@@ -7,7 +7,7 @@ import type { Env } from '../runtime/index.ts';
  */
 export const createClockCheck = (skew: ClockSkew, log: Env['log'], show: (aheadSeconds: number) => void) => {
   let isWrong = false;
-  return (report: Pick<RequestReport, 'serverTime' | 'seconds'>): void => {
+  return (report: Pick<RequestReport, 'serverTime' | 'receivedAt' | 'seconds'>): void => {
     skew.observe(report);
     const aheadSeconds = Math.round(skew.aheadMs() / 1000);
     show(aheadSeconds);

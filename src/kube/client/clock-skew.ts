@@ -3,7 +3,7 @@ import type { RequestReport } from './options.ts';
 
 /** How far this process's clock is ahead of the API server's, according to its responses. */
 export interface ClockSkew {
-  observe(report: Pick<RequestReport, 'serverTime' | 'seconds'>): void;
+  observe(report: Pick<RequestReport, 'serverTime' | 'receivedAt' | 'seconds'>): void;
   /** Milliseconds, negative when it is behind; 0 while unknown or within the tolerance. */
   aheadMs(): number;
 }
@@ -14,9 +14,8 @@ const TOLERANCE_MS = 60_000;
 export const createClockSkew = (clock: Pick<Clock, 'now'>): ClockSkew => {
   let ahead = 0;
   return {
-    observe({ serverTime, seconds }) {
+    observe({ serverTime, receivedAt = clock.now(), seconds }) {
       if (serverTime === undefined) return;
-      const receivedAt = clock.now();
       const sentAt = receivedAt - seconds * 1000;
       // Written between the two: a response that waited for a slow link or a stopped process is not the clock's fault.
       ahead = serverTime > receivedAt ? receivedAt - serverTime : Math.max(0, sentAt - serverTime);

@@ -16,6 +16,8 @@ export interface RequestReport {
   seconds: number;
   /** From the response's Date header; ms since the epoch, in whole seconds. */
   serverTime?: number;
+  /** When they arrived, by the client's clock; with `serverTime`. */
+  receivedAt?: number;
 }
 
 export interface ClientOptions {

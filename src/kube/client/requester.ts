@@ -115,10 +115,12 @@ export const createRequester = (transport: Transport, options: ResolvedClientOpt
     let response: HttpResponse | undefined;
     const startedAt = env.clock.now();
     const report = (code: string, date = ''): void => {
-      const seconds = (env.clock.now() - startedAt) / 1000;
+      // One reading: a process may be stopped between two.
+      const receivedAt = env.clock.now();
+      const seconds = (receivedAt - startedAt) / 1000;
       const { verb, method, resource } = request;
       const serverTime = Date.parse(date);
-      const dated = Number.isNaN(serverTime) ? {} : { serverTime };
+      const dated = Number.isNaN(serverTime) ? {} : { serverTime, receivedAt };
       onRequest({ verb, method, host: transport.host, code, resource, seconds, ...dated });
     };
     try {
