@@ -198,7 +198,9 @@ export const placement = section(
           async () => {
             const pods = await c.pods();
             const there = pods.filter(({ node }) => online.includes(node));
-            most = Math.max(most, there.filter(({ terminating }) => terminating).length);
+            // One that has ended takes nothing down.
+            const ending = there.filter(({ terminating, object }) => terminating && object.status?.phase === 'Running');
+            most = Math.max(most, ending.length);
             return there.length === 0;
           },
           45_000,

@@ -41,9 +41,7 @@ export const createPoisons = (time: Pick<Clock, 'now'>) => {
 
   /** The object with a part that throws; undefined if it has no such part. */
   const poisoned = (value: Fields, path: readonly string[], read: () => void): Fields | undefined => {
-    const [field, ...rest] = path;
-    if (field === undefined) return undefined;
-    const name = field === '*' ? Object.keys(value)[0] : field;
+    const [name, ...rest] = path;
     if (name === undefined || value[name] === undefined) return undefined;
     const part = value[name];
     const inner = rest.length === 0 ? part : isFields(part) ? poisoned(part, rest, read) : undefined;

@@ -29,11 +29,10 @@ const badVersions: readonly Behaviour[] = [
 const badNodes: readonly Behaviour[] = ['slow', 'stuck-terminating', 'never-ready', 'crash-loop'];
 const watched: readonly Watched[] = ['pods', 'nodes', 'daemonsets', 'controllerrevisions', 'daemonrollouts'];
 
-/** Parts of objects that managers read, of kinds that change in every rollout. */
+/** Parts of objects that managers read whenever they take the object in, of kinds that change in every rollout. */
 const readParts: readonly [kind: string, path: string][] = [
   ['Node', 'status.conditions'],
   ['Node', 'metadata.labels'],
-  ['Node', 'metadata.labels.*'],
   ['Pod', 'status.conditions'],
   ['Pod', 'metadata.labels'],
   ['Pod', 'metadata.ownerReferences'],

@@ -120,7 +120,7 @@ export type Operation =
   | { do: 'etcd-full'; forMs: number }
   /**
    * Reading this part of the next object of a kind that a manager receives throws: once, or for `forMs` from then on, unless
-   * another version of the object arrives. `path`: names of fields with dots between them; `*`: the first of a map.
+   * the object arrives once more. `path`: names of fields with dots between them.
    */
   | { do: 'poison'; kind: string; path: string; forMs?: number }
   /** What the Prometheus of the checks answers, for `forMs`. */
