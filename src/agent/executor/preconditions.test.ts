@@ -46,6 +46,12 @@ describe('isTargetOf', () => {
       rollout({ daemonSetGeneration: 2, target, conditions: [condition('TemplateNotObserved')] }),
     ],
     [
+      'is not while the manager cannot compute the rollout',
+      false,
+      daemonSet(2, 2),
+      rollout({ daemonSetGeneration: 2, target, conditions: [condition('InternalError')] }),
+    ],
+    [
       'is another one',
       false,
       daemonSet(2, 2),

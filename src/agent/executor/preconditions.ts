@@ -1,6 +1,6 @@
 import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import { controllerOf, type DaemonRollout, TEMPLATE_NOT_OBSERVED } from '../../rollout/index.ts';
+import { controllerOf, type DaemonRollout, INTERNAL_ERROR, TEMPLATE_NOT_OBSERVED } from '../../rollout/index.ts';
 import {
   type Announcement,
   announcementOf,
@@ -55,12 +55,15 @@ export const checkPod = (pod: Pod, node: string, { images }: { images: boolean }
   return { pod, owner, announced };
 };
 
+/** Reasons of the conditions of a rollout whose target may be that of an older template. */
+const withoutTarget: ReadonlySet<string> = new Set([TEMPLATE_NOT_OBSERVED, INTERNAL_ERROR]);
+
 /** Whether the manager has observed the current generation of the DaemonSet and reports this revision as its target. */
 export const isTargetOf = (daemonSet: DaemonSet, rollout: DaemonRollout | undefined, revision: string): boolean => {
   const { generation = 0 } = daemonSet.metadata ?? {};
   const { daemonSetGeneration, target, conditions = [] } = rollout?.status ?? {};
   const isObserved = (daemonSet.status?.observedGeneration ?? 0) >= generation && daemonSetGeneration === generation;
-  return isObserved && target?.hash === revision && !conditions.some(({ reason }) => reason === TEMPLATE_NOT_OBSERVED);
+  return isObserved && target?.hash === revision && !conditions.some(({ reason }) => withoutTarget.has(reason));
 };
 
 /** Checks the pod's DaemonSet and rollout; `terms` is undefined if the DaemonSet is gone. */
