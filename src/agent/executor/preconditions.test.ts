@@ -46,7 +46,7 @@ describe('isTargetOf', () => {
       rollout({ daemonSetGeneration: 2, target, conditions: [condition('TemplateNotObserved')] }),
     ],
     [
-      'is not while the manager cannot compute the rollout',
+      'is not known while the manager cannot compute the rollout',
       false,
       daemonSet(2, 2),
       rollout({ daemonSetGeneration: 2, target, conditions: [condition('InternalError')] }),
