@@ -27,6 +27,7 @@ const SHOP_PAGES = [
   'docs/how-to/limit-nodes-per-site.md',
   'docs/how-to/order-daemonsets.md',
   'docs/how-to/approve-a-stage.md',
+  'docs/how-to/migrate-to-stages.md',
 ];
 
 /** Pages that need nodes whose settle time is over. */
