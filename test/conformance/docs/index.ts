@@ -5,7 +5,7 @@ import { until } from '../kit/until.ts';
 import { leaveOpenKruise } from './openkruise.ts';
 import { leaveWithoutManager } from './recovery.ts';
 import { runPage } from './run-page.ts';
-import { openShop } from './shop.ts';
+import { openShop, openShopPrometheus } from './shop.ts';
 
 export { kruiseDefinition } from './openkruise.ts';
 export { blocksOf, readPage } from './page.ts';
@@ -28,6 +28,7 @@ const SHOP_PAGES = [
   'docs/how-to/order-daemonsets.md',
   'docs/how-to/approve-a-stage.md',
   'docs/how-to/migrate-to-stages.md',
+  'docs/how-to/stage-checks.md',
 ];
 
 /** Pages that need nodes whose settle time is over. */
@@ -85,7 +86,15 @@ export const describeShopPages = (where: string, start: Start): void => {
   describe(`pages about rollout plans, ${where}`, { timeout: 600_000 }, () => {
     for (const page of SHOP_PAGES)
       it(page, () =>
-        withCluster(start, (cluster) => runPage({ page, cluster, manager: 'from the beginning', prepare: openShop })),
+        withCluster(start, async (cluster) => {
+          const prometheus = await openShopPrometheus();
+          try {
+            const args = [`--prometheus-address=${prometheus.url}`];
+            await runPage({ page, cluster, manager: 'from the beginning', prepare: openShop, args });
+          } finally {
+            prometheus.close();
+          }
+        }),
       );
   });
 };

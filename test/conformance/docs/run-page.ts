@@ -22,6 +22,8 @@ export interface PageRun {
   manager: 'from the beginning' | 'where it is started';
   /** What the page takes for granted; it runs after a manager of the beginning has started. */
   prepare?: (cluster: Cluster) => Promise<void>;
+  /** More of the manager's flags, such as a Prometheus that the page takes for granted. */
+  args?: readonly string[];
 }
 
 const squeezed = (text: string): string[] =>
@@ -31,7 +33,7 @@ const squeezed = (text: string): string[] =>
     .filter((line) => line !== '');
 
 /** Everything that a reader of the page would type, as it is written, and what it shows of the output: its end. */
-export const runPage = async ({ page, cluster, manager: when, prepare }: PageRun): Promise<void> => {
+export const runPage = async ({ page, cluster, manager: when, prepare, args = [] }: PageRun): Promise<void> => {
   const folder = await mkdtemp(join(tmpdir(), 'edgeset-docs-'));
   const shell = openShell({
     cwd: folder,
@@ -43,7 +45,7 @@ export const runPage = async ({ page, cluster, manager: when, prepare }: PageRun
   });
   let manager: Manager | undefined;
   const start = async (): Promise<void> => {
-    manager = await cluster.startManager({ namespace: 'default', args: ['--leader-elect=false'] });
+    manager = await cluster.startManager({ namespace: 'default', args: ['--leader-elect=false', ...args] });
   };
   let played = 0;
   let output: { block: Block; text: string } | undefined;

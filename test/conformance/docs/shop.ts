@@ -1,6 +1,7 @@
 import type { DaemonRollout } from '../../../src/rollout/index.ts';
 import type { Cluster } from '../cluster.ts';
 import { openApi } from '../kit/api.ts';
+import { type MetricsServer, sample, startMetricsServer } from '../kit/metrics-server.ts';
 import { daemonSetOf } from '../kit/objects.ts';
 import { until } from '../kit/until.ts';
 
@@ -41,4 +42,14 @@ export const openShop = async ({ kubeconfig }: Cluster): Promise<void> => {
   } finally {
     await api.close();
   }
+};
+
+/** Few requests to the first revision that it is asked about fail, many to any other. */
+export const openShopPrometheus = async (): Promise<MetricsServer> => {
+  const server = await startMetricsServer((_, response) => {
+    const { requests } = server;
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(sample(requests.at(-1)?.query === requests[0]?.query ? '0.01' : '0.4'));
+  });
+  return server;
 };
