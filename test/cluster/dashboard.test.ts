@@ -277,6 +277,7 @@ test('it is told where and what to serve, and to whom', async () => {
   const token = await mintToken(cluster.plane.api, 'edgeset-system', 'edgeset-dashboard');
   const kubeconfig = join(cluster.plane.dir, 'served.kubeconfig');
   writeFileSync(kubeconfig, kubeconfigText({ ...cluster.plane.access, token }), { mode: 0o600 });
+  const startedAt = Date.now();
   const inCluster = await serve(
     'dashboard-in-cluster',
     [
@@ -314,13 +315,20 @@ test('it is told where and what to serve, and to whom', async () => {
   assert.equal(await statusOf('fleet.example'), 200);
   assert.notEqual(await statusOf('elsewhere.example'), 200);
   await eventually('it is ready', async () => (await fetch(`http://${probes}/readyz`)).ok);
-  // It watches its namespace alone.
-  const watched = (await cluster.audit.read()).filter(
-    ({ user, verb, resource, namespace }) =>
-      user === DASHBOARD && verb === 'watch' && resource === 'daemonrollouts' && namespace === shop,
-  );
-  assert.ok(watched.length > 0);
+  const [, metrics = ''] = /"serving metrics","address":"([^"]+)"/.exec(said) ?? [];
+  const measured = await (await fetch(`http://${metrics}/metrics`)).text();
+  assert.match(measured, /^edgeset_dashboard_api_requests_total\{code="200"\} [1-9]/m);
+  assert.match(measured, /^edgeset_dashboard_info\{version="[^"]+"\} 1$/m);
   await inCluster.program.stop(30_000);
+  // A watch is on record once it has ended.
+  const watched = await eventually('its watches are on record', async () => {
+    const ended = (await cluster.audit.read()).filter(
+      ({ user, verb, resource, receivedAt }) =>
+        user === DASHBOARD && verb === 'watch' && resource === 'daemonrollouts' && receivedAt >= startedAt,
+    );
+    return ended.length > 0 && ended;
+  });
+  assert.deepEqual([...new Set(watched.map(({ namespace }) => namespace))], [shop], 'of its namespace alone');
 
   const own = await serve(
     'dashboard-own',

@@ -132,15 +132,18 @@ let started = 0;
 /** What a manager needs of the control plane that it works on. */
 export type ManagerPlace = Pick<ControlPlane, 'api' | 'access' | 'dir' | 'processes'>;
 
+/** `env`: variables of its environment besides those of this process. */
+type ProcessOptions = ManagerOptions & { env?: NodeJS.ProcessEnv };
+
 /** Starts the manager as a process of the control plane, with the rights of `deploy/`. */
-export const startManager = async (plane: ManagerPlace, options: ManagerOptions): Promise<Manager> => {
+export const startManager = async (plane: ManagerPlace, options: ProcessOptions): Promise<Manager> => {
   await installRights(plane.api, options.namespace);
   return runManager(plane, options);
 };
 
 /** Starts it with the rights that its ServiceAccount in `namespace` has. */
-export const runManager = async (plane: ManagerPlace, options: ManagerOptions): Promise<Manager> => {
-  const { namespace, link, clockAheadMs = 0, unreadable = false, args = [] } = options;
+export const runManager = async (plane: ManagerPlace, options: ProcessOptions): Promise<Manager> => {
+  const { namespace, link, clockAheadMs = 0, unreadable = false, args = [], env } = options;
   const file = await shippedProgram('manager');
   const token = await mintToken(plane.api, namespace, 'edgeset-manager');
   const credential = credentialOf(token);
@@ -164,7 +167,7 @@ export const runManager = async (plane: ManagerPlace, options: ManagerOptions): 
       `--health-probe-bind-address=127.0.0.1:${probePort}`,
       ...args,
     ],
-    env: { ...process.env, MALLOC_ARENA_MAX: '1', EDGESET_TEST_CLOCK_AHEAD_MS: String(clockAheadMs) },
+    env: { ...process.env, MALLOC_ARENA_MAX: '1', EDGESET_TEST_CLOCK_AHEAD_MS: String(clockAheadMs), ...env },
   });
   return {
     user: `system:serviceaccount:${namespace}:edgeset-manager`,

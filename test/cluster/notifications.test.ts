@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
@@ -13,6 +15,7 @@ import {
   type TestServer,
 } from '../support/index.ts';
 import { type RealCluster, startCluster } from './index.ts';
+import { startManager } from './manager.ts';
 
 const KEY = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 const authority = createTestAuthority();
@@ -60,22 +63,36 @@ after(async () => {
   await cluster.stop();
 });
 
+const applyApp = (namespace: string, image: string): Promise<unknown> =>
+  cluster.plane.api.apply(`/apis/apps/v1/namespaces/${namespace}/daemonsets/app`, {
+    apiVersion: 'apps/v1',
+    kind: 'DaemonSet',
+    metadata: { name: 'app', annotations: { 'apps.openyurt.io/update-strategy': 'auto' } },
+    spec: {
+      selector: { matchLabels: { app: 'app' } },
+      updateStrategy: { type: 'OnDelete' },
+      template: { metadata: { labels: { app: 'app' } }, spec: { containers: [{ name: 'app', image }] } },
+    },
+  });
+
+interface Status {
+  conditions?: { type: string; status: string }[];
+  notifications?: { pending: { kind: string }[] };
+}
+
+const statusOfApp = async (namespace: string): Promise<Status> => {
+  const path = `/apis/edgeset.io/v1alpha1/namespaces/${namespace}/daemonrollouts/app`;
+  return (await cluster.plane.api.get<{ status?: Status }>(path)).status ?? {};
+};
+
+const isTrueOfApp = async (namespace: string, type: string): Promise<boolean> =>
+  (await statusOfApp(namespace)).conditions?.some((each) => each.type === type && each.status === 'True') ?? false;
+
 test('each notification of a rollout arrives once, also when leaders are killed', async () => {
-  const { api, dir } = cluster.plane;
+  const { dir } = cluster.plane;
   await cluster.addNodes(['n1', 'n2']);
   const namespace = await cluster.createNamespace('notify');
-  const path = `/apis/apps/v1/namespaces/${namespace}/daemonsets/app`;
-  const setImage = (image: string): Promise<unknown> =>
-    api.apply(path, {
-      apiVersion: 'apps/v1',
-      kind: 'DaemonSet',
-      metadata: { name: 'app', annotations: { 'apps.openyurt.io/update-strategy': 'auto' } },
-      spec: {
-        selector: { matchLabels: { app: 'app' } },
-        updateStrategy: { type: 'OnDelete' },
-        template: { metadata: { labels: { app: 'app' } }, spec: { containers: [{ name: 'app', image }] } },
-      },
-    });
+  const setImage = (image: string): Promise<unknown> => applyApp(namespace, image);
   const file = join(dir, 'notifications.yaml');
   const configure = (targets: unknown[]): Promise<void> => writeFile(file, JSON.stringify({ targets }));
   await configure([
@@ -105,23 +122,13 @@ test('each notification of a rollout arrives once, also when leaders are killed'
     managers.push(manager);
     return manager;
   };
-  const statusOf = async () =>
-    (
-      await api.get<{
-        status?: {
-          conditions?: { type: string; status: string }[];
-          notifications?: { pending: { kind: string }[] };
-        };
-      }>(`/apis/edgeset.io/v1alpha1/namespaces/${namespace}/daemonrollouts/app`)
-    ).status ?? {};
   const pending = async (): Promise<string> =>
-    ((await statusOf()).notifications?.pending ?? []).map(({ kind }) => kind).join(' ');
+    ((await statusOfApp(namespace)).notifications?.pending ?? []).map(({ kind }) => kind).join(' ');
   const until = (what: string, probe: () => Promise<unknown> | boolean): Promise<unknown> =>
     eventually(what, probe, { everyMs: 100 }).catch(async (cause) => {
       throw new Error((await Promise.all(managers.map((each) => each.log()))).join('\n'), { cause });
     });
-  const isTrue = (type: string) => async (): Promise<boolean> =>
-    (await statusOf()).conditions?.some((each) => each.type === type && each.status === 'True') ?? false;
+  const isTrue = (type: string) => (): Promise<boolean> => isTrueOfApp(namespace, type);
   const kinds = (): string => received.map(({ kind }) => kind).join(' ');
 
   await setImage('app:v1');
@@ -162,4 +169,91 @@ test('each notification of a rollout arrives once, also when leaders are killed'
   await setImage('app:v4');
   await until('the last good one is still used', () => received.length >= 8);
   await leader.stop();
+});
+
+/** A proxy that takes every host of a tunnel for the one at this port, and answers for every host of plain HTTP. */
+const startProxy = async (port: number) => {
+  const seen: string[] = [];
+  const proxy = createServer((request, response) => {
+    seen.push(`${request.method} ${request.url}`);
+    request.resume();
+    sendJson(response, {}, 202);
+  });
+  proxy.on('connect', (request, socket) => {
+    seen.push(`CONNECT ${request.url}`);
+    const onward = connect(port, '127.0.0.1', () => {
+      socket.write('HTTP/1.1 200 OK\r\n\r\n');
+      socket.pipe(onward).pipe(socket);
+    });
+    for (const side of [socket, onward]) side.on('error', () => [socket, onward].forEach((each) => each.destroy()));
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  return {
+    seen,
+    url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+    close: () => proxy.close(),
+  };
+};
+
+test('they go through the proxies of HTTP_PROXY and HTTPS_PROXY, but to the hosts of NO_PROXY directly', async () => {
+  const hosts = ['secure.example', 'localhost', '127.0.0.1'];
+  const receiver = await startTestServer(
+    { protocol: 'https', identity: authority.issue('proxied', hosts) },
+    (request, response) => {
+      request.resume();
+      sendJson(response, {}, 202);
+    },
+  );
+  const [forPlain, forTls] = await Promise.all([startProxy(receiver.port), startProxy(receiver.port)]);
+  await cluster.addNodes(['p1']);
+  const namespace = await cluster.createNamespace('proxied');
+  const file = join(cluster.plane.dir, 'proxied.yaml');
+  const target = (name: string, url: string) => ({
+    name,
+    type: 'template',
+    url,
+    kinds: ['started'],
+    body: '{{title}}',
+    ...(url.startsWith('https:') && { ca: authority.cert }),
+  });
+  const targets = [
+    target('plain', 'http://plain.example/plain'),
+    target('tunnelled', 'https://secure.example/tunnelled'),
+    target('direct', `https://localhost:${receiver.port}/direct`),
+  ];
+  await writeFile(file, JSON.stringify({ plainHttpHosts: ['plain.example'], targets }));
+  const manager = await startManager(cluster.plane, {
+    namespace,
+    args: ['--leader-elect=false', `--namespaces=${namespace}`, `--notifications-config=${file}`],
+    // Those in lower case come first.
+    env: {
+      HTTP_PROXY: forPlain.url,
+      HTTPS_PROXY: forTls.url,
+      NO_PROXY: 'localhost',
+      http_proxy: undefined,
+      https_proxy: undefined,
+      no_proxy: undefined,
+    },
+  });
+  try {
+    await applyApp(namespace, 'app:v1');
+    await eventually('the first template is everywhere', () => isTrueOfApp(namespace, 'AllNodesUpdated'));
+    await applyApp(namespace, 'app:v2');
+    await eventually('each has its notification', async () => {
+      const metrics = await (await fetch(`${manager.metrics}/metrics`)).text();
+      return targets.every(({ name }) =>
+        metrics.includes(`edgeset_notifications_total{target="${name}",result="delivered"} 1`),
+      );
+    }).catch(async (cause) => {
+      throw new Error(await manager.log(), { cause });
+    });
+    assert.deepEqual(forPlain.seen, ['POST http://plain.example/plain']);
+    assert.deepEqual(forTls.seen, ['CONNECT secure.example:443']);
+    assert.deepEqual(receiver.requests.toSorted(), ['POST /direct', 'POST /tunnelled']);
+  } finally {
+    await manager.stop();
+    forPlain.close();
+    forTls.close();
+    await receiver.close();
+  }
 });

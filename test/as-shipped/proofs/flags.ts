@@ -62,8 +62,13 @@ export const agentFlags: Proofs = {
   '--log-format': HTTPS,
 };
 
+const PROXIES = 'cluster/notifications.test.ts: they go through the proxies';
+
 export const environment: Proofs = {
   KUBECONFIG: ['conformance/plugin/kubectl.ts: kubectl finds it', 'environmentOf'],
+  HTTP_PROXY: PROXIES,
+  HTTPS_PROXY: PROXIES,
+  NO_PROXY: PROXIES,
   NODE_NAME: ['nodes/cases/owners.ts: are made by curl', 'curl'],
 };
 

@@ -71,11 +71,18 @@ export const agentMetrics: Proofs = {
   edgeset_agent_unrestricted: 'cluster/agent-rights/agent-rights.test.ts: an agent whose service account was moved out',
 };
 
-export const dashboardMetrics: Proofs = all(
-  'browser/login.test.ts: asks for a token',
-  'edgeset_dashboard_requests_total',
-  'edgeset_dashboard_viewers',
-  'edgeset_dashboard_sessions',
-  'edgeset_dashboard_watches',
-  'edgeset_dashboard_last_read_timestamp_seconds',
-);
+export const dashboardMetrics: Proofs = {
+  ...all(
+    'browser/login.test.ts: asks for a token',
+    'edgeset_dashboard_requests_total',
+    'edgeset_dashboard_viewers',
+    'edgeset_dashboard_sessions',
+    'edgeset_dashboard_watches',
+    'edgeset_dashboard_last_read_timestamp_seconds',
+  ),
+  ...all(
+    'cluster/dashboard.test.ts: is told where and what to serve',
+    'edgeset_dashboard_api_requests_total',
+    'edgeset_dashboard_info',
+  ),
+};

@@ -7,9 +7,6 @@ export const WITHOUT: Readonly<Record<string, Readonly<Record<string, string>>>>
   environment: {
     CI: 'whether a live view is drawn is tested in the process of the tests: a case has no terminal',
     NO_COLOR: 'as CI',
-    HTTP_PROXY: 'checks and notifications alone obey it, and cases have no proxy; src/notify tests one on loopback',
-    HTTPS_PROXY: 'as HTTP_PROXY',
-    NO_PROXY: 'as HTTP_PROXY',
   },
   conditions: {
     Deleted: 'on a DaemonRollout other reasons come first, or it is no longer written: no case has seen it there',
@@ -25,10 +22,5 @@ export const WITHOUT: Readonly<Record<string, Readonly<Record<string, string>>>>
   managerEvents: {
     PreviousOwner: 'as the reason of Stalled',
     UnknownFields: 'as the reason of Stalled',
-  },
-  dashboardMetrics: {
-    edgeset_dashboard_api_requests_total:
-      'src/cli/dashboard reads it from the running server in the process of the tests',
-    edgeset_dashboard_info: 'as the metric before',
   },
 };
