@@ -64,8 +64,12 @@ export const agentFlags: Proofs = {
 
 const PROXIES = 'cluster/notifications.test.ts: they go through the proxies';
 
+const ON_TERMINAL = 'conformance/plugin/get.ts: -w draws on a terminal';
+
 export const environment: Proofs = {
   KUBECONFIG: ['conformance/plugin/kubectl.ts: kubectl finds it', 'environmentOf'],
+  CI: ON_TERMINAL,
+  NO_COLOR: ON_TERMINAL,
   HTTP_PROXY: PROXIES,
   HTTPS_PROXY: PROXIES,
   NO_PROXY: PROXIES,

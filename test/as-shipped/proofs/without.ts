@@ -4,10 +4,6 @@ export const WITHOUT: Readonly<Record<string, Readonly<Record<string, string>>>>
     '--context': 'the same code reads kubeconfigs for the command line, of which plugin/connection.ts proves the flag',
     '--cri-socket': 'test/containerd pulls by a real containerd with the code of the agent, in the process of the test',
   },
-  environment: {
-    CI: 'whether a live view is drawn is tested in the process of the tests: a case has no terminal',
-    NO_COLOR: 'as CI',
-  },
   conditions: {
     Deleted: 'on a DaemonRollout other reasons come first, or it is no longer written: no case has seen it there',
     NotSynced:

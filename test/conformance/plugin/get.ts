@@ -42,7 +42,50 @@ const untilSame = (c: Case, name: string, followed: Awaited<ReturnType<typeof fo
     return now.join('\n') === [...followed.rows().values()].toSorted().join('\n');
   });
 
+/**
+ * What `get -w` has written to a terminal once it shows the node. `script` runs a command on a pseudo terminal; that of macOS is told so in
+ * another way.
+ */
+const onTerminal = async (c: Case, variables: Readonly<Record<string, string>>): Promise<string> => {
+  const program = path.join(await c.cluster.plugin.folder(), 'kubectl-edgeset');
+  const { CI: _, NO_COLOR: __, ...inherited } = process.env;
+  const env = { ...inherited, TERM: 'xterm', LC_ALL: 'C.UTF-8', SHELL: '/bin/sh', ...variables };
+  const get = `exec '${program}' get app -w --kubeconfig '${c.cluster.kubeconfig}' -n ${c.namespace}`;
+  const command = `stty rows 30 cols 100; ${get}`;
+  const args =
+    process.platform === 'darwin' ? ['-q', '/dev/null', '/bin/sh', '-c', command] : ['-qec', command, '/dev/null'];
+  const child = spawn('script', args, { env, stdio: ['pipe', 'pipe', 'inherit'] });
+  const ended = new Promise((resolve) => child.once('close', resolve));
+  // It may have ended by then.
+  child.stdin.on('error', () => undefined);
+  let written = '';
+  child.stdout.setEncoding('utf8').on('data', (more: string) => (written += more));
+  try {
+    await c.until('get -w shows the node', () => /updated[^\n]*\n/.test(written));
+    return written;
+  } finally {
+    child.stdin.write('\u0003');
+    await ended;
+  }
+};
+
 export const following = section('get', (rule) => {
+  rule(
+    '-w draws on a terminal, and appends lines there if CI or NO_COLOR is set',
+    async (c) => {
+      await c.rolledOut();
+      const [drawn = '', ...appended] = await Promise.all(
+        [{}, { CI: 'true' }, { NO_COLOR: '1' }].map((variables) => onTerminal(c, variables)),
+      );
+      assert.ok(drawn.includes('\u001B['), drawn);
+      for (const lines of appended) {
+        assert.ok(!lines.includes('\u001B'), lines);
+        assert.match(lines, new RegExp(`^NODE [^]*^${c.nodes[0]} +updated `, 'm'));
+      }
+    },
+    { nodes: 1 },
+  );
+
   rule(
     '-w shows each change of a rollout, and at any time what a fresh list shows',
     async (c) => {
