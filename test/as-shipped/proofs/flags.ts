@@ -43,6 +43,7 @@ export const managerFlags: Proofs = {
 
 export const agentFlags: Proofs = {
   '--kubeconfig': ANY_AGENT,
+  '--context': `${AGENT}: nothing where the context`,
   '--node-name': ['conformance/agent/compatible.ts: the annotation of OpenYurt', 'node'],
   '--listen': ANY_AGENT,
   '--unix-socket': HTTPS,

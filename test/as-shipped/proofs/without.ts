@@ -1,7 +1,6 @@
 /** Rows that no case proves as shipped yet, by area, each with why. A row leaves this list with its case. */
 export const WITHOUT: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   agentFlags: {
-    '--context': 'the same code reads kubeconfigs for the command line, of which plugin/connection.ts proves the flag',
     '--cri-socket': 'test/containerd pulls by a real containerd with the code of the agent, in the process of the test',
   },
   conditions: {

@@ -101,6 +101,24 @@ export const serving = section('What the agent serves', (rule) => {
   );
 
   rule(
+    'nothing where the context is not in its kubeconfig, which it names',
+    async (c) => {
+      const [node = ''] = c.nodes;
+      const start = (context: string) =>
+        c.cluster.startAgent({ node, namespace: c.namespace, args: [`--context=${context}`] });
+      await assert.rejects(start('nothing'), /ended with 1:[^]*contexts: .*nothing.* does not exist/);
+      // That of the kubeconfigs of test/cluster/controlplane.ts.
+      const agent = await start('edgeset');
+      try {
+        assert.equal((await fetch(`${agent.url}/pods`)).status, 200);
+      } finally {
+        await agent.stop();
+      }
+    },
+    { nodes: 1, manager: 'none' },
+  );
+
+  rule(
     'every route, metrics that follow what is decided, and Events that say who decided what and what became of it',
     async (c) => {
       const folder = await mkdtemp(join(tmpdir(), 'edgeset-parked-'));
