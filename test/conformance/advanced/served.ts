@@ -139,6 +139,36 @@ export const served = section(
       },
     );
 
+    rule('pods of a DaemonSet that is being deleted are left alone until the garbage collector is done', async (c) => {
+      const native = `/apis/apps/v1/namespaces/${c.namespace}/daemonsets/app`;
+      await c.create(
+        { updateStrategy: 'RollingUpdate', annotations: { 'apps.openyurt.io/update-strategy': null } },
+        'native',
+      );
+      await c.untilRunning('app:v1');
+      await c.api.merge(native, { metadata: { finalizers: ['example.com/hold'] } });
+      await c.api.remove(native, { propagationPolicy: 'Background' });
+      const before = await c.pods();
+      // With the same selector, the native DaemonSet itself is in the way.
+      const selector = {
+        matchLabels: { app: 'app' },
+        matchExpressions: [{ key: 'part', operator: 'NotIn', values: ['another'] }],
+      };
+      await c.create({ image: 'app:v2', spec: { selector } });
+      await c.until('it says whom it waits for', async () =>
+        (await c.advanced()).status?.conditions?.some(
+          ({ type, status, reason }) => type === 'Stalled' && status === 'True' && reason === 'PreviousOwner',
+        ),
+      );
+      const { note } = await c.untilEvent('PreviousOwner');
+      assert.match(note ?? '', /still belong to the native DaemonSet app, which is being deleted or gone/);
+      assert.deepEqual(identities(await c.pods()), identities(before));
+      await c.api.merge(native, { metadata: { finalizers: null } });
+      const after = await untilUpdated(c, 'app:v2');
+      const { uid } = (await c.advanced()).metadata;
+      for (const { object } of after) assert.equal(controllerOf(object)?.uid, uid);
+    });
+
     rule('a pod whose labels no longer match is released, and its node gets another one', async (c) => {
       await c.rolledOut();
       const { name, node } = await c.podOn(c.nodes[0]);
