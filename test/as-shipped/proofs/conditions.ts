@@ -60,6 +60,7 @@ export const advancedConditions: Proofs = {
   SelectingAll: 'cluster/advanced-api.test.ts: a manager says that it may not read the Lease',
   SelectorTooLong: `${WARNED}: a selector that is too long`,
   NativeDaemonSet: `${ADVANCED}/served.ts: a native DaemonSet with the same selector conflicts`,
+  UnknownFields: `${ADVANCED}/refusals.ts: a misspelled field that was accepted before`,
   PreviousOwner: `${ADVANCED}/served.ts: pods of a DaemonSet that is being deleted`,
   InvalidTemplate: `${ADVANCED}/revisions.ts: a template that the API server refuses`,
   InvalidPolicy: OWN,

@@ -48,6 +48,7 @@ export const managerEvents: Proofs = {
   SelectingAll: TAKEN_OVER,
   SelectorTooLong: `${ADVANCED}/warnings.ts: a selector that is too long`,
   NativeDaemonSet: `${ADVANCED}/served.ts: a native DaemonSet with the same selector conflicts`,
+  UnknownFields: `${ADVANCED}/refusals.ts: a misspelled field that was accepted before`,
   PreviousOwner: `${ADVANCED}/served.ts: pods of a DaemonSet that is being deleted`,
   InvalidTemplate: `${ADVANCED}/revisions.ts: a template that the API server refuses`,
 };

@@ -10,10 +10,6 @@ export const WITHOUT: Readonly<Record<string, Readonly<Record<string, string>>>>
       'it lasts as long as a pod cache takes to sync at the start of a rollout, for which the judges of faults wait',
   },
   advancedConditions: {
-    UnknownFields: 'it takes a revision that was recorded by a manager from before the judgement of fields',
     ZeroBudget: 'the schema refuses a budget of zero: only an object that is older than it has one',
-  },
-  managerEvents: {
-    UnknownFields: 'as the reason of Stalled',
   },
 };

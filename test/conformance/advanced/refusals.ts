@@ -173,6 +173,26 @@ export const refusals = section(
       await c.untilRunning('app:v3');
     });
 
+    rule('a misspelled field that was accepted before is reported, and holds nothing', async (c) => {
+      await c.rolledOut();
+      const before = await c.pods();
+      // The revision on record is without the field, as an earlier manager would have recorded it.
+      await c.manager.stop();
+      const misspelled = { name: 'app', image: 'app:v1', livenessProb: { tcpSocket: { port: 80 } } };
+      await c.change({ spec: { template: { spec: { containers: [misspelled] } } } });
+      await c.startManager();
+      const { note } = await c.untilEvent('UnknownFields');
+      assert.match(note ?? '', /livenessProb/);
+      await c.until('it has seen the template', async () => {
+        const { metadata, status } = await c.advanced();
+        return status?.observedGeneration === metadata.generation;
+      });
+      assert.equal((await c.advanced()).status?.conditions?.find(({ type }) => type === 'Stalled')?.status, 'False');
+      assert.deepEqual(uidsOf(await c.pods()), uidsOf(before));
+      await c.change({ spec: { template: { spec: { containers: [{ name: 'app', image: 'app:v2' }] } } } });
+      await c.untilRunning('app:v2');
+    });
+
     rule(
       'a name for which there can be no DaemonRollout',
       async (c) => {
