@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { percent } from '../policy/int-or-percent.ts';
 import { benchAt, planOf, START } from '../testing/workbench.ts';
+import type { Calendar } from './calendar.ts';
 import { createCalendarView } from './calendar-view.ts';
 
 const HOUR = 3_600_000;
@@ -52,25 +53,48 @@ describe('the view of a calendar', () => {
     assert.equal(view.isOpen(undefined), true);
   });
 
-  it('is closed, and looks again, as long as it cannot be computed', () => {
-    const view = createCalendarView();
-    const broken = {
-      freezes: [],
-      get windows(): never {
-        throw new Error('cannot be read');
+  const fail = (): never => {
+    throw new Error('cannot be read');
+  };
+  const broken: [what: string, Calendar][] = [
+    [
+      'read',
+      {
+        freezes: [],
+        get windows(): never {
+          return fail();
+        },
       },
-    };
-    for (const before of [undefined, frozen(1, 3)]) {
-      view.set(before, START);
-      assert.equal(view.isOpen(undefined), true);
-      for (const ms of [0, 1]) {
-        assert.throws(() => view.set(broken, START + ms), /cannot be read/);
-        assert.equal(view.isOpen(undefined), false);
+    ],
+    [
+      'computed',
+      {
+        freezes: [],
+        windows: [
+          {
+            get from(): never {
+              return fail();
+            },
+            to: '04:00',
+          },
+        ],
+      },
+    ],
+  ];
+  for (const [what, calendar] of broken)
+    it(`is closed, and looks again, as long as it cannot be ${what}`, () => {
+      const view = createCalendarView();
+      for (const before of [undefined, frozen(1, 3)]) {
+        view.set(before, START);
+        assert.equal(view.isOpen(undefined), true);
+        for (const ms of [0, 1]) {
+          assert.throws(() => view.set(calendar, START + ms), /cannot be read/);
+          assert.equal(view.isOpen(undefined), false);
+        }
+        assert.equal(view.set(before, START + 2), true);
+        assert.equal(view.isOpen(undefined), true);
       }
-      assert.equal(view.set(before, START + 2), true);
-      assert.equal(view.isOpen(undefined), true);
-    }
-  });
+    });
 
   it("follows the nodes' time zones only where a window does", () => {
     const view = createCalendarView();
