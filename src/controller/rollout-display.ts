@@ -26,13 +26,6 @@ export interface RolloutReading<V extends DaemonSetView = DaemonSetView> {
   unreadable: readonly string[];
 }
 
-/** Why the API server refuses new pods: only the manager finds that out. */
-const refusalIn = (status: DaemonRolloutStatus | undefined, generation: number): string | undefined => {
-  const stalled = status?.conditions?.find(({ type }) => type === 'Stalled');
-  const isCurrent = stalled?.status === 'True' && status?.daemonSetGeneration === generation;
-  return isCurrent && stalled.reason === 'FailedCreate' ? stalled.message : undefined;
-};
-
 /** What a decision needs besides the ledger. */
 export interface DisplayedObjects<V extends DaemonSetView> {
   view: V;
@@ -53,8 +46,14 @@ export const reportedStall = (
   return stalled?.status === 'True' && status?.daemonSetGeneration === generation ? stalled : undefined;
 };
 
+/** Why the API server refuses new pods: only the manager finds that out. */
+const reportedRefusal = (status: DaemonRolloutStatus | undefined, view: DaemonSetView): string | undefined => {
+  const stalled = reportedStall(status, view);
+  return stalled?.reason === reasonOfHold.refused ? stalled.message : undefined;
+};
+
 /** What the manager reports as invalid in this generation of the DaemonSet: a sentence. */
-export const reportedInvalidity = (
+const reportedInvalidity = (
   status: DaemonRolloutStatus | undefined,
   view: Pick<DaemonSetView, 'generation'>,
 ): string | undefined => {
@@ -103,7 +102,7 @@ export const managerVerdict = (
   const { policy } = view;
   const invalidity = status?.policyHash === '' ? reportedInvalidity(status, view) : undefined;
   if (invalidity === undefined || !policy.policy.rolloutPlan || policy.kind !== 'on') return undefined;
-  return { kind: 'invalid', errors: [], what: `The manager reports: ${invalidity.replace(/\.$/, '')}` };
+  return toHold(`The manager reports: ${invalidity}`);
 };
 
 /**
@@ -160,7 +159,7 @@ export const createRolloutDisplay = <D extends DaemonSetObject, V extends Daemon
       const untold = target ? undefined : withoutTarget(status, objects.view, revisions);
       const outside =
         reportedError(status?.conditions) ?? invalid ?? hold ?? reportedHold(status, objects.view) ?? untold;
-      const decision = decide(ledger, outside, now, refusalIn(status, objects.view.generation));
+      const decision = decide(ledger, outside, now, reportedRefusal(status, objects.view));
       return { view: objects.view, ledger, decision, status, revisions, unreadable };
     },
   };
