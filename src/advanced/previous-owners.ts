@@ -23,7 +23,7 @@ export const isNativeOwner = (owner: Pick<Owner, 'apiVersion'>): boolean => grou
 
 /**
  * Previous owners: DaemonSets that are being deleted, or are gone, while objects still name them as their controller. The
- * garbage collector releases or deletes those one after another, so nobody can tell yet which of them are to be adopted.
+ * garbage collector releases or deletes those one after another, so it is not known yet which of them to adopt.
  */
 export const createPreviousOwners = (
   client: Pick<KubeClient, 'get'>,

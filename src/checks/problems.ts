@@ -60,7 +60,7 @@ const ofAnalysis = ({ templateName, clusterTemplateName, args = [] }: AnalysisCh
   return errors;
 };
 
-/** What is wrong with the check as it is written, whoever runs it. Fields are below the check. */
+/** What is wrong with the check itself, in any cluster. Fields are below the check. */
 export const checkProblems = ({ name, prometheus, analysis }: PlanCheck): PolicyError[] => {
   if ((prometheus === undefined) === (analysis === undefined))
     return [

@@ -41,7 +41,7 @@ export const refusePods = async (c: Case, refusal: PodRefusal): Promise<() => Pr
 };
 
 /**
- * Creates a pod that no DaemonSet has, for dry runs of what is to be refused: in the audit log, a dry run looks like the write itself.
+ * Creates a pod that no DaemonSet has, to see by a dry run what is refused: in the audit log, a dry run looks like the write itself.
  * Resolves with the path of the pod.
  */
 export const createProbePod = async (c: Case): Promise<string> => {
