@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { DaemonSet, DaemonSetCondition } from 'kubernetes-types/apps/v1.d.ts';
 import { createInFlightWrites, decidedOnAgain, type ManageInput, type ReconcilerContext } from '../controller/index.ts';
 import { compareVersions, daemonSets, isKubeError, type KubeClient } from '../kube/index.ts';
@@ -44,8 +43,12 @@ const withTimes = (
     return { type, status: text, lastTransitionTime, reason, message };
   });
 
-const byType = (conditions: readonly DaemonSetCondition[]) =>
-  Object.fromEntries(conditions.map(({ type, status, reason, message = '' }) => [type, { status, reason, message }]));
+/** Whether two conditions say the same, whenever each was written. */
+const isAlike = (one: DaemonSetCondition, other: DaemonSetCondition): boolean =>
+  one.type === other.type &&
+  one.status === other.status &&
+  one.reason === other.reason &&
+  (one.message ?? '') === (other.message ?? '');
 
 /** Removes our conditions from a DaemonSet that is no longer managed. */
 export const removeConditions = async (
@@ -113,7 +116,7 @@ export const createConditionWriter = ({ client, env, enqueue, refused, ledger }:
     const present = last?.conditions ?? view.conditions;
     const now = clock.now();
     const wanted = withTimes(states, present, now);
-    if (isDeepStrictEqual({ ...byType(present), ...byType(wanted) }, byType(present)) || writes.has(WRITE))
+    if (wanted.every((condition) => present.some((other) => isAlike(condition, other))) || writes.has(WRITE))
       return NEVER;
     const nextWriteAt = pace.nextAt();
     if (now < nextWriteAt && view.generation === toldGeneration) return nextWriteAt;
