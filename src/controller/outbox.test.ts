@@ -9,23 +9,26 @@ import { type Scenario, scenario } from './testing/scenario.ts';
 const fakeNotifier = ({ status }: Pick<Scenario, 'status'>) => {
   const sent: (Delivery & { settle(): void; signal: AbortSignal })[] = [];
   const unwritten: string[] = [];
-  let room = true;
+  const givenUp: string[] = [];
+  let refusals = 0;
   const notifier: Notifier = {
     terms: () => ({ stragglersAfterMs: 3_600_000, targetsOf: () => ['bus'] }),
     send(delivery, settle, signal) {
-      if (!room) return false;
+      refusals -= 1;
+      if (refusals >= 0) return undefined;
       const { kind } = delivery.notification;
       if (!status().notifications?.pending.some((each) => each.kind === kind)) unwritten.push(delivery.id);
       sent.push({ ...delivery, settle, signal });
-      return true;
+      return () => void givenUp.push(delivery.notification.kind);
     },
   };
   return {
     notifier,
     sent,
     unwritten,
+    givenUp,
     kinds: (): string[] => sent.map(({ notification }) => notification.kind),
-    setRoom: (has: boolean): void => void (room = has),
+    refuse: (times: number): void => void (refusals = times),
   };
 };
 
@@ -126,16 +129,53 @@ describe('the outbox', () => {
   );
 
   it(
-    'offers again what the notifier had no room for',
+    'gives up what is pending when the DaemonSet is no longer managed',
     scenario(async (scene) => {
-      const { kinds, setRoom } = await listening(scene);
-      setRoom(false);
+      const { givenUp, kinds } = await listening(scene);
+      scene.cluster.setImage('v2');
+      await scene.clock.advance(30_000);
+      scene.cluster.annotate({ 'apps.openyurt.io/update-strategy': null });
+      await scene.clock.advance(5_000);
+      assert.deepEqual(givenUp, kinds());
+    }),
+  );
+
+  it(
+    'offers again what the notifier had no room for, in order',
+    scenario(async (scene) => {
+      const { kinds, refuse } = await listening(scene);
+      refuse(Number.POSITIVE_INFINITY);
       scene.cluster.setImage('v2');
       await scene.clock.advance(30_000);
       assert.deepEqual(kinds(), []);
-      setRoom(true);
-      await scene.clock.advance(11_000);
+      refuse(1);
+      await scene.clock.advance(21_000);
       assert.deepEqual(kinds(), ['started', 'completed', 'all-nodes-updated']);
+    }),
+  );
+
+  it(
+    'gives up the oldest once more is pending than the object lists',
+    scenario(async (scene) => {
+      const { sent, givenUp, manager } = await listening(scene);
+      for (let version = 2; version <= 8; version += 1) {
+        scene.cluster.setImage(`v${version}`);
+        await scene.clock.advance(30_000);
+      }
+      assert.equal(sent.length, 21);
+      assert.equal(scene.status().notifications?.pending.length, 16);
+      assert.deepEqual(
+        givenUp,
+        sent.slice(0, 5).map(({ notification }) => notification.kind),
+      );
+      await manager.resign();
+      const next = fakeNotifier(scene);
+      scene.cluster.setImage('v9');
+      await scene.clock.advance(2_000);
+      scene.manage('m3', next.notifier).lead();
+      await scene.clock.advance(30_000);
+      assert.equal(next.sent.length, 19, 'the next leader knows of all that were pending');
+      assert.equal(next.givenUp.length, 3);
     }),
   );
 });

@@ -25,9 +25,9 @@ export interface Notifier {
   terms(namespace: string): Omit<NotificationTerms, 'isSettled'>;
   /**
    * Sends in the background until the target has it, or it is given up; then calls `settled`. When the signal aborts, it
-   * stops and doesn't call it. False, if too much waits already: try again later.
+   * stops and doesn't call it. Returns what gives it up; undefined, if too much waits already: try again later.
    */
-  send(delivery: Delivery, settled: () => void, signal: AbortSignal): boolean;
+  send(delivery: Delivery, settled: () => void, signal: AbortSignal): ((why: string) => void) | undefined;
 }
 
 export interface OutboxOptions {
@@ -36,6 +36,11 @@ export interface OutboxOptions {
   clock: Pick<Clock, 'now'>;
   /** Called when a notification needs no further attempt: its target leaves the status. */
   onSettled: () => void;
+}
+
+interface Sent {
+  settled: boolean;
+  giveUp?: ((why: string) => void) | undefined;
 }
 
 /** When to offer again what the notifier had no room for. */
@@ -48,7 +53,7 @@ const RETRY_MS = 10_000;
  */
 export const createOutbox = ({ notifier, daemonSet, clock, onSettled }: OutboxOptions) => {
   /** What the notifier has, by id and target, and whether it is done with it. */
-  const sent = new Map<string, { settled: boolean }>();
+  const sent = new Map<string, Sent>();
   const idOf = (notification: RolloutNotification): string => notificationId(daemonSet.uid, notification);
   const keyOf = (notification: RolloutNotification, target: string): string => `${idOf(notification)} ${target}`;
   const isSettled = (notification: RolloutNotification, target: string): boolean =>
@@ -66,27 +71,39 @@ export const createOutbox = ({ notifier, daemonSet, clock, onSettled }: OutboxOp
     send(written: DaemonRolloutStatus | undefined, signal: AbortSignal): number {
       const pending = written?.notifications?.pending ?? [];
       const listed = new Set<string>();
+      /** Targets with no room: what comes later is not sent before. */
+      const full = new Set<string>();
       const { stragglersAfterMs } = notifier.terms(daemonSet.namespace);
       const stragglers = stragglersAt(written ?? {}, stragglersAfterMs);
       // If the time has come, the next status says so.
-      let again = stragglers > clock.now() ? stragglers : Number.POSITIVE_INFINITY;
+      const again = stragglers > clock.now() ? stragglers : Number.POSITIVE_INFINITY;
       for (const notification of pending) {
         for (const target of notification.targets) {
           const key = keyOf(notification, target);
           listed.add(key);
-          if (sent.has(key)) continue;
-          const entry = { settled: false };
+          if (sent.has(key) || full.has(target)) continue;
+          const entry: Sent = { settled: false };
           const settled = (): void => {
             entry.settled = true;
             onSettled();
           };
-          if (notifier.send({ id: idOf(notification), target, daemonSet, notification }, settled, signal))
-            sent.set(key, entry);
-          else again = Math.min(again, clock.now() + RETRY_MS);
+          const delivery = { id: idOf(notification), target, daemonSet, notification };
+          entry.giveUp = notifier.send(delivery, settled, signal);
+          if (entry.giveUp) sent.set(key, entry);
+          else full.add(target);
         }
       }
-      for (const key of sent.keys()) if (!listed.has(key)) sent.delete(key);
-      return again;
+      for (const [key, { giveUp }] of sent) {
+        if (listed.has(key)) continue;
+        sent.delete(key);
+        giveUp?.('the DaemonRollout no longer lists it');
+      }
+      return full.size > 0 ? Math.min(again, clock.now() + RETRY_MS) : again;
+    },
+
+    /** Nobody sends what is left. */
+    giveUp(): void {
+      for (const { giveUp } of sent.values()) giveUp?.('the DaemonSet is no longer managed');
     },
 
     /** Another leader sends what is left. */

@@ -384,11 +384,10 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
       options.order.rolloutChanged(member);
     },
 
-    /**
-     * The DaemonSet is no longer managed: sends nothing from here on. Resolves when no write is in flight; it waits for
-     * the responses to announcements, which must be taken back.
-     */
+    /** Not managed any more: sends nothing. Resolves when no write is in flight, or announcement, which must be taken back. */
     async close(): Promise<void> {
+      // One that has failed is replaced, and sends what the status lists.
+      if (!failures.isReported()) outbox?.giveUp();
       closed.abort(new Error('the DaemonSet is no longer managed'));
       leaveOrder();
       stageChecks?.stop();

@@ -106,6 +106,8 @@ export const createRolloutStore = (options: RolloutStoreOptions) => {
         unwritten = true;
         return;
       }
+      // What the next write pushes out of a full list is given up by the one who has it.
+      outbox?.send(saved, signal);
       const { state, updates, forgiven } = restore(saved);
       ledger.restore(state, updates, forgiven, clock.now());
       authoritative = true;

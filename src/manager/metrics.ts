@@ -103,7 +103,7 @@ export const createManagerMetrics = (version: string): ManagerMetrics => {
   );
   const notifications = counter(
     'edgeset_notifications_total',
-    'Attempts to send a notification, by target of the configuration and result.',
+    'Attempts to send a notification, and those dropped, by target of the configuration and result.',
     ['target', 'result'],
   );
   const master = gauge('leader_election_master_status', '1 while this process holds the lease, otherwise 0.', ['name']);

@@ -2,7 +2,7 @@
 import * as z from 'zod/mini';
 import en from 'zod/v4/locales/en.js';
 import { daemonRolloutLimits, notificationKinds } from '../rollout/index.ts';
-import { placeholders, unknownPlaceholders } from './template.ts';
+import { formatOf, placeholders, unknownPlaceholders } from './template.ts';
 
 z.config(en());
 
@@ -90,9 +90,12 @@ const template = z.strictObject({
   type: z.literal('template'),
   ...common,
   contentType: z.optional(
-    z
-      .string({ error: 'must be a text' })
-      .check(z.regex(/^[\w.+-]+\/[\w.+-]+(; *charset=utf-8)?$/i, 'must be a media type such as text/plain')),
+    z.string({ error: 'must be a text' }).check(
+      z.refine((type) => formatOf(type) !== undefined, {
+        error:
+          'must be text/plain, application/json or application/NAME+json, application/x-ndjson, or application/x-www-form-urlencoded, each with "; charset=utf-8" or without',
+      }),
+    ),
   ),
   body: z.string({ error: 'must be a text' }).check(
     z.minLength(1, 'is empty: give the text of the request'),

@@ -37,7 +37,7 @@ targets:
   - name: push
     type: template
     url: http://127.0.0.1:8080/
-    contentType: application/json
+    contentType: application/JSON;charset="UTF-8"
     body: '{"text": "{{title}}: {{message}}", "failed": {{failed}}}'
 `);
     assert.equal(config.cluster, 'shops-eu');
@@ -112,6 +112,38 @@ targets:
       target("type: template, url: 'https://h/', contentType: application/json, body: '{\"a\": {{message}}}'"),
       /\.body: is not JSON/,
     ],
+    [
+      'a stage outside of quotes in JSON',
+      target("type: template, url: 'https://h/', contentType: application/x+json, body: '{\"a\": 1{{stage}}}'"),
+      /\.body: is not JSON once/,
+    ],
+    [
+      'a line that is no JSON',
+      target('type: template, url: \'https://h/\', contentType: application/x-ndjson, body: "{}\\n{{message}}"'),
+      /\.body: is not JSON on each line/,
+    ],
+    ...[
+      'application/yaml',
+      'application/json5',
+      'application/jsonl',
+      'application/geo+json-seq',
+      'application/xml',
+      'text/html',
+      'text/javascript',
+      'text/markdown',
+      'text/x+json',
+      'multipart/form-data',
+      'text/plain; charset=utf-16',
+      'text/plain; charset=utf-8; json',
+      'plain',
+    ].map(
+      (type) =>
+        [
+          `content type ${type}`,
+          target(`type: template, url: 'https://h/', contentType: '${type}', body: '{"a": "{{message}}"}'`),
+          /^targets\[0\]\.contentType: must be text\/plain, application\/json .*application\/x-www-form-urlencoded/,
+        ] as const,
+    ),
     ['a header of two lines', target(`${slack}, headers: {X-A: "a\\nb"}`), /headers.*printable ASCII on one line/],
     ['a header of our own', target(`${slack}, headers: {Webhook-Id: x}`), /headers: must not set/],
     [

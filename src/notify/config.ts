@@ -2,7 +2,7 @@ import { parse, YAMLParseError } from 'yaml';
 import type { Delivery } from '../controller/index.ts';
 import { OptionError, parseDuration } from '../runtime/index.ts';
 import { configSchema, type Target } from './config-schema.ts';
-import { fillTemplate } from './template.ts';
+import { fillTemplate, formatOf } from './template.ts';
 
 export interface NotificationsConfig {
   /** How receivers tell clusters apart. */
@@ -29,16 +29,19 @@ const fieldOf = (path: readonly PropertyKey[]): string =>
     .join('')
     .replace(/^\./, '');
 
+/** Outside of the quotes of JSON, none of its texts is JSON. */
 const example: Delivery = {
-  id: 'id',
-  target: 'target',
-  daemonSet: { apiVersion: 'apps/v1', kind: 'DaemonSet', namespace: 'n', name: 'd', uid: 'u', rolloutName: 'd' },
+  id: '"',
+  target: '"',
+  daemonSet: { apiVersion: 'apps/v1', kind: 'DaemonSet', namespace: '"', name: '"', uid: '"', rolloutName: '"' },
   notification: {
     kind: 'started',
+    reason: '"',
+    stage: '"',
     rollout: 1,
-    revision: 'd-1',
+    revision: '"',
     at: '2026-01-01T00:00:00Z',
-    message: 'It "started".',
+    message: '"',
     nodes: { eligible: 1, online: 1, updated: 0, failed: 0, offline: 0 },
     targets: [],
   },
@@ -60,10 +63,14 @@ const checkTarget = (target: Target, at: string, plainHttpHosts: readonly string
     throw new NotificationsConfigError(
       `${at}.url: must begin with https://; to send notifications to ${hostname} without encryption, add it to plainHttpHosts`,
     );
-  if (target.type !== 'template' || !/\bjson\b/i.test(target.contentType ?? '')) return;
-  if (!isJson(fillTemplate(target.body, target.contentType ?? '', example, undefined)))
+  if (target.type !== 'template') return;
+  const { body, contentType = '' } = target;
+  const format = formatOf(contentType);
+  const filled = fillTemplate(body, contentType, example, '"');
+  const texts = format === 'json' ? [filled] : format === 'json-lines' ? filled.trimEnd().split('\n') : [];
+  if (!texts.every(isJson))
     throw new NotificationsConfigError(
-      `${at}.body: is not JSON once the placeholders are filled; put each placeholder of a text in quotes`,
+      `${at}.body: is not JSON${format === 'json-lines' ? ' on each line' : ''} once the placeholders are filled; put each placeholder of a text in quotes`,
     );
 };
 

@@ -18,8 +18,15 @@ import { createPost } from './post.ts';
 
 const authority = createTestAuthority();
 const KEYS = [7, 8].map((byte) => `whsec_${Buffer.alloc(32, byte).toString('base64')}`);
+/** Ends in half a character, as a text that was cut may. */
+const MESSAGE = 'It failed on <!channel> "n1".\n\ud83d';
 const closing: TestServer[] = [];
 const terms: AbortController[] = [];
+const newTerm = (): AbortController => {
+  const leading = new AbortController();
+  terms.push(leading);
+  return leading;
+};
 after(async () => {
   for (const leading of terms) leading.abort();
   await Promise.all(closing.map((server) => server.close()));
@@ -30,8 +37,8 @@ interface Received {
   body: string;
 }
 
-/** A receiver over TLS. `answer` gives the status of the nth request; undefined: it never answers. */
-const receiver = async (answer: (nth: number) => number | undefined = () => 204) => {
+/** A receiver over TLS. `answer` gives the status of the nth request and its id; undefined: it never answers. */
+const receiver = async (answer: (nth: number, id: string) => number | undefined = () => 204) => {
   const received: Received[] = [];
   const server = await startTestServer(
     { protocol: 'https', identity: authority.issue('receiver') },
@@ -39,28 +46,31 @@ const receiver = async (answer: (nth: number) => number | undefined = () => 204)
       const headers = request.headers as Record<string, string>;
       onBody(request, (body) => {
         received.push({ headers, body });
-        const status = answer(received.length);
+        const status = answer(received.length, headers['webhook-id'] ?? '');
         if (status !== undefined) sendJson(response, {}, status);
       });
     },
   );
   closing.push(server);
-  return { server, received, url: `${server.url}/in` };
+  const ids = (): string[] => received.map(({ headers }) => headers['webhook-id'] ?? '');
+  return { server, received, ids, url: `${server.url}/in` };
 };
 
-const delivery = (change: Partial<Delivery> & { kind?: 'started' | 'halted'; uid?: string } = {}): Delivery => {
-  const { kind = 'halted', uid = 'u', ...others } = change;
+const delivery = (
+  change: Partial<Delivery> & { kind?: 'started' | 'halted'; uid?: string; namespace?: string } = {},
+): Delivery => {
+  const { kind = 'halted', uid = 'u', namespace = 'shop', ...others } = change;
   return {
     id: `${uid}-3-${kind}`,
     target: 'bus',
-    daemonSet: { apiVersion: 'apps/v1', kind: 'DaemonSet', namespace: 'shop', name: 'app', uid, rolloutName: 'app' },
+    daemonSet: { apiVersion: 'apps/v1', kind: 'DaemonSet', namespace, name: 'app', uid, rolloutName: 'app' },
     notification: {
       kind,
       reason: 'Failures',
       rollout: 3,
       revision: 'app-6d8c',
       at: new Date(systemClock.now()).toISOString(),
-      message: 'It failed on <!channel> "n1".',
+      message: MESSAGE,
       nodes: { eligible: 9, online: 8, updated: 2, failed: 1, offline: 1 },
       targets: ['bus'],
     },
@@ -78,8 +88,7 @@ const webhookAt = (url: string, name = 'bus'): string =>
 const start = (first: NotificationsConfig, { clock = systemClock }: { clock?: Clock } = {}) => {
   let config = first;
   const results: string[] = [];
-  const leading = new AbortController();
-  terms.push(leading);
+  const leading = newTerm();
   const notifier = createNotifier({
     env: { clock, random: () => 0.5, log: silentLogger },
     config: () => config,
@@ -94,8 +103,8 @@ const start = (first: NotificationsConfig, { clock = systemClock }: { clock?: Cl
     results,
     settled,
     leading,
-    send: (one: Delivery): boolean =>
-      notifier.send(one, () => void settled.push(`${one.target} ${one.id}`), leading.signal),
+    send: (one: Delivery, { signal } = leading) =>
+      notifier.send(one, () => void settled.push(`${one.target} ${one.id}`), signal),
     reload: (next: NotificationsConfig): void => {
       config = next;
       notifier.configChanged();
@@ -211,30 +220,83 @@ describe('other targets', () => {
     const json = await bodyFor(
       `type: template, contentType: application/json, body: '{"m": "{{message}}", "n": {{failed}}, "r": "{{reason}}"}', headers: {X-Token: abc}`,
     );
-    assert.deepEqual(JSON.parse(json.body), { m: 'It failed on <!channel> "n1".', n: 1, r: 'Failures' });
+    assert.deepEqual(JSON.parse(json.body), { m: MESSAGE, n: 1, r: 'Failures' });
     assert.equal(json.headers['x-token'], 'abc');
     const text = await bodyFor(
       `type: template, body: "{{namespace}}/{{ name }} of {{cluster}}: {{updated}}/{{online}}"`,
     );
     assert.equal(text.body, 'shop/app of eu: 2/8');
     assert.equal(text.headers['content-type'], 'text/plain; charset=utf-8');
+    const lines = await bodyFor(
+      `type: template, contentType: application/x-ndjson, body: "{\\"a\\": 1}\\n{\\"m\\": \\"{{message}}\\"}\\n"`,
+    );
+    assert.deepEqual(lines.body.split('\n'), ['{"a": 1}', `{"m": ${JSON.stringify(MESSAGE)}}`, '']);
     const form = await bodyFor(
       `type: template, contentType: application/x-www-form-urlencoded, body: "text={{message}}"`,
     );
-    assert.equal(new URLSearchParams(form.body).get('text'), 'It failed on <!channel> "n1".');
+    assert.equal(new URLSearchParams(form.body).get('text'), MESSAGE.toWellFormed());
   });
 });
 
 describe('a target that fails', () => {
-  it('delays no other', async () => {
+  it('delays no other, whatever waits for it', async () => {
     const silent = await receiver(() => undefined);
     const good = await receiver();
-    const { send, settled, leading } = start(configOf(webhookAt(silent.url, 'silent'), webhookAt(good.url)));
-    for (let n = 0; n < 30; n += 1) send(delivery({ target: 'silent', uid: `u${n}` }));
-    for (let n = 0; n < 30; n += 1) send(delivery({ uid: `u${n}` }));
-    await eventually('the others are delivered', () => settled.length === 30);
-    assert.ok(silent.received.length <= 2, 'and gets few requests at the same time');
-    leading.abort();
+    const { send, settled } = start(configOf(webhookAt(silent.url, 'silent'), webhookAt(good.url)));
+    for (let n = 0; n < 10_000; n += 1)
+      assert.ok(send(delivery({ target: 'silent', uid: `u${n}`, namespace: `ns${n % 10}` }), newTerm()));
+    assert.ok(send(delivery()));
+    await eventually('the other hears', () => settled.length === 1, { withinMs: 1_000 });
+    assert.ok(silent.received.length <= 1, 'and it gets one request at a time');
+  });
+
+  it('gets one request at a time, less and less often; then the namespaces hear in turn, at a bounded pace', async () => {
+    const clock = createTestClock();
+    let works = false;
+    const { received, ids, url } = await receiver(() => (works ? 200 : 500));
+    const { send, settled, results } = start(configOf(webhookAt(url)), { clock });
+    for (let n = 0; n < 1_000; n += 1) send(delivery({ uid: `u${n}` }));
+    for (const [attempts, restMs] of [
+      [1, 750],
+      [2, 1_500],
+      [3, 3_000],
+    ] as const) {
+      await eventually(`attempt ${attempts}`, () => results.length === attempts);
+      await clock.advance(restMs - 1);
+      assert.equal(received.length, attempts);
+      await clock.advance(1);
+    }
+    await eventually('one more attempt', () => results.length === 4);
+    send(delivery({ uid: 'neighbour', namespace: 'other' }));
+    works = true;
+    await clock.advance(6_000);
+    for (const most of [21, 31]) {
+      await eventually(`${most} are delivered`, () => settled.length === most);
+      await clock.advance(99);
+      assert.equal(received.length, 4 + most);
+      await clock.advance(901);
+    }
+    assert.ok(ids().slice(4, 6).includes('neighbour-3-halted'));
+  });
+
+  it('for what one namespace tells hears of the others, and of its other DaemonSets', async () => {
+    const clock = createTestClock();
+    const { ids, url } = await receiver((_, id) => (id.startsWith('bad') ? 500 : 200));
+    const { send, settled, results } = start(configOf(webhookAt(url)), { clock });
+    for (const one of [{ uid: 'bad', kind: 'started' }, { uid: 'bad' }, { uid: 'good' }] as const) send(delivery(one));
+    await eventually('the first attempt', () => results.length === 1);
+    send(delivery({ uid: 'neighbour', namespace: 'other' }));
+    await clock.advance(1_000);
+    await eventually('the others are delivered', () => settled.length === 2);
+    assert.deepEqual(ids().slice(0, 3).toSorted(), ['bad-3-started', 'good-3-halted', 'neighbour-3-halted']);
+    for (let n = 0; n < 30; n += 1) {
+      send(delivery({ uid: `n${n}`, namespace: 'other' }));
+      await clock.advance(1_000);
+    }
+    await eventually('the neighbours are delivered', () => settled.length === 32);
+    const bad = ids().filter((id) => id.startsWith('bad'));
+    assert.ok(bad.length <= 8, `${bad.length} attempts`);
+    assert.ok(!bad.includes('bad-3-halted'), 'what comes later stays behind');
   });
 
   it('hears in order once it works', async () => {
@@ -289,11 +351,21 @@ describe('a target that fails', () => {
 });
 
 describe('what waits', () => {
-  it('is bounded', () => {
-    const { send, leading } = start(configOf(webhookAt('https://127.0.0.1:1/')), { clock: createTestClock() });
+  it('is bounded for each target and namespace', () => {
+    const { send } = start(configOf(webhookAt('https://127.0.0.1:1/')), { clock: createTestClock() });
     const taken = Array.from({ length: 1_100 }, (_, n) => send(delivery({ uid: `u${n}` })));
     assert.equal(taken.filter(Boolean).length, 1_000);
-    leading.abort();
+    assert.ok(send(delivery({ namespace: 'other' })));
+    assert.ok(send(delivery({ target: 'other' })));
+  });
+
+  it('is dropped, which is said, once no DaemonRollout lists it', async () => {
+    const { url } = await receiver(() => 500);
+    const { send, settled, results } = start(configOf(webhookAt(url)), { clock: createTestClock() });
+    const giveUp = send(delivery());
+    await eventually('the first attempt', () => results.length === 1);
+    for (const why of ['it is over', 'twice']) giveUp?.(why);
+    assert.deepEqual([settled, results], [['bus u-3-halted'], ['bus failed', 'bus dropped']]);
   });
 
   it('ends with leadership, and settles nothing', async () => {
@@ -302,7 +374,7 @@ describe('what waits', () => {
     send(delivery());
     await eventually('the receiver has it', () => received.length === 1);
     leading.abort();
-    assert.equal(send(delivery()), false);
+    assert.equal(send(delivery()), undefined);
     await new Promise((resolve) => setImmediate(resolve));
     assert.deepEqual([settled, results], [[], []]);
   });

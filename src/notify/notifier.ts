@@ -1,6 +1,5 @@
 import type { Delivery, Notifier } from '../controller/index.ts';
-import { createSeatQueue } from '../kube/index.ts';
-import { backoffMs, type Clock, type Env, linkedController, sleep } from '../runtime/index.ts';
+import { backoffMs, type Clock, createPace, type Env, type Timer } from '../runtime/index.ts';
 import type { NotificationsConfig } from './config.ts';
 import type { Target } from './config-schema.ts';
 import { requestFor } from './messages.ts';
@@ -22,22 +21,40 @@ export interface NotifierOptions {
 interface Item {
   delivery: Delivery;
   settled: () => void;
-}
-
-/** What one target is to hear of one DaemonSet, in order. */
-interface Lane {
-  items: Set<Item>;
   signal: AbortSignal;
+  onAbort: () => void;
 }
 
-/** What waits in memory. More than that waits in the DaemonRollouts. */
+/** How often it has failed in a row, and when it may be tried again. */
+interface Rest {
+  failures: number;
+  until: number;
+}
+
+/** What one target is to hear of one namespace. What it is to hear of one DaemonSet is in order. */
+interface Lane extends Rest {
+  items: Set<Item>;
+}
+
+/**
+ * What one target is to hear, by namespace, one after the other. The namespaces take turns: neither many notifications nor
+ * one that the receiver can't take keep it from hearing of the others.
+ */
+interface Line extends Rest {
+  lanes: Map<string, Lane>;
+  pace: ReturnType<typeof createPace>;
+  busy: boolean;
+  timer?: Timer;
+}
+
+/** What waits in memory for one target in one namespace. More than that waits in the DaemonRollouts. */
 const MAX_WAITING = 1_000;
 const BACKOFF = { baseMs: 1_000, maxMs: 300_000 };
+/** A target gets ten requests a second, and twenty ahead of that after a rest. */
+const PACE = { intervalMs: 100, mostEarly: 20 };
 /** A receiver may ask for more than our own back-off, but not for ever. */
 const MAX_RETRY_AFTER_MS = 3_600_000;
 const GIVE_UP_MS = 24 * 3_600_000;
-/** Requests at the same time, and those to one target. A slow target takes no seat from others. */
-const SEATS = { total: 8, perGroup: 2, slowMs: 2_000 };
 
 const hears = (target: Target, kind: string, namespace: string): boolean =>
   (target.kinds?.some((each) => each === kind) ?? true) &&
@@ -50,86 +67,100 @@ const hears = (target: Target, kind: string, namespace: string): boolean =>
 export const createNotifier = (options: NotifierOptions): Notifier & { configChanged(): void } => {
   const { env, config, post, userAgent, wallClock, onResult } = options;
   const { clock, log } = env;
-  const lanes = new Map<string, Lane>();
-  const seats = createSeatQueue({ clock, ...SEATS });
-  let waiting = 0;
-  /** The lanes that wait for their next attempt. */
-  const resting = new Set<AbortController>();
+  /** By target. */
+  const lines = new Map<string, Line>();
 
-  const attempt = async ({ target: name, ...delivery }: Delivery, signal: AbortSignal): Promise<PostResult> => {
+  const attempt = async ({ delivery, signal }: Item): Promise<PostResult> => {
     const { targets, cluster } = config();
-    const target = targets.get(name);
+    const target = targets.get(delivery.target);
     if (!target) return { kind: 'refused', why: 'the configuration no longer has this target' };
-    const leave = await seats.acquire(name, signal);
-    try {
-      const said = { userAgent, now: wallClock.now() };
-      return await post(requestFor(target, { ...delivery, target: name }, cluster, said), signal);
-    } finally {
-      leave();
-    }
+    const said = { userAgent, now: wallClock.now() };
+    return post(requestFor(target, delivery, cluster, said), signal);
   };
 
-  /** True when nothing is left to do; else when the receiver wants to be asked again. */
-  const tell = async ({ delivery, settled }: Item, signal: AbortSignal): Promise<true | number> => {
-    const result = await attempt(delivery, signal);
-    signal.throwIfAborted();
+  const say = ({ delivery }: Item, result: NotificationResult, why?: string): void => {
     const { target, id, daemonSet, notification } = delivery;
-    const isOld = clock.now() - Date.parse(notification.at) > GIVE_UP_MS;
-    const ended = result.kind === 'delivered' ? 'delivered' : result.kind === 'refused' || isOld ? 'dropped' : 'failed';
-    onResult(target, ended);
-    const { namespace, name } = daemonSet;
-    const fields = { target, id, kind: notification.kind, namespace, name };
-    if (result.kind === 'delivered') log.info('delivered a notification', fields);
-    else if (ended === 'dropped') log.error('dropped a notification', { ...fields, why: result.why });
-    else log.warn('failed to deliver a notification; retrying', { ...fields, why: result.why });
-    if (ended === 'failed') return result.kind === 'failed' ? (result.retryAfterMs ?? 0) : 0;
-    settled();
-    return true;
+    onResult(target, result);
+    const fields = { target, id, kind: notification.kind, namespace: daemonSet.namespace, name: daemonSet.name };
+    if (result === 'delivered') log.info('delivered a notification', fields);
+    else if (result === 'dropped') log.error('dropped a notification', { ...fields, why });
+    else log.warn('failed to deliver a notification; retrying', { ...fields, why });
   };
 
-  /** Waits for the next attempt: less, when a new configuration may have cured what failed. */
-  const rest = async (delayMs: number, signal: AbortSignal): Promise<void> => {
-    const { controller, unlink } = linkedController(signal);
-    resting.add(controller);
-    await sleep(clock, delayMs, controller.signal).catch(() => undefined);
-    resting.delete(controller);
-    unlink();
-    signal.throwIfAborted();
+  /** False if it is out already. */
+  const takeOut = (line: Line, item: Item): boolean => {
+    const { namespace } = item.delivery.daemonSet;
+    const items = line.lanes.get(namespace)?.items;
+    const wasIn = items?.delete(item) ?? false;
+    if (items?.size === 0) line.lanes.delete(namespace);
+    item.signal.removeEventListener('abort', item.onAbort);
+    return wasIn;
   };
 
-  const serve = async (key: string, lane: Lane): Promise<void> => {
-    const { items, signal } = lane;
-    let failures = 0;
-    while (items.size > 0) {
-      let askedMs: number | undefined;
-      for (const item of items) {
-        const done = await tell(item, signal);
-        if (done === true) {
-          items.delete(item);
-          waiting -= 1;
-        } else askedMs = Math.max(askedMs ?? 0, done);
-      }
-      failures = askedMs === undefined ? 0 : failures + 1;
-      if (askedMs === undefined) continue;
-      await rest(Math.max(backoffMs(failures, BACKOFF, env.random), Math.min(askedMs, MAX_RETRY_AFTER_MS)), signal);
+  const end = (line: Line, item: Item, result: 'delivered' | 'dropped', why?: string): void => {
+    if (!takeOut(line, item)) return;
+    say(item, result, why);
+    item.settled();
+  };
+
+  const failed = (rest: Rest, askedMs = 0): void => {
+    rest.failures += 1;
+    const ownMs = backoffMs(rest.failures, BACKOFF, env.random);
+    rest.until = clock.now() + Math.max(ownMs, Math.min(askedMs, MAX_RETRY_AFTER_MS));
+  };
+
+  const tell = async (line: Line, lane: Lane, item: Item): Promise<void> => {
+    const result = await attempt(item).catch((error: unknown): PostResult => {
+      log.error('sending a notification failed unexpectedly', { error });
+      return { kind: 'failed', why: 'an unexpected error' };
+    });
+    if (item.signal.aborted) return;
+    line.pace.done();
+    if (result.kind !== 'failed') {
+      line.failures = 0;
+      lane.failures = 0;
+      if (result.kind === 'delivered') end(line, item, 'delivered');
+      else end(line, item, 'dropped', result.why);
+      return;
     }
-    // At once: what is added later finds no lane that is ending.
-    if (lanes.get(key) === lane) lanes.delete(key);
+    failed(line, result.retryAfterMs);
+    failed(lane);
+    // While one is tried at a time, the others grow old as well.
+    for (const { items } of line.lanes.values())
+      for (const old of items)
+        if (clock.now() - Date.parse(old.delivery.notification.at) > GIVE_UP_MS) end(line, old, 'dropped', result.why);
+    if (!lane.items.has(item)) return;
+    say(item, 'failed', result.why);
+    // Other DaemonSets of the namespace come first, as it may be this one that the receiver can't take.
+    for (const own of [...lane.items].filter((each) => each.delivery.daemonSet.uid === item.delivery.daemonSet.uid)) {
+      lane.items.delete(own);
+      lane.items.add(own);
+    }
   };
 
-  const open = (key: string, signal: AbortSignal): Lane => {
-    const lane: Lane = { items: new Set(), signal };
-    lanes.set(key, lane);
-    const failed = (error: unknown): void => {
-      if (!signal.aborted) log.error('sending notifications failed unexpectedly', { error });
-      waiting -= lane.items.size;
-      if (lanes.get(key) === lane) lanes.delete(key);
-    };
-    // In a turn of its own: nothing is sent before the caller has noted that it is.
-    void Promise.resolve()
-      .then(() => serve(key, lane))
-      .catch(failed);
-    return lane;
+  const serveNext = (line: Line): void => {
+    const { lanes, pace } = line;
+    line.timer?.cancel();
+    if (line.busy || lanes.size === 0) return;
+    const now = clock.now();
+    const mayAt = Math.max(line.until, pace.nextAt());
+    const at = mayAt > now ? mayAt : Math.min(...lanes.values().map(({ until }) => until));
+    if (at > now) {
+      line.timer = clock.timer(at - now, () => serveNext(line));
+      return;
+    }
+    for (const [namespace, lane] of lanes) {
+      const [item] = lane.items;
+      if (!item || lane.until > now) continue;
+      lanes.delete(namespace);
+      lanes.set(namespace, lane);
+      line.busy = true;
+      void tell(line, lane, item).finally(() => {
+        line.busy = false;
+        serveNext(line);
+      });
+      return;
+    }
   };
 
   return {
@@ -142,17 +173,29 @@ export const createNotifier = (options: NotifierOptions): Notifier & { configCha
       };
     },
     send(delivery, settled, signal) {
-      if (waiting >= MAX_WAITING || signal.aborted) return false;
-      const key = `${delivery.target} ${delivery.daemonSet.uid}`;
-      const known = lanes.get(key);
-      // The lane of an earlier term of leadership ends by itself.
-      const lane = known?.signal === signal ? known : open(key, signal);
-      lane.items.add({ delivery, settled });
-      waiting += 1;
-      return true;
+      if (signal.aborted) return undefined;
+      const { target, daemonSet } = delivery;
+      const pace = createPace(clock, PACE.intervalMs, PACE.mostEarly);
+      const line: Line = lines.get(target) ?? { lanes: new Map(), failures: 0, until: 0, pace, busy: false };
+      lines.set(target, line);
+      const lane: Lane = line.lanes.get(daemonSet.namespace) ?? { items: new Set(), failures: 0, until: 0 };
+      if (lane.items.size >= MAX_WAITING) return undefined;
+      line.lanes.set(daemonSet.namespace, lane);
+      const onAbort = (): void => {
+        takeOut(line, item);
+        serveNext(line);
+      };
+      const item: Item = { delivery, settled, signal, onAbort };
+      signal.addEventListener('abort', onAbort);
+      lane.items.add(item);
+      serveNext(line);
+      return (why) => end(line, item, 'dropped', why);
     },
     configChanged() {
-      for (const each of resting) each.abort();
+      for (const line of lines.values()) {
+        for (const rest of [line, ...line.lanes.values()]) rest.until = 0;
+        serveNext(line);
+      }
     },
   };
 };

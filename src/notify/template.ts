@@ -28,13 +28,33 @@ const isPlaceholder = (name: string): name is Placeholder => placeholders.some((
 export const unknownPlaceholders = (body: string): string[] =>
   [...body.matchAll(PLACEHOLDER)].map(([, name = '']) => name).filter((name) => !isPlaceholder(name));
 
+/** The types of content whose rules are known. All of `application/*+json` is JSON, too. */
+const formats: ReadonlyMap<string, 'text' | 'json' | 'json-lines' | 'form'> = new Map([
+  ['text/plain', 'text'],
+  ['application/json', 'json'],
+  ['application/x-ndjson', 'json-lines'],
+  ['application/x-www-form-urlencoded', 'form'],
+]);
+const CONTENT_TYPE = /^([a-z]+\/[\w.+-]+)( ?; ?charset=("utf-8"|utf-8))?$/;
+
+/** Undefined for a type that no text can be put into safely, or that is none. */
+export const formatOf = (contentType: string) => {
+  const [, type = ''] = CONTENT_TYPE.exec(contentType.toLowerCase()) ?? [];
+  return formats.get(type) ?? (/^application\/.+\+json$/.test(type) ? 'json' : undefined);
+};
+
 /** Text from the cluster can't leave the place that the template gives it. */
 const encoderFor = (contentType: string): ((value: string) => string) => {
-  if (/\bjson\b/i.test(contentType)) return (value) => JSON.stringify(value).slice(1, -1);
-  if (/x-www-form-urlencoded/i.test(contentType)) return encodeURIComponent;
-  if (/\b(xml|html)\b/i.test(contentType))
-    return (value) => value.replaceAll(/[&<>"']/g, (char) => `&#${char.codePointAt(0)};`);
-  return (value) => value;
+  switch (formatOf(contentType)) {
+    case 'text':
+      return (value) => value;
+    case 'json':
+    case 'json-lines':
+      return (value) => JSON.stringify(value).slice(1, -1);
+    case 'form':
+    case undefined:
+      return (value) => encodeURIComponent(value.toWellFormed());
+  }
 };
 
 const titles = {
