@@ -23,7 +23,12 @@ interface Row {
 interface Figures {
   rolloutMs: number;
   downtimesMs: readonly number[];
+  /** Whether pods pulled the image. */
+  byPods: boolean;
 }
+
+const BY_PODS = 'edgeset, pulled ahead by pods';
+const BY_AGENTS = 'edgeset, pulled ahead by agents';
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 
@@ -34,13 +39,13 @@ export const downtime = (site: Site, plain: readonly string[], withAgents: reado
   const rows: readonly Row[] = [
     { what: 'native, RollingUpdate', options: { kind: 'native' }, nodes: plain, worstMs: [PULL_MS, Infinity] },
     {
-      what: 'edgeset, pulled ahead by pods',
+      what: BY_PODS,
       options: { annotations: required },
       nodes: plain,
       worstMs: withoutPull,
     },
     {
-      what: 'edgeset, pulled ahead by agents',
+      what: BY_AGENTS,
       options: { annotations: required },
       nodes: withAgents,
       worstMs: withoutPull,
@@ -84,11 +89,26 @@ export const downtime = (site: Site, plain: readonly string[], withAgents: reado
       await app.untilRunning(image, nodes, 120_000);
       const rolloutMs = steadyClock.now() - from;
       const downtimesMs = nodes.map((node) => app.timeline.downtimes().get(node) ?? 0);
-      figures.set(what, { rolloutMs, downtimesMs });
+      const told = await site.cluster.kubectl(
+        'get',
+        'events',
+        '--namespace',
+        app.namespace,
+        '--output',
+        'jsonpath={.items[*].involvedObject.name}',
+      );
+      figures.set(what, { rolloutMs, downtimesMs, byPods: told.includes('edgeset-pull-') });
       await app.remove();
       const worst = Math.max(...downtimesMs);
       assert.ok(least <= worst && worst <= most, `${seconds(worst)} without a ready pod`);
     });
+  });
+
+  it('agents with --cri-socket leave nothing to pods that pull', () => {
+    assert.deepEqual(
+      [BY_PODS, BY_AGENTS].map((what) => figures.get(what)?.byPods),
+      [true, false],
+    );
   });
 
   after(() => {
