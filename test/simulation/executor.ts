@@ -261,7 +261,10 @@ export const createExecutor = (options: ExecutorOptions) => {
       case 'etcd-full':
         return options.server.begin(operation, () => begin(step));
       case 'poison':
-        return options.poisons.arm(operation, () => begin(step));
+        options.poisons.arm(operation, () => begin(step));
+        // Nothing else may change a plan.
+        if (operation.kind === 'RolloutPlan') for (const { planner } of daemonSets) planner?.touch();
+        return;
       case 'metric':
         metric = step;
         options.prometheus.set(operation.answer);

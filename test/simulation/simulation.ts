@@ -28,8 +28,6 @@ import { createManagers } from './processes/managers.ts';
 
 const LATENCY_MS = 5;
 const RESTART_MS = 2_000;
-/** What could not be computed is tried again within 30 s, and its pods are listed anew. */
-const READ_AGAIN_MS = 40_000;
 
 /** Nodes and pods have a condition Ready. */
 const isReady = (object: StoredObject | undefined): boolean | undefined =>
@@ -63,10 +61,14 @@ export const createSimulation = (plan: Plan, record: (line: string) => void, log
   const workloads = setsOf(plan).map((each) => createWorkload(apiServer, each));
 
   /** Below the client: the connections of a process, and its mounted files. */
-  const connect = ({ machine, link }: { machine: Machine; link: Link }, observer: ProcessObserver): Transport => ({
+  const connect = (
+    { machine, link }: { machine: Machine; link: Link },
+    observer: ProcessObserver,
+    part?: string,
+  ): Transport => ({
     environment: {},
     readFile: async (path) => credentials.read(path),
-    parse: (text) => poisons.read(machine.name, texts.parse(text)),
+    parse: (text) => poisons.read({ process: machine.name, part }, texts.parse(text)),
     stringify: texts.stringify,
     connect: createConnect({
       handle,
@@ -106,7 +108,6 @@ export const createSimulation = (plan: Plan, record: (line: string) => void, log
     connect,
     prometheus,
     isServed: () => credentials.areCurrent() && !server.isCrowded(),
-    isWell: (process) => poisons.isWell(process, READ_AGAIN_MS),
     observer: () => checker,
     onTimeRead,
     say,
@@ -123,7 +124,7 @@ export const createSimulation = (plan: Plan, record: (line: string) => void, log
       clockOf: (process) => (managers.find(process) ?? agents?.processOf(process))?.machine.clock.now() ?? time.now(),
       settleMs: set.settleSeconds * 1000,
       processes: managers.states,
-      unreadable: poisons.unreadable,
+      poisons,
       find: (apiGroup, name) =>
         daemonSets.find(({ workload: { ref: other } }) => other.group === apiGroup && other.name === name)?.checker,
       ...(plan.others && { title: `${set.kind} ${ref.name}` }),

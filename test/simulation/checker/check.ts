@@ -11,7 +11,7 @@ export interface ProcessState {
   readonly name: string;
   /** False while the process is stopped. */
   readonly running: boolean;
-  /** Its link to the API server works, its calls are accepted, and it can read what it receives. */
+  /** Its link to the API server works, its calls are accepted, and it can read what it receives of the DaemonSet. */
   readonly up: boolean;
 }
 

@@ -2,6 +2,7 @@ import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import type { Change } from '../../../src/sim/index.ts';
 import { isBoundToPod, isLive, nodeOf, nodesOf, policyOf } from '../../invariants/index.ts';
 import type { Call } from '../network/call.ts';
+import type { Poisons } from '../network/poisons.ts';
 import { createBreakerCheck, createHaltCheck } from './breaker.ts';
 import { type CheckContext, combineChecks, type NodeUpdate, type ProcessState } from './check.ts';
 import { createWriteClassifier, podReplacedBySurge } from './classify-write.ts';
@@ -23,7 +24,7 @@ import { createStagesCheck } from './stages.ts';
 import { createStalenessCheck } from './staleness.ts';
 import { createStatusCheck } from './status.ts';
 import { createTargetingCheck } from './targeting.ts';
-import { createUnreadableCheck, type UnreadableObject } from './unreadable.ts';
+import { createUnreadableCheck } from './unreadable.ts';
 import { createUpdatesCheck } from './updates.ts';
 import { createWatchesCheck } from './watches.ts';
 import { createWriteRateCheck } from './write-rate.ts';
@@ -39,8 +40,7 @@ export interface CheckerOptions {
   settleMs: number;
   /** Managers that have not died. */
   processes: () => readonly ProcessState[];
-  /** The objects that a process has not been able to read for so long at least, ms. */
-  unreadable: (process: string, forMs: number) => readonly UnreadableObject[];
+  poisons: Pick<Poisons, 'unreadable' | 'unwell'>;
   /** Another DaemonSet of the run; undefined: there is none. */
   find: (apiGroup: string, name: string) => OtherDaemonSet | undefined;
   /** Names the DaemonSet in messages. Default: it is the only one. */
@@ -72,8 +72,8 @@ export const createChecker = ({
   viewOf,
   clockOf,
   settleMs,
-  processes,
-  unreadable,
+  processes: allProcesses,
+  poisons,
   find,
   title,
 }: CheckerOptions) => {
@@ -93,6 +93,13 @@ export const createChecker = ({
     isOnlyBegun: (node) => updates.isOnlyBegun(node),
   });
   const rolloutName = daemonSet.group === 'apps' ? daemonSet.name : `${daemonSet.name}.${daemonSet.group}`;
+  const leaders = createLeadersCheck({ report, clockOf, processes: allProcesses });
+  const { believers } = leaders;
+  const unreadable = createUnreadableCheck(
+    { report, daemonSet, actual, now, viewOf, rolloutName, processes: allProcesses },
+    { poisons, believers },
+  );
+  const { processes } = unreadable;
   const context: CheckContext = {
     report,
     actual,
@@ -108,16 +115,14 @@ export const createChecker = ({
   const groups = createGroupsCheck(context, { plan, inFlight: () => updates.presentlyInFlight() });
   const stageProgress = createStageProgressCheck(context, plan);
   const order = createOrderCheck(context, { plan, find });
-  const leaders = createLeadersCheck(context);
   const breaker = createBreakerCheck(context);
-  const { believers } = leaders;
   const { failuresOf } = breaker;
   const checks = combineChecks([
     leaders,
     breaker,
     createHaltCheck(context, { believers, failuresOf }),
     createStalenessCheck(context),
-    createUnreadableCheck(context, unreadable),
+    unreadable.check,
     createReversalCheck(context),
     createProgressLossCheck(context, (uid) => {
       const pod = actual.pods.get(uid);
@@ -272,7 +277,10 @@ export const createChecker = ({
     /** A process sends a call. */
     onSend(call: Call): void {
       const plural = call.resource?.plural;
-      if (isAgent(call)) return;
+      if (isAgent(call)) {
+        if (consent.isAgentUpdate(call)) unreadable.onAgentUpdate(call);
+        return;
+      }
       updates.onSend(call);
       checks.onSend(call);
       if (call.verb === 'update' && plural === 'daemonrollouts' && call.ref?.name === rolloutName)

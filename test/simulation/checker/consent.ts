@@ -232,6 +232,9 @@ export const createConsentCheck = ({ report, actual, now, clockOf }: ConsentOpti
       if (agrees) approving.add(node);
       else approving.delete(node);
     },
+    /** The call of an agent updates a pod, or lets a manager update it. */
+    isAgentUpdate: ({ verb, resource, body }: Call): boolean =>
+      resource?.plural === 'pods' && (verb === 'delete' || (body !== undefined && approvalIn(body) !== undefined)),
     /** A write of an agent to a pod arrives. Returns what to run once it was executed; undefined: it is no update. */
     onAgentWrite(call: Call, pod: PodState): (() => void) | undefined {
       const what = `${call.process} ${call.verb}s ${pod.name} on ${pod.node}`;

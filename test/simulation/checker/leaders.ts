@@ -8,7 +8,11 @@ const LEASE_MS = 15_000;
  * S7: two leaders at once. When an update reaches the server, does another manager believe that it leads, or has its sender lost
  * the lease? Such updates are checked against S1 like all others.
  */
-export const createLeadersCheck = ({ report, clockOf, processes }: CheckContext) => {
+export const createLeadersCheck = ({
+  report,
+  clockOf,
+  processes,
+}: Pick<CheckContext, 'report' | 'clockOf' | 'processes'>) => {
   /** By process: when it last learned that it leads, by its own clock. */
   const leaderSince = new Map<string, number>();
   let holder: string | undefined;

@@ -56,6 +56,7 @@ export const createPlanner = ({
   let present: string | undefined;
   let before: string | undefined;
   let decisions = 0;
+  let touches = 0;
   /** All faults are over. */
   let recovered = false;
   let status: DaemonRolloutStatus | undefined;
@@ -106,6 +107,13 @@ export const createPlanner = ({
   return {
     create: (): void => create(set.rolloutPlan ?? {}),
     edit,
+    /** Changes nothing that matters. */
+    touch(): void {
+      const found = apiServer.find<KubeObject>(rolloutPlans, key);
+      touches += 1;
+      const annotations = { touched: String(touches) };
+      if (found) apiServer.update(rolloutPlans, { ...found, metadata: { ...found.metadata, annotations } });
+    },
     /** Nothing but stages holds the rollout from now on. */
     recover(): void {
       recovered = true;

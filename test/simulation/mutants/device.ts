@@ -1,5 +1,5 @@
 import type { Mutant } from './mutant.ts';
-import { test } from './plans.ts';
+import { at, history, release, test } from './plans.ts';
 
 /** Of the agent, about what it cannot compute and the time that it waits. */
 export const ofDevices: readonly Mutant[] = [
@@ -27,11 +27,18 @@ export const ofDevices: readonly Mutant[] = [
     name: 'acts-without-known-terms',
     whose: 'S18',
     story: 'terms of a DaemonSet that cannot be read count as those that were known before',
-    breaks: [],
+    breaks: ['S18'],
     file: 'src/agent/updates/tracker.ts',
     find: 'if (terms === undefined) withoutTerms.set(key, owner.uid);',
     replace: 'if (terms === undefined) return;',
-    hunt: test('src/agent/not-computable.test.ts'),
+    hunt: history(
+      { model: 'ota', nodes: 1 },
+      release(12),
+      at(15, { do: 'poison', kind: 'DaemonSet', path: 'metadata.annotations', forMs: 40_000, by: 'agent' }),
+      at(16, { do: 'budget', limit: '2' }),
+      at(20, { do: 'auto-approve', node: 'node-0', agrees: true }),
+      at(60, { do: 'recover' }),
+    ),
   },
   {
     name: 'drops-a-change-during-a-failure',

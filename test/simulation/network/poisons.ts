@@ -3,21 +3,33 @@ import type { Operation } from '../plan/plan.ts';
 
 type Poison = Extract<Operation, { do: 'poison' }>;
 
-/** An object of which a process cannot read one part. */
-interface Dose {
+/** Who reads. Each part of a manager has caches of its own: what one of them cannot read another one may. */
+export interface Reader {
   process: string;
+  /** Undefined for agents. */
+  part: string | undefined;
+}
+
+/** An object of which a reader cannot read one part. */
+export interface Dose extends Reader {
   kind: string;
   object: Readonly<Record<string, unknown>>;
+  path: string;
+  /** From a list or a watch, which bring an object once and again when it changes; `get`: read for one decision. */
+  via: 'watch' | 'get';
   /** Reading that part throws until then; undefined: the first time only. */
   until: number | undefined;
   thrownAt: number | undefined;
-  /** The object has arrived once more, or faults are over. */
-  replaced: boolean;
+  /** When the object arrived once more, or faults ended. */
+  replacedAt: number | undefined;
 }
 
 interface Armed {
   operation: Poison;
   onEffect: () => void;
+  /** Reads that are still to pass. */
+  left: number;
+  struck: Dose | undefined;
 }
 
 type Fields = Record<string, unknown>;
@@ -29,84 +41,110 @@ const nameOf = (object: Fields): string => {
   return `${String(namespace)}/${String(name)}`;
 };
 
+/** Without its metadata an object has no name, by which any error is told. */
+const NOT_ALONE = 'metadata';
+
+/** The object with a part that calls `read` first, or with as much of its path as there is; undefined: there is none of it. */
+const guarded = (value: Fields, [name, ...rest]: readonly string[], read: () => void): Fields | undefined => {
+  if (name === undefined || value[name] === undefined) return undefined;
+  const part = value[name];
+  const copy = (Array.isArray(value) ? [...value] : { ...value }) as Fields;
+  const inner = rest.length > 0 && isFields(part) ? guarded(part, rest, read) : undefined;
+  if (!inner && name === NOT_ALONE) return undefined;
+  if (inner) copy[name] = inner;
+  else
+    Object.defineProperty(copy, name, {
+      enumerable: true,
+      get() {
+        read();
+        return part;
+      },
+    });
+  return copy;
+};
+
 /**
- * A manager that cannot compute something: reading one part of one object throws, at the place where its code happens to read it.
- * That is in a projection, a handler, the ledger or a decision, since some parts are kept as they are.
+ * A manager or an agent that cannot compute something: reading one part of one object throws, at the place where its code happens
+ * to read it. That is in a projection, a handler, the ledger, a decision or the view of a plan, since some parts are kept as they are.
  */
 export const createPoisons = (time: Pick<Clock, 'now'>) => {
   let armed: Armed[] = [];
+  const tried = new Set<Poison>();
   let doses: Dose[] = [];
+  /** The last arrival of each object, for each reader: nothing else of it is needed any more. */
+  const arrivals = new Map<string, Dose>();
 
-  const isActive = ({ until, replaced }: Dose): boolean => !replaced && until !== undefined && until > time.now();
+  const isActive = ({ until, replacedAt }: Dose): boolean =>
+    replacedAt === undefined && until !== undefined && until > time.now();
 
-  /** The object with a part that throws; undefined if it has no such part. */
-  const poisoned = (value: Fields, path: readonly string[], read: () => void): Fields | undefined => {
-    const [name, ...rest] = path;
-    if (name === undefined || value[name] === undefined) return undefined;
-    const part = value[name];
-    const inner = rest.length === 0 ? part : isFields(part) ? poisoned(part, rest, read) : undefined;
-    if (inner === undefined) return undefined;
-    const copy = { ...value };
-    if (rest.length > 0) copy[name] = inner;
-    else
-      Object.defineProperty(copy, name, {
-        enumerable: true,
-        get() {
-          read();
-          return part;
-        },
-      });
-    return copy;
+  const read = (dose: Dose, from: Armed): void => {
+    const now = time.now();
+    if (from.struck === undefined) {
+      if (dose.replacedAt !== undefined) return;
+      from.left -= 1;
+      if (from.left >= 0) return;
+      armed = armed.filter((each) => each !== from);
+      from.struck = dose;
+      doses.push(dose);
+      dose.thrownAt = now;
+      if (from.operation.forMs !== undefined) dose.until = now + from.operation.forMs;
+      from.onEffect();
+    } else if (from.struck !== dose || !isActive(dose)) return;
+    throw new RangeError(`${dose.kind} ${nameOf(dose.object)} cannot be read at ${dose.path}`);
   };
 
-  const take = (process: string, object: Fields, kind: string): Fields => {
-    const key = nameOf(object);
-    for (const dose of doses)
-      if (dose.process === process && dose.kind === kind && nameOf(dose.object) === key) dose.replaced = true;
-    const next = armed.find(({ operation }) => operation.kind === kind);
+  const take = (reader: Reader, object: Fields, kind: string, via: Dose['via']): Fields => {
+    const key = `${reader.process} ${reader.part} ${via} ${kind} ${nameOf(object)}`;
+    const before = arrivals.get(key);
+    if (before) before.replacedAt ??= time.now();
+    arrivals.delete(key);
+    const by = reader.part === undefined ? 'agent' : 'manager';
+    const next = armed.find(({ operation }) => operation.kind === kind && (operation.by ?? 'manager') === by);
     if (!next) return object;
-    const { path, forMs } = next.operation;
-    const dose: Dose = { process, kind, object, until: undefined, thrownAt: undefined, replaced: false };
-    const result = poisoned(object, path.split('.'), () => {
-      const now = time.now();
-      if (dose.thrownAt !== undefined && !isActive(dose)) return;
-      if (dose.thrownAt === undefined) {
-        dose.thrownAt = now;
-        if (forMs !== undefined) dose.until = now + forMs;
-        next.onEffect();
-      }
-      throw new RangeError(`${kind} ${key} cannot be read at ${path}`);
-    });
+    const { path } = next.operation;
+    const dose: Dose = {
+      ...reader,
+      kind,
+      object,
+      path,
+      via,
+      until: undefined,
+      thrownAt: undefined,
+      replacedAt: undefined,
+    };
+    const result = guarded(object, path.split('.'), () => read(dose, next));
     if (!result) return object;
-    armed = armed.filter((each) => each !== next);
-    doses.push(dose);
+    arrivals.set(key, dose);
     return result;
   };
 
   return {
+    /** One that waits too long for the reads that are to pass is armed again: then none pass any more. */
     arm(operation: Poison, onEffect: () => void): void {
-      armed.push({ operation, onEffect });
+      armed.push({ operation, onEffect, left: tried.has(operation) ? 0 : (operation.skip ?? 0), struck: undefined });
+      tried.add(operation);
     },
     recover(): void {
       armed = [];
-      for (const dose of doses) dose.replaced = true;
+      for (const dose of [...doses, ...arrivals.values()]) dose.replacedAt ??= time.now();
     },
-    /** What a process gets of an event of a watch, or of a list. */
-    read(process: string, value: unknown): unknown {
-      if (armed.length === 0 && doses.length === 0) return value;
-      if (!isFields(value)) return value;
+    /** What a process gets of an event of a watch, of a list, or of one object. */
+    read(reader: Reader, value: unknown): unknown {
+      if ((armed.length === 0 && arrivals.size === 0) || !isFields(value)) return value;
       if (isFields(value.object) && typeof value.object.kind === 'string' && typeof value.type === 'string') {
         if (value.type === 'BOOKMARK') return value;
-        return { ...value, object: take(process, value.object, value.object.kind) };
+        return { ...value, object: take(reader, value.object, value.object.kind, 'watch') };
       }
       if (Array.isArray(value.items) && typeof value.kind === 'string') {
         const kind = value.kind.replace(/List$/, '');
         return {
           ...value,
-          items: value.items.map((item: unknown) => (isFields(item) ? take(process, item, kind) : item)),
+          items: value.items.map((item: unknown) => (isFields(item) ? take(reader, item, kind, 'watch') : item)),
         };
       }
-      return value;
+      return typeof value.kind === 'string' && isFields(value.metadata)
+        ? take(reader, value, value.kind, 'get')
+        : value;
     },
     /** What this process cannot read, for so long at least. */
     unreadable: (process: string, forMs: number): Dose[] =>
@@ -117,13 +155,11 @@ export const createPoisons = (time: Pick<Clock, 'now'>) => {
           isActive(dose) &&
           time.now() - dose.thrownAt >= forMs,
       ),
-    /** This process has read everything again: nothing was unreadable for so long. */
-    isWell: (process: string, forMs: number): boolean =>
-      doses.every(
-        ({ process: of, thrownAt, until = thrownAt ?? 0, replaced }) =>
-          of !== process ||
-          thrownAt === undefined ||
-          (replaced ? thrownAt : Math.max(thrownAt, until)) + forMs < time.now(),
+    /** What this process could not read within so long a time. */
+    unwell: (process: string, forMs: number): Dose[] =>
+      doses.filter(
+        ({ process: of, thrownAt, until = thrownAt ?? 0, replacedAt = until }) =>
+          of === process && thrownAt !== undefined && Math.min(until, replacedAt) + forMs >= time.now(),
       ),
   };
 };

@@ -3,6 +3,7 @@ import { createGenerator } from '../../support/index.ts';
 import type { CallFault } from '../network/call.ts';
 import { createLifecycleGenerator } from './generate-lifecycle.ts';
 import { addOwnerSteps } from './generate-owners.ts';
+import { poisonSteps, withOwnPoisons } from './generate-poisons.ts';
 import { withRolloutPlan } from './generate-rollout-plan.ts';
 import { withoutNoOps } from './no-ops.ts';
 import {
@@ -29,37 +30,8 @@ const badVersions: readonly Behaviour[] = [
 const badNodes: readonly Behaviour[] = ['slow', 'stuck-terminating', 'never-ready', 'crash-loop'];
 const watched: readonly Watched[] = ['pods', 'nodes', 'daemonsets', 'controllerrevisions', 'daemonrollouts'];
 
-/** Parts of objects that managers read whenever they take the object in, of kinds that change in every rollout. */
-const readParts: readonly [kind: string, path: string][] = [
-  ['Node', 'status.conditions'],
-  ['Node', 'metadata.labels'],
-  ['Pod', 'status.conditions'],
-  ['Pod', 'metadata.labels'],
-  ['Pod', 'metadata.ownerReferences'],
-  ['DaemonSet', 'metadata.annotations'],
-  ['DaemonSet', 'metadata.generation'],
-  ['DaemonSet', 'status'],
-  ['ControllerRevision', 'data'],
-  ['ControllerRevision', 'metadata.ownerReferences'],
-];
-
 /** Faults that are drawn together; the others have chances of their own. */
 type DrawnFault = Exclude<StepFault, 'F24'>;
-
-/**
- * Faults of what a manager computes, in a fifth of the plans. They are drawn apart from all others, so that a seed gives the
- * other steps that it always gave.
- */
-const poisonSteps = (seed: number, releases: readonly number[], always: boolean): PlannedStep[] => {
-  const chance = createGenerator(seed ^ 0x5eed24);
-  if (!chance.happens(0.2) && !always) return [];
-  return Array.from({ length: chance.between(1, 2) }, (): PlannedStep => {
-    const [kind, path] = chance.oneOf(readParts);
-    const forMs = chance.happens(0.6) ? chance.between(500, 60_000) : undefined;
-    const operation: Operation = { do: 'poison', kind, path, ...(forMs !== undefined && { forMs }) };
-    return { at: Math.max(0, chance.oneOf(releases) + chance.between(-2_000, 4_000)), operation, fault: 'F24' };
-  });
-};
 
 const LATER_FAULTS: ReadonlySet<FaultKind> = new Set<FaultKind>(['F25', 'F26']);
 
@@ -296,10 +268,7 @@ export const generatePlan = (seed: number, kinds: readonly FaultKind[]): Plan =>
     }
     now += chance.between(3_000, 60_000);
   }
-  if (kinds.includes('F24')) {
-    const released = steps.filter(({ operation }) => operation.do === 'release').map(({ at }) => at);
-    steps.push(...poisonSteps(seed, released, chosen.length === 0));
-  }
+  if (kinds.includes('F24')) steps.push(...poisonSteps(seed, steps, chosen.length === 0));
   // All faults end, and a good version is released.
   const over = Math.max(now, ...steps.map(({ at }) => at)) + 1_000;
   put(over, { do: 'recover' });
@@ -331,5 +300,6 @@ export const generatePlan = (seed: number, kinds: readonly FaultKind[]): Plan =>
   // Nodes come back reinstalled (see the executor): with a good version, or it would go on halting those beside it.
   if (others.length > 0 || outlastsNodes(first)) end(over - 1, { do: 'release', image: 'app:final' });
   const plan = { ...first, ...(others.length > 0 && { others }), steps: steps.toSorted((a, b) => a.at - b.at) };
-  return withoutNoOps(withRolloutPlan(plan, over));
+  const planned = withRolloutPlan(plan, over);
+  return withoutNoOps(kinds.includes('F24') ? withOwnPoisons(planned, over, chosen.length === 0) : planned);
 };

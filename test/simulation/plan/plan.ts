@@ -29,7 +29,7 @@ export const faults = {
   F21: 'The store is full: reads work, and writes fail.',
   F22: 'Tokens and the certificate authority are rotated.',
   F23: 'Clocks show fractions of a millisecond: in every plan.',
-  F24: 'A manager cannot compute something: an exception in a projection, a handler, the ledger or a view of a plan.',
+  F24: 'A manager or an agent cannot compute something: an exception in a projection, a handler, the ledger, a decision or the view of a plan.',
   F25: 'A finalizer holds a pod that is deleted.',
   F26: 'An Advanced DaemonSet is handed to a native one and back, with a slow garbage collector.',
 } as const;
@@ -119,10 +119,11 @@ export type Operation =
   | { do: 'webhook'; plural: string; ms: number; refuses: boolean; forMs: number }
   | { do: 'etcd-full'; forMs: number }
   /**
-   * Reading this part of the next object of a kind that a manager receives throws: once, or for `forMs` from then on, unless
-   * the object arrives once more. `path`: names of fields with dots between them.
+   * Reading this part of an object of a kind that a process receives throws: once, or for `forMs` from then on, unless the object
+   * arrives once more. `path`: names of fields, or places in a list, with dots between them. `skip`: so many reads of that part,
+   * of whichever objects, pass first.
    */
-  | { do: 'poison'; kind: string; path: string; forMs?: number }
+  | { do: 'poison'; kind: string; path: string; forMs?: number; skip?: number; by?: 'manager' | 'agent' }
   /** What the Prometheus of the checks answers, for `forMs`. */
   | { do: 'metric'; answer: MetricAnswer; forMs: number }
   /** The server changes at once, and the mounted files later. */

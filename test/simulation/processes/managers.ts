@@ -33,12 +33,10 @@ export interface ManagersOptions {
   latencyMs: number;
   restartMs: number;
   daemonSets: readonly { kind: DaemonSetPlan['kind']; ref: { group: string; name: string } }[];
-  connect: (process: ManagerProcess, observer: ProcessObserver) => Transport;
+  connect: (process: ManagerProcess, observer: ProcessObserver, part: Part) => Transport;
   prometheus: Prometheus;
   /** The API server accepts the calls of processes. */
   isServed: () => boolean;
-  /** The process can compute everything. */
-  isWell: (process: string) => boolean;
   observer: () => Pick<Checker, 'onResponse' | 'onFailure' | 'onWatchOpened' | 'onWatchEvent' | 'onWatchClosed'>;
   /** A process has read this time. */
   onTimeRead: (at: number) => void;
@@ -51,14 +49,14 @@ const LEASE = { namespace: 'default', name: 'edgeset-manager' };
 
 const stateOf = (
   { identity, machine, link }: ManagerProcess,
-  { isServed, isWell }: Pick<ManagersOptions, 'isServed' | 'isWell'>,
+  { isServed }: Pick<ManagersOptions, 'isServed'>,
 ): ProcessState => ({
   name: identity,
   get running() {
     return machine.state === 'running';
   },
   get up() {
-    return link.up && isServed() && isWell(identity);
+    return link.up && isServed();
   },
 });
 
@@ -100,7 +98,7 @@ export const createManagers = (options: ManagersOptions) => {
       }
     };
     const named = (watch: string): string => (kinds.length > 1 ? `${watch} ${part}` : watch);
-    const transport = options.connect(process, {
+    const observed: ProcessObserver = {
       onSend: unanswered.onSend,
       onResponse(call, object) {
         unanswered.onResponse(call);
@@ -132,12 +130,12 @@ export const createManagers = (options: ManagersOptions) => {
         listed.delete(watch);
         checker.onWatchClosed(identity, named(watch), plural);
       },
-    });
+    };
     return createManagerClients(inCluster, {
       env,
       version: 'simulation',
       onRequest: (report) => process.serverTime.observe(report),
-      ...transport,
+      ...options.connect(process, observed, part),
     });
   };
 
