@@ -5,6 +5,8 @@ import type { Check, CheckContext } from './check.ts';
 const REOPENED_WITHIN_MS = 50_000;
 /** Snapshots of one watch within a minute, besides those that a fault caused. */
 const MAX_SNAPSHOTS = 10;
+/** Each try of a reconcile that cannot compute something lists pods anew; so many within a minute, since they back off. */
+const TRIES = 9;
 const MINUTE = 60_000;
 
 /** L8: a watch that has ended is open again within a bound, and without a storm of list requests. */
@@ -54,6 +56,8 @@ export const createWatchesCheck = ({ report, actual, now, processes }: CheckCont
         operation.do === 'rotate'
       )
         disturbances.push(now());
+      // What heals or changes is tried at once, and again from the shortest back-off.
+      if (operation.do === 'poison') disturbances.push(...Array.from({ length: TRIES }, now));
     },
     onWatchOpened(process, watch, _plural, withSnapshot) {
       excludeOutages();
