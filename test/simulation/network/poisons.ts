@@ -13,6 +13,7 @@ export interface Reader {
 /** An object of which a reader cannot read one part. */
 export interface Dose extends Reader {
   kind: string;
+  /** As it arrived last. */
   object: Readonly<Record<string, unknown>>;
   path: string;
   /** From a list or a watch, which bring an object once and again when it changes; `get`: read for one decision. */
@@ -30,6 +31,11 @@ interface Armed {
   /** Reads that are still to pass. */
   left: number;
   struck: Dose | undefined;
+}
+
+interface Arrival {
+  dose: Dose;
+  from: Armed;
 }
 
 type Fields = Record<string, unknown>;
@@ -72,12 +78,12 @@ export const createPoisons = (time: Pick<Clock, 'now'>) => {
   const tried = new Set<Poison>();
   let doses: Dose[] = [];
   /** The last arrival of each object, for each reader: nothing else of it is needed any more. */
-  const arrivals = new Map<string, Dose>();
+  const arrivals = new Map<string, Arrival>();
 
   const isActive = ({ until, replacedAt }: Dose): boolean =>
     replacedAt === undefined && until !== undefined && until > time.now();
 
-  const read = (dose: Dose, from: Armed): void => {
+  const read = ({ dose, from }: Arrival): void => {
     const now = time.now();
     if (from.struck === undefined) {
       if (dose.replacedAt !== undefined) return;
@@ -93,28 +99,27 @@ export const createPoisons = (time: Pick<Clock, 'now'>) => {
     throw new RangeError(`${dose.kind} ${nameOf(dose.object)} cannot be read at ${dose.path}`);
   };
 
+  const guard = (object: Fields, arrival: Arrival): Fields | undefined =>
+    guarded(object, arrival.dose.path.split('.'), () => read(arrival));
+
   const take = (reader: Reader, object: Fields, kind: string, via: Dose['via']): Fields => {
     const key = `${reader.process} ${reader.part} ${via} ${kind} ${nameOf(object)}`;
     const before = arrivals.get(key);
-    if (before) before.replacedAt ??= time.now();
+    if (before?.from.operation.stays && isActive(before.dose)) {
+      before.dose.object = object;
+      return guard(object, before) ?? object;
+    }
+    if (before) before.dose.replacedAt ??= time.now();
     arrivals.delete(key);
     const by = reader.part === undefined ? 'agent' : 'manager';
-    const next = armed.find(({ operation }) => operation.kind === kind && (operation.by ?? 'manager') === by);
-    if (!next) return object;
-    const { path } = next.operation;
-    const dose: Dose = {
-      ...reader,
-      kind,
-      object,
-      path,
-      via,
-      until: undefined,
-      thrownAt: undefined,
-      replacedAt: undefined,
-    };
-    const result = guarded(object, path.split('.'), () => read(dose, next));
+    const from = armed.find(({ operation }) => operation.kind === kind && (operation.by ?? 'manager') === by);
+    if (!from) return object;
+    const { path } = from.operation;
+    const at = { until: undefined, thrownAt: undefined, replacedAt: undefined };
+    const arrival: Arrival = { from, dose: { ...reader, kind, object, path, via, ...at } };
+    const result = guard(object, arrival);
     if (!result) return object;
-    arrivals.set(key, dose);
+    arrivals.set(key, arrival);
     return result;
   };
 
@@ -126,7 +131,8 @@ export const createPoisons = (time: Pick<Clock, 'now'>) => {
     },
     recover(): void {
       armed = [];
-      for (const dose of [...doses, ...arrivals.values()]) dose.replacedAt ??= time.now();
+      for (const dose of [...doses, ...arrivals.values().map((arrival) => arrival.dose)])
+        dose.replacedAt ??= time.now();
     },
     /** What a process gets of an event of a watch, of a list, or of one object. */
     read(reader: Reader, value: unknown): unknown {

@@ -67,12 +67,14 @@ const stepsOf = (
   Array.from({ length: count }, () => {
     const [kind, path] = chance.oneOf(parts);
     const forMs = chance.happens(0.6) ? chance.between(500, 60_000) : undefined;
+    const stays = forMs !== undefined && chance.happens(0.5);
     const skip = chance.happens(0.5) ? chance.between(1, MOST_SKIPPED) : undefined;
     const operation: Operation = {
       do: 'poison',
       kind,
       path,
       ...(forMs !== undefined && { forMs }),
+      ...(stays && { stays }),
       ...(skip !== undefined && { skip }),
       ...(by && { by }),
     };

@@ -120,10 +120,18 @@ export type Operation =
   | { do: 'etcd-full'; forMs: number }
   /**
    * Reading this part of an object of a kind that a process receives throws: once, or for `forMs` from then on, unless the object
-   * arrives once more. `path`: names of fields, or places in a list, with dots between them. `skip`: so many reads of that part,
-   * of whichever objects, pass first.
+   * arrives once more, or with `stays` also then. `path`: names of fields, or places in a list, with dots between them. `skip`: so many
+   * reads of that part, of whichever objects, pass first.
    */
-  | { do: 'poison'; kind: string; path: string; forMs?: number; skip?: number; by?: 'manager' | 'agent' }
+  | {
+      do: 'poison';
+      kind: string;
+      path: string;
+      forMs?: number;
+      stays?: boolean;
+      skip?: number;
+      by?: 'manager' | 'agent';
+    }
   /** What the Prometheus of the checks answers, for `forMs`. */
   | { do: 'metric'; answer: MetricAnswer; forMs: number }
   /** The server changes at once, and the mounted files later. */
