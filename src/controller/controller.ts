@@ -73,7 +73,7 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
 
   const order = options.order ?? createOrder(clock);
   const failuresChanged = (): void => {
-    for (const key of reconcilers.keys()) queue?.retry(key);
+    for (const { reconciler } of reconcilers.values()) reconciler.failuresChanged();
   };
 
   const plans = createDaemonSetPlans<V>({

@@ -20,6 +20,8 @@ export interface EventHandlersOptions<P> {
   /** Called for every event, also where the ledger has no use for it. */
   kindHandlers: KindEventHandlers<P>;
   enqueue: Enqueue;
+  /** What the cache of pods lacks has changed. Default: it is enqueued. */
+  failuresChanged?: () => void;
   /** Runs `call`; when that throws, nothing more is decided by this ledger. */
   guard: (about: string, call: () => void) => void;
 }
@@ -95,7 +97,7 @@ export const createEventHandlers = <P>(options: EventHandlersOptions<P>) => {
           });
         },
         synced: () => guard('its Pods', imageRequests.podsSynced),
-        failuresChanged: () => enqueue('retry'),
+        failuresChanged: options.failuresChanged ?? (() => enqueue('retry')),
       },
     ],
   });

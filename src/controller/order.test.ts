@@ -15,6 +15,7 @@ const world = () => {
   const add = (name: string, policy = policyWithPlan()) => {
     let complete = false;
     let current = true;
+    let unknown = false;
     const ledger: Ledger = createLedger(policy, { onOrderChanged: (node) => order.nodeChanged(member, node) });
     const member: OrderMember = {
       apiGroup: 'apps',
@@ -23,6 +24,7 @@ const world = () => {
       ledger,
       isCurrent: () => current,
       isComplete: () => complete,
+      isUnknown: () => unknown,
       changed: () => void changes.push(name),
     };
     const leave = order.join(member);
@@ -49,6 +51,10 @@ const world = () => {
       },
       current(is: boolean) {
         current = is;
+        order.rolloutChanged(member);
+      },
+      unknown(is: boolean) {
+        unknown = is;
         order.rolloutChanged(member);
       },
       run(node: string, revision: string) {
@@ -124,6 +130,20 @@ describe('the order of DaemonSets', () => {
     assert.match(whole.waits()[0] ?? '', /^driver \(its whole rollout\)$/);
     driver.current(true);
     assert.deepEqual([node.waits(), whole.waits()].flat(), [undefined, undefined, undefined, undefined]);
+  });
+
+  it('waits for one about which something cannot be computed, also where that would not run', () => {
+    const { add } = world();
+    const driver = add('driver');
+    const app = add('app', policyAfter({ name: 'driver' }));
+    driver.run('a', 'b');
+    driver.ledger.setNode({ name: 'b', ready: true, readyChangedAt: 1, eligible: false, selected: true, zone: '' }, 1);
+    assert.deepEqual(app.waits(), [undefined, undefined]);
+    driver.unknown(true);
+    const unknown = 'driver (about which something cannot be computed)';
+    assert.deepEqual(app.waits(), [unknown, unknown]);
+    driver.unknown(false);
+    assert.deepEqual(app.waits(), [undefined, undefined]);
   });
 
   it('holds for one that is not managed, until it is, and follows edits of the plan', () => {

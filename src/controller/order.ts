@@ -15,6 +15,8 @@ export interface OrderMember extends OrderedDaemonSet {
   /** The ledger has the target of the DaemonSet's present template. */
   isCurrent: () => boolean;
   isComplete: () => boolean;
+  /** Something about it cannot be computed. */
+  isUnknown: () => boolean;
   /** What its nodes wait for has changed. */
   changed: () => void;
 }
@@ -43,10 +45,11 @@ export const createOrder = (clock: Pick<Clock, 'now'>) => {
   const keyOfMember = ({ apiGroup, namespace, name }: OrderedDaemonSet): string => keyOf(apiGroup, namespace, name);
   const predecessorsOf = ({ ledger }: OrderMember): readonly Predecessor[] => ledger.policy.plan?.after ?? [];
 
-  const toPreceding = ({ ledger, isCurrent, isComplete }: OrderMember): Preceding => ({
+  const toPreceding = ({ ledger, isCurrent, isComplete, isUnknown }: OrderMember): Preceding => ({
     statusOf: (node) => ledger.get(node)?.status,
     isCurrent,
     isComplete,
+    isUnknown,
   });
 
   const check = (member: OrderMember, nodes: Iterable<string>): void => {
@@ -155,7 +158,7 @@ export const createOrder = (clock: Pick<Clock, 'now'>) => {
         follower.changed();
       }
     },
-    /** Its template has changed, the target of that is known, or its rollout became complete or no longer is. */
+    /** Its template has changed, the target of that is known, its rollout became complete or no longer is, or it became unknown or known. */
     rolloutChanged(member: OrderMember): void {
       for (const follower of followersOf(keyOfMember(member))) checkAll(follower);
     },

@@ -18,6 +18,7 @@ import { createImageRequestTracker } from './image-requests.ts';
 import { createFailureGuard, InternalError } from './internal-error.ts';
 import { type DaemonSetObject, type DaemonSetView, seeNodesAlike, toDaemonSetRef } from './kind.ts';
 import type { Target } from './kind-adapter.ts';
+import { createRolloutLoader } from './load-rollout.ts';
 import type { OrderMember } from './order.ts';
 import { createOutbox } from './outbox.ts';
 import { createPodControl, POD_WRITE_TIMEOUT_MS } from './pod-control.ts';
@@ -36,9 +37,6 @@ const DRAIN_MS = 500;
  * to begin within a second of the one that ends the wait.
  */
 const RECHECK_MS = 500;
-/** The garbage collector gets this long before an Event reports an object that is in the way. */
-const COLLECTION_TIMEOUT_MS = 30_000;
-const COLLECTION_CHECK_MS = 5_000;
 /** The plans of the cluster should be known by then. */
 const PLANS_TIMEOUT_MS = 15_000;
 
@@ -64,6 +62,7 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
     log,
     onFailed() {
       stageChecks?.stop();
+      options.order.rolloutChanged(member);
       enqueue();
     },
     retry: () => enqueue('retry'),
@@ -92,6 +91,7 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
     clock,
     identity,
   });
+  const loadRollout = createRolloutLoader(store, events, clock);
   const imageRequests = createImageRequestTracker({ requests: options.images, view, ledger });
   const handlers = createEventHandlers({
     client,
@@ -107,6 +107,7 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
       pod: (kept) => adapter.eventHandlers?.pod(kept) ?? false,
     },
     enqueue,
+    failuresChanged: () => failuresChanged(),
     guard,
   });
   const { pods } = handlers;
@@ -127,6 +128,15 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
   const adapter = kind.createAdapter(context);
   const executor = createDecisionExecutor({ ...context, store, adapter, onWriteDone: enqueue });
 
+  /** What is known of the DaemonSet may not be all: whatever is decided by that could be wrong. */
+  const internalError = (): InternalError | undefined =>
+    failures.failure() ?? handlers.failure() ?? options.sharedFailure();
+
+  const failuresChanged = (): void => {
+    options.order.rolloutChanged(member);
+    enqueue('retry');
+  };
+
   const member: OrderMember = {
     apiGroup: kind.resource.group,
     namespace,
@@ -141,6 +151,7 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
     },
     isCurrent: () => decidedGeneration === current.generation,
     isComplete: () => summary?.complete ?? false,
+    isUnknown: () => internalError() !== undefined,
     changed: enqueue,
   };
   const stageChecks =
@@ -149,8 +160,6 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
   let term: { leading: AbortSignal; signal: AbortSignal } | undefined;
   let initialSync = true;
   let connected = true;
-  /** Since when a DaemonRollout of another DaemonSet has been in the way. */
-  let blockedSince: number | undefined;
   let plansMissedSince: number | undefined;
   /** Of the latest decision. */
   let summary: Summary | undefined;
@@ -208,28 +217,9 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
     return decision;
   };
 
-  /** Reads the DaemonRollout. Undefined: it is ours; one of an earlier DaemonSet wakes us when it is removed. */
-  const loadRollout = async (signal: AbortSignal): Promise<ReconcileResult | undefined> => {
-    try {
-      await store.load(signal);
-      blockedSince = undefined;
-      return undefined;
-    } catch (error) {
-      if (!(error instanceof RolloutObjectError) || error.code !== 'NotOurs') throw error;
-      const now = clock.now();
-      blockedSince = Math.min(blockedSince ?? now, now);
-      if (now - blockedSince >= COLLECTION_TIMEOUT_MS) events.rolloutNotOurs();
-      return { requeueAt: now + COLLECTION_CHECK_MS };
-    }
-  };
-
   const drain = async (graceMs: number, announcementsGraceMs: number): Promise<void> => {
     await Promise.all([executor.drain(graceMs, announcementsGraceMs), adapter.drain?.(graceMs)]);
   };
-
-  /** What is known of the DaemonSet may not be all: whatever is decided by that could be wrong. */
-  const internalError = (): InternalError | undefined =>
-    failures.failure() ?? handlers.failure() ?? options.sharedFailure();
 
   /** Says what cannot be computed, as far as the API server lets us. */
   const reportError = async ({ message }: InternalError, signal: AbortSignal): Promise<void> => {
@@ -248,8 +238,8 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
       const seen = current;
       const finalizeAt = connected ? await adapter.finalize?.(seen, signal) : undefined;
       if (finalizeAt !== undefined) return requeueAt(finalizeAt);
-      const blocked = await loadRollout(signal);
-      if (blocked) return blocked;
+      const freeAt = await loadRollout(signal);
+      if (freeAt !== undefined) return requeueAt(freeAt);
       if (await termStart.isBehind(signal)) return { requeueAt: clock.now() + RECHECK_MS };
       const isOutdated = await refusals.awaitsWatch(signal);
       const target = await adapter.findTarget(seen, signal);
@@ -303,6 +293,8 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
     hasFailed: failures.isReported,
     /** What was to be brought to this reconciler could not be computed. */
     fail,
+    /** What the caches lack has changed. */
+    failuresChanged,
     setNode: (node: NodeInfo, previous?: NodeInfo): void =>
       guard(`Node ${node.name}`, () => {
         handlers.setNode(node, previous);

@@ -59,6 +59,7 @@ export const readPredecessor =
         statusOf: (node) => reading.ledger.get(node)?.status,
         isCurrent: () => reading.decision.summary.hold?.kind !== 'unobserved',
         isComplete: () => reading.decision.summary.complete,
+        isUnknown: () => reading.decision.summary.hold?.kind === 'error',
       }
     );
   };

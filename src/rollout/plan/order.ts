@@ -9,6 +9,8 @@ export interface Preceding {
   isCurrent: () => boolean;
   /** Its rollout is complete. */
   isComplete: () => boolean;
+  /** Something about it cannot be computed: status and completeness may be those of before. */
+  isUnknown: () => boolean;
 }
 
 /** The first DaemonSet whose update comes before the one of this node, for people; undefined: it need not wait. */
@@ -21,6 +23,7 @@ export const waitsFor = (
     const { name, scope } = predecessor;
     const preceding = find(predecessor);
     if (!preceding) return `${name} (which does not exist, or is not managed)`;
+    if (preceding.isUnknown()) return `${name} (about which something cannot be computed)`;
     if (scope === 'Rollout') {
       if (!preceding.isCurrent() || !preceding.isComplete()) return `${name} (its whole rollout)`;
       continue;

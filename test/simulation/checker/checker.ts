@@ -248,6 +248,7 @@ export const createChecker = ({
   return {
     actual,
     viewOf,
+    unreadable,
     violations: report.violations,
     checked: report.checked,
     figures: report.figures,

@@ -5,6 +5,7 @@ import type { Check, CheckContext } from './check.ts';
 import { type ClusterState, generationKey, isEligible } from './cluster-state.ts';
 import type { PlanState } from './plan-state.ts';
 import type { ProcessView } from './process-view.ts';
+import type { UnreadableCheck } from './unreadable.ts';
 
 type Predecessor = NonNullable<RolloutPlanSpec['after']>[number];
 
@@ -13,6 +14,8 @@ export interface OtherDaemonSet {
   actual: ClusterState;
   /** What a process has observed of it. */
   viewOf: (process: string) => ProcessView;
+  /** What a process cannot compute, and could not a moment ago. */
+  unreadable: Pick<UnreadableCheck, 'held' | 'isWell'>;
 }
 
 /** What a process observed of a node, or of a template, within this time before may not be part of its decision. */
@@ -56,7 +59,7 @@ export const createOrderCheck = (
   const waitsFor = (process: string, node: string, { after = [] }: RolloutPlanSpec): string[] =>
     after.flatMap((predecessor) => {
       const other = otherOf(predecessor);
-      if (!other) return [predecessor.name];
+      if (!other || other.unreadable.held(process)) return [predecessor.name];
       const online = (): string[] =>
         [...other.viewOf(process).nodes].flatMap(([name, { ready }]) => (ready ? [name] : []));
       const behind = behindOn(process, other, predecessor.scope === 'Rollout' ? online() : [node]);
@@ -93,7 +96,10 @@ export const createOrderCheck = (
       const isPlain = after.every(({ scope = 'Node' }) => scope === 'Node');
       return (
         after.length === 0 ||
-        (isPlain && !heardWithin(SLACK_MS, process, node) && waitsFor(process, node, { after }).length === 0)
+        (isPlain &&
+          after.every((each) => otherOf(each)?.unreadable.isWell(process)) &&
+          !heardWithin(SLACK_MS, process, node) &&
+          waitsFor(process, node, { after }).length === 0)
       );
     },
   };

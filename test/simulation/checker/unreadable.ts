@@ -62,7 +62,7 @@ export const createUnreadableCheck = (
     isAbout(dose) || dose.path.endsWith('ownerReferences') || (part === 'advanced' && dose.kind === 'DaemonSet');
 
   /** What keeps a process from updating the DaemonSet. What was read for one decision need not be read for the next. */
-  const held = (process: string, forMs: number): Dose | undefined =>
+  const held = (process: string, forMs = SENT_WITHIN_MS): Dose | undefined =>
     poisons.unreadable(process, forMs).find((dose) => dose.part === part && dose.via === 'watch' && isAbout(dose));
   const isWell = (process: string): boolean =>
     !poisons
@@ -73,7 +73,7 @@ export const createUnreadableCheck = (
 
   const checkStatus = (call: Call, isError: boolean): void => {
     report.check('S18');
-    const dose = held(call.process, SENT_WITHIN_MS);
+    const dose = held(call.process);
     if (dose && !isError) violation(`${call.process} does not say that it cannot read a ${dose.kind} at ${dose.path}`);
     const ill = poisons.unwell(call.process, READ_AGAIN_MS).filter(mayConcern);
     if (isError && ill.length === 0)
@@ -115,12 +115,15 @@ export const createUnreadableCheck = (
     },
     onUpdateSent({ call, what }) {
       report.check('S18');
-      const dose = held(call.process, SENT_WITHIN_MS);
+      const dose = held(call.process);
       if (dose) violation(`${what}, and cannot read a ${dose.kind} of it at ${dose.path}`);
     },
   };
   return {
     check,
+    /** What keeps a process from updating the DaemonSet; and it could read everything of it for a while. */
+    held: (process: string): Dose | undefined => held(process),
+    isWell,
     /** An agent sends an update of a pod. */
     onAgentUpdate({ process, verb, ref }: Call): void {
       report.check('S18');
@@ -129,6 +132,7 @@ export const createUnreadableCheck = (
     },
     /** As far as this DaemonSet is concerned, a process that cannot compute something is down. */
     processes: (): readonly ProcessState[] =>
-      processes().map((state) => (isWell(state.name) ? state : { ...state, running: state.running, up: false })),
+      processes().map((state) => (isWell(state.name) ? state : { ...state, up: false })),
   };
 };
+export type UnreadableCheck = ReturnType<typeof createUnreadableCheck>;

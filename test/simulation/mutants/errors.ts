@@ -67,6 +67,25 @@ export const ofErrors: readonly Mutant[] = [
     ),
   },
   {
+    name: 'follows-what-it-cannot-compute',
+    whose: 'S18, G7',
+    story: 'a node is updated by what was known of its predecessor before that could not be computed any more',
+    breaks: ['G7'],
+    file: 'src/rollout/plan/order.ts',
+    find: '    if (preceding.isUnknown()) return `${name} (about which something cannot be computed)`;',
+    replace: '',
+    hunt: history(
+      {
+        rolloutPlan: { after: [{ apiGroup: 'apps', name: 'app-1', scope: 'Node' }] },
+        others: [{ kind: 'native', strategy: 'recreate', limit: '1', settleSeconds: 1, minReadySeconds: 0 }],
+      },
+      at(9, { do: 'poison', kind: 'DaemonSet', path: 'spec.template', forMs: 40_000, stays: true }),
+      at(10, { do: 'release', image: 'app:v1', set: 1 }),
+      at(10.005, { do: 'release', image: 'app:v1' }),
+      at(60, { do: 'recover' }),
+    ),
+  },
+  {
     name: 'stops-all-for-what-concerns-one',
     whose: 'S18',
     story: 'an exception about one DaemonSet holds every other one, too',
