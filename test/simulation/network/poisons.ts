@@ -21,7 +21,7 @@ export interface Dose extends Reader {
   /** Reading that part throws until then; undefined: the first time only. */
   until: number | undefined;
   thrownAt: number | undefined;
-  /** When the object arrived once more, or faults ended. */
+  /** When the object arrived once more or was deleted, or faults ended. */
   replacedAt: number | undefined;
 }
 
@@ -102,15 +102,23 @@ export const createPoisons = (time: Pick<Clock, 'now'>) => {
   const guard = (object: Fields, arrival: Arrival): Fields | undefined =>
     guarded(object, arrival.dose.path.split('.'), () => read(arrival));
 
+  const keyOf = ({ process, part }: Reader, object: Fields, kind: string, via: Dose['via']): string =>
+    `${process} ${part} ${via} ${kind} ${nameOf(object)}`;
+
+  const end = (key: string): void => {
+    const arrival = arrivals.get(key);
+    if (arrival) arrival.dose.replacedAt ??= time.now();
+    arrivals.delete(key);
+  };
+
   const take = (reader: Reader, object: Fields, kind: string, via: Dose['via']): Fields => {
-    const key = `${reader.process} ${reader.part} ${via} ${kind} ${nameOf(object)}`;
+    const key = keyOf(reader, object, kind, via);
     const before = arrivals.get(key);
     if (before?.from.operation.stays && isActive(before.dose)) {
       before.dose.object = object;
       return guard(object, before) ?? object;
     }
-    if (before) before.dose.replacedAt ??= time.now();
-    arrivals.delete(key);
+    end(key);
     const by = reader.part === undefined ? 'agent' : 'manager';
     const from = armed.find(({ operation }) => operation.kind === kind && (operation.by ?? 'manager') === by);
     if (!from) return object;
@@ -138,7 +146,8 @@ export const createPoisons = (time: Pick<Clock, 'now'>) => {
     read(reader: Reader, value: unknown): unknown {
       if ((armed.length === 0 && arrivals.size === 0) || !isFields(value)) return value;
       if (isFields(value.object) && typeof value.object.kind === 'string' && typeof value.type === 'string') {
-        if (value.type === 'BOOKMARK') return value;
+        if (value.type === 'DELETED') end(keyOf(reader, value.object, value.object.kind, 'watch'));
+        if (value.type === 'BOOKMARK' || value.type === 'DELETED') return value;
         return { ...value, object: take(reader, value.object, value.object.kind, 'watch') };
       }
       if (Array.isArray(value.items) && typeof value.kind === 'string') {
