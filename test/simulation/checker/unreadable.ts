@@ -11,6 +11,9 @@ const READ_AGAIN_MS = 40_000;
 /** The longest back-off after a failure of another kind, until which nothing is reported. */
 const REPORTED_WITHIN_MS = 35_000;
 
+/** A try that follows may do without: nodes are compared by it, and only some plans choose nodes by it. */
+const DISPENSABLE = 'metadata.labels.ring';
+
 const PLANS: ReadonlySet<string> = new Set(['RolloutPlan', 'ClusterRolloutPlan']);
 
 const saysError = (body: unknown): boolean | undefined =>
@@ -61,9 +64,11 @@ export const createUnreadableCheck = (
   const mayConcern = (dose: Dose): boolean =>
     isAbout(dose) || dose.path.endsWith('ownerReferences') || (part === 'advanced' && dose.kind === 'DaemonSet');
 
-  /** What keeps a process from updating the DaemonSet. What was read for one decision need not be read for the next. */
+  /** What was read for one decision need not be read for the next. */
+  const isNeeded = ({ path, via }: Dose): boolean => via === 'watch' && path !== DISPENSABLE;
+  /** What keeps a process from updating the DaemonSet. */
   const held = (process: string, forMs = SENT_WITHIN_MS): Dose | undefined =>
-    poisons.unreadable(process, forMs).find((dose) => dose.part === part && dose.via === 'watch' && isAbout(dose));
+    poisons.unreadable(process, forMs).find((dose) => dose.part === part && isNeeded(dose) && isAbout(dose));
   const isWell = (process: string): boolean =>
     !poisons
       .unwell(process, READ_AGAIN_MS)
