@@ -36,11 +36,22 @@ const count = (request: IncomingMessage, name: string): number => {
   return found;
 };
 
+/** A browser that follows a link opens the page as a whole: the other site sees nothing of it. */
+const isNavigation = ({ method, headers }: IncomingMessage): boolean =>
+  (method === 'GET' || method === 'HEAD') &&
+  headers['sec-fetch-mode'] === 'navigate' &&
+  headers['sec-fetch-dest'] === 'document';
+
 /**
  * Refuses requests that a web page of another site could send: through a DNS name that resolves to this device (`Host`), or
- * from its own origin. `same-site` is foreign, too: another port of localhost is another program.
+ * from its own origin. `same-site` is foreign, too: another port of localhost is another program. `linkable`: links of other
+ * sites may lead here, because it is the same for all and changes nothing.
  */
-export const checkOrigin = (request: IncomingMessage, site: Site): HttpResponse | undefined => {
+export const checkOrigin = (
+  request: IncomingMessage,
+  site: Site,
+  { linkable = false }: { linkable?: boolean } = {},
+): HttpResponse | undefined => {
   const { host = '', origin, 'sec-fetch-site': fetchSite } = request.headers;
   for (const name of ['host', 'origin', 'authorization', 'sec-fetch-site'])
     if (count(request, name) > 1)
@@ -56,6 +67,7 @@ export const checkOrigin = (request: IncomingMessage, site: Site): HttpResponse 
     );
   if (origin !== undefined && origin.toLowerCase() !== `${site.scheme}://${host.toLowerCase()}`)
     return failure(403, 'requests from other sites are refused', { cause: 'ForeignOrigin' });
+  if (linkable && isNavigation(request)) return undefined;
   if (fetchSite !== undefined && fetchSite !== 'same-origin' && fetchSite !== 'none')
     return failure(403, 'requests from other sites are refused', { cause: 'ForeignSite' });
   return undefined;

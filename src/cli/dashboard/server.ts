@@ -147,11 +147,12 @@ export const startDashboardServer = async (options: DashboardServerOptions): Pro
   const respond = async (request: IncomingMessage, response: ServerResponse): Promise<HttpResponse | undefined> => {
     if (!sites) return failure(503, 'starting');
     const host = request.headers.host?.toLowerCase() ?? '';
-    const foreign = checkOrigin(request, sites.find(({ hosts }) => hosts.has(host)) ?? sites[0]);
-    if (foreign) return foreign;
     const target = request.url ?? '';
     // Also refuses the forms of a request to a proxy.
     const url = /^\/(?!\/)/.test(target) ? URL.parse(target, 'http://127.0.0.1') : null;
+    const linkable = url !== null && !url.pathname.startsWith('/api/');
+    const foreign = checkOrigin(request, sites.find(({ hosts }) => hosts.has(host)) ?? sites[0], { linkable });
+    if (foreign) return foreign;
     if (!url) return failure(400, 'the address is not valid', { close: true });
     const entered = await gate.enter(request, url);
     if (entered) return entered;
