@@ -4,6 +4,7 @@ import path from 'node:path';
 import type { Page } from 'playwright-core';
 import { DASHBOARD_FLAGS } from '../bin/flags.ts';
 import { buildCli } from '../scripts/bundle.ts';
+import { openAddress } from '../src/cli/dashboard/testing/index.ts';
 import { sleep, steadyClock } from '../src/runtime/index.ts';
 import { launchChromium } from '../test/browser/chromium.ts';
 import { startDashboard } from '../test/browser/start-dashboard.ts';
@@ -52,11 +53,10 @@ const watchesOf = async (api: Pick<Api, 'text'>): Promise<number> => {
 
 /** Opens the stream of the rollout as often as pages would; resolves with what ends them. */
 const openViewers = async (origin: string, entry: string, stream: string): Promise<() => void> => {
-  const { headers } = await fetch(`${origin}${entry}`, { redirect: 'manual' });
-  const cookie = headers.getSetCookie()[0]?.split(';')[0] ?? '';
+  const headers = await openAddress(`${origin}${entry}`);
   const stop = new AbortController();
   const read = async (): Promise<void> => {
-    const { body } = await fetch(`${origin}${stream}`, { headers: { cookie }, signal: stop.signal });
+    const { body } = await fetch(`${origin}${stream}`, { headers, signal: stop.signal });
     for await (const _ of body ?? []) if (stop.signal.aborted) return;
   };
   for (let viewer = 0; viewer < VIEWERS; viewer += 1) read().catch(() => undefined);
@@ -84,9 +84,10 @@ const measure = async (nodes: number): Promise<Figure[]> => {
     const dashboard = await startDashboard(program, args, DASHBOARD_FLAGS);
     const machine = watchMachine();
     const shown = `${fleet.namespace}/ds/${APP}`;
-    const endViewers = await openViewers(dashboard.origin, dashboard.entry, `/api/rollouts/${shown}`);
+    const endViewers = await openViewers(dashboard.origin, await dashboard.entry(), `/api/rollouts/${shown}`);
     const page = await browser.newPage({ viewport: { width: 1_280, height: 900 } });
-    await page.goto(`${dashboard.origin}${dashboard.entry}`);
+    await page.goto(`${dashboard.origin}${await dashboard.entry()}`);
+    await page.locator('.link').getByText('live').waitFor({ timeout: TIMEOUT_MS });
     await page.goto(`${dashboard.origin}/#/${shown}`);
     await page.reload();
     await page.locator('.legend').waitFor({ timeout: TIMEOUT_MS });

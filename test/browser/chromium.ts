@@ -45,18 +45,17 @@ export const chromiumProgram = (): string => {
   return program;
 };
 
+/** Only connects to the page's own server, not to its vendor for updates or lists. */
+export const CHROMIUM_ARGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
 /** Starts Chromium, or `executablePath` that starts it in some way of its own. */
 export const launchChromium = (executablePath = chromiumProgram()): Promise<Browser> =>
-  chromium.launch({
-    executablePath,
-    // Only connects to the page's own server, not to its vendor for updates or lists.
-    args: [
-      '--no-sandbox',
-      '--disable-gpu',
-      '--disable-quic',
-      '--no-first-run',
-      '--disable-background-networking',
-      '--disable-component-update',
-      '--disable-sync',
-    ],
-  });
+  chromium.launch({ executablePath, args: CHROMIUM_ARGS });

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import axe from 'axe-core';
 import { advancedDaemonSetCrd } from '../../src/advanced/index.ts';
+import { openAddress } from '../../src/cli/dashboard/testing/index.ts';
 import { customResourceDefinitions, daemonSets } from '../../src/kube/index.ts';
 import { daemonRolloutCrd } from '../../src/rollout/index.ts';
 import { kubectlApply } from '../cluster/index.ts';
@@ -56,7 +57,6 @@ describe('the dashboard', { timeout: 240_000 }, () => {
   let manager: Manager;
   let dashboard: StartedDashboard;
   let origin: string;
-  let entry: string;
   let namespace: string;
   let link: Link;
 
@@ -74,7 +74,7 @@ describe('the dashboard', { timeout: 240_000 }, () => {
     const server = `https://127.0.0.1:${link.port}`;
     const args = ['--kubeconfig', cluster.kubeconfig, '--server', server, '-n', namespace];
     dashboard = await startDashboard(path.join(await shippedCommands(), 'kubectl-edgeset'), args);
-    ({ origin, entry } = dashboard);
+    ({ origin } = dashboard);
   });
   after(async () => {
     const code = await dashboard.stop();
@@ -85,14 +85,10 @@ describe('the dashboard', { timeout: 240_000 }, () => {
   });
 
   it('refuses who does not know the key, other sites, and what is no command', async () => {
-    const get = (to: string, headers: Record<string, string> = {}) =>
-      fetch(`${origin}${to}`, { headers, redirect: 'manual' });
+    const get = (to: string, headers: Record<string, string> = {}) => fetch(`${origin}${to}`, { headers });
     assert.equal((await get('/api/labels')).status, 401);
-    assert.equal((await get('/?key=wrong')).status, 403);
-    const entered = await get(entry);
-    const [cookie = ''] = entered.headers.getSetCookie();
-    assert.match(cookie, /; HttpOnly; SameSite=Strict/);
-    const key = { cookie: cookie.split(';')[0] ?? '' };
+    assert.equal((await get('/api/labels', { authorization: 'Bearer wrong' })).status, 401);
+    const key = await openAddress(`${origin}${await dashboard.entry()}`);
     assert.equal((await get('/api/labels', key)).status, 200);
     assert.equal((await get('/api/labels', { ...key, origin: 'http://evil.test' })).status, 403);
     const post = (type: string, body: unknown) =>
@@ -108,7 +104,7 @@ describe('the dashboard', { timeout: 240_000 }, () => {
   });
 
   it('shows the fleet, why a version was halted, and takes it back', async (t) => {
-    const { page } = await open(t, origin, { path: entry, viewport: { width: 1280, height: 800 } });
+    const { page } = await open(t, origin, { path: await dashboard.entry(), viewport: { width: 1280, height: 800 } });
     await page.evaluate(axe.source);
     await page.getByRole('row', { name: /^web .* Complete / }).waitFor();
     assert.deepEqual(await violations(page), []);
@@ -151,7 +147,7 @@ describe('the dashboard', { timeout: 240_000 }, () => {
   });
 
   it('draws a rollout since it began for who comes later', async (t) => {
-    const { page } = await open(t, origin, { path: entry });
+    const { page } = await open(t, origin, { path: await dashboard.entry() });
     await page.getByRole('link', { name: 'web' }).click();
     await page.getByRole('img', { name: new RegExp(`at the target from ${ALL - FAILED} to ${ALL}, `) }).waitFor();
     await page.emulateMedia({ colorScheme: 'dark' });
@@ -159,7 +155,7 @@ describe('the dashboard', { timeout: 240_000 }, () => {
   });
 
   it('sets the budget and the partition after it has said what changes', async (t) => {
-    const { page } = await open(t, origin, { path: entry });
+    const { page } = await open(t, origin, { path: await dashboard.entry() });
     await page.getByRole('link', { name: 'web' }).click();
     const dialog = page.getByRole('dialog');
     const set = page.getByRole('button', { name: 'Set…' });
@@ -190,7 +186,7 @@ describe('the dashboard', { timeout: 240_000 }, () => {
   });
 
   it('shows why the API server refuses a change', async (t) => {
-    const { page } = await open(t, origin, { path: entry });
+    const { page } = await open(t, origin, { path: await dashboard.entry() });
     await page.goto(`${origin}/#/${namespace}/ads/cache`);
     await page.getByLabel('Budget').fill('0');
     await page.getByRole('button', { name: 'Set…' }).click();
@@ -200,7 +196,7 @@ describe('the dashboard', { timeout: 240_000 }, () => {
   });
 
   it('goes where somebody wants to go while a filter is not in the address yet', async (t) => {
-    const { page } = await open(t, origin, { path: entry });
+    const { page } = await open(t, origin, { path: await dashboard.entry() });
     await page.getByRole('link', { name: 'web' }).click();
     await page.getByRole('button', { name: `${ALL} updated` }).waitFor();
     await page.evaluate(`new Promise((resolve) => {
@@ -211,7 +207,7 @@ describe('the dashboard', { timeout: 240_000 }, () => {
   });
 
   it('says that the API server does not answer, and shows what happened once it does', async (t) => {
-    const { page } = await open(t, origin, { path: entry });
+    const { page } = await open(t, origin, { path: await dashboard.entry() });
     const state = page.locator('.link');
     await state.getByText('live').waitFor();
     link.cut();
@@ -222,7 +218,7 @@ describe('the dashboard', { timeout: 240_000 }, () => {
   });
 
   it('is accessible in each state in the dark, and fits a phone and a wall', async (t) => {
-    const { page } = await open(t, origin, { path: entry, colorScheme: 'dark' });
+    const { page } = await open(t, origin, { path: await dashboard.entry(), colorScheme: 'dark' });
     await page.evaluate(axe.source);
     const check = async (state: string): Promise<void> => {
       for (const width of [2_560, 320]) {

@@ -57,7 +57,8 @@ export const takeFleetPicture = async (browser: Browser, file: string): Promise<
       reducedMotion: 'reduce',
     });
     page.setDefaultTimeout(120_000);
-    await page.goto(`${dashboard.origin}${dashboard.entry}`);
+    await page.goto(`${dashboard.origin}${await dashboard.entry()}`);
+    await page.locator('.link').getByText('live').waitFor();
     await page.goto(`${dashboard.origin}/#/${namespace}/ds/till?group=site`);
     await page.reload();
     await page.getByRole('button', { name: `${nodes.length} updated` }).waitFor();

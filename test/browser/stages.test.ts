@@ -87,8 +87,11 @@ describe('the stages on the dashboard', { timeout: 240_000 }, () => {
   });
 
   it('are a pipeline, in which a stage is promoted and another approved', async (t) => {
-    const { origin, entry } = dashboard;
-    const { page } = await open(t, origin, { path: entry, viewport: { width: 1280, height: 800 } });
+    const { origin } = dashboard;
+    const { page } = await open(t, origin, {
+      path: await dashboard.entry(),
+      viewport: { width: 1280, height: 800 },
+    });
     await page.evaluate(axe.source);
     await page.getByRole('link', { name: 'web' }).click(PATIENT);
     await page.getByRole('button', { name: '6 updated' }).waitFor(PATIENT);

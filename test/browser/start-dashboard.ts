@@ -5,10 +5,10 @@ import { createInterface } from 'node:readline';
 
 export interface StartedDashboard {
   pid: number;
-  /** Without the key. */
+  /** Without a code. */
   origin: string;
-  /** Path and query that enter it. */
-  entry: string;
+  /** Path and fragment of the address that was printed last. It opens one page. */
+  entry(): Promise<string>;
   /** As with Ctrl-C; resolves with the exit code. */
   stop(): Promise<number | null>;
 }
@@ -23,19 +23,24 @@ export const startDashboard = async (
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const exit = once(child, 'exit') as Promise<[number | null]>;
-  const first = once(createInterface(child.stdout), 'line') as Promise<[string]>;
-  const [line] = await Promise.race([
-    first,
+  const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
+  let next = lines.next();
+  const { value } = await Promise.race([
+    next,
     exit.then(([code]): never => {
       throw new Error(`the dashboard ended with ${code}`);
     }),
   ]);
-  const { origin, search } = new URL(line);
+  const { origin } = new URL(value ?? '');
   assert.ok(child.pid);
   return {
     pid: child.pid,
     origin,
-    entry: `/${search}`,
+    async entry() {
+      const line = await next;
+      next = lines.next();
+      return `/${new URL(line.value ?? '').hash}`;
+    },
     async stop() {
       child.kill('SIGINT');
       return (await exit)[0];

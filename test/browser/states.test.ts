@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext, test } from 'node:test';
 import axe from 'axe-core';
 import type { Page } from 'playwright-core';
-import { cells, ENTRY, type FakeFleet, head, row, serveFleet } from '../../src/cli/dashboard/testing/index.ts';
+import { cells, type FakeFleet, head, row, serveFleet } from '../../src/cli/dashboard/testing/index.ts';
 import { misfits, violations } from './checks.ts';
 import { type SceneName, scenes } from './fixtures.ts';
 import { pages, screens, type VisitOptions, visits } from './visit.ts';
@@ -82,7 +82,7 @@ describe('the dashboard is accessible, and says what is the matter,', () => {
 
   const visitFleet = async (t: TestContext, fleet: FakeFleet, options: VisitOptions = {}) => {
     const server = await serveFleet(fleet);
-    const { page } = await open(t, server.origin, { path: ENTRY, close: () => server.close(), ...options });
+    const { page } = await open(t, server.origin, { path: server.entry(), close: () => server.close(), ...options });
     await page.evaluate(axe.source);
     return { page, server };
   };
@@ -116,7 +116,7 @@ describe('the dashboard is accessible, and says what is the matter,', () => {
   it('while it does not answer, and goes on when it does', async (t) => {
     let server = await serveFleet(known);
     const { page } = await open(t, server.origin, {
-      path: ENTRY,
+      path: server.entry(),
       close: () => server.close(),
       allow: /ERR_|Failed to load/,
     });
@@ -154,9 +154,9 @@ describe('the dashboard is accessible, and says what is the matter,', () => {
     await page.getByRole('dialog').getByText('"web" is forbidden').waitFor();
     assert.equal(await page.getByRole('button', { name: 'Do it' }).count(), 0);
     await check(page, 'a command');
-    await page.context().clearCookies();
+    await page.evaluate('sessionStorage.clear()');
     await page.goto(server.origin);
-    await page.getByText('open the address that was printed, with its key').waitFor();
+    await page.getByRole('heading', { name: 'Open the dashboard again' }).waitFor();
     assert.equal(await page.getByText('does not answer').count(), 0);
     await page.evaluate(axe.source);
     await check(page, 'everything');

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { DASHBOARD_FLAGS } from '../../bin/flags.ts';
+import { openAddress } from '../../src/cli/dashboard/testing/index.ts';
 import { createTestAuthority, eventually } from '../support/index.ts';
 import { kubeconfigText } from './controlplane.ts';
 import { kubectl, kubectlApply, mintToken, type RealCluster, startCluster } from './index.ts';
@@ -336,6 +337,7 @@ test('it is told where and what to serve, and to whom', async () => {
     /http:\/\/127\.0\.0\.1:\d+/,
   );
   const [address = ''] = /http:\/\/\S+/.exec(own.said) ?? [];
-  assert.equal((await fetch(address, { redirect: 'manual' })).status < 400, true);
+  const headers = await openAddress(address);
+  assert.equal((await fetch(new URL('/api/labels', address), { headers })).status, 200);
   await own.program.stop(30_000);
 });

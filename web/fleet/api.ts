@@ -1,5 +1,7 @@
+import { readEvents } from './events.ts';
+import { keyHeaders } from './key.ts';
 import { text } from './text/index.ts';
-import type { CommandRequest, CommandResult, NodeDetails, SessionInfo } from './types.ts';
+import type { CommandRequest, CommandResult, KeyMessage, NodeDetails, SessionInfo } from './types.ts';
 
 const segment = encodeURIComponent;
 
@@ -26,10 +28,12 @@ export const whenRefused = (act: () => void): void => {
   onRefused = act;
 };
 
-const fetched = async (path: string, init?: RequestInit): Promise<Response> => {
+type Init = Omit<RequestInit, 'headers'> & { headers?: Record<string, string> };
+
+const fetched = async (path: string, init?: Init): Promise<Response> => {
   let response: Response;
   try {
-    response = await fetch(path, { cache: 'no-store', ...init });
+    response = await fetch(path, { cache: 'no-store', ...init, headers: { ...keyHeaders(), ...init?.headers } });
   } catch {
     throw new RequestError(text.request.noAnswer);
   }
@@ -38,9 +42,9 @@ const fetched = async (path: string, init?: RequestInit): Promise<Response> => {
   return response;
 };
 
-const ask = async <T>(path: string, init?: RequestInit): Promise<T> => (await (await fetched(path, init)).json()) as T;
+const ask = async <T>(path: string, init?: Init): Promise<T> => (await (await fetched(path, init)).json()) as T;
 
-const post = (value: object): RequestInit => ({
+const post = (value: object): Init => ({
   method: 'POST',
   headers: { 'content-type': 'application/json' },
   body: JSON.stringify(value),
@@ -63,6 +67,7 @@ export const run = (command: CommandRequest): Promise<CommandResult> => ask('/ap
 
 export const readSession = (): Promise<SessionInfo> => ask('/api/session');
 export const logIn = (token: string): Promise<SessionInfo> => ask('/api/session', post({ token }));
+export const exchangeCode = (code: string): Promise<KeyMessage> => ask('/api/session', post({ code }));
 export const logOut = async (): Promise<void> => void (await fetched('/api/session', { method: 'DELETE' }));
 
 const RETRY_MS = 2_000;
@@ -75,45 +80,29 @@ interface Listener<M> {
   refused?(why: string): void;
 }
 
-/** An EventSource doesn't tell why it was refused. */
-const whyRefused = async (path: string): Promise<string> => {
-  const stop = new AbortController();
-  try {
-    await fetched(path, { signal: stop.signal });
-    return '';
-  } catch (error) {
-    return error instanceof RequestError && error.status !== undefined ? error.message : '';
-  } finally {
-    stop.abort();
-  }
-};
-
-/** Follows a stream until the returned function is called. */
+/** Follows a stream until the returned function is called, and opens it again whenever it ends. */
 const follow = <M>(path: string, listener: Listener<M>): (() => void) => {
-  let source: EventSource;
+  const stop = new AbortController();
   let retry: ReturnType<typeof setTimeout> | undefined;
-  let isOver = false;
-  const askWhy = async (): Promise<void> => {
-    const why = await whyRefused(path);
-    if (!isOver && why !== '') listener.refused?.(why);
+  const read = async (): Promise<void> => {
+    let why = '';
+    try {
+      const { body } = await fetched(path, { signal: stop.signal });
+      if (stop.signal.aborted || !body) return;
+      listener.live(true);
+      for await (const data of readEvents(body)) listener.message(JSON.parse(data) as M);
+    } catch (error) {
+      if (error instanceof RequestError && error.status !== undefined) why = error.message;
+    }
+    if (stop.signal.aborted) return;
+    listener.live(false);
+    if (why !== '') listener.refused?.(why);
+    retry = setTimeout(() => void read(), RETRY_MS);
   };
-  const open = (): void => {
-    source = new EventSource(path);
-    source.addEventListener('open', () => listener.live(true));
-    source.addEventListener('message', (event: MessageEvent<string>) => listener.message(JSON.parse(event.data) as M));
-    source.addEventListener('error', () => {
-      listener.live(false);
-      // It reconnects by itself after a lost connection, but not after a refusal.
-      if (source.readyState !== EventSource.CLOSED) return;
-      retry = setTimeout(open, RETRY_MS);
-      void askWhy();
-    });
-  };
-  open();
+  void read();
   return () => {
-    isOver = true;
+    stop.abort();
     clearTimeout(retry);
-    source.close();
   };
 };
 

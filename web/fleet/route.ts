@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals';
 import type { RolloutRef } from './api.ts';
+import { fragment } from './key.ts';
 import type { RolloutHead } from './types.ts';
 
 type Phase = keyof RolloutHead['phases'];
@@ -38,9 +39,9 @@ export const hrefOf = ({ rollout, ...rest }: Route): string => {
   return `#/${path}${values.size > 0 ? `?${values.toString()}` : ''}`;
 };
 
-export const route = signal<Route>(parse(location.hash));
+export const route = signal<Route>(parse(fragment()));
 addEventListener('hashchange', () => {
-  route.value = parse(location.hash);
+  route.value = parse(fragment());
 });
 
 /** Changes a part of the address. Only another rollout or node is a step of the browser's history. */

@@ -3,6 +3,7 @@
 export type {
   CommandRequest,
   CommandResult,
+  KeyMessage,
   NodeCell,
   NodeDetails,
   OverviewMessage,

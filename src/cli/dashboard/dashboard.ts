@@ -1,4 +1,3 @@
-import { generateKeySync } from 'node:crypto';
 import { errorText, OptionError, systemClock, untilAborted } from '../../runtime/index.ts';
 import { toLines } from '../escape.ts';
 import type { Io } from '../io.ts';
@@ -7,11 +6,14 @@ import { untilInterrupted } from '../terminal.ts';
 import { runCommand } from './commands.ts';
 import { createFleet, type FleetOptions } from './fleet.ts';
 import { refuseServeFlags } from './in-cluster/options.ts';
-import { createKeyGate, PARAMETER } from './key-gate.ts';
-import { openBrowser } from './open-browser.ts';
+import { type CodeOptions, createKeyGate } from './key-gate.ts';
+import { type Addresses, openBrowser } from './open-browser.ts';
 import { startDashboardServer } from './server.ts';
 
 const MOST_PORTS = 65_535;
+const FIRST =
+  'The dashboard runs until Ctrl-C. The following address opens one page, which has your rights; the next one is printed then.';
+const NEXT = 'That address was used. If it was not you, press Ctrl-C. The next page opens with:';
 
 export interface DashboardFlags extends ConnectionFlags {
   port?: string;
@@ -38,30 +40,47 @@ const flagsOf = (flags: ConnectionFlags): string[] =>
 export interface DashboardOptions extends FleetOptions {
   /** 0 for any. */
   port: number;
+  /** What addresses show, as in those of the page: `/NAMESPACE/KIND/NAME`. Default: all rollouts. */
+  shown?: string;
 }
 
-/** Serves the page on this machine. Anyone who has its address has the rights of the connection. */
-export const openDashboard = async ({ port, ...options }: DashboardOptions) => {
+export interface OwnDashboard extends Addresses {
+  /** Prints an address, and the next one whenever a page has used it: the address printed last always opens a page. */
+  keepPrinting(print: (address: string, isFirst: boolean) => void): void;
+  close(): Promise<void>;
+}
+
+/** Serves the page on this machine, with the rights of the connection for each page that was opened by an address. */
+export const openDashboard = async ({ port, shown = '', ...options }: DashboardOptions): Promise<OwnDashboard> => {
   const fleet = createFleet(options);
+  // Those who look at it live in real time, whatever the clock of the cluster shows.
+  const env = { ...options.connection.env, clock: systemClock };
+  const gate = createKeyGate({ clock: env.clock, fleet });
   try {
     // A right that is missing ends the command here, while the page would wait for ever.
     await fleet.overview();
-    const key = generateKeySync('hmac', { length: 256 }).export().toString('base64url');
     const server = await startDashboardServer({
-      // Those who look at it live in real time, whatever the clock of the cluster shows.
-      env: { ...options.connection.env, clock: systemClock },
+      env,
       listen: { host: '127.0.0.1', port },
-      gate: createKeyGate(key, fleet),
+      gate,
       now: () => fleet.now(),
       trouble: () => fleet.trouble(),
       page: async () => (await import('#fleet-page')).fleetPage(),
       toListenError: (_address, cause) =>
         new OptionError('--port', `${port} cannot be used (${errorText(cause)}): give another one, or 0 for any`),
     });
+    const newAddress = (code?: CodeOptions): string =>
+      `http://127.0.0.1:${server.port}/#code=${gate.newCode(code)}${shown}`;
     return {
-      /** With the key. */
-      address: `http://127.0.0.1:${server.port}/?${PARAMETER}=${key}`,
-      async close(): Promise<void> {
+      port: server.port,
+      newAddress,
+      keepPrinting(print) {
+        const next = (isFirst: boolean): void =>
+          print(newAddress({ ended: (how) => how === 'used' && next(false) }), isFirst);
+        next(true);
+      },
+      async close() {
+        gate.close();
         await server.close();
         await fleet.close();
       },
@@ -86,13 +105,11 @@ export const showDashboard = async (flags: DashboardFlags, io: Io): Promise<void
         port,
       });
       try {
-        io.stderr(
-          toLines(
-            'The dashboard is at the following address until Ctrl-C. Anyone who has the address has your rights.',
-          ),
-        );
-        io.data(`${dashboard.address}\n`);
-        if (flags.browser !== false && io.terminal) openBrowser(dashboard.address, io.environment);
+        dashboard.keepPrinting((address, isFirst) => {
+          io.stderr(toLines(isFirst ? FIRST : NEXT));
+          io.data(`${address}\n`);
+        });
+        if (flags.browser !== false && io.terminal) openBrowser(dashboard, io.environment);
         await untilAborted(signal);
       } finally {
         await dashboard.close();

@@ -10,6 +10,13 @@ export interface SessionInfo {
   mayLeave: boolean;
   /** There is none yet, or no longer, and why. */
   mustLogIn?: string;
+  /** The page has not got the key of a dashboard on the user's own machine: see `KeyMessage`. */
+  mustOpen?: boolean;
+}
+
+/** What a page gets once for the code in its address. It sends the key as a bearer token. */
+export interface KeyMessage {
+  key: string;
 }
 
 /** One rollout, as the page lists it. Numbers are those that the manager wrote last. */

@@ -1,4 +1,4 @@
-import { openBrowser } from '../dashboard/open-browser.ts';
+import { type Addresses, openBrowser } from '../dashboard/open-browser.ts';
 import type { ExitCode, Io } from '../io.ts';
 import { liveScreenOf, untilInterrupted } from '../terminal.ts';
 import { createLiveView } from './live-view.ts';
@@ -22,8 +22,8 @@ export const demo = async (words: readonly string[], flags: DemoFlags, io: Io): 
   signal.addEventListener('abort', restore, { once: true });
   process.once('exit', restore);
   try {
-    const openPage = (address: string): void => {
-      if (flags.browser !== false && io.terminal) openBrowser(address, io.environment);
+    const openPage = (addresses: Addresses): void => {
+      if (flags.browser !== false && io.terminal) openBrowser(addresses, io.environment);
     };
     return await runDemo(options, { view, stderr: io.stderr, signal, openPage });
   } finally {

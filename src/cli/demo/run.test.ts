@@ -3,6 +3,8 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
+import type { Addresses } from '../dashboard/open-browser.ts';
+import { openAddress } from '../dashboard/testing/index.ts';
 import { run as runMain } from '../testing/index.ts';
 import type { StartManager } from './environment.ts';
 import { type DemoFlags, resolveDemoOptions } from './options.ts';
@@ -25,7 +27,7 @@ const run = (
   flags: DemoFlags,
   startManager?: StartManager,
   onOutput: (text: string) => void = () => undefined,
-  openPage: (address: string) => void = () => undefined,
+  openPage: (addresses: Addresses) => void = () => undefined,
 ) => {
   let out = '';
   let err = '';
@@ -105,19 +107,21 @@ test('the dashboard shows the cluster in its own time, while the demo runs and a
   const opened = Promise.withResolvers<string>();
   const kept = Promise.withResolvers<void>();
   const heard = (text: string): void => {
-    if (text.includes('The dashboard is still at http')) kept.resolve();
+    if (text.includes('The dashboard is still there.')) kept.resolve();
   };
-  const demo = run(['auto'], { dashboard: true }, undefined, heard, (address) => opened.resolve(address));
-  const { origin, pathname, search, hash } = new URL(await Promise.race([opened.promise, demo.code.then(String)]));
-  assert.equal(hash, '#/default/ds/nginx-daemonset', 'the one rollout of this part');
-  const { headers } = await fetch(`${origin}${pathname}${search}`, { redirect: 'manual' });
-  const cookie = headers.getSetCookie()[0]?.split(';')[0] ?? '';
-  const page = await fetch(`${origin}/`, { headers: { cookie } });
+  const demo = run(['auto'], { dashboard: true }, undefined, heard, (addresses) =>
+    opened.resolve(addresses.newAddress()),
+  );
+  const address = await Promise.race([opened.promise, demo.code.then(String)]);
+  const { origin, hash } = new URL(address);
+  assert.match(hash, /^#code=[\w-]+\/default\/ds\/nginx-daemonset$/, 'the one rollout of this part');
+  const headers = await openAddress(address);
+  const page = await fetch(origin);
   assert.match(await page.text(), /<div id="page">/);
 
   const leave = new AbortController();
   const stream = `${origin}/api/rollouts/default/ds/nginx-daemonset`;
-  const { body } = await fetch(stream, { headers: { cookie }, signal: leave.signal });
+  const { body } = await fetch(stream, { headers, signal: leave.signal });
   assert.ok(body);
   let told = '';
   for await (const text of body.pipeThrough(new TextDecoderStream())) {

@@ -8,6 +8,8 @@ import {
   systemClock,
   untilAborted,
 } from '../../runtime/index.ts';
+import type { OwnDashboard } from '../dashboard/dashboard.ts';
+import type { Addresses } from '../dashboard/open-browser.ts';
 import { drawPicture, type Picture } from '../fleet/index.ts';
 import { type ExitCode, exitCodes } from '../io.ts';
 import { keepDrawing } from '../live-region.ts';
@@ -25,7 +27,7 @@ export interface DemoHost {
   /** Aborts when the user interrupts the demo. */
   signal: AbortSignal;
   /** Opens the page of the dashboard for the user. */
-  openPage?: (address: string) => void;
+  openPage?: (addresses: Addresses) => void;
   /** Default: the manager as `edgeset manager` runs it. */
   startManager?: StartManager;
 }
@@ -74,25 +76,23 @@ const showStep = async (
   }
 };
 
-/** Serves the dashboard of the cluster, in the cluster's time. Its address shows the rollout, if there is only one. */
+/** Serves the dashboard of the cluster, in the cluster's time. Its addresses show the rollout, if there is only one. */
 const serveDashboard = async (
   { client, clock: clusterClock, kubeconfig }: Environment,
   parts: readonly Part[],
   random: () => number,
-) => {
+): Promise<OwnDashboard> => {
   const { openDashboard } = await import('../dashboard/dashboard.ts');
   const { runCommand } = await import('../dashboard/commands.ts');
-  const dashboard = await openDashboard({
+  const [only, ...others] = parts;
+  const { namespace, name } = only?.daemonSet.metadata ?? {};
+  return openDashboard({
     connection: { client, env: { clock: clusterClock, random, log: silentLogger }, namespace: 'default' },
     namespace: undefined,
     port: 0,
+    ...(only && others.length === 0 && { shown: `/${namespace}/${only.kind.short}/${name}` }),
     run: (request) => runCommand(request, [`--kubeconfig=${kubeconfig}`], { environment: {}, random }),
   });
-  const [only, ...others] = parts;
-  if (!only || others.length > 0) return dashboard;
-  const { kind, daemonSet } = only;
-  const { namespace, name } = daemonSet.metadata;
-  return { ...dashboard, address: `${dashboard.address}#/${namespace}/${kind.short}/${name}` };
 };
 
 /** Runs the parts one after the other on the same cluster. Rejects with a `DemoFailure`. */
@@ -140,12 +140,16 @@ export const runDemo = async (options: DemoOptions, host: DemoHost): Promise<Exi
   view.say(introduction(parts, options));
   const startedAt = clock.now();
   const environment = await startEnvironment({ startManager, clock, speed, random, signal });
-  let dashboard: Awaited<ReturnType<typeof serveDashboard>> | undefined;
+  let dashboard: OwnDashboard | undefined;
+  let address: string | undefined;
   try {
     if (options.dashboard) {
       dashboard = await serveDashboard(environment, parts, random);
-      view.say([`The dashboard of this cluster: ${dashboard.address}`, '']);
-      openPage?.(dashboard.address);
+      dashboard.keepPrinting((next, isFirst) => {
+        address = next;
+        view.say([isFirst ? 'The dashboard of this cluster, for one page:' : 'For the next page:', next, '']);
+      });
+      openPage?.(dashboard);
     }
     const clusterStartedAt = environment.clock.now();
     const { results, pictures } = await runParts(environment, parts, view, speed);
@@ -159,7 +163,7 @@ export const runDemo = async (options: DemoOptions, host: DemoHost): Promise<Exi
       return exitCodes.ok;
     }
     await environment.clock.catchUp();
-    view.say(keptCluster(parts, environment.kubeconfig, dashboard?.address));
+    view.say(keptCluster(parts, environment.kubeconfig, address));
     await untilAborted(environment.signal);
     if (signal.aborted) return exitCodes.ok;
     throw environment.signal.reason;

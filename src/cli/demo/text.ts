@@ -62,7 +62,7 @@ export const nextCommands: readonly string[] = [
 
 /** What to type in another terminal while the cluster keeps running. */
 export const keptCluster = (parts: readonly Part[], kubeconfig: string, dashboard?: string): string[] => [
-  ...(dashboard === undefined ? [] : [`The dashboard is still at ${dashboard}`]),
+  ...(dashboard === undefined ? [] : ['The dashboard is still there. Its next page opens with:', dashboard]),
   'The cluster keeps running until Ctrl-C. In another terminal, in this directory:',
   '',
   `  export KUBECONFIG=${kubeconfig}`,

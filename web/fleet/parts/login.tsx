@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { enterWith, leave, session } from '../session.ts';
+import { enterWith, leave, refusal, session } from '../session.ts';
 import { text } from '../text/index.ts';
 
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
@@ -52,6 +52,17 @@ export const Login = () => {
     </section>
   );
 };
+
+/** Of a dashboard on the user's own machine: this tab has opened no address of it. */
+export const NoKey = () => (
+  <section class="login" aria-labelledby="no-key">
+    <h1 id="no-key">{text.noKey.title}</h1>
+    <p>{text.noKey.what}</p>
+    <p class="bad" role="alert">
+      {refusal.value}
+    </p>
+  </section>
+);
 
 /** Who is logged in, and the way out. */
 export const Account = () => {

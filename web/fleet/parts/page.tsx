@@ -1,8 +1,8 @@
 import { linkTo, route } from '../route.ts';
-import { session } from '../session.ts';
+import { isOut, session } from '../session.ts';
 import { head, link, trouble } from '../store.ts';
 import { text } from '../text/index.ts';
-import { Account, Login } from './login.tsx';
+import { Account, Login, NoKey } from './login.tsx';
 import { Overview } from './overview.tsx';
 import { Rollout } from './rollout.tsx';
 
@@ -15,9 +15,10 @@ const Link = () => {
   );
 };
 
+const Entrance = () => (session.value?.mustOpen ? <NoKey /> : <Login />);
+
 export const Page = () => {
-  const isOut = session.value?.mustLogIn !== undefined;
-  const rollout = isOut ? undefined : route.value.rollout;
+  const rollout = isOut.value ? undefined : route.value.rollout;
   document.title = rollout ? text.page.title(rollout.name) : 'edgeset';
   return (
     <>
@@ -33,9 +34,11 @@ export const Page = () => {
           )}
         </nav>
         <Account />
-        {!isOut && <Link />}
+        {!isOut.value && <Link />}
       </header>
-      <main>{isOut ? <Login /> : rollout ? <Rollout rollout={rollout} head={head.value} /> : <Overview />}</main>
+      <main>
+        {isOut.value ? <Entrance /> : rollout ? <Rollout rollout={rollout} head={head.value} /> : <Overview />}
+      </main>
     </>
   );
 };

@@ -34,6 +34,11 @@ export const en = {
     serviceAccount: 'For a service account:',
   },
 
+  noKey: {
+    title: 'Open the dashboard again',
+    what: 'Open the address that the terminal printed last, in this tab or another one. Each address opens one page; the tabs that you open from it need none.',
+  },
+
   overview: {
     title: 'Rollouts',
     reading: 'Reading the rollouts…',

@@ -1,11 +1,11 @@
-import { silentLogger, systemClock } from '../../../runtime/index.ts';
+import { type Clock, silentLogger, systemClock } from '../../../runtime/index.ts';
 import type { Fleet } from '../fleet.ts';
 import { createKeyGate } from '../key-gate.ts';
 import type { NodeCell, NodeDetails, RolloutHead, RolloutMessage, RolloutRow } from '../messages.ts';
 import { startDashboardServer } from '../server.ts';
 
-const KEY = 'the-key-of-the-test';
-export const ENTRY = `/?key=${KEY}`;
+/** A dashboard that starts again has another one; a test may go on with the page that it opened before. */
+export const KEY = 'the-key-of-the-test';
 
 export const row: RolloutRow = {
   namespace: 'shop',
@@ -59,7 +59,7 @@ export interface FakeFleet {
 }
 
 /** The dashboard's server and page with a fleet that says what it is told, to somebody who may change nothing. */
-export const serveFleet = async ({ rows, rollout }: FakeFleet, port = 0) => {
+export const serveFleet = async ({ rows, rollout }: FakeFleet, port = 0, clock: Clock = systemClock) => {
   const silent = () => () => undefined;
   const fleet: Fleet = {
     run: async ({ command }) => ({
@@ -92,13 +92,16 @@ export const serveFleet = async ({ rows, rollout }: FakeFleet, port = 0) => {
     labels: async () => [],
     close: async () => undefined,
   };
+  const gate = createKeyGate({ clock, fleet, key: KEY });
   const server = await startDashboardServer({
     env: { clock: systemClock, random: () => 0.5, log: silentLogger },
     listen: { host: '127.0.0.1', port },
-    gate: createKeyGate(KEY, fleet),
+    gate,
     trouble: () => '',
     page: async () => (await import('#fleet-page')).fleetPage(),
     toListenError: (_address, cause) => cause,
   });
-  return { ...server, origin: `http://127.0.0.1:${server.port}` };
+  /** Of an address that opens one page. */
+  const entry = (): string => `/#code=${gate.newCode()}`;
+  return { ...server, origin: `http://127.0.0.1:${server.port}`, gate, entry };
 };

@@ -1,1 +1,2 @@
-export { cells, ENTRY, type FakeFleet, head, row, serveFleet } from './fleet-server.ts';
+export { cells, type FakeFleet, head, KEY, row, serveFleet } from './fleet-server.ts';
+export { openAddress } from './open-address.ts';
