@@ -1,5 +1,5 @@
 import type { PodTemplateSpec } from 'kubernetes-types/core/v1.d.ts';
-import { type DaemonSetView, selectorTooLong } from '../controller/index.ts';
+import { type DaemonSetView, ORPHAN_FINALIZER, selectorTooLong } from '../controller/index.ts';
 import {
   annotation,
   formatSelector,
@@ -47,9 +47,6 @@ export interface AdvancedView extends DaemonSetView {
   /** It is being deleted with its pods, or without them (`--cascade=orphan`). */
   deleted: 'with-pods' | 'pods-stay' | undefined;
 }
-
-/** Set by the API server on objects deleted with `--cascade=orphan`. */
-const ORPHAN_FINALIZER = 'orphan';
 
 const emptySelector: PolicyError = {
   field: 'spec.selector',

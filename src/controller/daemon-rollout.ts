@@ -1,6 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type CallOptions, defineResource, isKubeError, type KubeClient } from '../kube/index.ts';
-import { type DaemonRollout, type DaemonRolloutStatus, daemonRolloutApi, FIELD_MANAGER } from '../rollout/index.ts';
+import {
+  type DaemonRollout,
+  type DaemonRolloutStatus,
+  daemonRolloutApi,
+  FIELD_MANAGER,
+  reasonOfHold,
+} from '../rollout/index.ts';
 import type { DaemonSetRef } from './kind.ts';
 
 const { group, version, plural, kind } = daemonRolloutApi;
@@ -19,7 +25,7 @@ export const NOT_MANAGED = 'NotManaged';
 
 /** The status describes the present: it must be kept up to date, or taken back. */
 export const saysManaged = (status: DaemonRolloutStatus | undefined): boolean =>
-  status?.conditions?.some(({ reason }) => reason !== NOT_MANAGED) ?? false;
+  status?.conditions?.some(({ reason }) => reason !== NOT_MANAGED && reason !== reasonOfHold.deleted) ?? false;
 
 /** Its DaemonSet was deleted with --cascade=orphan: the garbage collector removed the owner, and keeps the object. */
 export const isOrphaned = ({ metadata }: DaemonRollout): boolean =>

@@ -7,6 +7,7 @@ export {
   type DaemonSetObject,
   type DaemonSetView,
   type Kind,
+  ORPHAN_FINALIZER,
   ownedPodFacts,
   type PodProjection,
   type RecordedRevision,

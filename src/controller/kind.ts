@@ -46,6 +46,9 @@ export interface DaemonSetView {
   origin: TemplateOrigin;
 }
 
+/** Set by the API server on objects deleted with `--cascade=orphan`. */
+export const ORPHAN_FINALIZER = 'orphan';
+
 /** Headers of a request, its path among them, may have 64 KiB. */
 const MAX_SELECTOR_BYTES = 32 * 1024;
 

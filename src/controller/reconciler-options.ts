@@ -51,3 +51,11 @@ export interface ReconcileResult {
   /** Epoch ms; undefined: an event comes first. */
   requeueAt?: number;
 }
+
+export const NEVER = Number.POSITIVE_INFINITY;
+
+/** At the earliest of these times, epoch ms; Infinity for never. */
+export const requeueAt = (...times: readonly number[]): ReconcileResult => {
+  const earliest = Math.min(...times);
+  return earliest < NEVER ? { requeueAt: earliest } : {};
+};

@@ -22,12 +22,13 @@ import { createRolloutLoader } from './load-rollout.ts';
 import type { OrderMember } from './order.ts';
 import { createOutbox } from './outbox.ts';
 import { createPodControl, POD_WRITE_TIMEOUT_MS } from './pod-control.ts';
-import type { ReconcileResult, ReconcilerOptions } from './reconciler-options.ts';
+import { NEVER, type ReconcileResult, type ReconcilerOptions, requeueAt } from './reconciler-options.ts';
 import { createRefusals } from './refusals.ts';
 import type { RevisionView } from './revisions.ts';
 import { createRolloutEvents } from './rollout-events.ts';
 import { createRolloutStore } from './rollout-store.ts';
 import { createStageChecks } from './stage-checks.ts';
+import { stopManaging } from './stop-managing.ts';
 import { createTermStart } from './term-start.ts';
 
 /** How long writes in flight may take once leadership is lost: well within what the lease leaves. */
@@ -39,13 +40,6 @@ const DRAIN_MS = 500;
 const RECHECK_MS = 500;
 /** The plans of the cluster should be known by then. */
 const PLANS_TIMEOUT_MS = 15_000;
-
-const NEVER = Number.POSITIVE_INFINITY;
-
-const requeueAt = (...times: readonly number[]): ReconcileResult => {
-  const earliest = Math.min(...times);
-  return earliest < NEVER ? { requeueAt: earliest } : {};
-};
 
 /** Manages one DaemonSet: the cache of its pods, its ledger, and the loop that decides and executes. */
 export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetView, P>(
@@ -160,6 +154,8 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
   let term: { leading: AbortSignal; signal: AbortSignal } | undefined;
   let initialSync = true;
   let connected = true;
+  /** The DaemonRollout of a DaemonSet that is being deleted says so, if there is one. */
+  let ended = false;
   let plansMissedSince: number | undefined;
   /** Of the latest decision. */
   let summary: Summary | undefined;
@@ -237,7 +233,11 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
     for (;;) {
       const seen = current;
       const finalizeAt = connected ? await adapter.finalize?.(seen, signal) : undefined;
-      if (finalizeAt !== undefined) return requeueAt(finalizeAt);
+      if (finalizeAt !== undefined) {
+        if (!ended) await stopManaging(client, kind, seen, identity, clock, signal);
+        ended = true;
+        return requeueAt(finalizeAt);
+      }
       const freeAt = await loadRollout(signal);
       if (freeAt !== undefined) return requeueAt(freeAt);
       if (await termStart.isBehind(signal)) return { requeueAt: clock.now() + RECHECK_MS };

@@ -40,12 +40,8 @@ const managedStatus: DaemonRolloutStatus = {
 
 describe('the status of a rollout that is no longer managed', () => {
   const now = Date.parse('2026-02-02T00:00:00Z');
-  const unmanaged = unmanagedStatus(
-    { metadata: { generation: 1 }, status: managedStatus },
-    7,
-    'It is not managed.',
-    now,
-  );
+  const notManaged = { reason: 'NotManaged', summary: 'Not managed', message: 'It is not managed.' };
+  const unmanaged = unmanagedStatus({ metadata: { generation: 1 }, status: managedStatus }, 7, notManaged, now);
 
   it('keeps what a later manager continues from, and nothing of the present', () => {
     const { conditions: _, summary, observedGeneration, daemonSetGeneration, ...kept } = unmanaged;
@@ -76,13 +72,13 @@ describe('the status of a rollout that is no longer managed', () => {
     assert.equal(saysManaged(unmanaged), false);
     assert.equal(saysManaged(undefined), false);
     const again = { metadata: { generation: 1 }, status: unmanaged };
-    assert.deepEqual(unmanagedStatus(again, 3, 'It is not managed.', now + 1), unmanaged);
+    assert.deepEqual(unmanagedStatus(again, 3, notManaged, now + 1), unmanaged);
   });
 });
 
 describe('a DaemonRollout says that its DaemonSet is not managed', () => {
   const ref = { namespace: 'edge', name: 'app' };
-  const prepare = (change: { annotations?: Record<string, string>; deletionTimestamp?: string } = {}) => {
+  const prepare = (change: DaemonSet['metadata'] = {}) => {
     const clock = createTestClock();
     const api = createTestApi(clock);
     const spec = {
@@ -111,17 +107,26 @@ describe('a DaemonRollout says that its DaemonSet is not managed', () => {
     assert.equal(await run(), false);
   });
 
-  it('not if the DaemonSet is gone, being deleted, another one, or managed after all', async () => {
+  it('if the DaemonSet is being deleted, once, unless the garbage collector is about to orphan it', async () => {
+    const [going, orphaning] = ['example.com/held', 'orphan'].map((finalizer) => {
+      const deleted = prepare({ deletionTimestamp: '2026-01-01T00:00:00Z', finalizers: [finalizer] });
+      deleted.own(deleted.uid);
+      return deleted;
+    });
+    assert.deepEqual([await going?.run(), await going?.run(), await orphaning?.run()], [true, false, false]);
+    const { conditions = [] }: DaemonRolloutStatus = going?.api.objects.all(daemonRollouts)[0]?.status ?? {};
+    assert.ok(conditions.some(({ type, status }) => type === 'Complete' && status === 'Unknown'));
+  });
+
+  it('not if the DaemonSet is gone, another one, or managed after all', async () => {
     const gone = prepare();
     gone.own(gone.uid);
     gone.api.objects.remove(daemonSets, ref);
-    const going = prepare({ deletionTimestamp: '2026-01-01T00:00:00Z' });
-    going.own(going.uid);
     const another = prepare();
     another.own('of an earlier one');
     const managed = prepare({ annotations: { 'apps.openyurt.io/update-strategy': 'auto' } });
     managed.own(managed.uid);
-    for (const { run, api } of [gone, going, another, managed]) {
+    for (const { run, api } of [gone, another, managed]) {
       assert.equal(await run(), false);
       assert.deepEqual(api.sent('replace', 'daemonrollouts'), []);
     }

@@ -11,11 +11,19 @@ import {
   imageFactsOf,
   imageReadyRemoval,
   needUpgradeOf,
+  reasonOfHold,
   toTimestamp,
 } from '../rollout/index.ts';
 import type { Clock } from '../runtime/index.ts';
 import { daemonRollouts, isOrphaned, NOT_MANAGED, removeRollout, saysManaged } from './daemon-rollout.ts';
-import { controllingDaemonSet, type DaemonSetObject, type DaemonSetView, type Kind, selectorTooLong } from './kind.ts';
+import {
+  controllingDaemonSet,
+  type DaemonSetObject,
+  type DaemonSetView,
+  type Kind,
+  ORPHAN_FINALIZER,
+  selectorTooLong,
+} from './kind.ts';
 import { createPodControl, type WriteOutcome } from './pod-control.ts';
 
 const MAX_IN_FLIGHT = 8;
@@ -45,7 +53,7 @@ const falseWhenUnmanaged: ReadonlySet<string> = new Set(['Reconciling', 'Stalled
 export const unmanagedStatus = (
   { metadata, status = {} }: Pick<DaemonRollout, 'metadata' | 'status'>,
   generation: number,
-  message: string,
+  { reason, summary, message }: { reason: string; summary: string; message: string },
   now: number,
 ): DaemonRolloutStatus => {
   const kept: DaemonRolloutStatus = Object.fromEntries(
@@ -58,12 +66,12 @@ export const unmanagedStatus = (
     ...kept,
     observedGeneration,
     daemonSetGeneration,
-    summary: 'Not managed',
+    summary,
     conditions: (status.conditions ?? []).flatMap(({ type, status: before, lastTransitionTime: since }) => {
       if (type === 'Ready') return [];
       const after = falseWhenUnmanaged.has(type) ? 'False' : 'Unknown';
       const lastTransitionTime = before === after ? since : time;
-      return [{ type, status: after, reason: NOT_MANAGED, message, observedGeneration, lastTransitionTime }];
+      return [{ type, status: after, reason, message, observedGeneration, lastTransitionTime }];
     }),
   };
 };
@@ -130,11 +138,17 @@ const clearPodConditions = async (
   if (failures > 0) throw new ClearConditionsError(failures, lastMessage);
 };
 
+const DELETED = {
+  reason: reasonOfHold.deleted,
+  summary: 'Being deleted',
+  message: 'The DaemonSet is being deleted. Nothing is updated.',
+} as const;
+
 /**
  * Takes back what a DaemonSet that is no longer managed, its pods and its DaemonRollout say, also if that changed while no
- * manager was running. The DaemonRollout is written last: until then, the next leader tries again. Removes one that a
- * DaemonSet left behind when it was deleted with --cascade=orphan. Writes nothing if the DaemonSet is gone (the garbage
- * collector removes both) or is managed after all. True if it wrote.
+ * manager was running. The DaemonRollout is written last: until then, the next leader tries again. While a DaemonSet is being
+ * deleted, only its DaemonRollout says so. Removes one that a DaemonSet left behind when it was deleted with --cascade=orphan.
+ * Writes nothing if the DaemonSet is gone (the garbage collector removes both) or is managed after all. True if it wrote.
  */
 export const stopManaging = async <D extends DaemonSetObject, V extends DaemonSetView, P>(
   client: KubeClient,
@@ -153,13 +167,18 @@ export const stopManaging = async <D extends DaemonSetObject, V extends DaemonSe
     await removeRollout(client, rollout, { signal });
     return true;
   }
-  const { uid, deletionTimestamp, generation = 0 } = daemonSet?.metadata ?? {};
-  if (!daemonSet || deletionTimestamp || uid !== controllingDaemonSet(rollout, kind.resource)?.uid) return false;
-  if (kind.toView(daemonSet)) return false;
-  await clearPodConditions(client, daemonSet, identity, clock, signal);
-  await kind.clearStatus?.(client, daemonSet, signal);
-  const status = unmanagedStatus(rollout, generation, kind.notManagedMessage, clock.now());
+  const { uid, deletionTimestamp, finalizers = [], generation = 0 } = daemonSet?.metadata ?? {};
+  // The garbage collector is about to orphan the DaemonRollout.
+  if (finalizers.includes(ORPHAN_FINALIZER)) return false;
+  if (!daemonSet || uid !== controllingDaemonSet(rollout, kind.resource)?.uid) return false;
+  if (!deletionTimestamp) {
+    if (kind.toView(daemonSet)) return false;
+    await clearPodConditions(client, daemonSet, identity, clock, signal);
+    await kind.clearStatus?.(client, daemonSet, signal);
+  }
+  const notManaged = { reason: NOT_MANAGED, summary: 'Not managed', message: kind.notManagedMessage };
+  const status = unmanagedStatus(rollout, generation, deletionTimestamp ? DELETED : notManaged, clock.now());
   const options = { subresource: 'status', fieldManager: FIELD_MANAGER, signal };
-  await client.replace(daemonRollouts, { ...rollout, status }, options);
-  return true;
+  // The garbage collector may be faster.
+  return (await ifFound(client.replace(daemonRollouts, { ...rollout, status }, options))) !== undefined;
 };

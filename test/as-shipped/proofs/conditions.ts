@@ -29,6 +29,7 @@ export const conditions: Proofs = {
   OnDelete: `${NATIVE}/reasons.ts: say where a rollout of an Advanced DaemonSet stands`,
   OutsideWindow: `${NATIVE}/stages.ts: a plan that is missing holds the rollout`,
   OfflineNodesOutdated: `${NATIVE}/offline.ts: they are skipped, reported separately`,
+  Deleted: `${NATIVE}/reasons.ts: say that a DaemonSet is being deleted`,
   NotManaged: `${NATIVE}/reasons.ts: say where a rollout stands`,
   StageUpdating: `${NATIVE}/limits.ts: coverage and minNodes`,
   StageSoaking: `${NATIVE}/reasons.ts: say where a rollout stands`,

@@ -4,8 +4,6 @@ export const WITHOUT: Readonly<Record<string, Readonly<Record<string, string>>>>
     '--cri-socket': 'test/containerd pulls by a real containerd with the code of the agent, in the process of the test',
   },
   conditions: {
-    Deleted:
-      'on a native DaemonSet other reasons come first, and the DaemonRollout of an Advanced one that is being deleted is not written: no case has seen it there',
     NotSynced:
       'it lasts as long as a pod cache takes to sync at the start of a rollout, for which the judges of faults wait',
   },

@@ -206,6 +206,7 @@ export const lifecycle = section(
         const { conditions } = (await c.advanced()).status ?? {};
         return conditions?.some(({ type, reason }) => type === 'Ready' && reason === 'Deleted');
       });
+      await c.until('the DaemonRollout, too', async () => (await c.condition('Complete'))?.reason === 'Deleted');
       await c.untilEvent('AwaitingPreDelete');
       await letGo(c, first);
       await c.until('it is gone', async () => (await c.pods()).length === others.length);

@@ -1,4 +1,6 @@
+import assert from 'node:assert/strict';
 import { type Case, section, strategyKey } from '../kit/index.ts';
+import { kinds } from '../kit/kinds.ts';
 import { createPlan, decide, FRESH_CRD, label, planKey, ring, wide } from '../kit/plans.ts';
 
 /** Resolves once the condition Ready of the DaemonRollout has this reason. */
@@ -66,5 +68,24 @@ export const reasons = [
       });
     },
     { kind: 'advanced' },
+  ),
+  ...(['native', 'advanced'] as const).flatMap((kind) =>
+    section(
+      'Reasons',
+      (rule) => {
+        rule('say that a DaemonSet is being deleted for as long as a finalizer holds it', async (c) => {
+          const path = `${kinds[kind].path(c.namespace)}/app`;
+          await c.rolledOut();
+          await c.api.merge(path, { metadata: { finalizers: ['example.com/held'] } });
+          await c.api.remove(path);
+          await c.until('it is not complete', async () => (await c.condition('Complete'))?.reason === 'Deleted');
+          assert.equal((await c.condition('Complete'))?.status, 'Unknown');
+          assert.equal((await c.status()).summary, 'Being deleted');
+          await c.api.merge(path, { metadata: { finalizers: null } });
+          await c.until('it is collected', async () => (await c.rollout()) === undefined);
+        });
+      },
+      { kind },
+    ),
   ),
 ];
