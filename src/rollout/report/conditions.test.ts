@@ -13,6 +13,8 @@ const trueOnes = (bench: Workbench): string[] =>
 const onDaemonSet = (bench: Workbench, generation = 3) =>
   conditionsOnDaemonSet(bench.ledger, bench.decide().summary, { generation, rollout: 'app' });
 
+const isSubset = (some: readonly string[], all: readonly string[]): boolean => some.every((each) => all.includes(each));
+
 describe('Ready', () => {
   it('is True once all online nodes are updated', () => {
     const bench = benchAt(2);
@@ -49,6 +51,26 @@ describe('Ready', () => {
     assert.deepEqual(trueOnes(bench), ['Reconciling TemplateNotObserved']);
     const [ready, reconciling] = onDaemonSet(bench);
     assert.deepEqual([ready?.status, reconciling?.status, reconciling?.reason], [false, true, 'InProgress']);
+  });
+});
+
+describe('a condition about what holds the rollout', () => {
+  it('has the reason of that, also after the last update', () => {
+    const reasonsOf = (bench: Workbench): string[] =>
+      conditionsOf(bench.ledger, bench.decide().summary).map(
+        ({ type, status, reason }) => `${type} ${status} ${reason}`,
+      );
+    const bench = benchAt(1, { paused: true });
+    bench.target('a');
+    assert.ok(isSubset(['Ready true AllOnlineNodesUpdated', 'Paused true Paused'], reasonsOf(bench)));
+    bench.policy({ paused: false, maxUnavailable: count(0) });
+    assert.ok(isSubset(['Complete true AllOnlineNodesUpdated', 'Paused true ZeroBudget'], reasonsOf(bench)));
+    bench.ledger.patchState({ halted: { at: bench.now(), reason: 'Failures', nodes: ['n0'] } }, bench.now());
+    assert.ok(isSubset(['Ready false Halted', 'Stalled true Halted', 'Paused false NotPaused'], reasonsOf(bench)));
+    assert.deepEqual(
+      onDaemonSet(bench).map(({ type, reason }) => `${type} ${reason}`),
+      ['Ready Halted', 'Reconciling AllOnlineNodesUpdated', 'Stalled Halted', 'Paused NotPaused'],
+    );
   });
 });
 

@@ -104,6 +104,8 @@ const reasonFor = (ledger: Ledger, { complete, hold, stage }: Summary): string =
 
 interface Stand {
   reason: string;
+  /** Reason of the conditions about what holds the rollout, which may hold it after the last update, too. */
+  cause: string;
   /** What holds the rollout, and the cure; it does not change while nodes come and go, since a change emits an Event. */
   why: string;
   /** Stuck until somebody acts. */
@@ -128,6 +130,7 @@ const standOf = (ledger: Ledger, summary: Summary): Stand => {
   const resting = complete || stalled || reason === 'LeftOnOldRevision' || othersOnly;
   return {
     reason,
+    cause: hold ? reasonOfHold[hold.kind] : reason,
     why: explained ? `${explained.what}. ${explained.remedy}`.trim() : '',
     stalled,
     resting,
@@ -140,17 +143,24 @@ const standOf = (ledger: Ledger, summary: Summary): Stand => {
 /** The manager has nothing left to do, although the rollout may not be complete. */
 export const isAtRest = (ledger: Ledger, summary: Summary): boolean => standOf(ledger, withRefusal(summary)).resting;
 
-const stalledCondition = ({ stalled, reason, why }: Stand): ConditionState => ({
+const stalledCondition = ({ stalled, cause, why }: Stand): ConditionState => ({
   type: 'Stalled',
   status: stalled,
-  reason: stalled ? reason : 'NotStalled',
+  reason: stalled ? cause : 'NotStalled',
   message: stalled ? why : '',
 });
 
-const pausedCondition = ({ stopped, reason, why }: Stand): ConditionState => ({
+const readyCondition = ({ ready, stalled, reason, cause }: Stand, message: string): ConditionState => ({
+  type: 'Ready',
+  status: ready,
+  reason: stalled ? cause : reason,
+  message,
+});
+
+const pausedCondition = ({ stopped, cause, why }: Stand): ConditionState => ({
   type: 'Paused',
   status: stopped,
-  reason: stopped ? reason : 'NotPaused',
+  reason: stopped ? cause : 'NotPaused',
   message: stopped ? why : '',
 });
 
@@ -164,7 +174,7 @@ export const conditionsOf = (ledger: Ledger, summary: Summary): ConditionState[]
   const halted = hold?.kind === 'halted' ? hold.halt : undefined;
   const everywhere = isEverywhere(ledger, summary);
   return [
-    { type: 'Ready', status: stand.ready, reason, message },
+    readyCondition(stand, message),
     { type: 'Reconciling', status: !stand.resting, reason, message },
     stalledCondition(stand),
     { type: 'Complete', status: complete, reason, message: progress(ledger) },
@@ -178,7 +188,7 @@ export const conditionsOf = (ledger: Ledger, summary: Summary): ConditionState[]
     {
       type: 'Halted',
       status: halted !== undefined,
-      reason: halted ? halted.reason : hold?.kind === 'waiting' ? held.reason : 'NotHalted',
+      reason: halted ? halted.reason : hold?.kind === 'waiting' ? held.cause : 'NotHalted',
       message: halted || hold?.kind === 'waiting' ? held.why : '',
     },
   ];
@@ -211,7 +221,7 @@ export const conditionsOnDaemonSet = (
   const { reason, why, resting } = isStarting ? { ...stand, reason: 'InProgress', why: '' } : stand;
   const details = `${why} DaemonRollout ${rollout} shows the progress.`.trim();
   return [
-    { type: 'Ready', status: stand.ready, reason, message: observed(generation) },
+    readyCondition({ ...stand, reason }, observed(generation)),
     { type: 'Reconciling', status: !resting, reason, message: resting ? '' : details },
     stalledCondition(stand),
     pausedCondition(stand),
