@@ -119,6 +119,16 @@ describe('the API of Advanced DaemonSets, on a real API server', { timeout: 600_
       spec: matchesAll,
     };
     await api.post(path, all);
+    // It also takes a budget of zero.
+    const rollingUpdate = { rollingUpdateType: 'Standard', maxUnavailable: 0 };
+    const selector = { matchLabels: { app: 'frozen' } };
+    const template = { ...spec.template, metadata: { labels: selector.matchLabels } };
+    const frozen = {
+      ...all,
+      metadata: { name: 'frozen' },
+      spec: { selector, template, updateStrategy: { rollingUpdate } },
+    };
+    await api.post(path, frozen);
     const { namespace, running, touch } = await leaveBehind(cluster);
     const left = await running('app:v1');
 
@@ -142,14 +152,14 @@ describe('the API of Advanced DaemonSets, on a real API server', { timeout: 600_
     await manager.stop();
   });
 
-  it('a manager says that it may not read the Lease of OpenKruise, and that a selector matches everything', async () => {
+  it('a manager says that it may not read the Lease of OpenKruise, and what its schema let pass', async () => {
     const { kubeconfig } = cluster;
     const { api } = cluster.plane;
     const namespace = 'default';
-    const stalled = (name: string, reason: string): Promise<string> =>
+    const hasReason = (name: string, reason: string, type = 'Stalled'): Promise<string> =>
       kubectl(kubeconfig, [
         'wait',
-        `--for=jsonpath={.status.conditions[?(@.type=="Stalled")].reason}=${reason}`,
+        `--for=jsonpath={.status.conditions[?(@.type=="${type}")].reason}=${reason}`,
         `ads/${name}`,
         '--timeout=60s',
         '-n',
@@ -173,9 +183,9 @@ describe('the API of Advanced DaemonSets, on a real API server', { timeout: 600_
     let manager: Manager;
     try {
       manager = await cluster.startManager({ namespace, args: ['--leader-elect=false'] });
-      await stalled('old', 'LeaseForbidden');
+      await hasReason('old', 'LeaseForbidden');
       await hasEvent('old', 'LeaseForbidden');
-      await stalled('all', 'SelectingAll');
+      await hasReason('all', 'SelectingAll');
       await hasEvent('all', 'SelectingAll');
     } finally {
       await api.patch(role, { rules: shipped.rules }, 'merge-patch');
@@ -190,8 +200,9 @@ describe('the API of Advanced DaemonSets, on a real API server', { timeout: 600_
       'jsonpath={.status.conditions[?(@.type=="Stalled")].reason}',
     ];
     await eventually('it may', async () => (await kubectl(kubeconfig, reason)) !== 'LeaseForbidden', { everyMs: 500 });
+    await hasReason('frozen', 'ZeroBudget', 'Paused');
     await manager.stop();
-    for (const name of ['all', 'old']) await kubectl(kubeconfig, ['delete', 'ads', name, '-n', namespace]);
+    for (const name of ['all', 'old', 'frozen']) await kubectl(kubeconfig, ['delete', 'ads', name, '-n', namespace]);
   });
 
   describeAdvancedApi(() => ({ client: cluster.client, namespace: 'default' }));

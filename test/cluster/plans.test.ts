@@ -40,10 +40,18 @@ const createAs = (user: string, name: string, spec?: object): Promise<string> =>
 const editAs = (args: readonly string[], name: string, body: object): Promise<string> =>
   run('patch', 'rolloutapproval', name, '--type=merge', '-p', JSON.stringify(body), ...args);
 
+const daemonSet = (name: string, annotations: Record<string, string>): object => ({
+  metadata: { name, annotations: { ...annotations, 'edgeset.io/update-strategy': 'auto' } },
+  spec: {
+    selector: { matchLabels: { app: name } },
+    updateStrategy: { type: 'OnDelete' },
+    template: { metadata: { labels: { app: name } }, spec: { containers: [{ name, image: 'web:v1' }] } },
+  },
+});
+
 /** A DaemonSet whose rollout awaits the approval of its stage canary. */
 const createStagedRollout = async (): Promise<void> => {
   const { api } = cluster.plane;
-  const metadata = { name: 'web', namespace: 'default', annotations: { 'edgeset.io/rollout-plan': 'rings' } };
   const path = '/apis/edgeset.io/v1alpha1/namespaces/default/';
   await api.post(`${path}rolloutplans`, {
     apiVersion: 'edgeset.io/v1alpha1',
@@ -53,14 +61,7 @@ const createStagedRollout = async (): Promise<void> => {
   });
   const { metadata: made } = await api.post<{ metadata: { uid: string } }>(
     '/apis/apps/v1/namespaces/default/daemonsets',
-    {
-      metadata: { ...metadata, annotations: { ...metadata.annotations, 'edgeset.io/update-strategy': 'auto' } },
-      spec: {
-        selector: { matchLabels: { app: 'web' } },
-        updateStrategy: { type: 'OnDelete' },
-        template: { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'web', image: 'web:v1' }] } },
-      },
-    },
+    daemonSet('web', { 'edgeset.io/rollout-plan': 'rings' }),
   );
   const ownerReferences = [{ apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'web', uid: made.uid, controller: true }];
   const rollout = {
@@ -250,6 +251,43 @@ describe('rollout plans and approvals, on a real API server', { timeout: 300_000
         clusteranalysistemplates: ['get'],
       });
       assert.equal(await secret('another')(), false);
+    });
+
+    it('a rollout says that it waits for the plans of the cluster, and then that they cannot be read', async () => {
+      const { api } = cluster.plane;
+      const namespace = await cluster.createNamespace('late');
+      const path = `/apis/apps/v1/namespaces/${namespace}/daemonsets`;
+      const hasReason = (reason: string): Promise<string> =>
+        kubectl(cluster.kubeconfig, [
+          'wait',
+          `--for=jsonpath={.status.conditions[?(@.type=="Ready")].reason}=${reason}`,
+          'dro/late',
+          '--timeout=60s',
+          `--namespace=${namespace}`,
+        ]);
+      const manager = await cluster.startManager({
+        namespace,
+        args: ['--leader-elect=false', `--namespaces=${namespace}`],
+      });
+      await api.post(path, daemonSet('late', {}));
+      await eventually('its rollout is served', () => hasReason('AllOnlineNodesUpdated').catch(() => false), within);
+      const role = '/apis/rbac.authorization.k8s.io/v1/clusterroles/edgeset-manager';
+      const { rules } = await api.get<{ rules: { resources: string[] }[] }>(role);
+      const others = rules.filter(({ resources }) => !resources.includes('rolloutplans'));
+      assert.equal(others.length, rules.length - 1);
+      await api.patch(role, { rules: others }, 'merge-patch');
+      try {
+        const mayList = ['list', 'rolloutplans', '-n', namespace];
+        const user = `system:serviceaccount:${namespace}:edgeset-manager`;
+        await eventually('it may no longer list plans', async () => !(await can(user, ...mayList)), within);
+        const metadata = { annotations: { 'edgeset.io/rollout-plan': 'rings' } };
+        await api.patch(`${path}/late`, { metadata }, 'merge-patch');
+        await hasReason('NotSynced');
+        await hasReason('InvalidPolicy');
+      } finally {
+        await api.patch(role, { rules }, 'merge-patch');
+        await manager.stop();
+      }
     });
   });
 });

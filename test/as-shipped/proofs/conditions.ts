@@ -29,6 +29,7 @@ export const conditions: Proofs = {
   OnDelete: `${NATIVE}/reasons.ts: say where a rollout of an Advanced DaemonSet stands`,
   OutsideWindow: `${NATIVE}/stages.ts: a plan that is missing holds the rollout`,
   OfflineNodesOutdated: `${NATIVE}/offline.ts: they are skipped, reported separately`,
+  NotSynced: 'cluster/plans.test.ts: a rollout says that it waits for the plans',
   Deleted: `${NATIVE}/reasons.ts: say that a DaemonSet is being deleted`,
   NotManaged: `${NATIVE}/reasons.ts: say where a rollout stands`,
   StageUpdating: `${NATIVE}/limits.ts: coverage and minNodes`,
@@ -41,6 +42,7 @@ export const conditions: Proofs = {
 const ADVANCED = 'conformance/advanced';
 const STATUS = `${ADVANCED}/status.ts: counts nodes and pods as native DaemonSets do`;
 const OWN = `${NATIVE}/reasons.ts: say where a rollout of an Advanced DaemonSet stands`;
+const LEASE = 'cluster/advanced-api.test.ts: a manager says that it may not read the Lease';
 const WARNED = `${ADVANCED}/warnings.ts`;
 
 export const advancedConditions: Proofs = {
@@ -57,8 +59,8 @@ export const advancedConditions: Proofs = {
   LeftOnOldRevision: OWN,
   Deleted: `${ADVANCED}/lifecycle.ts: a DaemonSet that is deleted is gone once each pod was released`,
   OpenKruiseManager: `${ADVANCED}/ownership.ts: while its manager holds its lease`,
-  LeaseForbidden: 'cluster/advanced-api.test.ts: a manager says that it may not read the Lease',
-  SelectingAll: 'cluster/advanced-api.test.ts: a manager says that it may not read the Lease',
+  LeaseForbidden: LEASE,
+  SelectingAll: LEASE,
   SelectorTooLong: `${WARNED}: a selector that is too long`,
   NativeDaemonSet: `${ADVANCED}/served.ts: a native DaemonSet with the same selector conflicts`,
   UnknownFields: `${ADVANCED}/refusals.ts: a misspelled field that was accepted before`,
@@ -67,5 +69,6 @@ export const advancedConditions: Proofs = {
   InvalidPolicy: OWN,
   InternalError: 'conformance/errors/index.ts: hold the rollout, are reported everywhere',
   FailedCreate: `${ADVANCED}/placement.ts: refused pods are retried with back-off`,
+  ZeroBudget: LEASE,
   Halted: `${ADVANCED}/in-place-updates.ts: a version that crashes is halted`,
 };
