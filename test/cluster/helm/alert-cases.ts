@@ -147,12 +147,12 @@ export const alertCases: readonly AlertCase[] = [
     at: '20m',
     fires: { EdgesetRequestsForbidden: 'method="PATCH"' },
   },
-  {
-    what: 'a rollout that waits for suspects',
-    series: { ...calm, [hold('waiting')]: '1x60' },
+  ...['waiting', 'unobserved', 'unsynced', 'refused', 'error'].map((kind) => ({
+    what: `a rollout that is ${kind}`,
+    series: { ...calm, [hold(kind)]: '1x60' },
     at: '31m',
-    fires: { EdgesetWaitingTooLong: `${daemonSet},hold="waiting"` },
-  },
+    fires: { EdgesetWaitingTooLong: `${daemonSet},hold="${kind}"` },
+  })),
   {
     what: 'a rollout that waited for suspects, and continues',
     series: { ...calm, [hold('waiting')]: '1x20 _x20 1x20' },

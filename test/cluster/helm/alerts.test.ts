@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, before, it } from 'node:test';
 import { parse, stringify } from 'yaml';
 import { createManagerMetrics } from '../../../src/manager/index.ts';
-import { phases } from '../../../src/rollout/index.ts';
+import { phases, reasonOfHold } from '../../../src/rollout/index.ts';
 import { type AlertCase, alertCases, inhibitorCases } from './alert-cases.ts';
 import { chart, createHelm } from './helm.ts';
 import { findPromtool } from './promtool.ts';
@@ -126,4 +126,13 @@ it('read metrics and phases that the manager has', async () => {
     const named = [...expr.matchAll(/phase=~?"([^"]+)"/g)].flatMap(([, value = '']) => value.split('|'));
     for (const phase of named) assert.ok((phases as readonly string[]).includes(phase), `${what}: ${phase}`);
   }
+});
+
+it('decide about everything that holds a rollout', () => {
+  const named = rules.flatMap(({ expr }) =>
+    [...expr.matchAll(/hold=~?"([^"]+)"/g)].flatMap(([, value = '']) => value.split('|')),
+  );
+  // People decided it, a plan did, or EdgesetRolloutHalted fires.
+  const silent = ['paused', 'frozen', 'owner', 'manual', 'deleted', 'window', 'halted'];
+  assert.deepEqual([...named, ...silent].toSorted(), Object.keys(reasonOfHold).toSorted());
 });
