@@ -133,6 +133,7 @@ export {
   conditionsOnDaemonSet,
   conditionsOnError,
   errorOnDaemonSet,
+  failedGeneration,
   INTERNAL_ERROR,
   isAtRest,
   reasonOfHold,

@@ -90,6 +90,21 @@ describe('wait', () => {
     assert.deepEqual(ran, { code: 3, stdout: '', stderr: 'The rollout is halted.\n' });
   });
 
+  it('exits with 3 for an internal error only if that is about the current template', async () => {
+    const failed = { conditions: [condition('Stalled', true, 'The manager cannot process Node n1.', 'InternalError')] };
+    const wait = async (about: DaemonRolloutStatus, ready?: object): Promise<number> => {
+      world.daemonSet({}, {}, { conditions: ready ? [{ type: 'Ready', reason: 'InternalError', ...ready }] : [] });
+      world.rollout(complete({ ...failed, ...about }));
+      return (await world.run(['wait', 'web', '--timeout=600ms'])).code;
+    };
+    assert.equal(await wait({}), 3);
+    const before = { daemonSetGeneration: 1 };
+    assert.equal(await wait(before), 1);
+    assert.equal(await wait(before, { message: 'Observed generation 1.' }), 1);
+    assert.equal(await wait(before, { message: 'Observed generation 2.' }), 3);
+    assert.equal(await wait(before, { message: 'Why.', observedGeneration: 2 }), 3);
+  });
+
   for (const [what, status, metadata] of [
     ['an earlier template', complete({ daemonSetGeneration: 1 }), {}],
     ['an earlier DaemonSet of the same name', complete(), { ownerReferences: [] }],

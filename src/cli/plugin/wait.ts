@@ -3,6 +3,7 @@ import { isKubeError } from '../../kube/index.ts';
 import {
   controllerOf,
   type DaemonRollout,
+  failedGeneration,
   INTERNAL_ERROR,
   type ParsedPolicy,
   type Plan,
@@ -61,16 +62,21 @@ const beforeTarget: ReadonlySet<string> = new Set([TEMPLATE_NOT_OBSERVED, 'NotSy
  * with the plan; undefined if that can't be read.
  */
 export const progressOf = (
-  { object: { metadata }, policy }: Pick<DaemonSetState, 'object'> & { policy: ParsedPolicy | undefined },
+  { object: { metadata, status: own }, policy }: Pick<DaemonSetState, 'object'> & { policy: ParsedPolicy | undefined },
   rollout: DaemonRollout | undefined,
   goal: Goal,
   now: number,
 ): Progress => {
   const status = controllerOf(rollout ?? {})?.uid === metadata?.uid ? rollout?.status : undefined;
   const error = status?.conditions?.find(({ type, reason }) => type === 'Stalled' && reason === INTERNAL_ERROR);
+  const { generation = 0 } = metadata ?? {};
+  // The status stays about the last generation that could be processed: which one could not, the DaemonSet says.
+  const reached = Math.max(status?.daemonSetGeneration ?? 0, (error && failedGeneration(own?.conditions)) ?? 0);
+  if (!status || reached < generation) {
+    const before = error ? ` Of the one before it says: ${error.message}` : '';
+    return progressing(`Waiting for the manager to observe the current template.${before}`);
+  }
   if (error) return { kind: 'stalled', message: error.message };
-  if (!status || (status.daemonSetGeneration ?? 0) < (metadata?.generation ?? 0))
-    return progressing('Waiting for the manager to observe the current template.');
   const condition = (type: string) => status.conditions?.find((one) => one.type === type);
   const [complete, stalled, ready] = ['Complete', 'Stalled', 'Ready'].map(condition);
   const covered = isDefault(goal) || beforeTarget.has(ready?.reason ?? '') ? undefined : coverageOf(status, goal, now);

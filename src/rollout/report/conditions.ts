@@ -197,6 +197,14 @@ export const conditionsOf = (ledger: Ledger, summary: Summary): ConditionState[]
 /** Such a condition has no field for the generation that it is about. */
 const observed = (generation: number): string => `Observed generation ${generation}.`;
 
+/** The generation of a DaemonSet of either kind for which its condition Ready reports an internal error. */
+export const failedGeneration = (
+  conditions: readonly { type: string; reason?: string; message?: string; observedGeneration?: number }[] = [],
+): number | undefined => {
+  const ready = conditions.find(({ type, reason }) => type === 'Ready' && reason === INTERNAL_ERROR);
+  return ready && (ready.observedGeneration ?? Number(/\d+/.exec(ready.message ?? '')?.[0]));
+};
+
 /** `conditionsOnError` for a DaemonSet of another controller, as `conditionsOnDaemonSet` has them. */
 export const errorOnDaemonSet = (what: string, { generation }: { generation: number }): ConditionState[] =>
   conditionsOnError(what).map((state) => {

@@ -37,8 +37,13 @@ export const errorRules = (kind: CaseKind): Rule[] =>
         assert.match(await metrics.text(), /edgeset_rollout_hold\{[^}]*hold="error"\} 1/);
         const waited = await edgeset(c, 'wait', 'app', '--timeout=20s');
         assert.equal(waited.code, 3, waited.stderr);
+        await c.manager.stop();
+        await c.setImage('app:v3');
+        const unseen = await edgeset(c, 'wait', 'app', '--timeout=2s');
+        assert.equal(unseen.code, 1, unseen.stderr);
         await mark(null);
-        await c.untilRunning('app:v2');
+        await c.startManager();
+        await c.untilRunning('app:v3');
         await c.untilCondition('Stalled', 'False');
       },
       { kind, manager: 'none', expected: /cannot process|internal error|failed to take in|processing failed/ },

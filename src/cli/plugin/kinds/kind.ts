@@ -28,6 +28,7 @@ interface DaemonSetCondition {
   type: string;
   status: string;
   reason?: string;
+  message?: string;
   /** Of an Advanced DaemonSet. */
   observedGeneration?: number;
 }

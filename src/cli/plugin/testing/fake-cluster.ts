@@ -107,11 +107,15 @@ export const createFakeCluster = () => {
       return stdout;
     },
 
-    daemonSet(annotations: Record<string, string> = {}, metadata: object = {}): void {
+    daemonSet(annotations: Record<string, string> = {}, metadata: object = {}, status: object = {}): void {
       owner = ownerOf('apps/v1');
       const strategy = { 'apps.openyurt.io/update-strategy': 'auto', ...annotations };
       const daemonSet = daemonSetOf('apps/v1', { type: 'OnDelete' }, { annotations: strategy, ...metadata });
-      api.put(SETS, { ...daemonSet, spec: { ...daemonSet.spec, minReadySeconds: 0 } });
+      api.put(SETS, {
+        ...daemonSet,
+        spec: { ...daemonSet.spec, minReadySeconds: 0 },
+        status: { ...daemonSet.status, ...status },
+      });
     },
     /** An Advanced DaemonSet with the same name, template and UID: it owns the same pods as the native one. */
     advanced(rollingUpdate: object = {}, type = 'RollingUpdate', metadata: object = {}): void {
