@@ -22,11 +22,13 @@ export const systemClock: Clock = {
   now: () => Date.now(),
   timer(delayMs, fire) {
     let handle: NodeJS.Timeout;
-    const hop = (leftMs: number): void => {
-      const step = Math.min(leftMs, LONGEST_HOP_MS);
-      handle = setTimeout(() => (leftMs > step ? hop(leftMs - step) : fire()), step);
+    // setTimeout drops fractions of a millisecond, of the delay and of the time: it may fire early.
+    const dueAt = performance.now() + Math.ceil(delayMs);
+    const hop = (): void => {
+      const leftMs = Math.ceil(dueAt - performance.now());
+      handle = setTimeout(() => (performance.now() < dueAt ? hop() : fire()), Math.min(leftMs, LONGEST_HOP_MS));
     };
-    hop(Math.max(0, delayMs));
+    hop();
     return { cancel: () => clearTimeout(handle) };
   },
 };
