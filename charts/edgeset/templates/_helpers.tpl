@@ -40,6 +40,14 @@ helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | replace 
 {{- with $image.digest }}@{{ . }}{{ end -}}
 {{- end -}}
 
+{{- /* Name of the Lease, which a flag may change. */ -}}
+{{- define "edgeset.lease" -}}
+{{- $flag := "--leader-election-id=" -}}
+{{- $name := "edgeset-manager" -}}
+{{- range .Values.manager.extraArgs }}{{ if hasPrefix $flag . }}{{ $name = trimPrefix $flag . }}{{ end }}{{ end -}}
+{{- $name -}}
+{{- end -}}
+
 {{- /* Namespaces that the manager serves, as JSON; empty for all. It also updates the agents, which are a DaemonSet. */ -}}
 {{- define "edgeset.namespaces" -}}
 {{- $namespaces := .Values.namespaces -}}

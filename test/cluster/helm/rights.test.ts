@@ -29,7 +29,11 @@ before(async () => {
 after(() => cluster.stop());
 
 test('for native DaemonSets only, the manager cannot create pods, and need not', async () => {
-  await install(release.name, release.namespace, { controllers: ['native'], predownload: { pullPods: false } });
+  await install(release.name, release.namespace, {
+    controllers: ['native'],
+    predownload: { pullPods: false },
+    manager: { extraArgs: ['--leader-election-id=fleet'] },
+  });
   assert.equal(await can(release.namespace, 'create', 'pods', '--all-namespaces'), false);
   assert.equal(await can(release.namespace, 'list', 'daemonsets.apps', '--all-namespaces'), true);
   assert.doesNotMatch(await kubectl(cluster.kubeconfig, ['get', 'crd']), /kruise/);
@@ -41,6 +45,8 @@ test('for native DaemonSets only, the manager cannot create pods, and need not',
   await web.setImage('web:v2');
   await web.running('web:v2', 2);
   assert.equal(await forbiddenRequests(manager), 0);
+  const holder = ['get', 'lease', 'fleet', '-n', release.namespace, '-o', 'jsonpath={.spec.holderIdentity}'];
+  assert.notEqual(await kubectl(cluster.kubeconfig, holder), '');
   await manager.stop();
 });
 

@@ -63,6 +63,15 @@ export const flags = section('Flags of the manager', (rule) => {
   );
 
   rule(
+    'a Lease that its Role does not name is reported with the cure',
+    async (c) => {
+      const manager = await c.startManager({ args: ['--leader-election-id=unnamed'] });
+      await c.until('it says so', async () => (await manager.log()).includes('resourceNames: [unnamed]'));
+    },
+    { nodes: 1, manager: 'none', expected: /failed to acquire the lease/, refusals: true },
+  );
+
+  rule(
     'a flag or a context that is not there ends it, and is named',
     async (c) => {
       for (const [flag, code, says] of [
