@@ -1,4 +1,4 @@
-import { isKubeError, type KubeClient } from '../kube/index.ts';
+import { type CallOptions, isKubeError, type KubeClient } from '../kube/index.ts';
 import type { AnalysisCheck } from '../rollout/index.ts';
 import {
   type AnalysisArgument,
@@ -8,7 +8,7 @@ import {
   clusterAnalysisTemplates,
 } from './argo-rollouts.ts';
 import { fillIn } from './placeholders.ts';
-import type { CheckSubject } from './types.ts';
+import type { CheckSubject, Problem } from './types.ts';
 
 /** Why no AnalysisRun can be created; the message names the cure. */
 export class AnalysisError extends Error {
@@ -24,8 +24,45 @@ interface Reference {
   isCluster: boolean;
 }
 
-const nameOf = ({ name, isCluster }: Reference, namespace: string): string =>
+export const templateNameOf = ({ name, isCluster }: Reference, namespace: string): string =>
   isCluster ? `ClusterAnalysisTemplate ${name}` : `AnalysisTemplate ${namespace}/${name}`;
+
+const readTemplate = (
+  client: KubeClient,
+  { name, isCluster }: Reference,
+  namespace: string,
+  call: CallOptions,
+): Promise<AnalysisTemplate> =>
+  isCluster
+    ? client.get(clusterAnalysisTemplates, { name }, call)
+    : client.get(analysisTemplates, { namespace, name }, call);
+
+/** Why a plan can't use the template; undefined if it is there. What a check makes of it is not judged. */
+export const templateProblem = async (
+  client: KubeClient,
+  template: Reference,
+  namespace: string,
+  call: CallOptions,
+): Promise<Problem | undefined> => {
+  try {
+    await readTemplate(client, template, namespace, call);
+    return undefined;
+  } catch (error) {
+    if (isKubeError(error, 'NotFound'))
+      return error.details?.name === undefined
+        ? {
+            problem: 'needs Argo Rollouts, which is not installed',
+            cure: 'install its CRDs and its controller, or ask Prometheus instead',
+          }
+        : { problem: 'does not exist', cure: 'create it' };
+    if (isKubeError(error, 'Forbidden'))
+      return {
+        problem: 'may not be read by the manager',
+        cure: "set the chart's value checks.analysis.enabled, or apply deploy/checks/analysis.yaml",
+      };
+    throw error;
+  }
+};
 
 /** What the API server said, as something that a user can cure. Other failures are thrown as they are. */
 export const explainRefusal = (error: unknown, what: string): never => {
@@ -51,17 +88,15 @@ const readTemplates = async (
   const found = new Map<string, AnalysisTemplate>();
   const waiting = [first];
   for (let next = waiting.shift(); next; next = waiting.shift()) {
-    const { name, isCluster } = next;
-    const what = nameOf(next, namespace);
+    const what = templateNameOf(next, namespace);
     if (found.has(what)) continue;
     if (found.size === MAX_TEMPLATES)
       throw new AnalysisError(
-        `${nameOf(first, namespace)} refers to more than ${MAX_TEMPLATES} templates: refer to fewer`,
+        `${templateNameOf(first, namespace)} refers to more than ${MAX_TEMPLATES} templates: refer to fewer`,
       );
-    const template = await (isCluster
-      ? client.get(clusterAnalysisTemplates, { name }, { signal })
-      : client.get(analysisTemplates, { namespace, name }, { signal })
-    ).catch((error: unknown) => explainRefusal(error, what));
+    const template = await readTemplate(client, next, namespace, { signal }).catch((error: unknown) =>
+      explainRefusal(error, what),
+    );
     found.set(what, template);
     for (const { templateName, clusterScope = false } of template.spec?.templates ?? [])
       if (templateName !== undefined) waiting.push({ name: templateName, isCluster: clusterScope });
@@ -102,7 +137,7 @@ export const analysisSpec = async (
   const { templateName, clusterTemplateName = '', args = [] } = check;
   const first = { name: templateName ?? clusterTemplateName, isCluster: templateName === undefined };
   const templates = await readTemplates(client, subject.namespace, first, signal);
-  const name = nameOf(first, subject.namespace);
+  const name = templateNameOf(first, subject.namespace);
   const metrics = templates.flatMap(({ spec }) => spec?.metrics ?? []);
   if (metrics.length === 0) throw new AnalysisError(`${name} has no metrics: add one`);
   requireUnique(metrics.map((metric) => metric.name));

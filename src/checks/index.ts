@@ -1,5 +1,5 @@
 export { type AddressRules, parseAddress, shownAddress } from './address.ts';
-export { planErrors, type SecretUse, secretUses } from './judge.ts';
+export { type CheckNeed, checkNeeds, planErrors } from './judge.ts';
+export { createNeedReview } from './need-review.ts';
 export { type CheckRunnerOptions, createCheckRunner } from './runner.ts';
-export { createSecretReview, type SecretReview } from './secret-review.ts';
 export { type CheckResult, type CheckRunner, type CheckSubject, sayProblem } from './types.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { PrometheusCheck, RolloutPlanSpec } from '../rollout/index.ts';
-import { planErrors, secretUses } from './judge.ts';
+import { checkNeeds, planErrors } from './judge.ts';
 
 const rules = { prometheusAddress: undefined, allowedAddresses: ['https://allowed'] };
 
@@ -45,12 +45,31 @@ describe('the checks of a plan', () => {
   it('need the Secrets that those of stages name', () => {
     const secrets = { credentials: { secretName: 'metrics' }, tls: { caSecretName: 'ca' } };
     assert.deepEqual(
-      secretUses(specOf(secrets), 'shop').map(({ field, namespace, name, what }) => [field, namespace, name, what]),
+      checkNeeds(specOf(secrets), 'shop').map(({ field, namespace, name, what }) => [field, namespace, name, what]),
       [
         ['spec.checks[1].prometheus.credentials.secretName', 'shop', 'metrics', 'credentials'],
         ['spec.checks[1].prometheus.tls.caSecretName', 'shop', 'ca', 'authority'],
       ],
     );
-    assert.deepEqual(secretUses(specOf({}, secrets), 'shop'), []);
+    assert.deepEqual(checkNeeds(specOf({}, secrets), 'shop'), []);
+  });
+
+  it('need the templates that those of stages name, of the cluster or of the namespace of the DaemonSet', () => {
+    const spec: RolloutPlanSpec = {
+      stages: [{ name: 'lab', promote: { checks: ['own', 'all'] } }],
+      checks: [
+        { name: 'own', analysis: { templateName: 'errors' } },
+        { name: 'all', analysis: { clusterTemplateName: 'everywhere' } },
+      ],
+    };
+    assert.deepEqual(checkNeeds(spec, 'shop'), [
+      { field: 'spec.checks[0].analysis.templateName', namespace: undefined, name: 'errors', what: 'template' },
+      {
+        field: 'spec.checks[1].analysis.clusterTemplateName',
+        namespace: undefined,
+        name: 'everywhere',
+        what: 'clusterTemplate',
+      },
+    ]);
   });
 });

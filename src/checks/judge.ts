@@ -2,13 +2,14 @@ import type { PlanCheck, PolicyError, PrometheusCheck, RolloutPlanSpec } from '.
 import { type AddressRules, chooseAddress, shownAddress } from './address.ts';
 import { checkProblems } from './problems.ts';
 
-/** A Secret that a check needs, and for what. */
-export interface SecretUse {
+/** An object that a check needs: a Secret, and for what, or a template of Argo Rollouts. */
+export interface CheckNeed {
   /** Of the plan's spec. */
   field: string;
-  namespace: string;
+  /** Undefined: that of the DaemonSet. */
+  namespace: string | undefined;
   name: string;
-  what: 'credentials' | 'authority';
+  what: 'credentials' | 'authority' | 'template' | 'clusterTemplate';
 }
 
 /** Checks that no stage names are never asked: whom they would ask doesn't matter. */
@@ -45,14 +46,17 @@ export const planErrors = (spec: RolloutPlanSpec, cluster: boolean, rules?: Addr
   );
 };
 
-/** The Secrets that the checks of a plan need; `namespace`: where they are. */
-export const secretUses = (spec: RolloutPlanSpec, namespace: string): SecretUse[] =>
-  askedBy(spec).flatMap(({ at, check }): SecretUse[] => {
+/** What the checks of a plan need; `namespace`: where its Secrets are. */
+export const checkNeeds = (spec: RolloutPlanSpec, namespace: string): CheckNeed[] =>
+  askedBy(spec).flatMap(({ at, check }) => {
     const { credentials, tls } = check.prometheus ?? {};
-    const use = (field: string, name: string | undefined, what: SecretUse['what']): SecretUse[] =>
-      name === undefined ? [] : [{ field: `${at}.prometheus.${field}`, namespace, name, what }];
+    const { templateName, clusterTemplateName } = check.analysis ?? {};
+    const need = (field: string, name: string | undefined, what: CheckNeed['what'], where?: string): CheckNeed[] =>
+      name === undefined ? [] : [{ field: `${at}.${field}`, namespace: where, name, what }];
     return [
-      ...use('credentials.secretName', credentials?.secretName, 'credentials'),
-      ...use('tls.caSecretName', tls?.caSecretName, 'authority'),
+      ...need('prometheus.credentials.secretName', credentials?.secretName, 'credentials', namespace),
+      ...need('prometheus.tls.caSecretName', tls?.caSecretName, 'authority', namespace),
+      ...need('analysis.templateName', templateName, 'template'),
+      ...need('analysis.clusterTemplateName', clusterTemplateName, 'clusterTemplate'),
     ];
   });

@@ -78,6 +78,11 @@ describe('a plan that the manager judges invalid', () => {
       stagedBy({ credentials: { secretName: 'metrics' } }),
       /rings: spec\.checks\[0\]\.prometheus\.credentials\.secretName "Secret \w+\/metrics" does not exist: create it/,
     ],
+    [
+      'by a template of Argo Rollouts that is missing',
+      { ...stagedBy(), checks: [{ name: 'errors', analysis: { templateName: 'fewErrors' } }] },
+      /rings: spec\.checks\[0\]\.analysis\.templateName "AnalysisTemplate \w+\/fewErrors" /,
+    ],
   ];
   for (const [name, spec, expected] of cases)
     it(

@@ -1,4 +1,4 @@
-import { type AddressRules, createSecretReview, planErrors, type SecretUse, secretUses } from '../checks/index.ts';
+import { type AddressRules, type CheckNeed, checkNeeds, createNeedReview, planErrors } from '../checks/index.ts';
 import {
   type CacheFailure,
   type CallOptions,
@@ -90,7 +90,7 @@ export interface PlansOptions {
 interface KeptPlan {
   spec: RolloutPlanSpec;
   errors: readonly PolicyError[];
-  secrets: readonly SecretUse[];
+  needs: readonly CheckNeed[];
 }
 
 const SUBJECT = 'subject';
@@ -173,10 +173,13 @@ export const createPlans = (options: PlansOptions) => {
     ({ metadata, spec }: RolloutPlanObject): KeptPlan => ({
       spec,
       errors: planErrors(spec, cluster, manager?.rules),
-      secrets: manager ? secretUses(spec, cluster ? manager.ownNamespace : (metadata.namespace ?? '')) : [],
+      needs: manager ? checkNeeds(spec, cluster ? manager.ownNamespace : (metadata.namespace ?? '')) : [],
     });
-  const planChanged = (_key?: string, plan?: KeptPlan): void => {
-    secrets?.review(plan?.secrets ?? []);
+  /** For DaemonSets of this namespace. */
+  const needsIn = (namespace: string | undefined, plan: KeptPlan | undefined): CheckNeed[] =>
+    (plan?.needs ?? []).map((need) => ({ ...need, namespace: need.namespace ?? namespace }));
+  const planChanged = (key = '', plan?: KeptPlan): void => {
+    needs?.review(needsIn(splitKey(key).namespace, plan));
     plansChanged();
   };
   const own = inNamespaces((namespace) => cache(rolloutPlans, toPlan(false), planChanged, namespace));
@@ -185,12 +188,12 @@ export const createPlans = (options: PlansOptions) => {
     cluster
       ? ofCluster.store.get(name)
       : own.map(({ store }) => store.get(`${namespace}/${name}`)).find((found) => found !== undefined);
-  const secrets =
+  const needs =
     manager &&
-    createSecretReview({
+    createNeedReview({
       client,
       clock: env.clock,
-      needed: () => Iterator.from(manager.inUse()).flatMap((named) => stored(...named)?.secrets ?? []),
+      needed: () => Iterator.from(manager.inUse()).flatMap((named) => needsIn(named[0], stored(...named))),
       changed: plansChanged,
     });
   const approvals = inNamespaces((namespace) =>
@@ -227,12 +230,12 @@ export const createPlans = (options: PlansOptions) => {
     },
     find(namespace: string, plan: PlanName): FoundPlan {
       const found = stored(namespace, plan);
-      return found && { ...found, errors: [...found.errors, ...(secrets?.errorsOf(found.secrets) ?? [])] };
+      return found && { ...found, errors: [...found.errors, ...(needs?.errorsOf(needsIn(namespace, found)) ?? [])] };
     },
-    /** False while Secrets that it names have not been read. */
+    /** False while Secrets and templates that it names have not been read. */
     isJudged(namespace: string, plan: PlanName): boolean {
       const found = stored(namespace, plan);
-      return !found || !secrets || secrets.errorsOf(found.secrets) !== undefined;
+      return !found || !needs || needs.errorsOf(needsIn(namespace, found)) !== undefined;
     },
     approvalsOf: (apiGroup: string, namespace: string, name: string): readonly Approval[] =>
       approvals.flatMap(({ store }) => store.byIndex(SUBJECT, subjectOf(apiGroup, namespace, name))),
@@ -240,7 +243,7 @@ export const createPlans = (options: PlansOptions) => {
     async run(signal: AbortSignal): Promise<void> {
       await Promise.race([needed.promise, untilAborted(signal)]);
       if (signal.aborted) return;
-      await Promise.all([...caches.map(({ run }) => run(signal)), secrets?.run(signal)]);
+      await Promise.all([...caches.map(({ run }) => run(signal)), needs?.run(signal)]);
     },
   };
 };

@@ -155,14 +155,19 @@ describe('an analysis of Argo Rollouts', { skip }, () => {
       },
     });
 
-  it('holds the stage until Argo Rollouts is there, and passes with its run', async () => {
+  it('makes the plan invalid until Argo Rollouts and the template are there, and passes with its run', async () => {
     const args = [{ name: 'ds', value: '${daemonSet}/${stage}' }];
-    await setPlan('app', { analysis: { templateName: 'errors', args } });
+    await setPlan('app', { prometheus: { query: 'up', condition: 'result.all(r, r > 0.0)' } });
     await create('app');
+    await setPlan('app', { analysis: { templateName: 'errors', args } });
     await setImage('app', 'app:v2');
-    const held = await until('the check has no result', 'app', (status) => checkOf(status)?.state === 'NoResult');
-    assert.match(checkOf(held)?.message ?? '', /Argo Rollouts is not installed/);
+    const says = (what: RegExp): Promise<Status> =>
+      until(`the plan is invalid: ${what}`, 'app', ({ conditions = [] }) =>
+        conditions.some(({ type, message }) => type === 'Stalled' && what.test(message)),
+      );
+    await says(/templateName "AnalysisTemplate \S+\/errors" needs Argo Rollouts, which is not installed/);
     await startArgoRollouts(cluster.plane);
+    await says(/templateName "AnalysisTemplate \S+\/errors" does not exist: create it/);
     await setTemplate('vector(0.01)');
     await until('the rollout is complete', 'app', isTrue('AllNodesUpdated'));
     const [run, ...others] = await runs();

@@ -1,22 +1,23 @@
 import type { KubeClient } from '../kube/index.ts';
 import type { PolicyError } from '../rollout/index.ts';
 import { backoffMs, type Clock, sleep, untilAborted } from '../runtime/index.ts';
-import type { SecretUse } from './judge.ts';
+import { templateNameOf, templateProblem } from './analysis-spec.ts';
+import type { CheckNeed } from './judge.ts';
 import { readSecrets, SecretError, secretName } from './secrets.ts';
 import type { Problem } from './types.ts';
 
-export interface SecretReviewOptions {
+export interface NeedReviewOptions {
   client: KubeClient;
   clock: Clock;
   /** What the plans that are in use need. */
-  needed: () => Iterable<SecretUse>;
-  /** A Secret is known, or what is wrong with one has changed. */
+  needed: () => Iterable<CheckNeed>;
+  /** An object is known, or what is wrong with one has changed. */
   changed: () => void;
 }
 
-/** Until a Secret can be used: nobody may watch all Secrets. */
+/** Until an object can be used: nobody may watch all Secrets, or templates. */
 const REREAD = { baseMs: 1_000, maxMs: 30_000 };
-/** Before that, nothing is known of the Secret, and its plan holds. */
+/** Before that, nothing is known of the object, and its plan holds. */
 const TIMEOUT_MS = 5_000;
 
 interface Entry {
@@ -25,25 +26,37 @@ interface Entry {
   following: boolean;
 }
 
-const keyOf = ({ namespace, name, what }: SecretUse): string => `${namespace}/${name} ${what}`;
+const keyOf = ({ namespace, name, what }: CheckNeed): string => `${namespace}/${name} ${what}`;
+
+/** The template; undefined for a Secret. */
+const templateOf = ({ name, what }: CheckNeed): Parameters<typeof templateProblem>[1] | undefined =>
+  what === 'template' || what === 'clusterTemplate' ? { name, isCluster: what === 'clusterTemplate' } : undefined;
 
 /**
- * Judges the Secrets of checks when their plan is read. One that can't be used is read again, with a back-off, until it can be
+ * Judges the Secrets and templates of checks when their plan is read. One that can't be used is read again, with a back-off, until it can be
  * or no plan needs it.
  */
-export const createSecretReview = ({ client, clock, needed, changed }: SecretReviewOptions) => {
+export const createNeedReview = ({ client, clock, needed, changed }: NeedReviewOptions) => {
   const entries = new Map<string, Entry>();
   let running: AbortSignal | undefined;
   const following = new Set<Promise<void>>();
 
-  const read = async ({ namespace, name, what }: SecretUse, before: Entry['verdict'], signal: AbortSignal) => {
+  const read = async (
+    need: CheckNeed,
+    before: Entry['verdict'],
+    signal: AbortSignal,
+  ): Promise<NonNullable<Entry['verdict']>> => {
+    const { namespace = '', name, what } = need;
+    const template = templateOf(need);
+    const call = { signal, timeoutMs: TIMEOUT_MS };
     try {
+      if (template) return (await templateProblem(client, template, namespace, call)) ?? 'usable';
       const wanted = what === 'credentials' ? { credentials: { secretName: name } } : { tls: { caSecretName: name } };
-      await readSecrets(client, namespace, wanted, { signal, timeoutMs: TIMEOUT_MS });
+      await readSecrets(client, namespace, wanted, call);
       return 'usable';
     } catch (error) {
       if (error instanceof SecretError) return error.found;
-      // The API server did not answer: what is known of the Secret stays so.
+      // The API server did not answer: what is known of the object stays so.
       const why = error instanceof Error ? error.message : String(error);
       return before ?? { problem: `cannot be read (${why})`, cure: 'if this lasts, see the log of the manager' };
     }
@@ -51,7 +64,7 @@ export const createSecretReview = ({ client, clock, needed, changed }: SecretRev
 
   const isNeeded = (key: string): boolean => Iterator.from(needed()).some((use) => keyOf(use) === key);
 
-  const follow = async (use: SecretUse, entry: Entry, signal: AbortSignal): Promise<void> => {
+  const follow = async (use: CheckNeed, entry: Entry, signal: AbortSignal): Promise<void> => {
     const key = keyOf(use);
     for (let failures = 1; ; failures += 1) {
       const verdict = await read(use, entry.verdict, signal);
@@ -68,7 +81,7 @@ export const createSecretReview = ({ client, clock, needed, changed }: SecretRev
     }
   };
 
-  const start = (use: SecretUse, entry: Entry): void => {
+  const start = (use: CheckNeed, entry: Entry): void => {
     if (!running || running.aborted || entry.following) return;
     entry.following = true;
     const run: Promise<void> = follow(use, entry, running).finally(() => {
@@ -80,11 +93,12 @@ export const createSecretReview = ({ client, clock, needed, changed }: SecretRev
 
   return {
     /** What is wrong with them; undefined while one of them was not read yet. */
-    errorsOf(uses: readonly SecretUse[]): PolicyError[] | undefined {
+    errorsOf(uses: readonly CheckNeed[]): PolicyError[] | undefined {
       const errors: PolicyError[] = [];
       let known = true;
       for (const use of uses) {
-        const { field, namespace, name } = use;
+        const { field, namespace = '', name } = use;
+        const template = templateOf(use);
         const key = keyOf(use);
         const entry = entries.get(key) ?? { verdict: undefined, following: false };
         entries.set(key, entry);
@@ -92,13 +106,17 @@ export const createSecretReview = ({ client, clock, needed, changed }: SecretRev
           known = false;
           start(use, entry);
         } else if (entry.verdict !== 'usable')
-          errors.push({ field, value: secretName(namespace, name), ...entry.verdict });
+          errors.push({
+            field,
+            value: template ? templateNameOf(template, namespace) : secretName(namespace, name),
+            ...entry.verdict,
+          });
       }
       return known ? errors : undefined;
     },
 
-    /** A plan has changed: its Secrets are read anew if it is in use. Until then, what was known of them counts. */
-    review(uses: readonly SecretUse[]): void {
+    /** A plan has changed: what it needs is read anew if it is in use. Until then, what was known of them counts. */
+    review(uses: readonly CheckNeed[]): void {
       const wanted = new Set(Iterator.from(needed()).map(keyOf));
       for (const [key, entry] of entries) if (!wanted.has(key) && !entry.following) entries.delete(key);
       for (const use of uses) {
@@ -116,4 +134,4 @@ export const createSecretReview = ({ client, clock, needed, changed }: SecretRev
     },
   };
 };
-export type SecretReview = ReturnType<typeof createSecretReview>;
+export type NeedReview = ReturnType<typeof createNeedReview>;
