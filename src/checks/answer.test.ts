@@ -35,6 +35,11 @@ describe('an answer', () => {
     ],
     ['with NaN', vector('1', 'NaN'), /returns NaN/],
     ['with a value that is no number', vector('x'), /returns NaN/],
+    [
+      'with a value longer than any number',
+      vector(`${'1'.repeat(250_000)}x`),
+      /a value of 250001 characters, which is no/,
+    ],
     ['with an empty value', vector(''), /returns NaN/],
     ['of ranges', success('matrix', []), /returns a matrix: write one that/],
     ['of a text', success('string', [1, 'x']), /returns a string: write one that/],

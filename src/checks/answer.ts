@@ -23,7 +23,9 @@ const infinities: Readonly<Record<string, number>> = {
   '+Inf': Number.POSITIVE_INFINITY,
   '-Inf': Number.NEGATIVE_INFINITY,
 };
-const NUMBER = /^[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?$/i;
+const NUMBER = /^[-+]?(\d+(\.\d*)?|\.\d+)(e[-+]?\d+)?$/i;
+/** Prometheus writes a number in at most 25 characters. */
+const LONGEST_NUMBER = 64;
 
 /** NaN also for what is no number. */
 const valueOf = (text: string): number => infinities[text] ?? (NUMBER.test(text) ? Number(text) : Number.NaN);
@@ -60,6 +62,11 @@ export const readAnswer = (body: string): Answer | undefined => {
     return bad(`the query returns no sample${warnings.length > 0 ? `, and warns: ${warnings.join('; ')}` : ''}`);
   if (samples.length > MAX_SAMPLES)
     return bad(`the query returns ${samples.length} samples: aggregate them to at most ${MAX_SAMPLES}`);
+  const long = samples.find(([, text]) => text.length > LONGEST_NUMBER);
+  if (long)
+    return bad(
+      `the query returns a value of ${long[1].length} characters, which is no number: check what the address leads to`,
+    );
   const values = samples.map(([, text]) => valueOf(text));
   if (values.some(Number.isNaN)) return bad('the query returns NaN, as of a division by zero');
   return { ok: true, values, warnings };
