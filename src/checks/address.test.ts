@@ -27,6 +27,7 @@ describe('parseAddress', () => {
     'ftp://prom',
     'file:///etc/passwd',
     'http://user:secret@prom',
+    'http://secret\n@prom:x',
     'https://prom?x=1',
     'https://prom/#x',
     'https://prom/a/..%2fadmin',

@@ -26,7 +26,10 @@ export const parseAddress = (text: string): ParsedAddress => {
 };
 
 /** For messages, without credentials. */
-export const shownAddress = (text: string): string => text.replace(/^(\w+:\/*)?.*@/, '$1...@');
+export const shownAddress = (text: string): string => {
+  const at = text.lastIndexOf('@');
+  return at < 0 ? text : `${/^\w+:\/*/.exec(text.slice(0, at))?.[0] ?? ''}...${text.slice(at)}`;
+};
 
 /** Whether the address is the allowed one, or below its path. */
 const isWithin = ({ origin, path }: Address, allowed: Address): boolean =>

@@ -29,7 +29,7 @@ const runName = (name: string, { namespace, daemonSet, revision, stage }: CheckS
   // The next leader reads it in whole milliseconds.
   const key = JSON.stringify([namespace, daemonSet, revision, stage, name, Math.floor(from)]);
   const hash = createHash('sha256').update(key).digest('hex').slice(0, 10);
-  return `${`${daemonSet}-${name}`.slice(0, 44).replace(/[^a-z0-9]+$/, '')}-${hash}`;
+  return `${`${daemonSet}-${name}`.slice(0, 44).replace(/(?<![^a-z0-9])[^a-z0-9]+$/, '')}-${hash}`;
 };
 
 /** Whether the run says so itself, or its object is taken for another's. */

@@ -64,7 +64,7 @@ type Wording = readonly [pattern: RegExp, say: (...parts: string[]) => string];
 
 const wordings: readonly Wording[] = [
   [
-    /^option '(?:-\w, )?(--[\w-]+)[^']*' argument '([^]*)' is invalid\. ([^]*)$/,
+    /^option '(?:-\w, )?(--[\w-]+)(?![\w-])[^']*' argument '([^]*)' is invalid\. ([^]*)$/,
     (flag, value, advice) => `${flag}: "${value}" is not valid: ${cureOf(advice ?? '')}`,
   ],
   [
@@ -77,7 +77,7 @@ const wordings: readonly Wording[] = [
   ],
   [/^required option '(--[\w-]+) (.*)' not specified$/, (flag, value) => `${flag} is required: give ${flag} ${value}`],
   [
-    /^option '(?:-\w, )?(--[\w-]+)[^']*' cannot be used with option '(?:-\w, )?(--[\w-]+)[^']*'$/,
+    /^option '(?:-\w, )?(--[\w-]+)(?![\w-])[^']*' cannot be used with option '(?:-\w, )?(--[\w-]+)(?![\w-])[^']*'$/,
     (one, other) => `${one} conflicts with ${other}: give one of them`,
   ],
   [/^missing required argument '(.*)'$/, (name) => `the argument <${name}> is missing`],

@@ -22,7 +22,7 @@ export const placeholders = [
 ] as const;
 type Placeholder = (typeof placeholders)[number];
 
-const PLACEHOLDER = /\{\{\s*([\w.-]*)\s*\}\}/g;
+const PLACEHOLDER = /\{\{\s*(?:([\w.-]+)\s*)?\}\}/g;
 const isPlaceholder = (name: string): name is Placeholder => placeholders.some((each) => each === name);
 
 export const unknownPlaceholders = (body: string): string[] =>

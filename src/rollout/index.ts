@@ -91,7 +91,7 @@ export { groupsOf } from './ledger/scopes.ts';
 export type { TargetRevision } from './ledger/state.ts';
 export type { Approval } from './plan/approval.ts';
 export { forecastWaves, openTime } from './plan/forecast.ts';
-export { matchingStages, sampleCode } from './plan/membership.ts';
+export { codesOf, matchingStages, sampleCode } from './plan/membership.ts';
 export { findCycle, type Preceding, waitsFor } from './plan/order.ts';
 export { type FoundPlan, type Plan, type Predecessor, predecessorsIn, withoutCycle, withPlan } from './plan/plan.ts';
 export { afterStageAction, withoutFailedChecks } from './plan/stage-state.ts';

@@ -18,8 +18,8 @@ const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h:
  * controllers. Throws an `OptionError` for anything else and for zero.
  */
 export const parseDuration = (flag: string, text: string): number => {
-  const asSeconds = /^\d+(\.\d+)?$/.test(text);
-  const parts = asSeconds ? [[text, text, 's']] : [...text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g)];
+  const asSeconds = /^\d{1,15}(\.\d{1,15})?$/.test(text);
+  const parts = asSeconds ? [[text, text, 's']] : [...text.matchAll(/(\d{1,15}(?:\.\d{1,15})?)(ms|s|m|h)/g)];
   const read = parts.map(([whole]) => whole).join('');
   const total = parts.reduce((sum, [, amount, unit]) => sum + Number(amount) * (unitMs[unit ?? ''] ?? 0), 0);
   if (read !== text || total <= 0)

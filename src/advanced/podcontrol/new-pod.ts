@@ -32,7 +32,7 @@ export const podNameOf = (input: Omit<NewPodInput, 'template' | 'gates' | 'annot
   const { daemonSet, node, nodeUid, revision, replaces } = input;
   const suffix = safeHash(JSON.stringify([daemonSet.uid, node, nodeUid, revision, replaces ?? '']));
   const room = MAX_NAME_LENGTH - HASH_LENGTH - 1;
-  return `${daemonSet.name.slice(0, room).replace(/[-.]+$/, '')}-${suffix}`;
+  return `${daemonSet.name.slice(0, room).replace(/(?<![-.])[-.]+$/, '')}-${suffix}`;
 };
 
 /** As the DaemonSet controller sets it: tools derive the workload from it. The API server refuses one that is too long. */

@@ -31,11 +31,11 @@ const loginOf = (entry: Record<string, unknown>): RegistryLogin | undefined => {
 };
 
 /** Older entries of Docker are URLs that end with the version of the registry API. */
-const keyOf = (location: string): string => {
-  const [, host = '', path = ''] = /^(?:https?:\/\/)?([^/]*)(.*)$/.exec(location) ?? [];
-  const effective = /^\/v[12]\//.test(path) ? path.slice(3) : path;
-  return effective === '/' ? host : host + effective;
-};
+const keyOf = (location: string): string =>
+  location
+    .replace(/^https?:\/\//, '')
+    .replace(/^([^/]*)\/v[12]\//, '$1/')
+    .replace(/^([^/]*)\/$/, '$1');
 
 const parseAuths = (type: string | undefined, data: Readonly<Record<string, string>>): unknown => {
   const field = { 'kubernetes.io/dockerconfigjson': '.dockerconfigjson', 'kubernetes.io/dockercfg': '.dockercfg' }[
@@ -71,9 +71,25 @@ const splitPort = (host: string): { parts: string[]; port: string } => {
   return { parts: name.split('.'), port };
 };
 
-const glob = (pattern: string): RegExp => {
-  const escaped = pattern.replaceAll(/[.+^${}()|[\]\\]/g, String.raw`\$&`);
-  return new RegExp(`^${escaped.replaceAll('*', '.*').replaceAll('?', '.')}$`);
+/** Whether the pattern's `*` and `?` stand for the rest of the text. */
+const isLike = (text: string, pattern: string): boolean => {
+  // Where the last star is, and how far into the text it reaches.
+  let star = -1;
+  let reached = 0;
+  let at = 0;
+  for (let next = 0; next < text.length; ) {
+    if (pattern[at] === '*') {
+      star = at++;
+      reached = next;
+    } else if (pattern[at] === '?' || pattern[at] === text[next]) {
+      at += 1;
+      next += 1;
+    } else if (star >= 0) {
+      at = star + 1;
+      next = ++reached;
+    } else return false;
+  }
+  return /^\**$/.test(pattern.slice(at));
 };
 
 /**
@@ -89,7 +105,7 @@ const matches = (key: string, repository: string): boolean => {
     wanted.port === actual.port &&
     wanted.parts.length === actual.parts.length &&
     path.join('/').startsWith(keyPath.join('/')) &&
-    wanted.parts.every((part, index) => glob(part).test(actual.parts[index] ?? ''))
+    wanted.parts.every((part, index) => isLike(actual.parts[index] ?? '', part))
   );
 };
 

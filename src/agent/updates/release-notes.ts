@@ -20,7 +20,7 @@ export const releaseNotesOf = ({ metadata }: Pick<ControllerRevision, 'metadata'
     .replaceAll(/\r\n?|\u2028|\u2029/g, '\n')
     .replaceAll('\t', ' ')
     .replaceAll(UNSEEN, '')
-    .replaceAll(/ +$/gm, '')
+    .replaceAll(/(?<! ) +$/gm, '')
     .replaceAll(/\n{3,}/g, '\n\n')
     .trim();
   return text === '' ? null : clip(text);

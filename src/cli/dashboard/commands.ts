@@ -19,7 +19,7 @@ const COMMANDS: ReadonlySet<unknown> = new Set([...WRITES, 'plan', 'history']);
 /** Commands with the flags of the budget and the partition. */
 const TAKES_SETTINGS: ReadonlySet<string> = new Set(['set', 'plan']);
 /** One line. */
-const COMMENT = new RegExp(`^\\P{Cc}{1,${planLimits.comment}}$`, 'u');
+const COMMENT = /^\P{Cc}+$/u;
 const INT_OR_PERCENT = /^\d{1,9}%?$/;
 /** Of namespaces, DaemonSets, nodes and stages. */
 export const NAME = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/;
@@ -40,7 +40,8 @@ export const readCommand = (body: unknown): CommandRequest | undefined => {
     (maxUnavailable === undefined || isText(maxUnavailable, INT_OR_PERCENT)) &&
     (partition === undefined || isText(partition, INT_OR_PERCENT)) &&
     (DECIDES.has(command) ? isText(stage, NAME) : stage === undefined) &&
-    (comment === undefined || (DECIDES.has(command) && isText(comment, COMMENT))) &&
+    (comment === undefined ||
+      (DECIDES.has(command) && isText(comment, COMMENT) && Array.from(comment).length <= planLimits.comment)) &&
     (revision === undefined || (Number.isSafeInteger(revision) && Number(revision) > 0));
   return isValid ? (body as CommandRequest) : undefined;
 };

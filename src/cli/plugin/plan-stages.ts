@@ -1,5 +1,6 @@
 import {
   budgetShare,
+  codesOf,
   openTime,
   type Plan,
   previewSamples,
@@ -107,7 +108,7 @@ export const plannedStages = (reading: Reading, now: number): PlannedStage[] => 
     const ms = soakMs + (updates === 0 ? 0 : Math.ceil(updates / width) * oneWaveMs);
     const nodes = (members.get(index) ?? []).map(({ name }) => name).toSorted();
     const sample = samples.get(index);
-    const codes = new Set(sample?.match(new RegExp(`.{${sampleCode('', '').length}}`, 'g')));
+    const codes = codesOf(sample ?? '');
     const isPassed = opened?.promoted !== undefined;
     const toUpdate = (members.get(index) ?? []).filter(({ status }) => status.counted && status.phase !== 'updated');
     const isGated = !isPassed && !lifted && stage.needsApproval;

@@ -31,7 +31,9 @@ const urlOf = (schemes: string[], example: string) =>
     }),
   );
 
-const base64 = z.nullish(z.string().check(z.regex(/^[A-Za-z0-9+/\s]*={0,2}\s*$/, 'must be a base64-encoded PEM file')));
+const base64 = z.nullish(
+  z.string().check(z.regex(/^[A-Za-z0-9+/\s]*(?:={1,2}\s*)?$/, 'must be a base64-encoded PEM file')),
+);
 
 const extensionsSchema = z.nullish(z.array(z.looseObject({ name: z.string(), extension: z.unknown() })));
 

@@ -217,7 +217,7 @@ export const selectContext = (
     );
   const impersonate = impersonationOf(userEntry, user);
   return {
-    server: cluster.server.replace(/\/+$/, ''),
+    server: cluster.server.replace(/(?<!\/)\/+$/, ''),
     namespace: chosen.namespace || 'default',
     ...(context && { context }),
     source: clusterEntry.file,

@@ -28,7 +28,7 @@ export interface ConfigOverrides {
 const serverOf = (text: string): string => {
   if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol))
     throw new OptionError('--server', `"${text}" is not a URL: give one such as https://10.0.0.1:6443`);
-  return text.replace(/\/+$/, '');
+  return text.replace(/(?<!\/)\/+$/, '');
 };
 
 /** A cluster that only the flags describe; undefined without `--server`. */

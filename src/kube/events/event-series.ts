@@ -102,7 +102,7 @@ export const createEventSeries = (options: {
       .padStart(8, '0')}`;
     // Some kinds allow names that an Event may not have, such as `system:node`.
     const plain = (regarding.name ?? '').toLowerCase().replace(/[^a-z0-9.-]/g, '-');
-    const base = plain.slice(0, 253 - unique.length - 1).replace(/^[^a-z0-9]+|[^a-z0-9]+$/g, '');
+    const base = plain.slice(0, 253 - unique.length - 1).replace(/^[^a-z0-9]+|(?<![^a-z0-9])[^a-z0-9]+$/g, '');
     return base === '' ? `event.${unique}` : `${base}.${unique}`;
   };
 

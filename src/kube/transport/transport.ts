@@ -43,7 +43,7 @@ const isRepeated = ({ impersonate }: ClusterConfig): boolean =>
 export const createTransport = (env: Env, config: ClusterConfig, options: TransportOptions): Transport => {
   const { server, insecureSkipTlsVerify, tlsServerName, proxyUrl } = config;
   const url = new URL(server);
-  const basePath = url.pathname.replace(/\/+$/, '');
+  const basePath = url.pathname.replace(/(?<!\/)\/+$/, '');
   const fixedHeaders = ['user-agent', options.userAgent, ...impersonationHeaders(config)];
   const authority = createAuthority(env, config.certificateAuthority, options.readFile);
   const credentials = createCredentials(env, config.auth, {

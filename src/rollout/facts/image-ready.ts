@@ -22,7 +22,7 @@ export interface ImageReady {
   byAgent?: true;
 }
 
-const MESSAGE = /^controllerrevision: *([^;\s]+) *(?:; *([^]*))?$/;
+const MESSAGE = /^controllerrevision: *([^;\s]+) *(?:; *(?! )([^]*))?$/;
 
 const conditionOf = (pod: Pod) => pod.status?.conditions?.find(({ type }) => type === IMAGE_READY);
 

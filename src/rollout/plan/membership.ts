@@ -11,7 +11,8 @@ const CODE_LENGTH = 8;
 export const sampleCode = (revision: string, node: string): string =>
   hash('sha256', `${revision}/${node}`, 'base64url').slice(0, CODE_LENGTH);
 
-const codesOf = (sample: string): ReadonlySet<string> =>
+/** The codes of a sample, which follow each other. */
+export const codesOf = (sample: string): ReadonlySet<string> =>
   new Set(
     Array.from({ length: sample.length / CODE_LENGTH }, (_, at) =>
       sample.slice(at * CODE_LENGTH, (at + 1) * CODE_LENGTH),

@@ -58,7 +58,7 @@ const annotation = (object: Annotated, key: string): string | undefined => objec
 /** `app:v2--crash-loop`: the suffix after the dashes, of the first container that has one. */
 const ofImage = (pod: StoredPod): Behaviour | undefined =>
   runningContainers(pod.spec)
-    .map(({ image = '' }) => toBehaviour(/--([a-z-]+)$/.exec(image)?.[1]))
+    .map(({ image = '' }) => toBehaviour(image.split('--').slice(1).at(-1)))
     .find((behaviour) => behaviour !== undefined);
 
 const resizingOf = (node: StoredNode | undefined, pod: StoredPod): ResizeResult => {

@@ -40,7 +40,7 @@ const compare = (a: unknown, sign: string, b: unknown): boolean => {
 
 /** `[?(@.type=="Ready")]` */
 const filterStep = (text: string): Step => {
-  const match = /^@((?:\.[\w-]+)+)\s*(?:(==|!=|<=|>=|<|>)\s*(.+))?$/s.exec(text.trim());
+  const match = /^@((?:\.[\w-]+)+)\s*(?:(==|!=|<=|>=|<|>)\s*(\S.*))?$/s.exec(text.trim());
   if (!match) return () => [];
   const [, path = '', sign, operand = ''] = match;
   const read = jsonPath(path);
@@ -51,15 +51,12 @@ const filterStep = (text: string): Step => {
     });
 };
 
-const TOKEN = /\.((?:\\.|[^.[\\])+)|\[\?\((.+?)\)\]|\[(['"])(.+?)\3\]|\[(-?\d+)\]|(?:\.?\[\*\]|\.\*)/y;
+const TOKEN = /\.((?:\\.|[^.[\\])+)|\[\?\((.+?)\)\]|\[(['"])(.+?)\3\]|\[(-?\d+)\]|(?:\.?\[\*\]|\.\*)/gy;
 
 /** Compiles the JSONPath of a printer column: fields, indexes, wildcards and one-condition filters. */
 export const jsonPath = (path: string): ((value: unknown) => readonly unknown[]) => {
   const steps: Step[] = [];
-  // A copy: filters parse paths of their own recursively.
-  const token = new RegExp(TOKEN);
-  for (let match = token.exec(path); match; match = token.exec(path)) {
-    const [all, name, filter, , quoted, index] = match;
+  for (const [all, name, filter, , quoted, index] of path.matchAll(TOKEN)) {
     if (all === '.*') steps.push(everyStep);
     else if (name !== undefined) steps.push(fieldStep(name.replaceAll(/\\(.)/g, '$1')));
     else if (filter !== undefined) steps.push(filterStep(filter));

@@ -56,14 +56,15 @@ const isOfScalar = (value: unknown, type: ScalarType): boolean => {
 /** The first sign that no base64 has. */
 const NO_BASE64 = /[^A-Za-z0-9+/=\r\n]/;
 
-const QUANTITY = /^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$/;
+/** Only one part of it matches each digit, unlike in the expression that the API server names. */
+const QUANTITY = /^[+-]?[0-9.]+(?:[eEinumkKMGTP]+[-+]?[0-9]*|[-+][0-9]*)?$/;
 
 const isNumeric = (shape: Shape): boolean =>
   shape.form === 'scalar' && ['int32', 'int64', 'number', 'intOrString'].includes(shape.type);
 
 const typeError = (value: unknown, shape: Shape, owner: StructShape, path: string): string => {
   if (typeof value === 'string' && shape.form === 'scalar' && shape.type === 'quantity')
-    return `quantities must match the regular expression '${QUANTITY.source}'`;
+    return `quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'`;
   if (typeof value === 'string' && shape.form === 'scalar' && shape.type === 'bytes')
     return `illegal base64 data at input byte ${NO_BASE64.exec(value)?.index ?? 0}`;
   const given = typeof value === 'number' && isNumeric(shape) ? `number ${value}` : jsonName(value);

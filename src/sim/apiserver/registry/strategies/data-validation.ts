@@ -21,7 +21,7 @@ const keyCauses = (values: Json, field: string): StatusCause[] =>
   Object.keys(values).flatMap((key) => keyErrors(key).map((why) => invalidValue(`${field}[${key}]`, key, why)));
 
 /** The length of base64 once it is decoded. */
-const decodedBytes = (text: string): number => Math.floor((text.replace(/=+$/, '').length * 3) / 4);
+const decodedBytes = (text: string): number => Math.floor((text.replace(/(?<!=)=+$/, '').length * 3) / 4);
 
 const sum = (values: Json, size: (text: string) => number): number =>
   Object.values(values).reduce<number>((total, value) => total + size(textOf(value)), 0);

@@ -71,6 +71,7 @@ const probe = (given: Json): Json =>
 const WORD = '[a-z0-9]+(?:(?:\\.|_{1,2}|-+)[a-z0-9]+)*';
 const HOST =
   '(?:[a-zA-Z0-9](?:[-a-zA-Z0-9]*[a-zA-Z0-9])?(?:\\.[a-zA-Z0-9](?:[-a-zA-Z0-9]*[a-zA-Z0-9])?)*|\\[[a-fA-F0-9:]+\\])';
+// oxlint-disable-next-line linear/patterns -- Its parts are above: no two of them match the same text.
 const REFERENCE = new RegExp(
   `^(?:${HOST}(?::[0-9]+)?/)?${WORD}(?:/${WORD})*(?::(?<tag>\\w[\\w.-]{0,127}))?(?:@(?<digest>[a-zA-Z][-+.\\w]*:[a-fA-F0-9]{32,}))?$`,
 );

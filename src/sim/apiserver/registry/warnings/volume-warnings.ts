@@ -28,7 +28,7 @@ const pathsOf = (list: unknown, source: string): readonly Written[] =>
 
 /** Each path that is, contains or is in an earlier one. */
 const overlaps = (written: readonly Written[]): string[] => {
-  const trimmed = written.map(({ path, source }) => ({ path: path.replace(/\/+$/, ''), source }));
+  const trimmed = written.map(({ path, source }) => ({ path: path.replace(/(?<!\/)\/+$/, ''), source }));
   return trimmed.flatMap((one, index) =>
     trimmed
       .slice(0, index)
