@@ -158,6 +158,7 @@ const ambientModules = [
 
 export default defineConfig({
   plugins: ['typescript', 'import', 'unicorn', 'promise', 'node'],
+  jsPlugins: ['./scripts/linear-patterns.ts'],
   categories: { correctness: 'error', suspicious: 'error', perf: 'error' },
   options: { typeAware: true },
   ignorePatterns: ['dist'],
@@ -230,6 +231,12 @@ export default defineConfig({
         },
       }),
     ),
+    {
+      // Text of others reaches what is shipped. Tests choose their own.
+      files: ['src/**', 'web/**'],
+      excludeFiles: [...TESTS, 'web/**/*.test.ts'],
+      rules: { 'linear/patterns': 'error' },
+    },
     {
       // Tests may import every folder.
       files: TESTS,
