@@ -34,6 +34,11 @@ describe('the view of an Advanced DaemonSet', () => {
     );
   });
 
+  it('with a template that no node can be compared with is held', () => {
+    const tolerations = Array.from({ length: 1001 }, (_, index) => ({ key: `key-${index}` }));
+    assert.equal(viewOf({ template: { spec: { containers: [], tolerations } } })?.policy.kind, 'invalid');
+  });
+
   it('keeps its template while the generation is the same', () => {
     const template = (image: string) => ({ template: { spec: { containers: [{ name: 'app', image }] } } });
     const known = viewOf(template('app:v1'), { generation: 3 });

@@ -4,6 +4,7 @@ import {
   annotation,
   formatSelector,
   fromLabelSelector,
+  heldBy,
   type IntOrPercent,
   type PolicyError,
   parseIntOrPercent,
@@ -11,6 +12,7 @@ import {
   schedulingConstraints,
   selectNothing,
   templateOrigin,
+  tooManyNeeds,
 } from '../rollout/index.ts';
 import { IN_PLACE_GRACE, parseAdvancedPolicy, secondsOf } from './api/policy.ts';
 import type { AdvancedDaemonSet, AdvancedDaemonSetStatus, PreDelete } from './api/types.ts';
@@ -76,6 +78,7 @@ export const toAdvancedView = (daemonSet: AdvancedDaemonSet, known?: AdvancedVie
   const annotations = metadata.annotations ?? {};
   const { generation = 0 } = metadata;
   const sameSpec = known?.generation === generation ? known : undefined;
+  const needs = sameSpec?.needs ?? schedulingConstraints(spec.template.spec);
   return {
     apiVersion,
     uid: metadata.uid ?? '',
@@ -83,10 +86,10 @@ export const toAdvancedView = (daemonSet: AdvancedDaemonSet, known?: AdvancedVie
     name: metadata.name ?? '',
     resourceVersion: metadata.resourceVersion ?? '',
     generation,
-    needs: sameSpec?.needs ?? schedulingConstraints(spec.template.spec),
+    needs,
     podSelector: formatSelector(selectorError ? selectNothing : wanted.selector),
     selectorError,
-    policy: parseAdvancedPolicy(spec, annotations, metadata.name),
+    policy: heldBy(parseAdvancedPolicy(spec, annotations, metadata.name), tooManyNeeds(needs)),
     // Its digest is known.
     template: sameSpec?.template ?? spec.template,
     origin: templateOrigin(metadata, spec.template),

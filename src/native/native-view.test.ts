@@ -45,6 +45,13 @@ describe('a DaemonSet that opted in', () => {
     );
   });
 
+  it('with a template that no node can be compared with is held', () => {
+    const nodeSelector = Object.fromEntries(Array.from({ length: 1001 }, (_, index) => [`key-${index}`, '']));
+    const { policy } =
+      toNativeView(daemonSet({ spec: { template: { spec: { containers: [], nodeSelector } } } })) ?? {};
+    assert.match(policy?.kind === 'invalid' ? policy.errors.map(formatPolicyError).join() : '', /give at most 1000 in/);
+  });
+
   it('is cached with what a rollout needs', () => {
     const view = toNativeView(daemonSet());
     assert.equal(view?.podSelector, 'app=app,tier!=test');

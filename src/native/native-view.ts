@@ -3,13 +3,14 @@ import { type DaemonSetView, selectorTooLong } from '../controller/index.ts';
 import {
   formatSelector,
   fromLabelSelector,
+  heldBy,
   optsIn,
-  type PolicyError,
   parsePolicy,
   schedulingConstraints,
   selectNothing,
   templateDigest,
   templateOrigin,
+  tooManyNeeds,
 } from '../rollout/index.ts';
 import { ownConditions } from './conditions.ts';
 
@@ -21,12 +22,6 @@ export interface NativeView extends DaemonSetView {
   /** Those of our conditions that its status has. */
   conditions: readonly DaemonSetCondition[];
 }
-
-const invalid = (policy: NativeView['policy'], error: PolicyError): NativeView['policy'] => ({
-  ...policy,
-  kind: 'invalid',
-  errors: [...(policy.kind === 'invalid' ? policy.errors : []), error],
-});
 
 /** Undefined for a DaemonSet that did not opt in or is being deleted: it costs nothing. `known`: see `Kind.toView`. */
 export const toNativeView = (daemonSet: DaemonSet, known?: NativeView): NativeView | undefined => {
@@ -46,6 +41,7 @@ export const toNativeView = (daemonSet: DaemonSet, known?: NativeView): NativeVi
   const tooLong = selectorTooLong(podSelector);
   const { generation = 0 } = metadata;
   const sameSpec = known?.generation === generation ? known : undefined;
+  const needs = sameSpec?.needs ?? schedulingConstraints(spec.template.spec);
   return {
     uid: metadata.uid ?? '',
     namespace: metadata.namespace ?? '',
@@ -56,9 +52,9 @@ export const toNativeView = (daemonSet: DaemonSet, known?: NativeView): NativeVi
     templateDigest: sameSpec?.templateDigest ?? templateDigest(spec.template),
     origin: templateOrigin(metadata, spec.template),
     conditions: ownConditions(daemonSet),
-    needs: sameSpec?.needs ?? schedulingConstraints(spec.template.spec),
+    needs,
     // The watch of its pods would fail for ever, and no replica would become ready.
     podSelector: tooLong ? formatSelector(selectNothing) : podSelector,
-    policy: tooLong ? invalid(policy, tooLong) : policy,
+    policy: heldBy(policy, tooLong, tooManyNeeds(needs)),
   };
 };

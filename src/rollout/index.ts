@@ -108,6 +108,7 @@ export {
 } from './policy/int-or-percent.ts';
 export { alias, annotation, knownKeys, ownKey, settingKeys } from './policy/keys.ts';
 export {
+  heldBy,
   optsIn,
   type ParsedPolicy,
   type Policy,
@@ -164,16 +165,19 @@ export {
   nodeShouldRunDaemonPod,
   type SchedulingConstraints,
   schedulingConstraints,
+  tooManyNeeds,
   whyNotEligible,
 } from './selectors/eligibility.ts';
 export { isOperator, type Requirement } from './selectors/requirement.ts';
 export {
   formatSelector,
   fromLabelSelector,
+  MOST_REQUIREMENTS,
   matches,
   parseRequirements,
   parseSelector,
   type Selector,
   selectNothing,
+  selectsNodes,
   type Unexpected,
 } from './selectors/selector.ts';

@@ -1,4 +1,4 @@
-import { intOrPercent, labelMap, labelSelector, type Rule, withRules } from '../../rollout/index.ts';
+import { intOrPercent, labelMap, labelSelector, MOST_REQUIREMENTS, type Rule, withRules } from '../../rollout/index.ts';
 import { counter, flag, object, openObject, type Schema, selects, text } from './schema.ts';
 import { type RollingUpdate, rollingUpdateTypes, updateTypes } from './types.ts';
 
@@ -107,7 +107,7 @@ const rollingUpdate = withRules(
           'eligible nodes, offline ones included, and is rounded up.',
         0,
       ),
-      selector: labelSelector('Nodes to update. Defaults to all nodes.'),
+      selector: labelSelector('Nodes to update. Defaults to all nodes.', MOST_REQUIREMENTS / 2),
       partition: intOrPercent(
         'Number of nodes to keep on the old revision. A percentage refers to all eligible nodes, offline ones included, ' +
           'and is rounded down.',

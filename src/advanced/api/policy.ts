@@ -12,6 +12,7 @@ import {
   parseIntOrPercent,
   readStrategy,
   readTerms,
+  selectsNodes,
   validatedPolicy,
 } from '../../rollout/index.ts';
 import type { AdvancedDaemonSetSpec, IntOrPercentValue, RollingUpdate } from './types.ts';
@@ -99,7 +100,7 @@ export const parseAdvancedPolicy = (
   const maxSurge = readLimit('maxSurge', defaulted.maxSurge);
   if (maxSurge.value > 0 && maxUnavailable.value > 0)
     refuse('maxSurge', defaulted.maxSurge, 'cannot be combined with maxUnavailable', 'set one of the two to 0');
-  const nodeSelector = rollingUpdate.selector && fromLabelSelector(rollingUpdate.selector);
+  const nodeSelector = rollingUpdate.selector && selectsNodes(fromLabelSelector(rollingUpdate.selector));
   if (nodeSelector && !nodeSelector.ok)
     refuse('selector', JSON.stringify(rollingUpdate.selector), nodeSelector.problem, nodeSelector.cure);
 

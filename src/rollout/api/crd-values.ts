@@ -1,3 +1,4 @@
+import { MOST_REQUIREMENTS } from '../selectors/selector.ts';
 import { object, type Rule, type Schema, text, withRules } from './crd-schema.ts';
 
 /** Longest label key: a prefix of 253 characters, a slash and a name of 63. */
@@ -6,22 +7,22 @@ const VALUE_LENGTH = 63;
 /** Bounds the cost of CEL rules, far above any real use. */
 const MOST_LABELS = 64;
 
-export const labelMap = (description: string): Schema => ({
+export const labelMap = (description: string, most = MOST_LABELS): Schema => ({
   type: 'object',
   description,
-  maxProperties: MOST_LABELS,
+  maxProperties: most,
   additionalProperties: { type: 'string', maxLength: VALUE_LENGTH },
 });
 
-export const labelSelector = (description: string): Schema => ({
+export const labelSelector = (description: string, most = MOST_LABELS): Schema => ({
   ...object(
     description,
     {
-      matchLabels: labelMap('Labels that must be present with these values.'),
+      matchLabels: labelMap('Labels that must be present with these values.', most),
       matchExpressions: {
         type: 'array',
         description: 'Requirements on labels. All of them must be met.',
-        maxItems: MOST_LABELS,
+        maxItems: most,
         'x-kubernetes-list-type': 'atomic',
         items: withRules(
           object(
@@ -116,10 +117,10 @@ const DURATION = '([0-9]{1,9}([.][0-9]{1,9})?(ms|s)|[0-9]{1,6}([.][0-9]{1,9})?(m
 
 const IS_KEY = `matches('^(${SUBDOMAIN}/)?${QUALIFIED_NAME}$')`;
 
-/** A selector of nodes; a key that no label can have would select none of them in silence. */
+/** A selector that every node is compared with; a key that no label can have would select none of them in silence. */
 export const nodeSelector = (description: string): Schema =>
   withRules(
-    labelSelector(description),
+    labelSelector(description, MOST_REQUIREMENTS / 2),
     {
       rule: `!has(self.matchLabels) || self.matchLabels.all(k, k.${IS_KEY})`,
       message: 'must have keys of node labels, such as topology.kubernetes.io/zone',

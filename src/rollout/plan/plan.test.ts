@@ -18,6 +18,8 @@ const errorsOf = (spec: RolloutPlanSpec): string[] => {
   return parsed.kind === 'invalid' ? parsed.errors.map(({ field, problem }) => `${field}: ${problem}`) : [];
 };
 
+const many = (length: number) => Array.from({ length }, (_, index) => ({ key: `k${index}`, operator: 'Exists' }));
+
 describe('a plan', () => {
   it('fills in defaults, and adds the stage of all other nodes', () => {
     const { stages, ...plan } = planOf({ stages: [{ name: 'canary' }] });
@@ -106,6 +108,11 @@ describe('a plan', () => {
       'an unknown check',
       { stages: [{ name: 'a', promote: { checks: ['b'] } }] },
       'rings: spec.stages[0].promote.checks',
+    ],
+    [
+      'a selector of too many requirements',
+      { stages: [{ name: 'a', nodes: { selector: { matchExpressions: many(33) } } }] },
+      'rings: spec.stages[0].nodes.selector',
     ],
     ['two stages of one name', { stages: [{ name: 'a' }, { name: 'a' }] }, 'rings: spec.stages[].name'],
     ['a stage named rest', { stages: [{ name: 'rest' }] }, 'rings: spec.stages[].name'],

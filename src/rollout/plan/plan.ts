@@ -9,7 +9,7 @@ import { count, type IntOrPercent, parseIntOrPercent } from '../policy/int-or-pe
 import { annotation } from '../policy/keys.ts';
 import { type ParsedPolicy, validatedPolicy } from '../policy/policy.ts';
 import { formatPlanName, type PolicyError, parseDuration } from '../policy/values.ts';
-import { fromLabelSelector, type Selector } from '../selectors/selector.ts';
+import { fromLabelSelector, type Selector, selectsNodes } from '../selectors/selector.ts';
 import { type Calendar, parseDate } from './calendar.ts';
 import { isTimeZone } from './window.ts';
 
@@ -95,7 +95,7 @@ const parseStage = (
   at: string,
   { refuse, share, duration }: Fields,
 ): Stage => {
-  const selector = nodes?.selector && fromLabelSelector(nodes.selector);
+  const selector = nodes?.selector && selectsNodes(fromLabelSelector(nodes.selector));
   if (selector && !selector.ok)
     refuse(`${at}.nodes.selector`, JSON.stringify(nodes?.selector), selector.problem, selector.cure);
   if (promote.onTimeout === 'promote' && promote.timeout === undefined)

@@ -159,7 +159,10 @@ describe('every other annotation', () => {
     [annotation.progressDeadlineSeconds, ['', '0', '-5', '10m', '31536001']],
     [annotation.suspectWindowSeconds, ['', '-1', '5m']],
     [annotation.onFailure, ['', 'undo', 'halt rollback']],
-    [annotation.nodeSelector, ['a=b=c', 'a in b', '=']],
+    [
+      annotation.nodeSelector,
+      ['a=b=c', 'a in b', '=', Array.from('abcdefghijklmnopqrstuvwxyzABCDEFG', (key) => `!${key}`).join()],
+    ],
     [annotation.topologyKey, ['', 'a b', 'a=b', '!zone', '/', 'a,b']],
     [annotation.resume, ['', '/', 'Abc', 'a b', 'revision-1']],
     [annotation.predownload, ['', 'always', 'true']],

@@ -130,6 +130,22 @@ export const validatedPolicy = (
     ? { kind: 'invalid', policy, errors, warnings }
     : { kind: 'on', policy, hash: hashPolicy(policy), warnings };
 
+/** The policy, held by what is wrong beside it. */
+export const heldBy = (
+  parsed: Exclude<ParsedPolicy, { kind: 'off' }>,
+  ...found: readonly (PolicyError | undefined)[]
+): Exclude<ParsedPolicy, { kind: 'off' }> => {
+  const errors = found.filter((error) => error !== undefined);
+  if (errors.length === 0) return parsed;
+  const { policy, warnings } = parsed;
+  return {
+    kind: 'invalid',
+    policy,
+    warnings,
+    errors: [...(parsed.kind === 'invalid' ? parsed.errors : []), ...errors],
+  };
+};
+
 /**
  * Reads a native DaemonSet's rollout policy. Any invalid value makes the whole policy invalid: the last valid policy is
  * never used silently.

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { daemonRolloutLimits } from '../api/types.ts';
-import { parseSelector, type Selector } from '../selectors/selector.ts';
+import { parseSelector, type Selector, selectsNodes } from '../selectors/selector.ts';
 import { type IntOrPercent, parseIntOrPercent } from './int-or-percent.ts';
 import { aliasOf, annotation, keyInUse } from './keys.ts';
 
@@ -109,7 +109,7 @@ export const readPredownload = readWord<Predownload>(
 );
 
 export const readNodeSelector = (text: string): Read<Selector> => {
-  const parsed = parseSelector(text);
+  const parsed = selectsNodes(parseSelector(text));
   return parsed.ok ? { value: parsed.selector } : parsed;
 };
 

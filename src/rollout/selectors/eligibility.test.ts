@@ -2,7 +2,14 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { NodeSelectorRequirement, NodeSelectorTerm, PodSpec, Toleration } from 'kubernetes-types/core/v1.d.ts';
 import type { NodeInfo, Taint } from '../facts/node.ts';
-import { isEligible, nodeShouldRunDaemonPod, schedulingConstraints, whyNotEligible } from './eligibility.ts';
+import { formatPolicyError } from '../policy/values.ts';
+import {
+  isEligible,
+  nodeShouldRunDaemonPod,
+  schedulingConstraints,
+  tooManyNeeds,
+  whyNotEligible,
+} from './eligibility.ts';
 
 const node = (over: Partial<NodeInfo> = {}): NodeInfo => ({
   name: 'n1',
@@ -94,6 +101,21 @@ describe('the nodes of a DaemonSet', () => {
     it(title, () =>
       assert.deepEqual(nodeShouldRunDaemonPod(schedulingConstraints(wanted), node()), fits ? runs : goes),
     );
+});
+
+describe('a template that asks for more than can be compared with every node', () => {
+  const many = Array.from({ length: 1001 }, (_, index) => `key-${index}`);
+  for (const [what, wanted] of [
+    ['labels', spec({ nodeSelector: Object.fromEntries(many.map((key) => [key, ''])) })],
+    ['terms', affinity(...many.map((key) => labels({ key, operator: 'DoesNotExist' })))],
+    ['names', affinity(...many.map((each) => name('NotIn', each)))],
+    ['tolerations', spec({ tolerations: many.map((key) => ({ key, operator: 'Exists' })) })],
+  ] as const)
+    it(`as by its ${what}, keeps the pods that run and gets no more`, () => {
+      const needs = schedulingConstraints(wanted);
+      assert.deepEqual(nodeShouldRunDaemonPod(needs, node()), stays);
+      assert.match(formatPolicyError(tooManyNeeds(needs)!), /"1001 labels, .*: give at most 1000 in nodeSelector/);
+    });
 });
 
 describe('taints', () => {

@@ -4,7 +4,11 @@
  */
 import type { PodSpec, Toleration } from 'kubernetes-types/core/v1.d.ts';
 import type { NodeInfo, Taint } from '../facts/node.ts';
+import type { PolicyError } from '../policy/values.ts';
 import { type AffinityTerm, matchesTerm, readAffinity } from './affinity.ts';
+
+/** Labels, requirements and tolerations of a template: each is compared with every node. */
+const MOST = 1000;
 
 /** What a pod template requires of a node; computed once for each generation of its DaemonSet. */
 export interface SchedulingConstraints {
@@ -15,6 +19,8 @@ export interface SchedulingConstraints {
   readonly affinity: readonly AffinityTerm[] | undefined;
   /** The template's own tolerations, and those that every DaemonSet pod gets. */
   readonly tolerations: readonly Toleration[];
+  /** How many of all there are, if they are more than can be compared with every node: it is then unknown which nodes match. */
+  readonly tooMany?: number;
 }
 
 export interface Placement {
@@ -40,12 +46,32 @@ const toleratedOnHostNetwork = exists('node.kubernetes.io/network-unavailable', 
 export const daemonTolerations = (spec: PodSpec): readonly Toleration[] =>
   spec.hostNetwork === true ? [...alwaysTolerated, toleratedOnHostNetwork] : alwaysTolerated;
 
-export const schedulingConstraints = (spec: PodSpec): SchedulingConstraints => ({
-  nodeName: spec.nodeName ?? '',
-  nodeSelector: spec.nodeSelector ?? {},
-  affinity: readAffinity(spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution),
-  tolerations: [...(spec.tolerations ?? []), ...daemonTolerations(spec)],
-});
+export const schedulingConstraints = (spec: PodSpec): SchedulingConstraints => {
+  const { nodeName = '', nodeSelector = {}, tolerations = [] } = spec;
+  const affinity = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
+  const size = (affinity?.nodeSelectorTerms ?? []).reduce(
+    (sum, { matchExpressions = [], matchFields = [] }) => sum + matchExpressions.length + matchFields.length,
+    Object.keys(nodeSelector).length + tolerations.length,
+  );
+  if (size > MOST) return { nodeName, nodeSelector: {}, affinity: [], tolerations: [], tooMany: size };
+  return {
+    nodeName,
+    nodeSelector,
+    affinity: readAffinity(affinity),
+    tolerations: [...tolerations, ...daemonTolerations(spec)],
+  };
+};
+
+/** Why the rollout is held; undefined if the template can be compared with every node. */
+export const tooManyNeeds = ({ tooMany }: SchedulingConstraints): PolicyError | undefined =>
+  tooMany === undefined
+    ? undefined
+    : {
+        field: 'spec.template.spec',
+        value: `${tooMany} labels, requirements and tolerations`,
+        problem: 'has more than can be compared with every node',
+        cure: `give at most ${MOST} in nodeSelector, the required nodeAffinity and tolerations together`,
+      };
 
 // tolerationSeconds does not matter: it delays an eviction, and does not say whether the pod belongs on the node.
 const tolerates = ({ key = '', operator = '', value = '', effect = '' }: Toleration, taint: Taint): boolean => {
@@ -74,6 +100,7 @@ const matchesTemplate = (needs: SchedulingConstraints, node: NodeInfo): boolean 
   matchesAffinity(needs, node);
 
 export const nodeShouldRunDaemonPod = (needs: SchedulingConstraints, node: NodeInfo): Placement => {
+  if (needs.tooMany !== undefined) return { shouldRun: false, shouldContinueRunning: true };
   if (!matchesTemplate(needs, node)) return { shouldRun: false, shouldContinueRunning: false };
   return {
     shouldRun: untolerated(needs, node, REPELLING) === undefined,
@@ -102,6 +129,7 @@ const describeTaint = ({ key, value, effect }: Taint): string => `${key}${value 
 /** A sentence that says why the node gets no pod; undefined if it gets one. */
 export const whyNotEligible = (needs: SchedulingConstraints, seen: NodeInfo): string | undefined => {
   const node = asOnline(seen);
+  if (needs.tooMany !== undefined) return 'The pod template asks for more than can be compared with every node.';
   if (needs.nodeName !== '' && needs.nodeName !== node.name)
     return `The pod template names node ${needs.nodeName} in spec.nodeName.`;
   const missing = missingLabel(needs, node);

@@ -22,6 +22,9 @@ export interface Refusal {
 
 export const refuse = (problem: string, cure: string): Refusal => ({ ok: false, problem, cure });
 
+/** A text of others within a problem: no longer than people read. */
+export const quoted = (text: string): string => `"${text.length > 100 ? `${text.slice(0, 99)}…` : text}"`;
+
 const NAME = /^(?:[A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
 const NAME_LIMIT = 63;
 const PREFIX = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;
@@ -42,7 +45,7 @@ export const isLabelValue = (text: string): boolean => text === '' || isName(tex
 
 // Kubernetes compares signed 64-bit integers, which exceed the precision of JavaScript numbers.
 const toInt64 = (text: string): bigint | undefined => {
-  if (!/^[+-]?\d+$/.test(text)) return undefined;
+  if (!/^[+-]?\d{1,63}$/.test(text)) return undefined;
   const value = BigInt(text.replace(/^\+/, ''));
   return BigInt.asIntN(64, value) === value ? value : undefined;
 };
@@ -68,12 +71,12 @@ export const makeRequirement = (
   operator: Operator,
   values: readonly string[],
 ): { ok: true; requirement: Requirement } | Refusal => {
-  if (!isLabelKey(key)) return refuse(`has "${key}" where a label key belongs`, KEY_CURE);
+  if (!isLabelKey(key)) return refuse(`has ${quoted(key)} where a label key belongs`, KEY_CURE);
   const { least, most, cure } = arity[operator];
   if (values.length < least || values.length > most)
     return refuse(`has ${values.length} values for ${operator} of "${key}"`, cure);
   const wrong = values.find((value) => !isLabelValue(value));
-  if (wrong !== undefined) return refuse(`has "${wrong}" where a value of label "${key}" belongs`, VALUE_CURE);
+  if (wrong !== undefined) return refuse(`has ${quoted(wrong)} where a value of label "${key}" belongs`, VALUE_CURE);
   if ((operator === 'Gt' || operator === 'Lt') && values.some((value) => toInt64(value) === undefined))
     return refuse(`compares "${key}" with "${values[0]}", which is not a number`, cure);
   return { ok: true, requirement: { key, operator, values: [...new Set(values)].toSorted(compare) } };
@@ -85,15 +88,28 @@ const exceeds = (left: string | undefined, right: string | undefined): boolean =
   return a !== undefined && b !== undefined && a > b;
 };
 
+// A selector is compared with every node, and may list thousands of values.
+const sets = new WeakMap<readonly string[], ReadonlySet<string>>();
+
+const includes = (values: readonly string[], value: string): boolean => {
+  let set = sets.get(values);
+  if (!set) {
+    set = new Set(values);
+    sets.set(values, set);
+  }
+  return set.has(value);
+};
+
 /** An absent label satisfies only NotIn and DoesNotExist; a value that is no integer satisfies neither Gt nor Lt. */
 export const satisfies = (labels: Labels, { key, operator, values }: Requirement): boolean => {
-  // `constructor` is a valid label key: inherited properties are not labels.
-  const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
+  const found = labels[key];
+  // `constructor` is a valid label key: inherited properties are not labels. To ask takes longer than to read.
+  const value = found !== undefined && Object.hasOwn(labels, key) ? found : undefined;
   switch (operator) {
     case 'In':
-      return value !== undefined && values.includes(value);
+      return value !== undefined && includes(values, value);
     case 'NotIn':
-      return value === undefined || !values.includes(value);
+      return value === undefined || !includes(values, value);
     case 'Exists':
       return value !== undefined;
     case 'DoesNotExist':

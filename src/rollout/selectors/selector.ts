@@ -5,6 +5,7 @@ import {
   type Labels,
   makeRequirement,
   type Operator,
+  quoted,
   type Refusal,
   type Requirement,
   refuse,
@@ -160,7 +161,7 @@ const validated = (requirements: readonly Requirement[]): ParsedSelector => {
 export const parseSelector = (text: string): ParsedSelector => {
   const parsed = parseRequirements(text);
   if (parsed.ok) return validated(parsed.requirements);
-  const found = parsed.found === undefined ? 'nothing' : `"${parsed.found}"`;
+  const found = parsed.found === undefined ? 'nothing' : quoted(parsed.found);
   return refuse(`has ${found} where ${expectedText[parsed.expected]} belongs`, SYNTAX_CURE);
 };
 
@@ -176,10 +177,19 @@ export const fromLabelSelector = (source: LabelSelector | undefined): ParsedSele
   for (const { key, operator, values } of matchExpressions) {
     if (!isOperator(operator) || operator === 'Gt' || operator === 'Lt')
       return refuse(
-        `has operator "${operator}" for "${key}" in matchExpressions`,
+        `has operator ${quoted(operator)} for ${quoted(key)} in matchExpressions`,
         'use In, NotIn, Exists or DoesNotExist',
       );
     requirements.push({ key, operator, values: values ?? [] });
   }
   return validated(requirements);
 };
+
+/** Of labels and of expressions, the schemas accept half of it each. */
+export const MOST_REQUIREMENTS = 32;
+
+/** A selector that every node is compared with: one of many thousand requirements would stop everything else. */
+export const selectsNodes = (parsed: ParsedSelector): ParsedSelector =>
+  parsed.ok && parsed.selector.length > MOST_REQUIREMENTS
+    ? refuse(`has ${parsed.selector.length} requirements`, `give at most ${MOST_REQUIREMENTS}`)
+    : parsed;
