@@ -10,6 +10,7 @@ import {
   toTimestamp,
 } from '../rollout/index.ts';
 import { createPace } from '../runtime/index.ts';
+import { plainText } from '../text/index.ts';
 import type { NativeView } from './native-view.ts';
 
 const NEVER = Number.POSITIVE_INFINITY;
@@ -40,7 +41,7 @@ const withTimes = (
     const before = present.find((condition) => condition.type === type);
     const lastTransitionTime =
       before?.status === text && before.lastTransitionTime ? before.lastTransitionTime : toTimestamp(now);
-    return { type, status: text, lastTransitionTime, reason, message };
+    return { type, status: text, lastTransitionTime, reason, message: plainText(message) };
   });
 
 /** Whether two conditions say the same, whenever each was written. */

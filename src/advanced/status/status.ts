@@ -16,6 +16,7 @@ import {
   formatPolicyError,
   toTimestamp,
 } from '../../rollout/index.ts';
+import { plainText } from '../../text/index.ts';
 import type { AdvancedView } from '../advanced-view.ts';
 import { type AdvancedDaemonSetStatus, advancedDaemonSets } from '../api/types.ts';
 import type { Conflict } from '../conflicting-controllers.ts';
@@ -69,7 +70,8 @@ const conditionsOf = (input: StatusInput): Condition[] => {
     const status = isTrue ? 'True' : 'False';
     const before = view.status.conditions?.find((each) => each.type === type);
     const lastTransitionTime = before?.status === status ? before.lastTransitionTime : toTimestamp(now);
-    return { type, status, observedGeneration: view.generation, lastTransitionTime, reason, message };
+    const plain = plainText(message);
+    return { type, status, observedGeneration: view.generation, lastTransitionTime, reason, message: plain };
   };
   if (view.deleted && !blocked) {
     const message = deletionMessage(awaited);

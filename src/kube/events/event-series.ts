@@ -1,5 +1,6 @@
 import type { Event, ObjectReference } from 'kubernetes-types/core/v1.d.ts';
 import type { Env } from '../../runtime/index.ts';
+import { plainText } from '../../text/index.ts';
 import { toMicroTime, toTimestamp } from '../client/formats.ts';
 import { createTimerHeap } from '../queue/timer-heap.ts';
 
@@ -52,8 +53,9 @@ const NOTES_PER_REASON = 10;
 /** Series kept for repetitions; the oldest is dropped first. */
 const MAX_SERIES = 4096;
 
-/** Truncates to `bytes` of UTF-8 without splitting a character. */
-export const truncateNote = (note: string, bytes: number = NOTE_BYTES): string => {
+/** Truncates a plain text to `bytes` of UTF-8 without splitting a character. */
+export const truncateNote = (text: string, bytes: number = NOTE_BYTES): string => {
+  const note = plainText(text);
   const encoded = Buffer.from(note, 'utf8');
   if (encoded.length <= bytes) return note;
   let end = bytes - 3;

@@ -175,5 +175,6 @@ test('truncates a note at a kilobyte, never inside a character', () => {
       else assert.ok(note.toWellFormed().startsWith(cut.slice(0, -3)));
     }),
   );
+  assert.equal(truncateNote('a\u202eb\r\n\u001b[2Jc'), 'ab [2Jc');
   assert.equal(truncateNote('ü'.repeat(513)), `${'ü'.repeat(510)}...`);
 });

@@ -1,4 +1,5 @@
 import type { Condition, ObjectMeta } from 'kubernetes-types/meta/v1.d.ts';
+import { plainText } from '../../text/index.ts';
 import type { Phase } from '../record/phase.ts';
 import type { UpdateKind } from '../record/update.ts';
 
@@ -60,8 +61,10 @@ export const daemonRolloutLimits = {
   consent: 512,
 } as const;
 
-export const cut = (text: string, most: number = daemonRolloutLimits.message): string =>
-  text.length <= most ? text : `${text.slice(0, most - 1)}\u2026`;
+export const cut = (text: string, most: number = daemonRolloutLimits.message): string => {
+  const plain = plainText(text);
+  return plain.length <= most ? plain : `${plain.slice(0, most - 1)}\u2026`;
+};
 
 /**
  * The state of one DaemonSet's rollout, named like the DaemonSet and owned by it. It has no spec: the DaemonSet and its

@@ -25,7 +25,7 @@ describe('condition PodImageReady', () => {
   it('reads what the patch writes', () => {
     const patch = imageReadyPatch(
       { uid: 'u', status: 'False' },
-      { reason: 'PullImageFail', revision: 'b', cause: 'the disk is full' },
+      { reason: 'PullImageFail', revision: 'b', cause: 'the\n\u202edisk is full' },
       0,
     );
     assert.deepEqual(imageReadyOf(patch as Pod), {

@@ -1,4 +1,5 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import { plainText } from '../../text/index.ts';
 import { toEpochMs, toTimestamp } from './metadata.ts';
 
 /**
@@ -98,7 +99,7 @@ export const imageReadyPatch = (
           type: IMAGE_READY,
           status,
           reason: report.reason,
-          message: `controllerrevision: ${report.revision}${cause}`.slice(0, LONGEST_MESSAGE).toWellFormed(),
+          message: plainText(`controllerrevision: ${report.revision}${cause}`).slice(0, LONGEST_MESSAGE).toWellFormed(),
           // Null removes what an agent has reported.
           lastProbeTime: report.byAgent ? time : null,
           ...(status !== pod.status && { lastTransitionTime: time }),

@@ -1,4 +1,5 @@
 import type { ContainerStateTerminated, ContainerStatus, Pod } from 'kubernetes-types/core/v1.d.ts';
+import { plainText } from '../../text/index.ts';
 import { toEpochMs } from './metadata.ts';
 
 /** Why an unavailable pod will not become available by waiting a little. */
@@ -53,7 +54,7 @@ const MESSAGE_LIMIT = 200;
 
 /** On one line of at most `limit` characters. It keeps both ends: Go's errors begin with what failed, and end with the cause. */
 export const shorten = (text: string, limit: number): string => {
-  const characters = Array.from(text.replaceAll(/[\s\p{Cc}]+/gu, ' ').trim());
+  const characters = Array.from(plainText(text).replaceAll(/\s+/g, ' ').trim());
   if (characters.length <= limit) return characters.join('');
   const head = Math.floor(limit / 2);
   return [...characters.slice(0, head), '…', ...characters.slice(head + 1 - limit)].join('');

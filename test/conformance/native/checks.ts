@@ -34,6 +34,11 @@ const ODD: Readonly<Record<string, readonly [(response: ServerResponse) => void,
   page: [says(200, '<html>Sign in</html>', { 'content-type': 'text/html' }), /not that of a Prometheus/],
   nan: [says(200, sample('NaN')), /NaN/],
   word: [says(200, sample('0x1')), /NaN/],
+  digits: [says(200, sample(`${'1'.repeat(1_000_000)}x`)), /a value of 1000001 characters, which is no number/],
+  marks: [
+    says(400, JSON.stringify({ status: 'error', errorType: 'bad_data', error: '\u202egnp\u2066\u001b[2J\n' })),
+    /bad_data: gnp \[2J/,
+  ],
   none: [says(200, result({ resultType: 'vector', result: [] })), /no sample/],
   nothing: [says(200, ''), /not that of a Prometheus/],
   null: [says(200, 'null'), /not that of a Prometheus/],
@@ -87,8 +92,11 @@ export const checks = section(
           isWell || path === 'good' ? says(200, sample('0.01'))(response) : ODD[path]?.[0](response),
         );
         try {
-          await c.startManager({ args: ['--leader-elect=false', `--allowed-check-addresses=${server.url}`] });
+          const args = ['--leader-elect=false', `--allowed-check-addresses=${server.url}`];
+          const { probes } = await c.startManager({ args });
           const odd = Object.keys(ODD);
+          const isAlive = async (): Promise<boolean> =>
+            (await fetch(`${probes}/healthz`, { signal: AbortSignal.timeout(5_000) })).ok;
           await useStage(
             c,
             ['good', ...odd].map((name) => prometheus(name, { address: `${server.url}/${name}` })),
@@ -102,6 +110,8 @@ export const checks = section(
             });
             assert.equal(found.state, 'NoResult', `${name}: ${found.message}`);
             assert.match(found.message ?? '', ODD[name]?.[1] ?? /never/, name);
+            assert.doesNotMatch(found.message ?? '', /[\p{Cc}\p{Bidi_Control}]/u, name);
+            assert.ok(await isAlive(), name);
           }
           assert.equal((await checkOf(c, 'good'))?.state, 'Passing');
           assert.equal((await c.condition('Ready'))?.reason, 'StageChecking');
@@ -110,7 +120,9 @@ export const checks = section(
           // Events of one reason beyond the tenth are combined.
           const named = events.flatMap(({ note = '' }) => /^Check (\S+) of stage lab: /.exec(note)?.[1] ?? []);
           assert.ok(named.length >= 10 && new Set(named).size === named.length, named.join());
-          assert.ok(events.every(({ type }) => type === 'Warning'));
+          assert.ok(
+            events.every(({ type, note = '' }) => type === 'Warning' && !/[\p{Cc}\p{Bidi_Control}]/u.test(note)),
+          );
           await c.change({ metadata: { annotations: { 'edgeset.io/paused': 'true' } } });
           await c.untilCondition('Paused');
           await c.api.merge(`/apis/edgeset.io/v1alpha1/namespaces/${c.namespace}/rolloutplans/rings`, {
