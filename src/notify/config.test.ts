@@ -68,6 +68,7 @@ targets:
   const slack = "type: slack, url: 'https://h.example.com/x'";
   for (const [what, text, expected] of [
     ['no YAML', 'targets: [}', /^is not valid YAML \(line 1\)$/],
+    ['a file that takes long to read', '['.repeat(2 ** 20), /^has more than 262144 characters: give fewer/],
     ['an empty file', '', /expected object|targets/i],
     ['no targets', 'cluster: a', /^targets: must be a list of targets/],
     ['an unknown field', `${webhook()}colour: red`, /"colour"/],

@@ -74,6 +74,9 @@ const checkTarget = (target: Target, at: string, plainHttpHosts: readonly string
     );
 };
 
+/** The parser takes a second for it. */
+const MOST_CHARACTERS = 256 * 1024;
+
 const parseYaml = (text: string): unknown => {
   try {
     return parse(text, { maxAliasCount: 100 });
@@ -86,6 +89,10 @@ const parseYaml = (text: string): unknown => {
 
 /** Parses and validates the configuration. Throws a `NotificationsConfigError`. */
 export const parseConfig = (text: string): NotificationsConfig => {
+  if (text.length > MOST_CHARACTERS)
+    throw new NotificationsConfigError(
+      `has more than ${MOST_CHARACTERS} characters: give fewer targets, or shorter bodies`,
+    );
   const parsed = configSchema.safeParse(parseYaml(text));
   if (!parsed.success) {
     const [issue] = parsed.error.issues;

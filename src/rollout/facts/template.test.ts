@@ -32,4 +32,10 @@ it('recordedTemplate reads the template if there is one', () => {
   assert.deepEqual(recordedTemplate({ revision: 1, data: { spec: { template } } }), template);
   for (const data of [undefined, {}, { spec: null }, { spec: {} }, { spec: { template: 'text' } }])
     assert.equal(recordedTemplate({ revision: 1, ...(data && { data }) }), undefined);
+
+  it('refuses one of more levels than a stack holds, and says so', () => {
+    const deep = (levels: number): unknown => JSON.parse(`${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`);
+    assert.equal(templateDigest(deep(150)), templateDigest(deep(150)));
+    assert.throws(() => templateDigest(deep(5_000)), /the pod template has more than 200 levels: remove/);
+  });
 });

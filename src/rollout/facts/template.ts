@@ -1,15 +1,19 @@
 import { hash } from 'node:crypto';
 import type { ControllerRevision } from 'kubernetes-types/apps/v1.d.ts';
 
+/** Kubernetes' own templates have twenty levels; the API server lets those of a CRD have thousands, which no stack holds. */
+const MOST_LEVELS = 200;
+
 /** JSON with sorted keys, without nulls and without the patch directive that a ControllerRevision's data carries. */
-const canonical = (value: unknown): unknown => {
-  if (Array.isArray(value)) return value.map(canonical);
+const canonical = (value: unknown, level = 0): unknown => {
+  if (level > MOST_LEVELS) throw new Error(`the pod template has more than ${MOST_LEVELS} levels: remove some of them`);
+  if (Array.isArray(value)) return value.map((each) => canonical(each, level + 1));
   if (typeof value !== 'object' || value === null) return value;
   const fields = value as Readonly<Record<string, unknown>>;
   const sorted: Record<string, unknown> = {};
   for (const key of Object.keys(fields).toSorted()) {
     const inner = fields[key];
-    if (inner !== null && inner !== undefined && key !== '$patch') sorted[key] = canonical(inner);
+    if (inner !== null && inner !== undefined && key !== '$patch') sorted[key] = canonical(inner, level + 1);
   }
   return sorted;
 };
