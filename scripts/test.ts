@@ -25,7 +25,7 @@ const SUITES: Readonly<Record<string, Suite>> = {
       'scripts/**/*.test.ts',
       'web/**/*.test.ts',
       'bench/**/*.test.ts',
-      'test/{agent,as-shipped,deploy}/**/*.test.ts',
+      'test/{agent,as-shipped,deploy,hostile-text}/**/*.test.ts',
       'test/sim/{advanced,advanced-api,advanced-pods,agent,conformance,determinism,guides,oracle,plans,plugin}.test.ts',
       'test/{invariants,simulation}/**/*.test.ts',
     ],

@@ -1,0 +1,246 @@
+// Every parser of text that others write. `index.test.ts` throws a megabyte of each hostile shape at each of them.
+
+import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import { parseAdvancedPolicy } from '../../src/advanced/api/policy.ts';
+import { impliedPullPolicies } from '../../src/advanced/inplace/pull-policy.ts';
+import { parseQuantity } from '../../src/advanced/inplace/quantity.ts';
+import { grants, qosOf } from '../../src/advanced/inplace/resources.ts';
+import { parseFinished } from '../../src/advanced/placement/failed-pod-backoff.ts';
+import { parseChoice } from '../../src/agent/decisions/parse-choice.ts';
+import { parseTarget } from '../../src/agent/http/route.ts';
+import { imagesOf, repositoryOf } from '../../src/agent/images/image-references.ts';
+import { createKeyring, entriesOf } from '../../src/agent/images/keyring.ts';
+import { sanitizePod } from '../../src/agent/pods/sanitize.ts';
+import { firstLine } from '../../src/agent/safe-check/answer.ts';
+import { urlProblem } from '../../src/agent/safe-check/url.ts';
+import { scanFrames } from '../../src/agent/storage/frames.ts';
+import { releaseNotesOf } from '../../src/agent/updates/release-notes.ts';
+import { parseAddress, shownAddress } from '../../src/checks/address.ts';
+import { readAnswer } from '../../src/checks/answer.ts';
+import { compileCondition } from '../../src/checks/condition.ts';
+import { fillInQuery, placeholderProblem } from '../../src/checks/placeholders.ts';
+import { readCommand } from '../../src/cli/dashboard/commands.ts';
+import { escapeLine, toMessage } from '../../src/cli/escape.ts';
+import { diffTemplates } from '../../src/cli/plugin/history/template-diff.ts';
+import { readKind, readName, readNames, readRolloutName } from '../../src/cli/plugin/kinds/names.ts';
+import { readGoal } from '../../src/cli/plugin/wait-goal.ts';
+import { columnsOf } from '../../src/cli/terminal.ts';
+import { usageError } from '../../src/cli/usage.ts';
+import { serverText } from '../../src/kube/client/errors.ts';
+import { compareVersions } from '../../src/kube/client/formats.ts';
+import { namespaceOf } from '../../src/kube/client/resource.ts';
+import { errorFromStatus, parseRetryAfter } from '../../src/kube/client/status.ts';
+import { configFromFlags } from '../../src/kube/config/overrides.ts';
+import { proxyFromEnvironment } from '../../src/kube/config/proxy-from-environment.ts';
+import { truncateNote } from '../../src/kube/events/event-series.ts';
+import { unknownPlaceholders } from '../../src/notify/template.ts';
+import { hostHeader, parseBindAddress } from '../../src/process/flags.ts';
+import { cut } from '../../src/rollout/api/types.ts';
+import { imageFactsOf } from '../../src/rollout/facts/image-ready.ts';
+import { announcedRevision, approvedRevision } from '../../src/rollout/facts/need-upgrade.ts';
+import { IN_PLACE_STATE, readInPlaceState, withoutStaleStatuses } from '../../src/rollout/facts/openkruise.ts';
+import { shorten } from '../../src/rollout/facts/pod-trouble.ts';
+import { templateDigest } from '../../src/rollout/facts/template.ts';
+import { templateOrigin } from '../../src/rollout/facts/template-origin.ts';
+import { parseDate } from '../../src/rollout/plan/calendar.ts';
+import { canonicalTimeZone } from '../../src/rollout/plan/window.ts';
+import { parseIntOrPercent } from '../../src/rollout/policy/int-or-percent.ts';
+import { knownKeys } from '../../src/rollout/policy/keys.ts';
+import { parsePolicy, readOtaTerms, readStrategy } from '../../src/rollout/policy/policy.ts';
+import * as values from '../../src/rollout/policy/values.ts';
+import { readAffinity } from '../../src/rollout/selectors/affinity.ts';
+import { makeRequirement } from '../../src/rollout/selectors/requirement.ts';
+import { fromLabelSelector, parseRequirements, parseSelector } from '../../src/rollout/selectors/selector.ts';
+import { createLogger } from '../../src/runtime/log.ts';
+import { parseDuration } from '../../src/runtime/options.ts';
+import { plainText } from '../../src/text/index.ts';
+import { readImage } from '../../web/owner/view/image-name.ts';
+
+const pod = (type: string, message: string): Pod => ({
+  status: { conditions: [{ type, status: 'True', reason: 'PullImageFail', message }] },
+});
+const annotated = (text: string): Pod => ({ metadata: { annotations: { [IN_PLACE_STATE]: text } } });
+const spec = (image: string) => ({ containers: [{ name: 'app', image }] });
+const inPlace = JSON.stringify({
+  revision: 'a',
+  updateTimestamp: 'b',
+  lastContainerStatuses: { app: { imageID: '', containerID: '' } },
+});
+const log = createLogger({ write: () => undefined, now: () => 0, format: 'text' });
+const keyring = (location: string) =>
+  createKeyring(
+    entriesOf({
+      type: 'kubernetes.io/dockercfg',
+      data: { '.dockercfg': Buffer.from(JSON.stringify({ [location]: {} })).toString('base64') },
+    }).entries,
+  );
+const secret = (text: string) => ({
+  type: 'kubernetes.io/dockercfg',
+  data: { '.dockercfg': Buffer.from(text).toString('base64') },
+});
+const sample = (value: string): string =>
+  JSON.stringify({ status: 'success', data: { resultType: 'scalar', result: [1, value] } });
+const all = (text: string): Record<string, string> => Object.fromEntries([...knownKeys].map((key) => [key, text]));
+
+/** By the name of the function that is exported. */
+export const parsers: Readonly<Record<string, (text: string) => unknown>> = {
+  readAnswer: (text) => [readAnswer(text), readAnswer(sample(text))],
+  parseAddress: (text) => [parseAddress(text), parseAddress(`http://a/${text}`)],
+  shownAddress: (text) => [shownAddress(text), shownAddress(`http://${text}`)],
+  compileCondition,
+  placeholderProblem,
+  fillInQuery: (text) =>
+    fillInQuery(`${text}$\{stage}`, {
+      namespace: text,
+      daemonSet: '',
+      revision: '',
+      previousRevision: '',
+      stage: text,
+    } as never),
+  parseIntOrPercent,
+  readThreshold: values.readThreshold,
+  readBoolean: values.readBoolean,
+  readOnFailure: values.readOnFailure,
+  readStrategyName: values.readStrategyName,
+  readPredownload: values.readPredownload,
+  readNodeSelector: values.readNodeSelector,
+  readTopologyKey: values.readTopologyKey,
+  readParallelism: values.readParallelism,
+  readResume: values.readResume,
+  readDeadline: values.readDeadline,
+  readPlanName: values.readPlanName,
+  readSpread: values.readSpread,
+  readHash: values.readHash,
+  readShare: values.readShare('how many'),
+  readSeconds: values.readSeconds(0),
+  parsePolicy: (text) => parsePolicy({ annotations: all(text), updateStrategyType: text, minReadySeconds: 0 }),
+  parseAdvancedPolicy: (text) => parseAdvancedPolicy({} as never, all(text), text),
+  readStrategy: (text) => readStrategy(all(text), [], []),
+  readOtaTerms: (text) => readOtaTerms({ ...all(text), [`edgeset.io/${text}`]: text }),
+  parseSelector,
+  parseRequirements,
+  fromLabelSelector: (text) => [
+    fromLabelSelector({ matchLabels: { [text]: text } }),
+    fromLabelSelector({ matchExpressions: [{ key: 'a', operator: 'In', values: text.split('.') }] }),
+  ],
+  makeRequirement: (text) => [makeRequirement('a', 'Gt', [text]), makeRequirement(`${text}/a`, 'Exists', [])],
+  readAffinity: (text) =>
+    readAffinity({ nodeSelectorTerms: [{ matchExpressions: [{ key: text, operator: text, values: [text] }] }] }),
+  canonicalTimeZone,
+  parseDate: (text) => [parseDate(text), parseDate(`2026-01-01T00:00:00.${text}`)],
+  parseDuration: (text) => [
+    parseDuration('--flag', '1s'),
+    values.parseDuration(text),
+    orThrown(() => parseDuration('', text)),
+  ],
+  imageFactsOf: (text) => [
+    imageFactsOf(pod('PodImageReady', text)),
+    imageFactsOf(pod('PodImageReady', `controllerrevision: ${text}`)),
+  ],
+  announcedRevision: (message) => announcedRevision({ status: '', reason: '', message }),
+  approvedRevision: (text) => approvedRevision(pod('UpgradeApproved', `controllerrevision: ${text}`)),
+  readInPlaceState: (text) => readInPlaceState(annotated(text)),
+  withoutStaleStatuses: (text) =>
+    withoutStaleStatuses({
+      ...annotated(inPlace),
+      status: {
+        containerStatuses: [
+          {
+            name: 'app',
+            image: 'a',
+            imageID: '',
+            ready: true,
+            restartCount: 0,
+            state: { waiting: { reason: 'x', message: `image "${text}` } },
+          },
+        ],
+      },
+    }),
+  shorten: (text) => shorten(text, 200),
+  cut: (text) => cut(text),
+  plainText,
+  templateDigest: (text) => templateDigest({ spec: spec(text) }),
+  templateOrigin: (text) =>
+    templateOrigin(
+      { managedFields: [{ manager: text, operation: text, time: text, fieldsV1: { 'f:spec': { 'f:template': {} } } }] },
+      { spec: spec(text) },
+    ),
+  parseQuantity,
+  grants: (text) => grants({ limits: { cpu: text } }, { limits: { cpu: `${text}0` } }),
+  qosOf: (text) => qosOf({ containers: [{ name: 'a', resources: { limits: { cpu: text, memory: `0.${text}` } } }] }),
+  impliedPullPolicies: (text) => impliedPullPolicies(spec(text), spec(`${text}:a`), undefined),
+  parseFinished: (text) => [parseFinished(text, '', 0), parseFinished(`1 ${text}`, '', 0)],
+  parseRetryAfter: (text) => parseRetryAfter(text, 0),
+  compareVersions: (text) => compareVersions(`1${text}`, text),
+  namespaceOf: (text) => [namespaceOf(text), namespaceOf(`/namespaces/${text}`)],
+  errorFromStatus: (message) =>
+    errorFromStatus({ message, reason: message }, { status: 400, write: true, context: 'GET /a' }),
+  serverText: (text) => [serverText(text), serverText(`GET /${text}`)],
+  truncateNote: (text) => truncateNote(text),
+  configFromFlags: (text) => [orThrown(() => configFromFlags({ server: `http://a/${text}` }))],
+  proxyFromEnvironment: (text) => proxyFromEnvironment('https://a', { HTTPS_PROXY: 'b', NO_PROXY: text }),
+  createLogger: (text) => log.warn(text, { text }),
+  unknownPlaceholders,
+  parseBindAddress: (text) => orThrown(() => parseBindAddress('', text)),
+  hostHeader: (text) => orThrown(() => hostHeader('', text)),
+  parseTarget: (text) => parseTarget(`/${text}`, Number.POSITIVE_INFINITY),
+  parseChoice: (text) => parseChoice({ choice: 'postpone', until: text }, { now: 0, safeConfigured: true }),
+  keyring: (text) => [entriesOf(secret(text)), keyring(text).lookUp('a.b/c'), keyring('*.b').lookUp(text)],
+  repositoryOf: (text) => [repositoryOf(text), imagesOf(spec(text))],
+  sanitizePod: (text) =>
+    sanitizePod({ metadata: { annotations: { 'kubectl.kubernetes.io/last-applied-configuration': text } } }),
+  firstLine: (text) => firstLine(Buffer.from(text)),
+  urlProblem: (text) => [urlProblem(text), urlProblem(`http://${text}`)],
+  scanFrames: (text) => scanFrames(Buffer.from(text)),
+  releaseNotesOf: (text) => releaseNotesOf({ metadata: { annotations: { 'edgeset.io/release-notes': text } } }),
+  readCommand: (comment) =>
+    readCommand({ command: 'approve', namespace: comment, kind: 'ds', name: 'a', stage: 'a', comment }),
+  escapeLine,
+  toMessage,
+  diffTemplates: (text) => diffTemplates({ [text]: text }, { [text]: `${text}a` }),
+  readKind,
+  readName: (text) => orThrown(() => readName(text)),
+  readNames: (text) => orThrown(() => readNames(['ds', text])),
+  readRolloutName,
+  readGoal: (text) => orThrown(() => readGoal(text)),
+  columnsOf,
+  usageError: (text) => usageError(`error: option '--a${text}`, 'a'),
+  readImage,
+};
+
+/** What a parser throws is an answer, too; that it ran out of stack is none. */
+function orThrown(parse: () => unknown): unknown {
+  try {
+    return parse();
+  } catch (error) {
+    if (error instanceof RangeError) throw error;
+    return error;
+  }
+}
+
+/** Exports of the shipped code whose names begin as those of parsers, and that read no text: with what they read. */
+export const readNoText: Readonly<Record<string, string>> = {
+  readPullLogins: 'objects, by the client',
+  readSecrets: 'objects, by the client',
+  readPreceding: 'objects, by the client',
+  readRollout: 'objects, by the client',
+  readRevisions: 'objects, by the client',
+  readPlan: 'objects, by the client',
+  readPlans: 'objects, by the client',
+  readConflict: 'objects, by the client',
+  readInitialEvents: 'objects, by the client',
+  readLiveDaemonSet: 'objects, by the client',
+  readHistory: 'objects, by the client',
+  readDaemonSet: 'objects, by the client',
+  readPredecessor: 'objects, by the client',
+  readRolloutOf: 'objects, by the client',
+  readStatus: 'objects, by the client',
+  readManaged: 'objects, by the client',
+  readDaemonSets: 'objects, by the client',
+  readTarget: 'revisions that were read',
+  readTerms: 'annotations, by the functions of values.ts',
+  readMessage: 'bytes of protobuf, of lengths that it checks',
+  readJson: 'a request, by JSON.parse, up to a limit',
+  readKubeconfig: 'files of the user, by the library yaml',
+  parseConfig: 'a file of the administrator, by the library yaml, up to a limit',
+};
