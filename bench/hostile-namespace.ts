@@ -1,4 +1,6 @@
+import type { RolloutPlanSpec } from '../src/rollout/index.ts';
 import type { Api } from '../test/cluster/index.ts';
+import { sample, startMetricsServer } from '../test/conformance/kit/metrics-server.ts';
 import { type Benchmark, type Figure, mib, seconds } from './measure/figure.ts';
 import { peakResidentOf, residentOf, watchMachine } from './measure/machine.ts';
 import { advanced } from './real/advanced.ts';
@@ -15,6 +17,14 @@ const ADVANCED = 20;
 /** About as much as the API server and etcd accept. */
 const DAEMONSET_BYTES = 1_100_000;
 const AT_ONCE = 10;
+/** Those whose plan has as many requirements as its schema accepts, and as many checks, each asked every second. */
+const PLANNED = 10;
+const MOST_REQUIREMENTS = 16;
+const MOST_VALUES = 64;
+const MOST_STAGES = 20;
+const ANSWER = sample(`${'1'.repeat(1_000_000)}x`);
+/** How much longer a rollout beside them may take than alone. */
+const TIMES = 5;
 /** Nodes of the neighbour, whose rollout has to continue. */
 const NODES = 5;
 
@@ -25,6 +35,54 @@ const inParallel = async (count: number, work: (index: number) => Promise<unknow
   };
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
 };
+
+const many = <T>(length: number, make: (index: number) => T): T[] => Array.from({ length }, (_, index) => make(index));
+
+/** No node has these labels, so that each requirement is compared with every node, and holds. */
+const matchExpressions = many(MOST_REQUIREMENTS, (key) => ({
+  key: `key-${key}`,
+  operator: 'NotIn',
+  values: many(MOST_VALUES, (value) => `value-${value}`),
+}));
+
+const planSpec = (address: string): RolloutPlanSpec => {
+  const checks = many(MOST_STAGES, (index) => ({
+    name: `check-${index}`,
+    prometheus: { address, query: `up{check="${index}"}`, condition: 'result.all(r, r < 1.0)', interval: '1s' },
+  }));
+  const asked = { name: 'asked', promote: { soak: '8760h', checks: checks.map(({ name }) => name) } };
+  const others = many(MOST_STAGES - 1, (index) => ({ name: `s${index}`, nodes: { selector: { matchExpressions } } }));
+  return { checks, stages: [asked, ...others] };
+};
+
+/** Changes the plan and all DaemonSets that name it, whose pods run on every node. */
+const createPlanned =
+  (api: Api, namespace: string, address: string) =>
+  async (round: number): Promise<void> => {
+    const metadata = (name: string) => ({ name, labels: { round: String(round) } });
+    await api.apply(`/apis/edgeset.io/v1alpha1/namespaces/${namespace}/rolloutplans/big`, {
+      apiVersion: 'edgeset.io/v1alpha1',
+      kind: 'RolloutPlan',
+      metadata: metadata('big'),
+      spec: { ...planSpec(address), windowsOnRollback: round % 2 === 0 },
+    });
+    await inParallel(PLANNED, (index) => {
+      const app = `planned-${index}`;
+      return api.apply(`/apis/apps/v1/namespaces/${namespace}/daemonsets/${app}`, {
+        apiVersion: 'apps/v1',
+        kind: 'DaemonSet',
+        metadata: {
+          ...metadata(app),
+          annotations: { 'edgeset.io/update-strategy': 'auto', 'edgeset.io/rollout-plan': 'big' },
+        },
+        spec: {
+          selector: { matchLabels: { app } },
+          updateStrategy: { type: 'OnDelete' },
+          template: { metadata: { labels: { app } }, spec: { containers: [{ name: 'app', image: `app:v${round}` }] } },
+        },
+      });
+    });
+  };
 
 /** The DaemonSets of a user who wants the manager to fail: none of them has a pod. */
 const createHostile = (api: Api, namespace: string) => {
@@ -69,7 +127,9 @@ export const hostileNamespace: Benchmark = {
   name: 'hostile-namespace',
   async run({ quick }) {
     process.env.NODE_OPTIONS = `${process.env.NODE_OPTIONS ?? ''} --max-old-space-size=${HEAP_MIB}`;
-    const fleet = await startRealFleet(NODES, advanced);
+    const prometheus = await startMetricsServer((_, response) => void response.end(ANSWER));
+    const args = [...advanced.args, `--allowed-check-addresses=${prometheus.url}`];
+    const fleet = await startRealFleet(NODES, { ...advanced, args });
     try {
       const manager = await fleet.startManager();
       const release = { mode: 'recreate', budget: 1, meanStartMs: 300 } as const;
@@ -79,7 +139,12 @@ export const hostileNamespace: Benchmark = {
       const aloneMs = performance.now() - alone;
       const before = residentOf(manager.pid);
       const machine = watchMachine();
-      const touch = createHostile(fleet.cluster.plane.api, await fleet.cluster.createNamespace('hostile'));
+      const { api } = fleet.cluster.plane;
+      const [big, planned] = [
+        await fleet.cluster.createNamespace('hostile'),
+        await fleet.cluster.createNamespace('planned'),
+      ];
+      const touches = [createHostile(api, big), createPlanned(api, planned, prometheus.url)];
       const rounds = quick ? 2 : 6;
       const beside: number[] = [];
       for (let round = 1; round <= rounds; round += 1) {
@@ -87,7 +152,7 @@ export const hostileNamespace: Benchmark = {
         const rollout = bringTo(fleet, { ...release, version: 2 + round }).then(() =>
           beside.push(performance.now() - startedAt),
         );
-        await Promise.all([touch(round), rollout]);
+        await Promise.all([...touches.map((touch) => touch(round)), rollout]);
       }
       // A manager started now lists and watches everything at once.
       const second = await fleet.startManager();
@@ -104,8 +169,18 @@ export const hostileNamespace: Benchmark = {
       };
       await second.stop();
       await manager.stop();
-      return [figure];
+      const times = Math.max(...beside) / aloneMs;
+      const besideThem: Figure = {
+        name: 'hostile-neighbours',
+        measured:
+          `beside these, and ${PLANNED} DaemonSets whose plan has ${MOST_STAGES} stages of ${MOST_REQUIREMENTS} requirements and ` +
+          `${MOST_STAGES} checks, answered ${prometheus.requests.length} times by a megabyte of digits: a rollout takes ${times.toFixed(1)} times as long as alone`,
+        goal: `< ${TIMES} times`,
+        met: times < TIMES,
+      };
+      return [figure, besideThem];
     } finally {
+      prometheus.close();
       await fleet.stop();
     }
   },
