@@ -116,6 +116,9 @@ for (const by of ['token', 'certificate'] as const) {
     const relabelled = await caller.call({ ...event, body: { metadata: { labels: { all: 'well' } } } });
     assert.equal(relabelled.status, 403);
     assert.match(relabelled.message, /only the series, the count and the last time may change/);
+    const held = await caller.call({ ...event, body: { metadata: { finalizers: ['example.org/keep'] } } });
+    assert.equal(held.status, 403);
+    assert.match(held.message, /an Event has no finalizers and no ownerReferences/);
     const foreign = await cluster.plane.api.post<{ metadata: { name: string } }>(
       eventsPath(namespace),
       eventOf(namespace, 'node-2'),

@@ -227,12 +227,18 @@ const reports = (ns: string, pods: FixturePods): Attempt[] => {
   ];
 };
 
-const events = (ns: string): Attempt[] => {
-  const tell = (what: string, change: object): Attempt => ({
+const events = (ns: string, pods: FixturePods): Attempt[] => {
+  const tell = (what: string, change: object, says = /an Event of this agent is about a DaemonSet/): Attempt => ({
     what: `an Event ${what}`,
     call: { method: 'POST', path: eventsPath(ns), body: eventOf(ns, 'node-1', change) },
-    says: /an Event of this agent is about a DaemonSet/,
+    says,
   });
+  const stays = (what: string, metadata: object): Attempt =>
+    tell(
+      `with ${what}`,
+      { metadata: { generateName: 'app-', namespace: ns, ...metadata } },
+      /an Event has no finalizers and no ownerReferences/,
+    );
   return [
     tell('in the name of another node', { reportingInstance: 'node-2' }),
     tell('in the name of the manager', { reportingComponent: 'edgeset.io/manager' }),
@@ -240,6 +246,8 @@ const events = (ns: string): Attempt[] => {
     tell('about a look-alike', {
       involvedObject: { apiVersion: 'appsy/v1', kind: 'DaemonSet', namespace: ns, name: 'x' },
     }),
+    stays('a finalizer', { finalizers: ['example.org/keep'] }),
+    stays('an owner', { ownerReferences: [{ apiVersion: 'v1', kind: 'Pod', name: pods.mine, uid: 'x' }] }),
   ];
 };
 
@@ -361,7 +369,7 @@ export const attempts = (
 ): readonly Attempt[] => [
   ...deletes(ns, pods, known),
   ...reports(ns, pods),
-  ...events(ns),
+  ...events(ns, pods),
   ...others(ns, unboundNamespace, pods),
 ];
 
