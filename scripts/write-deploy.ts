@@ -13,6 +13,8 @@ interface Rendered {
   values?: readonly string[];
   /** What the file is for, where the template's own comments don't say it. */
   comment?: string;
+  /** Only the first object. */
+  first?: boolean;
   /** `kubectl apply --namespace` chooses it. */
   anyNamespace?: boolean;
 }
@@ -27,7 +29,17 @@ const FILES: Readonly<Record<string, Rendered>> = {
   'rbac.yaml': { template: 'manager/rbac.yaml' },
   'advanced/rbac.yaml': { template: 'manager/rbac-advanced.yaml' },
   'predownload/rbac.yaml': { template: 'manager/rbac-predownload.yaml' },
-  'policy.yaml': { template: 'manager/policy.yaml' },
+  'policy.yaml': {
+    template: 'manager/policy.yaml',
+    values: ['controllers={native}'],
+    comment:
+      'For native DaemonSets only. advanced/policy.yaml replaces the policy edgeset-manager where Advanced DaemonSets are served.',
+  },
+  'advanced/policy.yaml': {
+    template: 'manager/policy.yaml',
+    first: true,
+    comment: 'Replaces the policy of this name of ../policy.yaml, which serves native DaemonSets only.',
+  },
   'approval-policy.yaml': { template: 'manager/approval-policy.yaml' },
   'user-roles.yaml': { template: 'manager/user-roles.yaml' },
   'checks/analysis.yaml': { template: 'manager/rbac-analysis.yaml', values: ['checks.analysis.enabled=true'] },
@@ -99,11 +111,14 @@ From then on, writes of their agents are refused, whatever else permits them.`,
 /** Labels that say how a release was installed: with Helm. */
 const OF_HELM = /^ *(helm\.sh\/chart|app\.kubernetes\.io\/(instance|version|managed-by)): .*\n/gm;
 
-const render = (helm: string, { template, values = [], comment, anyNamespace }: Rendered): string => {
+const render = (helm: string, { template, values = [], comment, anyNamespace, first }: Rendered): string => {
   const args = ['template', 'edgeset', path.join(root, 'charts', 'edgeset'), '--namespace=edgeset-system'];
   const sets = values.flatMap((value) => ['--set', value]);
   const text = execFileSync(helm, [...args, ...sets, `--show-only=templates/${template}`], { encoding: 'utf8' });
-  const objects = text.split(/^---\n/m).filter(Boolean);
+  const objects = text
+    .split(/^---\n/m)
+    .filter(Boolean)
+    .slice(0, first ? 1 : undefined);
   const written = objects.map((object) => {
     const own = object.replace(/^# Source: .*\n/, '').replaceAll(OF_HELM, '');
     return `${(anyNamespace ? own.replace(/^ {2}namespace: default\n/m, '') : own).trim()}\n`;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
-import { parseAllDocuments } from 'yaml';
+import { parse, parseAllDocuments } from 'yaml';
 import manifest from '../../package.json' with { type: 'json' };
 import { run } from '../../src/cli/testing/index.ts';
 
@@ -46,4 +46,19 @@ test('probes and ports of the Deployment match its flags', () => {
   assert.ok(args.includes(`--health-probe-bind-address=${port('health')}`));
   assert.deepEqual(livenessProbe.httpGet, { path: '/healthz', port: 'health' });
   assert.deepEqual(readinessProbe.httpGet, { path: '/readyz', port: 'health' });
+});
+
+test('the policy accepts exactly the versions of Advanced DaemonSets that are served, and none without them', () => {
+  const { spec } = parse(read('deploy/crds/apps.kruise.io_daemonsets.yaml')) as {
+    spec: { group: string; versions: { name: string; served: boolean }[] };
+  };
+  const served = spec.versions.filter((version) => version.served).map(({ name }) => `'${spec.group}/${name}'`);
+  const accepted = (file: string): string | undefined => {
+    const [policy] = parseAllDocuments(read(file)).map(
+      (document) => document.toJS() as { spec: { variables: { name: string; expression: string }[] } },
+    );
+    return policy?.spec.variables.find(({ name }) => name === 'advanced')?.expression;
+  };
+  assert.equal(accepted('deploy/advanced/policy.yaml'), `[${served.join(', ')}]`);
+  assert.equal(accepted('deploy/policy.yaml'), '[]');
 });

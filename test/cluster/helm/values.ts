@@ -89,6 +89,7 @@ export const accepted: Readonly<Record<string, object>> = {
   everything,
   'native DaemonSets, and no right to create pods': { controllers: ['native'], predownload: { pullPods: false } },
   'Advanced DaemonSets with the CRD of OpenKruise': { controllers: ['advanced'], crds: { advanced: false } },
+  'no excluded namespace': { namespaces: ['edgeset-system'], admissionPolicies: { excludedNamespaces: [] } },
   'some namespaces': {
     namespaces: ['shop', 'vehicles'],
     agent: { enabled: true, namespaces: ['shop'] },
@@ -148,6 +149,10 @@ export const refused: readonly (readonly [object, RegExp])[] = [
     /'\/checks\/secrets\/0\/secrets': minItems: got 0, want 1/,
   ],
   [{ namespaces: ['Shop'] }, /'\/namespaces\/0': 'Shop' does not match pattern/],
+  [
+    { admissionPolicies: { excludedNamespaces: ['Shop'] } },
+    /'\/admissionPolicies\/excludedNamespaces\/0': 'Shop' does not match pattern/,
+  ],
   [{ namespaces: 'shop' }, /'\/namespaces': got string, want array/],
   [{ predownload: { agents: 'agents' } }, /'\/predownload\/agents': 'agents' does not match pattern/],
   [{ agent: { enabled: true } }, /agent\.namespaces: name the namespaces .* or set agent\.allNamespaces=true/],

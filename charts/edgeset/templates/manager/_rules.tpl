@@ -117,3 +117,23 @@
   resources: [pods]
   verbs: [create]
 {{- end -}}
+
+{{- /* For the policy, in CEL: the versions of Advanced DaemonSets, if they are served. */ -}}
+{{- define "edgeset.advancedVersions" -}}
+{{- if has "advanced" .Values.controllers -}}
+['apps.kruise.io/v1alpha1', 'apps.kruise.io/v1beta1']
+{{- else -}}
+[]
+{{- end -}}
+{{- end -}}
+
+{{- /* For the policy, as JSON: namespaces in which the manager changes nothing. Those that it is told to serve are none of them. */ -}}
+{{- define "edgeset.excludedNamespaces" -}}
+{{- $served := .Values.namespaces -}}
+{{- if .Values.agent.enabled }}{{ $served = append $served .Values.agent.namespace }}{{ end -}}
+{{- $excluded := list -}}
+{{- range append .Values.admissionPolicies.excludedNamespaces .Release.Namespace | uniq -}}
+{{- if not (has . $served) }}{{ $excluded = append $excluded . }}{{ end -}}
+{{- end -}}
+{{- toJson $excluded -}}
+{{- end -}}
