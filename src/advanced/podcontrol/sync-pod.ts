@@ -44,7 +44,7 @@ export const createPodSync = ({ client, env, ledger, events, operations, writer 
   });
 
   const adopt = (view: AdvancedView, cached: CachedPod, now: number): Need => {
-    const { uid, resourceVersion } = cached.facts;
+    const { uid, name, node, resourceVersion } = cached.facts;
     const ownerReferences = [...(cached.pod.metadata?.ownerReferences ?? []), controllerRef(view)];
     const body = { metadata: { uid, resourceVersion, ownerReferences } };
     const write: Write = async (signal) => {
@@ -56,7 +56,14 @@ export const createPodSync = ({ client, env, ledger, events, operations, writer 
         return { kind: 'refused', reason: undefined, message: errorText(error) };
       }
     };
-    return { kind: 'write', write };
+    const refused = (reason: string, message: string): void =>
+      events.warnOnce(
+        `adopt ${uid} ${reason}`,
+        'FailedAdopt',
+        'Adopt',
+        `Failed to adopt pod ${name} on ${node}, which the selector matches and nothing controls: ${message}`,
+      );
+    return { kind: 'write', write, refused };
   };
 
   /**

@@ -42,6 +42,7 @@ export const managerEvents: Proofs = {
   AwaitingPreDelete: `${ADVANCED}/lifecycle.ts: a DaemonSet that is deleted is gone`,
   PreDeleteTimeout: `${ADVANCED}/lifecycle.ts: the annotation bounds the wait`,
   MarkPodNotReadyIneffective: `${ADVANCED}/lifecycle.ts: markPodNotReady that is set later`,
+  FailedAdopt: 'cluster/manager-rights/manager-at-work.test.ts: only a pod that a DaemonSet left behind is adopted',
   FailedFinalizer: `${ADVANCED}/warnings.ts: a finalizer that the API server refuses`,
   OpenKruiseManager: `${ADVANCED}/ownership.ts: while its manager holds its lease`,
   LeaseForbidden: TAKEN_OVER,

@@ -1,5 +1,6 @@
-// DaemonSets in a namespace that the policy excludes, as those of CNI plugins are by default.
+// What users see of a manager that the policy refuses something.
 
+import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { eventually } from '../../support/index.ts';
 import { webIn } from '../helm/installation.ts';
@@ -20,7 +21,7 @@ const CURE =
 const says = (what: string, ...args: string[]): Promise<unknown> =>
   eventually(what, async () => CURE.test(await run('get', ...args)), { everyMs: 200 });
 
-test('they are left alone and say why, and go on once the namespace is included', async () => {
+test('DaemonSets in an excluded namespace are left alone, say why, and go on once it is included', async () => {
   const manager = await cluster.startManager({ namespace: 'edgeset-system', args: ['--leader-elect=false'] });
   await webIn(cluster, 'kube-system', 'apps.kruise.io/v1beta1').create();
   const stalled = 'jsonpath={.items[*].status.conditions[?(@.type=="Stalled")].message}';
@@ -40,5 +41,31 @@ test('they are left alone and say why, and go on once the namespace is included'
   const binding = ['validatingadmissionpolicybinding', 'edgeset-manager-namespaces'];
   await run('patch', ...binding, '--type=json', '-p', included);
   await native.running('web:v2', 2);
+  await manager.stop();
+});
+
+test('only a pod that a DaemonSet left behind is adopted', async () => {
+  const namespace = await cluster.createNamespace('adoption');
+  const manager = await cluster.startManager({ namespace, args: ['--leader-elect=false'] });
+  const inside = (...args: string[]): Promise<string> => run(`--namespace=${namespace}`, ...args);
+  const web = webIn(cluster, namespace, 'apps.kruise.io/v1beta1');
+  await web.create();
+  await web.running('web:v1', 2);
+  const [left = ''] = (await inside('get', 'pods', '-o', 'name')).split('\n');
+  const ownerOf = (pod: string): Promise<string> =>
+    inside('get', pod, '-o', 'jsonpath={.metadata.ownerReferences[*].name}');
+  await inside('patch', left, '--type=merge', '-p', '{"metadata":{"ownerReferences":null}}');
+  await eventually('it is adopted', async () => (await ownerOf(left)) === 'web', { everyMs: 200 });
+
+  const overrides = JSON.stringify({ spec: { nodeName: 'node-1' } });
+  await inside('run', 'mine', '--image=mine:v1', '--labels=app=web', `--overrides=${overrides}`);
+  const failed = ['--field-selector=reason=FailedAdopt', '-o', 'jsonpath={.items[*].message}'];
+  await eventually(
+    'an Event says why another one is not',
+    async () =>
+      /Failed to adopt pod mine on node-1.*pinned to its node/s.test(await inside('get', 'events', ...failed)),
+    { everyMs: 200 },
+  );
+  assert.equal(await ownerOf('pod/mine'), '');
   await manager.stop();
 });
