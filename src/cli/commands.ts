@@ -84,6 +84,7 @@ const serveOptions = (): Option[] => [
   new Option('--tls-cert-file <file>', 'TLS certificate of the server'),
   new Option('--tls-private-key-file <file>', 'private key of the certificate'),
   new Option('--insecure-http', 'serve plain HTTP, for a proxy that terminates TLS'),
+  new Option('--trusted-proxies <networks>', 'proxies whose X-Forwarded-For names the caller, comma-separated CIDRs'),
   new Option('--health-probe-bind-address <address>', 'address of /healthz and /readyz (default: 0, disabled)'),
   new Option('--metrics-bind-address <address>', 'address of /metrics (default: 0, disabled)'),
   new Option('--log-level <level>', 'debug, info, warn or error (default: info)'),

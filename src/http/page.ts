@@ -32,7 +32,8 @@ const PAGE_POLICY = [
 const responseOf = ({ path, contentType, body, etag }: Asset): HttpResponse => ({
   status: 200,
   contentType,
-  body,
+  // Once for all connections: a text would be copied for each that does not read.
+  body: Buffer.from(body),
   headers: {
     'content-security-policy': PAGE_POLICY,
     etag,

@@ -2,7 +2,7 @@
 export interface HttpResponse {
   status: number;
   contentType?: string;
-  body?: string;
+  body?: string | Buffer;
   headers?: Readonly<Record<string, string>>;
   /** For metrics and the log: why the request was refused before it reached its route. */
   refusal?: string;

@@ -2,104 +2,35 @@
 
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
-import { request as plainRequest } from 'node:http';
+import { type IncomingMessage, request as plainRequest } from 'node:http';
 import { request } from 'node:https';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
-import { DASHBOARD_FLAGS } from '../../bin/flags.ts';
 import { openAddress } from '../../src/cli/dashboard/testing/index.ts';
-import { createTestAuthority, eventually } from '../support/index.ts';
+import { eventually } from '../support/index.ts';
 import { kubeconfigText } from './controlplane.ts';
-import { kubectl, kubectlApply, mintToken, type RealCluster, startCluster } from './index.ts';
+import { kubectlApply, mintToken, type RealCluster } from './index.ts';
 import type { Program } from './processes.ts';
-import { shippedCommands, shippedProgram } from './shipped.ts';
-
-const root = join(import.meta.dirname, '..', '..');
-const DASHBOARD = 'system:serviceaccount:edgeset-system:edgeset-dashboard';
-
-interface Answer {
-  status: number;
-  cookie: string;
-  body: string;
-}
+import {
+  type Answer,
+  callDashboard,
+  createUser,
+  DASHBOARD,
+  daemonSet,
+  type Sent,
+  type ServedDashboard,
+  startDashboard,
+  startDashboardCluster,
+} from './served-dashboard.ts';
+import { shippedCommands } from './shipped.ts';
 
 let cluster: RealCluster;
-let dashboard: Program;
-let port: number;
+let served: ServedDashboard;
 let shop: string;
 let depot: string;
-const authority = createTestAuthority();
 
-const call = (
-  method: string,
-  path: string,
-  { cookie, body, headers = {} }: { cookie?: string; body?: unknown; headers?: Record<string, string> } = {},
-): Promise<Answer> => {
-  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
-  const origin = `https://127.0.0.1:${port}`;
-  const sent = request(
-    `${origin}${path}`,
-    {
-      method,
-      ca: authority.cert,
-      headers: { origin, 'content-type': 'application/json', ...(cookie && { cookie }), ...headers },
-    },
-    (response) => {
-      text(response).then(
-        (said) =>
-          resolve({
-            status: response.statusCode ?? 0,
-            cookie: response.headers['set-cookie']?.[0]?.split(';')[0] ?? '',
-            body: said,
-          }),
-        reject,
-      );
-    },
-  );
-  sent.on('error', reject);
-  sent.end(body === undefined ? undefined : JSON.stringify(body));
-  return promise;
-};
-
-/** There is no such plan; the dashboard looks for it. */
-const daemonSet = (namespace: string) => ({
-  apiVersion: 'apps/v1',
-  kind: 'DaemonSet',
-  metadata: {
-    name: 'web',
-    namespace,
-    annotations: { 'apps.openyurt.io/update-strategy': 'auto', 'edgeset.io/rollout-plan': 'cluster/rings' },
-  },
-  spec: {
-    selector: { matchLabels: { app: 'web' } },
-    updateStrategy: { type: 'OnDelete' },
-    template: { metadata: { labels: { app: 'web' } }, spec: { containers: [{ name: 'c', image: 'web:v1' }] } },
-  },
-});
-
-/** A user who may read the rollouts of a namespace, and write its DaemonSets if `writes`. Resolves with a token. */
-const createUser = async (name: string, namespace: string, writes: boolean): Promise<string> => {
-  const run = (...args: string[]): Promise<string> => kubectl(cluster.kubeconfig, ['-n', namespace, ...args]);
-  await run('create', 'serviceaccount', name);
-  const metadata = { name, namespace };
-  const verbs = ['get', 'list', 'watch'];
-  await kubectlApply(cluster.kubeconfig, {
-    apiVersion: 'rbac.authorization.k8s.io/v1',
-    kind: 'Role',
-    metadata,
-    rules: [
-      { apiGroups: ['edgeset.io'], resources: ['daemonrollouts'], verbs },
-      { apiGroups: ['apps'], resources: ['daemonsets'], verbs: writes ? [...verbs, 'patch'] : verbs },
-      { apiGroups: ['apps'], resources: ['controllerrevisions'], verbs },
-      { apiGroups: [''], resources: ['pods'], verbs },
-    ],
-  });
-  await run('create', 'rolebinding', name, `--role=${name}`, `--serviceaccount=${namespace}:${name}`);
-  const user = `system:serviceaccount:${namespace}:${name}`;
-  await eventually(`${user} has its rights`, () => run('auth', 'can-i', 'watch', 'pods', `--as=${user}`));
-  return mintToken(cluster.plane.api, namespace, name);
-};
+const call = (method: string, path: string, sent: Sent = {}): Promise<Answer> =>
+  callDashboard(served, method, path, sent);
 
 const logIn = async (token: string): Promise<string> => {
   const { status, cookie, body } = await call('POST', '/api/session', { body: { token } });
@@ -111,16 +42,20 @@ const logIn = async (token: string): Promise<string> => {
 /** Reads a stream until it has said this much. */
 const firstOf = (path: string, cookie: string, wanted: RegExp): Promise<string> => {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
-  const sent = request(`https://127.0.0.1:${port}${path}`, { ca: authority.cert, headers: { cookie } }, (response) => {
-    let said = '';
-    response.setEncoding('utf8').on('data', (chunk: string) => {
-      said += chunk;
-      if (!wanted.test(said)) return;
-      resolve(said);
-      sent.destroy();
-    });
-    response.on('end', () => reject(new Error(`${path} ended: ${response.statusCode} ${said}`)));
-  });
+  const sent = request(
+    `https://127.0.0.1:${served.port}${path}`,
+    { ca: served.ca, headers: { cookie } },
+    (response) => {
+      let said = '';
+      response.setEncoding('utf8').on('data', (chunk: string) => {
+        said += chunk;
+        if (!wanted.test(said)) return;
+        resolve(said);
+        sent.destroy();
+      });
+      response.on('end', () => reject(new Error(`${path} ended: ${response.statusCode} ${said}`)));
+    },
+  );
   // A stream that says nothing of what is wanted still says that it lives.
   const deadline = setTimeout(() => {
     reject(new Error(`${path} did not say ${wanted}`));
@@ -129,31 +64,6 @@ const firstOf = (path: string, cookie: string, wanted: RegExp): Promise<string> 
   sent.on('error', reject);
   sent.end();
   return promise.finally(() => clearTimeout(deadline));
-};
-
-const start = async (): Promise<Program> => {
-  const { plane } = cluster;
-  const token = await mintToken(plane.api, 'edgeset-system', 'edgeset-dashboard');
-  const file = (name: string, content: string): string => {
-    const path = join(plane.dir, name);
-    writeFileSync(path, content, { mode: 0o600 });
-    return path;
-  };
-  const { cert, key } = authority.issue('dashboard');
-  return plane.processes.start({
-    name: 'dashboard',
-    file: process.execPath,
-    args: [
-      ...DASHBOARD_FLAGS,
-      await shippedProgram('dashboard'),
-      'dashboard',
-      `--kubeconfig=${file('dashboard.kubeconfig', kubeconfigText({ ...plane.access, token }))}`,
-      '--listen=127.0.0.1:0',
-      `--tls-cert-file=${file('dashboard.crt', cert)}`,
-      `--tls-private-key-file=${file('dashboard.key', key)}`,
-      '--log-format=json',
-    ],
-  });
 };
 
 /** Runs the command line as it is shipped until it says where it serves, and resolves with what it said. */
@@ -179,32 +89,18 @@ const serve = async (
 };
 
 before(async () => {
-  cluster = await startCluster();
-  const crds = ['apply', '--server-side', '-f', join(root, 'deploy', 'crds')];
-  await kubectl(cluster.kubeconfig, crds);
-  await kubectl(cluster.kubeconfig, ['wait', '--for=condition=Established', 'crd', '--all', '--timeout=30s']);
-  await kubectl(cluster.kubeconfig, ['create', 'namespace', 'edgeset-system']);
-  await kubectl(cluster.kubeconfig, ['apply', '-f', join(root, 'deploy', 'dashboard', 'rbac.yaml')]);
-  await eventually('the dashboard has its rights', () =>
-    kubectl(cluster.kubeconfig, ['auth', 'can-i', 'create', 'tokenreviews.authentication.k8s.io', `--as=${DASHBOARD}`]),
-  );
+  cluster = await startDashboardCluster();
   [shop, depot] = [await cluster.createNamespace('shop'), await cluster.createNamespace('depot')];
   for (const namespace of [shop, depot]) await kubectlApply(cluster.kubeconfig, daemonSet(namespace));
-  dashboard = await start();
-  port = await eventually(
-    'the dashboard watches the rollouts',
-    async () => {
-      const log = await dashboard.log();
-      const [, found] = /"serving the dashboard","port":(\d+)/.exec(log) ?? [];
-      return log.includes('watching the rollouts') && Number(found);
-    },
-    { everyMs: 50 },
-  );
+  served = await startDashboard(cluster, 'dashboard');
 });
 after(() => cluster.stop());
 
 test('two users see their own namespaces, and act with their own rights', async () => {
-  const [reader, writer] = [await createUser('reader', shop, false), await createUser('writer', depot, true)];
+  const [reader, writer] = [
+    await createUser(cluster, 'reader', shop, false),
+    await createUser(cluster, 'writer', depot, true),
+  ];
   const [ofReader, ofWriter] = [await logIn(reader), await logIn(writer)];
 
   for (const [cookie, own, foreign] of [
@@ -269,9 +165,9 @@ test('two users see their own namespaces, and act with their own rights', async 
   assert.match((await call('GET', '/api/session', { cookie: ofReader })).body, /"mustLogIn"/);
   assert.equal((await call('GET', '/api/session', { headers: { authorization: `Bearer ${reader}` } })).status, 200);
   assert.equal((await call('POST', '/api/session', { body: { token: `${reader}x` } })).status, 401);
-  assert.doesNotMatch(await dashboard.log(), new RegExp(reader.slice(-40)), 'no token in the log');
-  await dashboard.stop();
-  assert.equal(await dashboard.exit, 0);
+  assert.doesNotMatch(await served.program.log(), new RegExp(reader.slice(-40)), 'no token in the log');
+  await served.program.stop();
+  assert.equal(await served.program.exit, 0);
 });
 
 test('it is told where and what to serve, and to whom', async () => {
@@ -285,6 +181,7 @@ test('it is told where and what to serve, and to whom', async () => {
       `--kubeconfig=${kubeconfig}`,
       '--listen=127.0.0.1:0',
       '--insecure-http',
+      '--trusted-proxies=127.0.0.1',
       `--namespaces=${shop}`,
       '--allowed-host=fleet.example',
       '--health-probe-bind-address=127.0.0.1:0',
@@ -304,17 +201,20 @@ test('it is told where and what to serve, and to whom', async () => {
   );
   const [, servedAt = ''] = /"serving the dashboard","port":(\d+)/.exec(said) ?? [];
   const [, probes = ''] = /"serving health probes","address":"([^"]+)"/.exec(said) ?? [];
-  const statusOf = (host: string): Promise<number> =>
+  const responseFor = (host: string): Promise<IncomingMessage> =>
     new Promise((resolve, reject) => {
-      const sent = plainRequest({ host: '127.0.0.1', port: servedAt, path: '/', headers: { host } }, (response) => {
+      const headers = { host, 'x-forwarded-proto': 'https' };
+      const sent = plainRequest({ host: '127.0.0.1', port: servedAt, path: '/', headers }, (response) => {
         response.resume();
-        resolve(response.statusCode ?? 0);
+        resolve(response);
       });
       sent.on('error', reject);
       sent.end();
     });
-  assert.equal(await statusOf('fleet.example'), 200);
-  assert.notEqual(await statusOf('elsewhere.example'), 200);
+  const own = await responseFor('fleet.example');
+  assert.equal(own.statusCode, 200);
+  assert.match(own.headers['strict-transport-security'] ?? '', /max-age/, 'the proxy says how browsers came');
+  assert.equal((await responseFor('elsewhere.example')).statusCode, 421);
   await eventually('it is ready', async () => (await fetch(`http://${probes}/readyz`)).ok);
   const [, metrics = ''] = /"serving metrics","address":"([^"]+)"/.exec(said) ?? [];
   const measured = await (await fetch(`http://${metrics}/metrics`)).text();
@@ -331,13 +231,13 @@ test('it is told where and what to serve, and to whom', async () => {
   });
   assert.deepEqual([...new Set(watched.map(({ namespace }) => namespace))], [shop], 'of its namespace alone');
 
-  const own = await serve(
+  const ownMachine = await serve(
     'dashboard-own',
     [`--kubeconfig=${cluster.kubeconfig}`, '--no-browser', '--all-namespaces', '--port=0'],
     /http:\/\/127\.0\.0\.1:\d+/,
   );
-  const [address = ''] = /http:\/\/\S+/.exec(own.said) ?? [];
+  const [address = ''] = /http:\/\/\S+/.exec(ownMachine.said) ?? [];
   const headers = await openAddress(address);
   assert.equal((await fetch(new URL('/api/labels', address), { headers })).status, 200);
-  await own.program.stop(30_000);
+  await ownMachine.program.stop(30_000);
 });

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import {
   type Asset,
   checkOrigin,
@@ -17,14 +17,18 @@ import {
 } from '../../http/index.ts';
 import { type BindAddress, formatAddress } from '../../process/index.ts';
 import { type Env, errorText } from '../../runtime/index.ts';
+import type { IsProxy } from './client-address.ts';
 import { NAME, readCommand } from './commands.ts';
+import { createConnections, MOST_SOCKETS } from './connections.ts';
 import type { Gate, View } from './gate.ts';
 import { createStreams } from './streams.ts';
 
 const MOST_BODY_BYTES = 16 * 1024;
-const MOST_SOCKETS = 2_048;
 /** All callers' commands at the same time: each reads what it needs by itself. */
 const MOST_COMMANDS = 8;
+/** For a year, as is usual. A host that browsers reach at another port may serve other things without TLS. */
+const HTTPS_ONLY = ['strict-transport-security', 'max-age=31536000'] as const;
+const USUAL_PORT = /^[^:]+(?::443)?$/;
 
 const SERVER_OPTIONS: ServerOptions = {
   maxHeaderSize: 16 * 1024,
@@ -40,6 +44,8 @@ export interface DashboardServerOptions {
   toListenError: (address: string, cause: Error) => Error;
   tls?: TlsFiles | undefined;
   gate: Gate;
+  /** Whether this is the address of a proxy, whose connections are those of many, and which says for whom. Default: none is. */
+  isProxy?: IsProxy;
   /** The time that the times of the cluster are compared with, epoch ms. Default: the time of `env`. */
   now?: () => number;
   /** Why pages may show what is old; empty if they don't. */
@@ -57,6 +63,7 @@ export interface DashboardServer {
   port: number;
   /** Open streams. */
   readonly viewers: number;
+  readonly connections: number;
   close(): Promise<void>;
 }
 
@@ -77,6 +84,8 @@ export const startDashboardServer = async (options: DashboardServerOptions): Pro
   const page = createPage(options.page);
   const streams = createStreams({ clock: env.clock, now: options.now ?? (() => env.clock.now()), trouble });
   const rates = createRateLimiter(env.clock);
+  const { isProxy = () => false } = options;
+  const connections = createConnections(env, isProxy);
   let sites: readonly [Site, ...Site[]] | undefined;
   let commands = 0;
 
@@ -144,6 +153,13 @@ export const startDashboardServer = async (options: DashboardServerOptions): Pro
     return streams.open(response, view, (tell) => feed.subscribe(tell));
   };
 
+  /** Names of the machine itself are those of other servers, too. */
+  const isHttpsOnly = ({ headers, socket }: IncomingMessage, host: string): boolean => {
+    const isTls = headers['x-forwarded-proto'] === 'https' && isProxy(socket.remoteAddress ?? '');
+    const isNamed = sites?.slice(1).some(({ hosts }) => hosts.has(host)) ?? false;
+    return (isTls || options.tls !== undefined) && isNamed && USUAL_PORT.test(host);
+  };
+
   const respond = async (request: IncomingMessage, response: ServerResponse): Promise<HttpResponse | undefined> => {
     if (!sites) return failure(503, 'starting');
     const host = request.headers.host?.toLowerCase() ?? '';
@@ -154,6 +170,7 @@ export const startDashboardServer = async (options: DashboardServerOptions): Pro
     const foreign = checkOrigin(request, sites.find(({ hosts }) => hosts.has(host)) ?? sites[0], { linkable });
     if (foreign) return foreign;
     if (!url) return failure(400, 'the address is not valid', { close: true });
+    if (isHttpsOnly(request, host)) response.setHeader(...HTTPS_ONLY);
     const entered = await gate.enter(request, url);
     if (entered) return entered;
     if (!url.pathname.startsWith('/api/')) {
@@ -163,6 +180,7 @@ export const startDashboardServer = async (options: DashboardServerOptions): Pro
     }
     const admitted = await gate.admit(request);
     if ('refused' in admitted) return admitted.refused;
+    connections.admit(request.socket, admitted.key);
     const seconds = gate.rate === undefined ? 0 : rates.take(admitted.key, gate.rate);
     if (seconds > 0) return failure(429, 'too many requests', { retryAfterSeconds: seconds, close: true });
     let path: string[];
@@ -177,10 +195,23 @@ export const startDashboardServer = async (options: DashboardServerOptions): Pro
   const server = await newServer(options);
   server.maxConnections = MOST_SOCKETS;
   server.timeout = options.idleMs ?? 60_000;
+  // In front of Node's own listener, which begins the handshake: a connection that is refused must cost nothing more.
+  const serveConnection = server.listeners('connection');
+  server.removeAllListeners('connection');
+  server.on('connection', (socket: Socket) => {
+    if (connections.accept(socket)) for (const listener of serveConnection) Reflect.apply(listener, server, [socket]);
+  });
+  server.on('secureConnection', (socket: Socket) => connections.secured(socket));
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    // No browser sends a request before it has the response to the one before.
+    if (!connections.begin(request.socket, response)) {
+      request.socket.destroy();
+      return;
+    }
     const serve = async (): Promise<void> => {
       const found = await respond(request, response).catch((error: unknown) => failure(502, errorText(error)));
-      if (found && !response.headersSent) sendResponse(request, response, found);
+      const close = found?.close || connections.isCrowded(request.socket);
+      if (found && !response.headersSent) sendResponse(request, response, { ...found, close });
       options.responded?.(found?.status ?? response.statusCode);
     };
     void serve();
@@ -196,8 +227,12 @@ export const startDashboardServer = async (options: DashboardServerOptions): Pro
     get viewers() {
       return streams.size;
     },
+    get connections() {
+      return connections.size;
+    },
     async close() {
       streams.close();
+      connections.close();
       const closed = new Promise<void>((resolve) => {
         server.close(() => resolve());
       });

@@ -3,6 +3,7 @@ import { failure, type HttpResponse, safeHeaders } from '../../http/index.ts';
 import type { Clock } from '../../runtime/index.ts';
 import type { View } from './gate.ts';
 import type { StreamMessage } from './messages.ts';
+import { createShares } from './shares.ts';
 
 /** How often to look whether the watches have failed; a page that hears nothing takes the dashboard for gone. */
 const BEAT_MS = 1_000;
@@ -11,9 +12,10 @@ const HEARTBEATS = 15;
 const CHECKS = 15;
 const RECONNECT_MS = 2_000;
 /** A page that does not read must not fill the memory: it connects again, and gets the whole state then. */
-const MOST_UNREAD_BYTES = 32 * 1024 * 1024;
-const MOST_STREAMS = 500;
-const MOST_OF_CALLER = 64;
+const MOST_UNREAD_BYTES = 8 * 1024 * 1024;
+/** Of all streams together, before another one begins: with TLS, each has a copy. */
+const MOST_UNREAD_OF_ALL = 64 * 1024 * 1024;
+const BOUNDS = { most: 500, mostOfOne: 64 };
 /** A page shows times by the cluster's clock, as far as it knows it. */
 const CLOCK_SLACK_MS = 500;
 
@@ -30,11 +32,16 @@ export interface StreamsOptions {
 
 /** Streams of server-sent events to pages. */
 export const createStreams = ({ clock, now, trouble }: StreamsOptions) => {
-  const ends = new Map<() => void, string>();
-  const refusal = (key: string): HttpResponse | undefined => {
-    const own = [...ends.values()].filter((each) => each === key).length;
-    if (ends.size < MOST_STREAMS && own < MOST_OF_CALLER) return undefined;
-    return failure(429, 'too many pages are open: close some of them', { retryAfterSeconds: 10 });
+  const ends = new Map<() => void, ServerResponse>();
+  const shares = createShares<() => void>(BOUNDS);
+  /** When there are too many, who has most of them loses one, so that everybody else can look. */
+  const makeRoom = (key: string): HttpResponse | undefined => {
+    const unread = ends.values().reduce((sum, { writableLength }) => sum + writableLength, 0);
+    const victim = shares.victim(key);
+    if (unread > MOST_UNREAD_OF_ALL || (victim && shares.of(victim.holder) <= shares.of(key) + 1))
+      return failure(429, 'too many pages are open: close some of them', { retryAfterSeconds: 10 });
+    victim?.item();
+    return undefined;
   };
   /** One message goes to all who look at the same rollout: it is encoded once. */
   const encoded = new WeakMap<object, Buffer>();
@@ -53,7 +60,7 @@ export const createStreams = ({ clock, now, trouble }: StreamsOptions) => {
       { key, signal, mayStay }: Viewer,
       open: (send: (message: object) => void) => () => void,
     ): HttpResponse | undefined {
-      const refused = refusal(key);
+      const refused = makeRoom(key);
       if (refused || signal?.aborted || response.destroyed) {
         // Ends what the caller has opened.
         open(() => undefined)();
@@ -80,6 +87,7 @@ export const createStreams = ({ clock, now, trouble }: StreamsOptions) => {
         if (isOver) return;
         isOver = true;
         ends.delete(end);
+        shares.drop(key, end);
         beat.cancel();
         signal?.removeEventListener('abort', end);
         close?.();
@@ -90,7 +98,8 @@ export const createStreams = ({ clock, now, trouble }: StreamsOptions) => {
         const isFine = await mayStay().catch(() => false);
         if (!isFine) end();
       };
-      ends.set(end, key);
+      ends.set(end, response);
+      shares.use(key, end);
       signal?.addEventListener('abort', end);
       response.on('close', end);
       response.on('error', end);

@@ -35,6 +35,7 @@ export const commands: Proofs = {
   'dashboard --tls-cert-file': [LOGIN, 'origin'],
   'dashboard --tls-private-key-file': [LOGIN, 'origin'],
   'dashboard --insecure-http': SERVED,
+  'dashboard --trusted-proxies': SERVED,
   'dashboard --health-probe-bind-address': SERVED,
   'dashboard --metrics-bind-address': [LOGIN, 'metric('],
   'dashboard --log-level': SERVED,

@@ -93,7 +93,7 @@ export const accepted: Readonly<Record<string, object>> = {
   'some namespaces': {
     namespaces: ['shop', 'vehicles'],
     agent: { enabled: true, namespaces: ['shop'] },
-    dashboard: { enabled: true, insecureHttp: true },
+    dashboard: { enabled: true, insecureHttp: true, trustedProxies: ['10.0.0.0/8', 'fd00::/8'] },
     checks: { analysis: { enabled: true } },
   },
   'agents in all namespaces': { agent: { enabled: true, allNamespaces: true, namespace: 'agents' } },

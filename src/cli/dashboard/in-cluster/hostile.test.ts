@@ -59,6 +59,24 @@ describe('requests from elsewhere', () => {
     );
   });
 
+  it('open the page, where a browser follows a link to it, and nothing else', async (t) => {
+    const stage = await openStage(t);
+    const cookie = await stage.sessionOf('ann');
+    const link = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' };
+    const status = async (path: string, headers: Record<string, string>, method = 'GET') =>
+      (await stage.call({ method, path, headers })).status;
+    for (const site of ['cross-site', 'same-site'])
+      for (const method of ['GET', 'HEAD'])
+        assert.equal(await status('/', { ...link, 'sec-fetch-site': site }, method), 200, `${method} ${site}`);
+    assert.equal(await status('/', { ...link, origin: 'https://evil.example' }), 403);
+    assert.equal(await status('/', { ...link, host: 'evil.example' }), 421);
+    assert.equal(await status('/', link, 'POST'), 403);
+    for (const more of [{ 'sec-fetch-dest': 'iframe' }, { 'sec-fetch-mode': 'no-cors' }])
+      assert.equal(await status('/', { ...link, ...more }), 403);
+    for (const path of ['/api/session', '/api/rollouts', '/api/labels', '/api/rollouts/shop/ds/web'])
+      assert.equal(await status(path, { ...link, cookie }), 403, path);
+  });
+
   it('may not repeat what decides, or be meant for a proxy', async (t) => {
     const stage = await openStage(t);
     const send = async (...lines: string[]): Promise<number> => {
@@ -128,15 +146,89 @@ describe('a session', () => {
 
   it('is one of so many of its user, and never sends the token back', async (t) => {
     const stage = await openStage(t);
-    const first = await stage.sessionOf('ann');
+    const [first, used] = [await stage.sessionOf('ann'), await stage.sessionOf('ann')];
     const of = await stage.sessionOf('root');
-    for (let count = 0; count < 10; count += 1) await stage.sessionOf('ann');
-    assert.equal((await stage.call({ path: '/api/labels', headers: { cookie: first } })).status, 401);
-    const { status, headers, body } = await stage.call({ path: '/api/session', headers: { cookie: of } });
-    assert.equal(status, 200);
+    const status = async (cookie: string) => (await stage.call({ path: '/api/labels', headers: { cookie } })).status;
+    assert.equal(await status(used), 200);
+    for (let count = 0; count < 49; count += 1) {
+      assert.equal(await status(used), 200);
+      await stage.clock.advance(100);
+      await stage.sessionOf('ann');
+    }
+    assert.equal(await status(first), 401);
+    assert.equal(await status(used), 200, 'what was not used for longest is ended');
+    const { status: ofRoot, headers, body } = await stage.call({ path: '/api/session', headers: { cookie: of } });
+    assert.equal(ofRoot, 200);
     assert.deepEqual(JSON.parse(body), { user: 'root', mayLeave: true });
     const login = await stage.logIn('token-of-root');
     assert.doesNotMatch(JSON.stringify([headers, login]), /token-of/);
+  });
+
+  it('is no longer than its token, whose rights are asked for again while nobody uses it', async (t) => {
+    const stage = await openStage(t);
+    const tokenOf = (name: string, seconds: number): string => {
+      const claims = JSON.stringify({ exp: Math.floor(stage.clock.now() / 1_000) + seconds });
+      return `token-of-${name}.${Buffer.from(claims).toString('base64url')}.signature`;
+    };
+    const { status, headers } = await stage.logIn(tokenOf('ann', 600));
+    assert.equal(status, 200);
+    const [set = ''] = headers['set-cookie'] ?? [];
+    assert.ok(Number(/Max-Age=(\d+)/.exec(set)?.[1]) <= 600, set);
+    const late = await stage.logIn(tokenOf('ann', 0));
+    assert.deepEqual([late.status, /has expired/.test(late.body)], [401, true]);
+    for (const odd of ['.x.y', '.bnVsbA.y', '.e30.y'])
+      assert.equal((await stage.logIn(`token-of-ann${odd}`)).status, 200);
+    assert.equal(stage.sessions.size, 4);
+    stage.clock.jump(600_000);
+    assert.equal(stage.sessions.size, 3);
+
+    stage.revoked.add('token-of-ann.x.y');
+    await stage.review();
+    assert.equal(stage.sessions.size, 2);
+    stage.clock.jump(240_000);
+    stage.namespaces.get('ann')?.clear();
+    await stage.review();
+    assert.equal(stage.sessions.size, 2, 'they were reviewed lately');
+    stage.clock.jump(60_000);
+    stage.world.apiFails = true;
+    await stage.review();
+    assert.equal(stage.sessions.size, 2, 'without an answer, they stay');
+    stage.world.apiFails = false;
+    await stage.review();
+    assert.equal(stage.sessions.size, 0);
+  });
+
+  it('is for those who may see something', async (t) => {
+    const stage = await openStage(t);
+    const refused = await stage.logIn('token-of-bob');
+    assert.equal(refused.status, 403);
+    assert.match(refused.body, /bob may see no namespace that has a rollout: ask for the right to list/);
+    assert.equal(refused.headers['set-cookie'], undefined);
+    const inOwn = stage.account('depot', 'viewer');
+    stage.namespaces.set(inOwn, new Set(['depot']));
+    assert.equal((await stage.logIn(`token-of-${inOwn}`)).status, 200, 'its own namespace may have a rollout later');
+    assert.equal(stage.sessions.size, 1);
+  });
+
+  it('of one holder is not used up by another, however many ServiceAccounts they make', async (t) => {
+    const stage = await openStage(t);
+    const cookie = await stage.sessionOf('ann');
+    for (let at = 0; at < 1_100; at += 1) {
+      await stage.clock.advance(100);
+      const name = stage.account(`tenant-${at % 30}`, `bot-${at}`);
+      const from = `127.0.1.${at % 50}`;
+      const { status } = await stage.logIn(`token-of-${name}`, {}, from);
+      assert.equal(status, 200, `${at}`);
+    }
+    assert.equal(stage.sessions.size, 1_000);
+    assert.equal((await stage.call({ path: '/api/labels', headers: { cookie } })).status, 200);
+    const ofOne = await openStage(t);
+    for (let at = 0; at < 60; at += 1) {
+      await ofOne.clock.advance(500);
+      await ofOne.logIn(`token-of-${ofOne.account('tenant', `bot-${at}`)}`);
+    }
+    assert.equal(ofOne.sessions.size, 50);
+    assert.equal((await ofOne.logIn('token-of-root')).status, 200);
   });
 });
 

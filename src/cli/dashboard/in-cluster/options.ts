@@ -11,6 +11,7 @@ import {
 } from '../../../process/index.ts';
 import { OptionError } from '../../../runtime/index.ts';
 import type { ConnectionFlags } from '../../plugin/connection.ts';
+import { type IsProxy, parseProxies } from '../client-address.ts';
 
 /** The flags of a dashboard for others, as given; a flag that was not given is absent. */
 export interface ServeFlags extends ConnectionFlags {
@@ -21,6 +22,8 @@ export interface ServeFlags extends ConnectionFlags {
   tlsCertFile?: string;
   tlsPrivateKeyFile?: string;
   insecureHttp?: boolean;
+  /** Comma-separated. */
+  trustedProxies?: string;
   healthProbeBindAddress?: string;
   metricsBindAddress?: string;
   logLevel?: string;
@@ -33,6 +36,7 @@ export interface ServeOptions extends LogOptions {
   tls: TlsFiles | undefined;
   /** Undefined: all. */
   namespaces: readonly string[] | undefined;
+  isProxy: IsProxy;
   /** Default: none. */
   health: BindAddress | undefined;
   /** Default: none. */
@@ -69,6 +73,7 @@ const SERVE_FLAGS: Readonly<Record<string, string>> = {
   tlsCertFile: '--tls-cert-file',
   tlsPrivateKeyFile: '--tls-private-key-file',
   insecureHttp: '--insecure-http',
+  trustedProxies: '--trusted-proxies',
   healthProbeBindAddress: '--health-probe-bind-address',
   metricsBindAddress: '--metrics-bind-address',
   logLevel: '--log-level',
@@ -97,6 +102,10 @@ export const resolveServeOptions = (flags: ServeFlags, { terminal }: { terminal:
     listen,
     tls,
     namespaces: namespaces?.map((name) => objectName('--namespaces', name, 'label')),
+    isProxy: parseProxies(
+      '--trusted-proxies',
+      flags.trustedProxies === undefined ? [] : list('--trusted-proxies', flags.trustedProxies),
+    ),
     health: parseBindAddress('--health-probe-bind-address', flags.healthProbeBindAddress ?? '0'),
     metrics: parseBindAddress('--metrics-bind-address', flags.metricsBindAddress ?? '0'),
     sites: (port) => [

@@ -7,7 +7,7 @@ import {
   runUntilStopped,
   startEndpoints,
 } from '../../../process/index.ts';
-import { type Env, OptionError, sleep, systemClock, untilAborted } from '../../../runtime/index.ts';
+import { type Env, OptionError, sleep, systemClock } from '../../../runtime/index.ts';
 import type { ProcessIo } from '../../io.ts';
 import type { Connection } from '../../plugin/connection.ts';
 import { runCommand } from '../commands.ts';
@@ -23,6 +23,7 @@ import { createSessions } from './sessions.ts';
 import { createTokenGate, type OwnRights } from './token-gate.ts';
 
 const RETRY_MS = 2_000;
+const REVIEW_EVERY_MS = 60_000;
 /** What a caller's own request may take: a page is waiting. */
 const OWN_LIMITS = { timeoutMs: 20_000, connectTimeoutMs: 5_000, maxRetries: 1 } as const;
 
@@ -88,7 +89,7 @@ const serve = async (
   signal: AbortSignal,
 ): Promise<void> => {
   const { log, clock } = env;
-  const { listen, tls, sites } = options;
+  const { listen, tls, sites, namespaces, isProxy } = options;
   const { kubeconfig, context } = flags;
   const config = await loadClusterConfig({ kubeconfig, context, overrides: flags, env: host.environment });
   if (config.impersonate)
@@ -103,10 +104,7 @@ const serve = async (
     onRequest: (report) => metrics.requested(report),
   });
   const sessions = createSessions(clock);
-  const fleet = createSharedFleet(
-    { client: metrics.counting(client), env, namespace: config.namespace },
-    options.namespaces,
-  );
+  const fleet = createSharedFleet({ client: metrics.counting(client), env, namespace: config.namespace }, namespaces);
   const gate = createTokenGate({
     env,
     fleet,
@@ -114,6 +112,8 @@ const serve = async (
     sessions,
     ownRights: ownRightsOf(config, env, userAgent, host),
     sites,
+    namespaces,
+    isProxy,
   });
   const health = createHealth();
   let isReading = true;
@@ -126,6 +126,7 @@ const serve = async (
       listen,
       tls,
       gate,
+      isProxy,
       trouble: () => fleet.trouble(),
       responded: (status) => metrics.responded(status),
       page: async () => (await import('#fleet-page')).fleetPage(),
@@ -138,7 +139,10 @@ const serve = async (
     closers.push(() => endpoints.close());
     await openOverview(fleet, env, signal);
     isReading = false;
-    await untilAborted(signal);
+    while (!signal.aborted) {
+      await sleep(clock, REVIEW_EVERY_MS, signal).catch(() => undefined);
+      if (!signal.aborted) await gate.review();
+    }
   } finally {
     await Promise.all(closers.map((close) => close()));
     await fleet.close();

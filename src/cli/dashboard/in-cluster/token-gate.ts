@@ -1,12 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 import { createRateLimiter, failure, type HttpResponse, json, readJson, type Site } from '../../../http/index.ts';
 import { type Env, errorText } from '../../../runtime/index.ts';
+import { kinds } from '../../plugin/kinds/names.ts';
+import { clientOf, type IsProxy, networkOf } from '../client-address.ts';
 import type { Fleet } from '../fleet.ts';
 import { cookieOf, type Gate, type View } from '../gate.ts';
 import type { SessionInfo } from '../messages.ts';
 import type { Caller, Callers } from './callers.ts';
-import { SESSION_MS, type Session, type Sessions } from './sessions.ts';
-import { hasRollout, visibleRollouts } from './visible-rollouts.ts';
+import { type Group, holderOf, type Session, type Sessions } from './sessions.ts';
+import { firstVisible, hasRollout, visibleRollouts } from './visible-rollouts.ts';
 
 /** The prefix makes browsers refuse it from other hosts of the domain, and without HTTPS. */
 const COOKIE = '__Host-edgeset-dashboard';
@@ -15,9 +17,12 @@ const MOST_LOGIN_BYTES = 32 * 1024;
 const TOKEN = /^[\x21-\x7e]{1,24000}$/;
 
 const RATE_OF_CALLER = { perSecond: 20, burst: 100 };
-/** Of tokens that the API server has to be asked about: from one address, and from all. Behind a proxy, there is one address. */
+/** Of tokens that the API server has to be asked about: from one address, and from all. */
 const RATE_OF_ADDRESS = { perSecond: 2, burst: 20 };
 const RATE_OF_ALL = { perSecond: 10, burst: 50 };
+/** How often a session is reviewed, used or not, and how many are at once. */
+const REVIEW_MS = 5 * 60_000;
+const MOST_REVIEWS = 60;
 
 /** What a caller does with rights of their own. */
 export type OwnRights = (token: string) => Pick<View, 'node' | 'run'>;
@@ -29,6 +34,14 @@ export interface TokenGateOptions {
   sessions: Sessions;
   ownRights: OwnRights;
   sites: (port: number) => readonly [Site, ...Site[]];
+  /** Undefined: all. */
+  namespaces: readonly string[] | undefined;
+  isProxy: IsProxy;
+}
+
+export interface TokenGate extends Gate {
+  /** Ends sessions whose token was revoked, or whose user may no longer see anything, used or not. Call it each minute. */
+  review(): Promise<void>;
 }
 
 interface Refused {
@@ -56,6 +69,9 @@ const hasNoOrigin = ({ headers }: IncomingMessage): HttpResponse | undefined =>
     ? failure(403, 'the header Origin is missing, which browsers send', { cause: 'NoOrigin' })
     : undefined;
 
+const sawNothing = (username: string): string =>
+  `${username || 'This user'} may see no namespace that has a rollout: ask for the right to list daemonrollouts.edgeset.io, daemonsets.apps and pods in one, and log in again`;
+
 const bearerOf = ({ headers }: IncomingMessage): string | undefined =>
   headers.authorization === undefined ? undefined : (/^Bearer +(\S+)$/i.exec(headers.authorization)?.[1] ?? '');
 
@@ -63,11 +79,20 @@ const bearerOf = ({ headers }: IncomingMessage): string | undefined =>
  * Admits callers with a token of Kubernetes: once, for a session that a cookie stands for, or with each request. Each sees the
  * namespaces that they may read, and does everything else with their own token.
  */
-export const createTokenGate = ({ env, fleet, callers, sessions, ownRights, sites }: TokenGateOptions): Gate => {
+export const createTokenGate = (options: TokenGateOptions): TokenGate => {
+  const { env, fleet, callers, sessions, ownRights, sites, namespaces, isProxy } = options;
   const rates = createRateLimiter(env.clock);
 
+  /** A namespace that they may see: all, one that is served, that of a ServiceAccount, or one that has a rollout. */
+  const seenBy = async ({ user, access }: Caller, before?: Group): Promise<Group | undefined> => {
+    const [, , own] = holderOf(user.username ?? '').split(':');
+    const some = ['', ...(namespaces ?? (own === undefined ? [] : [own]))];
+    const groups = some.flatMap((namespace) => kinds.map(({ short: kind }) => ({ namespace, kind })));
+    return firstVisible(await fleet.overview(), [...(before ? [before] : []), ...groups], access);
+  };
+
   const viewOf = ({ token, user, access }: Caller, session: Session | undefined): View => ({
-    key: user.username ?? '',
+    key: holderOf(user.username ?? ''),
     session: { user: user.username ?? '', mayLeave: session !== undefined },
     signal: session?.signal,
     overview: async () => visibleRollouts(await fleet.overview(), access, env.clock),
@@ -92,8 +117,8 @@ export const createTokenGate = ({ env, fleet, callers, sessions, ownRights, site
   const callerOf = async (request: IncomingMessage, token: string, isTrusted: boolean): Promise<Caller | Refused> => {
     if (!TOKEN.test(token)) return loginRequired('This is no bearer token.');
     if (!isTrusted && !callers.isKnown(token)) {
-      const { remoteAddress = '' } = request.socket;
-      const seconds = rates.take(`address ${remoteAddress}`, RATE_OF_ADDRESS) || rates.take('all', RATE_OF_ALL);
+      const network = networkOf(clientOf(request, isProxy));
+      const seconds = rates.take(`address ${network}`, RATE_OF_ADDRESS) || rates.take('all', RATE_OF_ALL);
       if (seconds > 0)
         return {
           refused: failure(429, 'too many logins: try again soon', { retryAfterSeconds: seconds, close: true }),
@@ -115,15 +140,19 @@ export const createTokenGate = ({ env, fleet, callers, sessions, ownRights, site
     const caller = await callerOf(request, token.trim(), false);
     if ('refused' in caller) return caller.refused;
     const username = caller.user.username ?? '';
+    const seen = await seenBy(caller).catch(() => 'no answer' as const);
+    if (seen === 'no answer') return unavailable();
+    if (!seen) return failure(403, sawNothing(username), { cause: 'NoNamespace' });
     // A session never takes over an ID that the browser already has: somebody else may know it.
     sessions.end(cookieOf(request, COOKIE) ?? '');
-    const id = sessions.open(caller.token, username);
-    if (id === undefined) return failure(503, 'too many people are logged in: try again later');
+    const opened = sessions.open(caller.token, username, seen);
+    if (!opened) return loginRequired('The token has expired, by the clock of the dashboard.').refused;
+    const seconds = Math.floor((opened.session.expiresAt - env.clock.now()) / 1_000);
     env.log.info('logged in', { user: username });
     return json(
       200,
       { user: username, mayLeave: true },
-      { 'set-cookie': `${COOKIE}=${id}; Max-Age=${SESSION_MS / 1000}; ${ATTRIBUTES}` },
+      { 'set-cookie': `${COOKIE}=${opened.id}; Max-Age=${seconds}; ${ATTRIBUTES}` },
     );
   };
 
@@ -172,5 +201,16 @@ export const createTokenGate = ({ env, fleet, callers, sessions, ownRights, site
       return request.method === 'POST' ? logIn(request) : logOut(request);
     },
     admit,
+    async review() {
+      for (const session of sessions.stale(REVIEW_MS).slice(0, MOST_REVIEWS))
+        try {
+          const caller = await callers.of(session.token);
+          if (!caller || !(await seenBy(caller, session.seen))) session.end();
+          else session.reviewed();
+        } catch {
+          // Without an answer, nothing is known of the others either. Whoever uses one of them is reviewed then.
+          return;
+        }
+    },
   };
 };

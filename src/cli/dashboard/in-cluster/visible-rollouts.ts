@@ -2,11 +2,12 @@ import type { Clock } from '../../../runtime/index.ts';
 import type { Feed } from '../feed.ts';
 import type { OverviewMessage, RolloutRow } from '../messages.ts';
 import { type Access, ANSWER_MS } from './callers.ts';
+import type { Group } from './sessions.ts';
 
 const AT_ONCE = 8;
 
 const keyOf = ({ namespace, kind, name }: RolloutRow): string => `${namespace}/${kind}/${name}`;
-const groupOf = ({ namespace, kind }: RolloutRow): string => `${namespace}/${kind}`;
+const groupOf = ({ namespace, kind }: Group): string => `${namespace}/${kind}`;
 
 /** The rows of namespaces that the caller may see. */
 const filterRows = async (
@@ -85,18 +86,35 @@ export const visibleRollouts = (feed: Feed<OverviewMessage>, access: Access, clo
   },
 });
 
+/** The rows of the feed now: it delivers all of them at once. */
+const rowsOf = (feed: Feed<OverviewMessage>): readonly RolloutRow[] => {
+  let now: readonly RolloutRow[] = [];
+  feed.subscribe(({ rows }) => (now = rows))();
+  return now;
+};
+
+/** The first namespace, of these and of all with rollouts, whose rollouts the caller may see; undefined for none. */
+export const firstVisible = async (
+  feed: Feed<OverviewMessage>,
+  first: readonly Group[],
+  access: Access,
+): Promise<Group | undefined> => {
+  const all = [...first, ...rowsOf(feed)].map((group) => [groupOf(group), group] as const);
+  const groups = [...new Map(all).values()];
+  for (let at = 0; at < groups.length; at += AT_ONCE) {
+    const some = groups.slice(at, at + AT_ONCE);
+    const visible = await Promise.all(some.map(({ namespace, kind }) => access.maySee(namespace, kind)));
+    const found = some[visible.indexOf(true)];
+    if (found) return { namespace: found.namespace, kind: found.kind };
+  }
+  return undefined;
+};
+
 /** Whether the feed has this rollout now. */
 export const hasRollout = (
   feed: Feed<OverviewMessage>,
   wanted: Pick<RolloutRow, 'namespace' | 'kind' | 'name'>,
-): boolean => {
-  let isThere = false;
-  // It delivers all of them at once.
-  const end = feed.subscribe(({ rows }) => {
-    isThere = rows.some(
-      ({ namespace, kind, name }) => namespace === wanted.namespace && kind === wanted.kind && name === wanted.name,
-    );
-  });
-  end();
-  return isThere;
-};
+): boolean =>
+  rowsOf(feed).some(
+    ({ namespace, kind, name }) => namespace === wanted.namespace && kind === wanted.kind && name === wanted.name,
+  );

@@ -41,6 +41,8 @@ export interface Call {
   path: string;
   headers?: Record<string, string>;
   body?: string;
+  /** The address that the caller connects from. */
+  from?: string;
 }
 
 /** A stream as its reader sees it. */
@@ -55,6 +57,7 @@ export interface Opened {
  * `token-of-NAME`. There are rollouts shop/web and secret/web.
  */
 export const openStage = async (t: TestContext, options: Partial<DashboardServerOptions> = {}) => {
+  const { isProxy = () => false } = options;
   const clock = createTestClock();
   const env = { clock, random: () => 0.5, log: silentLogger };
   const rows = new Map([rowOf('shop'), rowOf('secret')].map((row) => [row.namespace, row]));
@@ -80,7 +83,8 @@ export const openStage = async (t: TestContext, options: Partial<DashboardServer
     async userOf(token) {
       world.reviewed.push(token);
       if (world.apiFails) throw new Error('connect ECONNREFUSED');
-      const [, name] = /^token-of-(.+)$/.exec(token) ?? [];
+      // Or a JWT.
+      const [, name] = /^token-of-([^.]+)/.exec(token) ?? [];
       return name === undefined || world.revoked.has(token) ? undefined : { username: name };
     },
     async isAllowed({ username = '' }, { namespace = '' }) {
@@ -99,6 +103,7 @@ export const openStage = async (t: TestContext, options: Partial<DashboardServer
     { listen: '127.0.0.1:0', insecureHttp: true, allowedHost: [HOST] },
     { terminal: false },
   );
+  const sessions = createSessions(clock);
   const gate = createTokenGate({
     env,
     fleet: {
@@ -110,7 +115,9 @@ export const openStage = async (t: TestContext, options: Partial<DashboardServer
       labels: async () => ['site'],
     },
     callers: createCallers(reviews, clock),
-    sessions: createSessions(clock),
+    sessions,
+    namespaces: undefined,
+    isProxy,
     ownRights: (token) => ({
       node: async (_feed, _namespace, node): Promise<NodeDetails> => {
         world.watched.push(`node ${node}`);
@@ -136,9 +143,18 @@ export const openStage = async (t: TestContext, options: Partial<DashboardServer
   const address = `127.0.0.1:${server.port}`;
   const origin = `http://${address}`;
 
-  const start = ({ method = 'GET', path, headers = {} }: Call): ClientRequest =>
+  const start = ({ method = 'GET', path, headers: more, from: localAddress }: Call): ClientRequest => {
+    const headers = { connection: 'close', ...more };
     // The path is sent as it is.
-    request({ host: '127.0.0.1', port: server.port, method, path, headers: { connection: 'close', ...headers } });
+    return request({
+      host: '127.0.0.1',
+      port: server.port,
+      method,
+      path,
+      headers,
+      ...(localAddress && { localAddress }),
+    });
+  };
   const call = (options_: Call): Promise<Reply> =>
     new Promise((resolve, reject) => {
       const sent = start(options_);
@@ -155,13 +171,23 @@ export const openStage = async (t: TestContext, options: Partial<DashboardServer
   return {
     ...world,
     world,
+    server,
+    sessions,
+    review: () => gate.review(),
     address,
     origin,
     call,
+    /** The name of a new ServiceAccount of this namespace, which may see the namespace shop. */
+    account(namespace: string, name: string): string {
+      const username = `system:serviceaccount:${namespace}:${name}`;
+      world.namespaces.set(username, new Set(['shop']));
+      return username;
+    },
     asJson,
     /** A login as the page sends it, with more headers or others. */
-    logIn: (token: string, headers: Record<string, string> = {}) =>
+    logIn: (token: string, headers: Record<string, string> = {}, from?: string) =>
       call({
+        ...(from !== undefined && { from }),
         method: 'POST',
         path: '/api/session',
         headers: { origin, ...asJson, ...headers },
@@ -173,9 +199,9 @@ export const openStage = async (t: TestContext, options: Partial<DashboardServer
       return headers['set-cookie']?.[0]?.split(';')[0] ?? '';
     },
     /** Opens a stream, and resolves once it has begun, or was refused. */
-    open: (path: string, headers: Record<string, string>): Promise<Opened & { status: number }> =>
+    open: (path: string, headers: Record<string, string>, from?: string): Promise<Opened & { status: number }> =>
       new Promise((resolve, reject) => {
-        const sent = start({ path, headers });
+        const sent = start({ path, headers, ...(from && { from }) });
         let said = '';
         let isOver = false;
         sent.on('error', (error) => {
