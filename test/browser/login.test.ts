@@ -4,6 +4,8 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
@@ -136,6 +138,22 @@ describe('the dashboard in the cluster', { timeout: 120_000 }, () => {
       ['__Host-edgeset-dashboard', true, true, 'Strict'],
     );
     assert.ok(!cookie?.value.includes(token));
+
+    // A link in a chat, to a page that this browser may see.
+    const link = `${dashboard.origin}/#/${namespace}/ds/web`;
+    const chat = createServer((_request, response) =>
+      response.setHeader('content-type', 'text/html').end(`<a href="${link}">it</a>`),
+    );
+    t.after(() => chat.close());
+    await once(chat.listen(0, '127.0.0.1'), 'listening');
+    const visitor = await context.newPage();
+    await visitor.goto(`http://localhost:${(chat.address() as AddressInfo).port}`);
+    const followed = visitor.waitForRequest((request) => request.isNavigationRequest());
+    await visitor.getByRole('link').click();
+    await visitor.getByRole('heading', { name: 'web' }).waitFor();
+    const { cookie: sent, ...headers } = await (await followed).allHeaders();
+    assert.deepEqual([sent, headers['sec-fetch-site']], [undefined, 'cross-site']);
+    await visitor.close();
 
     await page.getByRole('button', { name: 'Log out' }).click();
     await page.getByRole('heading', { name: 'Log in' }).waitFor();

@@ -64,6 +64,21 @@ describe('connections of strangers', () => {
     assert.equal((await stage.call({ path: '/', from: '127.0.0.2' })).status, 200);
   });
 
+  it('begin only so often from all addresses that nobody was admitted from', async (t) => {
+    const stage = await openStage(t);
+    const headers = { cookie: await stage.sessionOf('ann') };
+    const ask = (from: string, path = '/') =>
+      stage.call({ path, from, headers }).then(
+        ({ status }) => status,
+        () => 0,
+      );
+    assert.equal(await ask('127.0.0.9', '/api/session'), 200);
+    const flood = Array.from({ length: 300 }, (_, at) => ask(`127.0.1.${at % 10}`));
+    assert.ok((await Promise.all(flood)).filter((status) => status === 200).length <= 256);
+    assert.equal(await ask('127.0.0.10'), 0);
+    assert.equal(await ask('127.0.0.9'), 200, 'who was there before comes in');
+  });
+
   it('are closed after each response when there are many', async (t) => {
     const stage = await openStage(t);
     const connectionOf = async (headers: Record<string, string>) =>
