@@ -21,6 +21,8 @@ describe('the flags of a dashboard for others', () => {
       },
     );
     assert.deepEqual(resolve({ namespaces: 'shop,depot' }).namespaces, ['shop', 'depot']);
+    assert.equal(resolve({}).isProxy('10.0.0.1'), false);
+    assert.equal(resolve({ trustedProxies: 'fd00::/8, 10.0.0.0/8' }).isProxy('10.0.0.1'), true);
     assert.equal(resolve(tls).tls?.certFile, '/tls.crt');
     assert.equal(resolve({}).metrics, undefined);
     assert.deepEqual(resolve({ metricsBindAddress: ':8080' }).metrics, { host: undefined, port: 8080 });
@@ -62,6 +64,7 @@ describe('the flags of a dashboard for others', () => {
     ],
     ['a URL as a host', { allowedHost: ['https://fleet'] }, /^--allowed-host: "https:\/\/fleet" is not a host/],
     ['a namespace that is none', { namespaces: 'Shop' }, /^--namespaces: "Shop" cannot be a name/],
+    ['a proxy by its name', { trustedProxies: '10.0.0.0/8,ingress' }, /^--trusted-proxies: "ingress" is not a network/],
     ['an impersonation', { as: 'root' }, /^--as: conflicts with --listen/],
     ['a port of its own', { port: '1' }, /^--port: conflicts with --listen/],
     ['one namespace', { namespace: 'shop' }, /^--namespace: conflicts with --listen/],
