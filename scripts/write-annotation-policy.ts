@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { stringify } from 'yaml';
 import { fieldInsteadOf } from '../src/advanced/api/policy.ts';
+import { ADVANCED_ROLLOUT_SUFFIX } from '../src/rollout/facts/openkruise.ts';
 import { aliasOf, knownKeys, OPENYURT_PREFIX, PREFIX, strategyKeys } from '../src/rollout/policy/keys.ts';
 import { spellings } from '../src/rollout/policy/spelling.ts';
 
@@ -87,6 +88,11 @@ const policy = {
           "!variables.isOptedIn || variables.isAdvanced || object.spec.?updateStrategy.?type.orValue('') == 'OnDelete'",
         message:
           'edgeset: spec.updateStrategy.type leaves the update to the native controller: set it to OnDelete, or remove the annotation that chooses the strategy',
+        reason: 'Invalid',
+      },
+      {
+        expression: `!variables.isOptedIn || variables.isAdvanced || !object.metadata.name.endsWith('${ADVANCED_ROLLOUT_SUFFIX}')`,
+        message: `edgeset: a name that ends in ${ADVANCED_ROLLOUT_SUFFIX} is for the DaemonRollouts of Advanced DaemonSets, so this DaemonSet is not rolled out: create it under another name`,
         reason: 'Invalid',
       },
       {

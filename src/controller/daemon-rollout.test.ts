@@ -67,6 +67,14 @@ describe('a DaemonRollout', () => {
     await assert.rejects(before.write({ summary: 'late' }, {}), 'the holder of the old one cannot write the new one');
   });
 
+  it('of a DaemonSet of another kind, which can have none of this name, is replaced', async () => {
+    const { api, object } = prepare();
+    const ref = { namespace: owner.namespace, name: owner.rolloutName };
+    await createRolloutObject(api.client, { ...owner, apiVersion: 'other.io/v1', uid: 'set-0' }).load({});
+    assert.equal(await object.load({}), undefined);
+    assert.equal((await api.client.get(daemonRollouts, ref)).metadata.ownerReferences?.[0]?.uid, owner.uid);
+  });
+
   it('that another client created without an owner is left alone', async () => {
     const { api, object } = prepare();
     const ref = { namespace: owner.namespace, name: owner.rolloutName };

@@ -1,13 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type CallOptions, defineResource, isKubeError, type KubeClient } from '../kube/index.ts';
 import {
+  controllerOf,
   type DaemonRollout,
   type DaemonRolloutStatus,
   daemonRolloutApi,
   FIELD_MANAGER,
   reasonOfHold,
 } from '../rollout/index.ts';
-import type { DaemonSetRef } from './kind.ts';
+import { controllingDaemonSet, type DaemonSetRef } from './kind.ts';
 
 const { group, version, plural, kind } = daemonRolloutApi;
 export const daemonRollouts = defineResource<DaemonRollout>({ group, version, plural, kind, namespaced: true });
@@ -28,8 +29,10 @@ export const saysManaged = (status: DaemonRolloutStatus | undefined): boolean =>
   status?.conditions?.some(({ reason }) => reason !== NOT_MANAGED && reason !== reasonOfHold.deleted) ?? false;
 
 /** Its DaemonSet was deleted with --cascade=orphan: the garbage collector removed the owner, and keeps the object. */
-export const isOrphaned = ({ metadata }: DaemonRollout): boolean =>
-  metadata.labels?.[MANAGED_BY] === FIELD_MANAGER && (metadata.ownerReferences ?? []).length === 0;
+export const isOrphaned = (rollout: DaemonRollout): boolean =>
+  isByManager(rollout) && (rollout.metadata.ownerReferences ?? []).length === 0;
+
+const isByManager = ({ metadata }: DaemonRollout): boolean => metadata.labels?.[MANAGED_BY] === FIELD_MANAGER;
 
 /** Removes a DaemonRollout that no DaemonSet owns, unless somebody has changed it since it was read. */
 export const removeRollout = async (
@@ -67,6 +70,13 @@ export const createRolloutObject = (client: KubeClient, owner: DaemonSetRef) => 
   const { namespace, uid, rolloutName: name } = owner;
   let held: DaemonRollout | undefined;
 
+  /** An older manager let a native DaemonSet have the name of the DaemonRollout of an Advanced one: nobody needs it. */
+  const isOfOtherKind = (object: DaemonRollout): boolean => {
+    const [ofKind = ''] = owner.apiVersion.split('/');
+    const isOurs = controllingDaemonSet(object, { group: ofKind, kind: owner.kind }) !== undefined;
+    return isByManager(object) && controllerOf(object)?.kind === owner.kind && !isOurs;
+  };
+
   const newObject = (): DaemonRollout => ({
     apiVersion: `${group}/${version}`,
     kind,
@@ -103,11 +113,11 @@ export const createRolloutObject = (client: KubeClient, owner: DaemonSetRef) => 
     },
     /**
      * Reads the object, or creates it. Throws `NotOurs` while the object of an earlier DaemonSet is still there; replaces
-     * one that such a DaemonSet orphaned.
+     * one that such a DaemonSet orphaned, or that a DaemonSet of another kind has.
      */
     async load(options: CallOptions): Promise<DaemonRolloutStatus | undefined> {
       let object = await readOrCreate(options);
-      if (isOrphaned(object)) {
+      if (isOrphaned(object) || isOfOtherKind(object)) {
         await removeRollout(client, object, options);
         object = await readOrCreate(options);
       }

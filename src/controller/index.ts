@@ -4,6 +4,7 @@ export { daemonRollouts, decidedOnAgain, saysManaged } from './daemon-rollout.ts
 export { RESERVE_INTERVAL_MS } from './decision-executor.ts';
 export { createInFlightWrites, type InFlightWrites, type WriteResult } from './in-flight-writes.ts';
 export {
+  controllingDaemonSet,
   type DaemonSetObject,
   type DaemonSetView,
   type Kind,

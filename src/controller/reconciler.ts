@@ -5,6 +5,7 @@ import {
   createLedger,
   type Decision,
   decide,
+  hasUnusableName,
   type NodeInfo,
   type OutsideHold,
   type Summary,
@@ -40,6 +41,8 @@ const DRAIN_MS = 500;
 const RECHECK_MS = 500;
 /** The plans of the cluster should be known by then. */
 const PLANS_TIMEOUT_MS = 15_000;
+
+const noTarget: Target = { kind: 'held', hold: { kind: 'unobserved' }, recheckAt: NEVER };
 
 /** Manages one DaemonSet: the cache of its pods, its ledger, and the loop that decides and executes. */
 export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetView, P>(
@@ -234,6 +237,8 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
       const seen = current;
       const finalizeAt = connected ? await adapter.finalize?.(seen, signal) : undefined;
       if (finalizeAt !== undefined) {
+        // Metrics have to say that it is held.
+        if (hasUnusableName(seen.policy)) decideNow(noTarget, false, seen);
         if (!ended) await stopManaging(client, kind, seen, identity, clock, signal);
         ended = true;
         return requeueAt(finalizeAt);

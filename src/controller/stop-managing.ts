@@ -158,7 +158,15 @@ export const stopManaging = async <D extends DaemonSetObject, V extends DaemonSe
   clock: Pick<Clock, 'now'>,
   signal: AbortSignal,
 ): Promise<boolean> => {
-  const rollout = await ifFound(client.get(daemonRollouts, { ...ref, name: kind.rolloutName(ref.name) }, { signal }));
+  const name = kind.rolloutName(ref.name);
+  if (kind.daemonSetOf(name) === undefined) {
+    // It could have no DaemonRollout: only its own status says anything.
+    const daemonSet = await ifFound(client.get(kind.resource, ref, { signal }));
+    if (!daemonSet || kind.toView(daemonSet)) return false;
+    await kind.clearStatus?.(client, daemonSet, signal);
+    return false;
+  }
+  const rollout = await ifFound(client.get(daemonRollouts, { ...ref, name }, { signal }));
   if (!rollout || !(isOrphaned(rollout) || saysManaged(rollout.status))) return false;
   const daemonSet = await ifFound(client.get(kind.resource, ref, { signal }));
   if (isOrphaned(rollout)) {

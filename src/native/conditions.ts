@@ -4,9 +4,12 @@ import { compareVersions, daemonSets, isKubeError, type KubeClient } from '../ku
 import {
   type ConditionState,
   conditionsOnDaemonSet,
+  decide,
   errorOnDaemonSet,
   FIELD_MANAGER,
   type PodFacts,
+  type PolicyError,
+  type Summary,
   toTimestamp,
 } from '../rollout/index.ts';
 import { createPace } from '../runtime/index.ts';
@@ -65,10 +68,13 @@ export const removeConditions = async (
   await client.patch(daemonSets, { namespace, name }, { metadata: { uid }, status: { conditions } }, options);
 };
 
-type Context = Pick<ReconcilerContext<NativeView, PodFacts>, 'client' | 'env' | 'enqueue' | 'refused' | 'ledger'>;
+type Context = Pick<
+  ReconcilerContext<NativeView, PodFacts>,
+  'client' | 'env' | 'enqueue' | 'refused' | 'ledger' | 'events'
+>;
 
 /** Keeps conditions in the DaemonSet's own status, for tools that look at nothing else. A rollout never waits for them. */
-export const createConditionWriter = ({ client, env, enqueue, refused, ledger }: Context) => {
+export const createConditionWriter = ({ client, env, enqueue, refused, ledger, events }: Context) => {
   const { clock, log } = env;
   const pace = createPace(clock, INTERVAL_MS, MOST_EARLY);
   /** What our last write was about. */
@@ -124,12 +130,23 @@ export const createConditionWriter = ({ client, env, enqueue, refused, ledger }:
     return writes.start(WRITE, (signal) => write(view, wanted, signal));
   };
 
+  const conditionsFor = (view: NativeView, summary: Summary): ConditionState[] =>
+    conditionsOnDaemonSet(ledger, summary, { generation: view.generation, rollout: view.name });
+
   return {
     /** Starts a write if the conditions have changed. Returns when to call it again, epoch ms; Infinity for never. */
     update({ view, decision: { summary } }: ManageInput<NativeView>): number {
       if (!ledger.state.target && summary.hold?.kind !== 'invalid') return NEVER;
-      const { generation, name: rollout } = view;
-      return update(view, conditionsOnDaemonSet(ledger, summary, { generation, rollout }));
+      return update(view, conditionsFor(view, summary));
+    },
+    /** Says why a DaemonSet that can have no DaemonRollout is not rolled out, with the Event that would follow from its status. */
+    reportInvalid(view: NativeView, errors: readonly PolicyError[]): number {
+      const { summary } = decide(ledger, { kind: 'invalid', errors }, clock.now());
+      const states = conditionsFor(view, summary);
+      for (const { type, reason, message } of states)
+        if (type === 'Stalled' && !view.conditions.some((known) => known.type === type && known.message === message))
+          events.warnOnce(message, reason, 'Validate', message);
+      return update(view, states);
     },
     /** Says that something about the DaemonSet cannot be computed. */
     reportError: (view: NativeView, what: string): number => update(view, errorOnDaemonSet(what, view)),

@@ -1,7 +1,13 @@
 import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
 import { type ManagedKind, newestRevision, ownedPodFacts, readRevisions } from '../controller/index.ts';
 import { daemonSets, ifFound, type KubeClient, type WriteOptions } from '../kube/index.ts';
-import { ADVANCED_ROLLOUT_SUFFIX, annotation, FIELD_MANAGER, type PodFacts } from '../rollout/index.ts';
+import {
+  ADVANCED_ROLLOUT_SUFFIX,
+  annotation,
+  FIELD_MANAGER,
+  hasUnusableName,
+  type PodFacts,
+} from '../rollout/index.ts';
 import { createConditionWriter, removeConditions } from './conditions.ts';
 import { type NativeView, toNativeView } from './native-view.ts';
 import { createTargetFinder, type TargetOptions } from './target.ts';
@@ -63,6 +69,8 @@ export const nativeKind: ManagedKind<DaemonSet, NativeView, PodFacts> = {
         return metadata?.resourceVersion ?? '';
       },
       manage: async (input) => conditions.update(input),
+      finalize: async (view) =>
+        hasUnusableName(view.policy) ? conditions.reportInvalid(view, view.policy.errors) : undefined,
       reportError: (view, what) => void conditions.reportError(view, what),
       drain: (graceMs) => conditions.drain(graceMs),
     };

@@ -108,6 +108,7 @@ export {
 } from './policy/int-or-percent.ts';
 export { alias, annotation, knownKeys, ownKey, settingKeys } from './policy/keys.ts';
 export {
+  hasUnusableName,
   heldBy,
   optsIn,
   type ParsedPolicy,

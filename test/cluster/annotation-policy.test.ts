@@ -18,13 +18,14 @@ interface Shape {
   annotations: Record<string, string>;
   type?: string;
   apiVersion?: string;
+  name?: string;
 }
 
-const manifest = ({ annotations, type = 'OnDelete', apiVersion = 'apps/v1' }: Shape): string =>
+const manifest = ({ annotations, type = 'OnDelete', apiVersion = 'apps/v1', name = 'app' }: Shape): string =>
   JSON.stringify({
     apiVersion,
     kind: 'DaemonSet',
-    metadata: { name: 'app', namespace: 'default', annotations },
+    metadata: { name, namespace: 'default', annotations },
     spec: {
       selector: { matchLabels: { app: 'app' } },
       updateStrategy: { type },
@@ -40,7 +41,7 @@ const warnings = async (shape: Shape): Promise<string[]> => {
   const child = run('kubectl', [`--kubeconfig=${cluster.kubeconfig}`, 'apply', '--dry-run=server', '-f', '-']);
   child.child.stdin?.end(manifest(shape));
   const { stdout, stderr } = await child;
-  assert.match(stdout, /^daemonset\.apps(\.kruise\.io)?\/app created \(server dry run\)$/m);
+  assert.match(stdout, /^daemonset\.apps(\.kruise\.io)?\/app\S* created \(server dry run\)$/m);
   return stderr
     .split('\n')
     .filter((line) => line.startsWith('Warning: '))
@@ -94,6 +95,16 @@ describe('the admission policy on annotations, at kubectl apply', () => {
       [/are the same setting and have different values/],
     ],
     ['an update strategy that is not OnDelete', { annotations: auto, type: 'RollingUpdate' }, [/set it to OnDelete/]],
+    [
+      'a name that a DaemonRollout of an Advanced DaemonSet can have',
+      { annotations: auto, name: 'app.apps.kruise.io' },
+      [/ends in \.apps\.kruise\.io .*create it under another name$/],
+    ],
+    [
+      'no such name of a DaemonSet that did not opt in',
+      { annotations: { 'apps.openyurt.io/nodepool': 'x' }, name: 'app.apps.kruise.io' },
+      [],
+    ],
     [
       'an annotation that an Advanced DaemonSet has a field for',
       { annotations: { 'edgeset.io/partition': '1' }, apiVersion: 'apps.kruise.io/v1alpha1' },

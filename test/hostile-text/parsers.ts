@@ -22,7 +22,7 @@ import { fillInQuery, placeholderProblem } from '../../src/checks/placeholders.t
 import { readCommand } from '../../src/cli/dashboard/commands.ts';
 import { escapeLine, toMessage } from '../../src/cli/escape.ts';
 import { diffTemplates } from '../../src/cli/plugin/history/template-diff.ts';
-import { readKind, readName, readNames, readRolloutName } from '../../src/cli/plugin/kinds/names.ts';
+import { readKind, readName, readNames } from '../../src/cli/plugin/kinds/names.ts';
 import { readGoal } from '../../src/cli/plugin/wait-goal.ts';
 import { columnsOf } from '../../src/cli/terminal.ts';
 import { usageError } from '../../src/cli/usage.ts';
@@ -201,7 +201,6 @@ export const parsers: Readonly<Record<string, (text: string) => unknown>> = {
   readKind,
   readName: (text) => orThrown(() => readName(text)),
   readNames: (text) => orThrown(() => readNames(['ds', text])),
-  readRolloutName,
   readGoal: (text) => orThrown(() => readGoal(text)),
   columnsOf,
   usageError: (text) => usageError(`error: option '--a${text}`, 'a'),

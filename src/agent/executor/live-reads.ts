@@ -1,6 +1,12 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { controllerRevisions, defineResource, isKubeError, type KubeClient, pods } from '../../kube/index.ts';
-import { type DaemonRollout, daemonRolloutApi, recordedTemplate, templateDigest } from '../../rollout/index.ts';
+import {
+  controllerOf,
+  type DaemonRollout,
+  daemonRolloutApi,
+  recordedTemplate,
+  templateDigest,
+} from '../../rollout/index.ts';
 import { type Env, errorText } from '../../runtime/index.ts';
 import type { PodCache } from '../pods/index.ts';
 import type { PodRef } from '../types.ts';
@@ -93,7 +99,9 @@ export const createLiveReads = ({ client, env, node, connection, namespaces }: L
       const isUnreadable = readRollout !== 'missing' && isRefusal(readRollout);
       // Without permission to read rollouts, the pod's condition still shows whether the rollout is halted.
       if (isUnreadable && readRollout.code !== 'Unreadable') return readRollout;
-      const rollout = readRollout === 'missing' || isUnreadable ? undefined : readRollout;
+      // One that another DaemonSet owns says nothing about this one.
+      const isOwn = readRollout !== 'missing' && !isUnreadable && controllerOf(readRollout)?.uid === owner.uid;
+      const rollout = isOwn ? readRollout : undefined;
       const terms = daemonSet === 'missing' ? undefined : termsOf(daemonSet, owner);
       const eligible = checkOwner(candidate, terms, rollout);
       // For an Advanced DaemonSet, the manager updates, and only to its current target.

@@ -4,7 +4,7 @@ import { createReflector, keyOf } from '../../kube/index.ts';
 import { type DaemonRollout, slotsOfStatus } from '../../rollout/index.ts';
 import { keepDrawing } from '../live-region.ts';
 import type { Connection } from '../plugin/connection.ts';
-import { readRolloutName } from '../plugin/kinds/names.ts';
+import { ownerOfRollout } from '../plugin/kinds/names.ts';
 import { readDaemonSets, watchDaemonSets } from '../plugin/status/daemon-sets.ts';
 import { statusText } from '../plugin/status/view.ts';
 import { createAudience, type Feed } from './feed.ts';
@@ -15,7 +15,7 @@ const keyOfRow = ({ namespace, kind, name }: Pick<RolloutRow, 'namespace' | 'kin
 
 const rowOf = (rollout: DaemonRollout, doubt: Parameters<typeof statusText>[1]): RolloutRow => {
   const { metadata, status = {} } = rollout;
-  const { kind, name } = readRolloutName(metadata.name ?? '');
+  const { kind, name } = ownerOfRollout(rollout);
   const is = (type: string): boolean =>
     status.conditions?.some((condition) => condition.type === type && condition.status === 'True') ?? false;
   const { inUse, limit } = slotsOfStatus(status);

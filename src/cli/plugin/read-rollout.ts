@@ -3,6 +3,7 @@ import { type CallOptions, ifFound, isKubeError } from '../../kube/index.ts';
 import {
   controllerOf,
   type DaemonRolloutStatus,
+  hasUnusableName,
   type Preceding,
   type Predecessor,
   predecessorsIn,
@@ -205,7 +206,7 @@ export const requirePlan = (reading: Pick<Reading, 'unreadable' | 'view'>): void
 /** Whether the manager will carry out what is decided here, as far as the cluster's objects show. */
 export const managerNotes = (reading: Reading): string[] => {
   const { kind, view, status, ledger, manager } = reading;
-  if (!status) return [unrecorded(reading)];
+  if (!status) return hasUnusableName(view.policy) ? [] : [unrecorded(reading)];
   const rights = rightsNote(reading);
   const notes = rights === undefined ? [] : [rights];
   if (isBehind(reading)) {

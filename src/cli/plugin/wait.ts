@@ -4,6 +4,8 @@ import {
   controllerOf,
   type DaemonRollout,
   failedGeneration,
+  formatPolicyError,
+  hasUnusableName,
   INTERNAL_ERROR,
   type ParsedPolicy,
   type Plan,
@@ -69,6 +71,8 @@ export const progressOf = (
 ): Progress => {
   const status = controllerOf(rollout ?? {})?.uid === metadata?.uid ? rollout?.status : undefined;
   const error = status?.conditions?.find(({ type, reason }) => type === 'Stalled' && reason === INTERNAL_ERROR);
+  if (!status && policy && hasUnusableName(policy))
+    return { kind: 'stalled', message: policy.errors.map(formatPolicyError).join(' ') };
   const { generation = 0 } = metadata ?? {};
   // The status stays about the last generation that could be processed: which one could not, the DaemonSet says.
   const reached = Math.max(status?.daemonSetGeneration ?? 0, (error && failedGeneration(own?.conditions)) ?? 0);

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { ADVANCED_ROLLOUT_SUFFIX } from '../facts/openkruise.ts';
 import type { Plan } from '../plan/plan.ts';
 import { formatSelector, type Selector } from '../selectors/selector.ts';
 import { count, formatIntOrPercent, type IntOrPercent, percent } from './int-or-percent.ts';
@@ -83,6 +84,10 @@ export type ParsedPolicy =
   | { kind: 'invalid'; policy: Policy; errors: PolicyError[]; warnings: PolicyError[] }
   | { kind: 'on'; policy: Policy; hash: string; warnings: PolicyError[] };
 
+/** The DaemonSet can have no DaemonRollout, which would be named after it: only its own status says why it is held. */
+export const hasUnusableName = (policy: ParsedPolicy): policy is Extract<ParsedPolicy, { kind: 'invalid' }> =>
+  policy.kind === 'invalid' && policy.errors.some(({ field }) => field === 'metadata.name');
+
 /** What `parsePolicy` reads of a DaemonSet. */
 export interface PolicySource {
   name?: string | undefined;
@@ -157,6 +162,13 @@ export const parsePolicy = (source: PolicySource): ParsedPolicy => {
   const chosen = readStrategy(annotations, errors, warnings);
   if (!chosen) return { kind: 'off' };
   errors.push(...misspelledKeys(annotations));
+  if (source.name?.endsWith(ADVANCED_ROLLOUT_SUFFIX))
+    errors.push({
+      field: 'metadata.name',
+      value: source.name,
+      problem: `ends in ${ADVANCED_ROLLOUT_SUFFIX}, so that its DaemonRollout would have the name of that of an Advanced DaemonSet`,
+      cure: 'delete the DaemonSet with --cascade=orphan, and create it again under another name',
+    });
   if (source.updateStrategyType !== 'OnDelete')
     errors.push({
       field: 'spec.updateStrategy.type',

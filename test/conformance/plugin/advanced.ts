@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type Case, section } from '../kit/index.ts';
+import { type Case, section, strategyKey } from '../kit/index.ts';
 import { edgeset, refuses, succeeds, untilExplained, untilSaid } from './run.ts';
 
 const ROLLING = 'spec\\.updateStrategy\\.rollingUpdate';
@@ -292,6 +292,40 @@ export const advancedOnes = section(
         assert.doesNotMatch(told, /Raise/);
       },
       { nodes: 2 },
+    );
+
+    rule(
+      'a native DaemonSet with the name of its DaemonRollout is held with a cause, and takes it from nobody',
+      async (c) => {
+        const name = 'app.apps.kruise.io';
+        const cause =
+          /metadata\.name "app\.apps\.kruise\.io" ends in \.apps\.kruise\.io, .*create it again under another name/;
+        await c.create({ name }, 'native');
+        const waited = await edgeset(c, 'wait', `ds/${name}`, '--timeout', '60s');
+        assert.deepEqual([waited.code, cause.test(waited.stderr)], [3, true], waited.stderr);
+        await c.rolledOut();
+        await c.setImage('app:v2');
+        await c.untilRunning('app:v2');
+        await c.untilCondition('Complete');
+        const jsonpath = '-o=jsonpath={.status.conditions[?(@.type=="Stalled")].message}';
+        assert.match(await c.kubectl(['get', 'daemonset.apps', name, jsonpath]), cause);
+        const told = ['get', 'events', '--field-selector=reason=InvalidPolicy', '-o=jsonpath={.items[*].message}'];
+        assert.match(await c.kubectl(told), cause);
+        assert.match(succeeds(await edgeset(c, 'explain', `ds/${name}`))[0], cause);
+        const [rows, notes] = succeeds(await edgeset(c, 'status', `ds/${name}`));
+        assert.match(rows, /^NAME .*\napp\.apps\.kruise\.io +Invalid policy .*\n$/);
+        assert.match(notes, cause);
+        assert.match(succeeds(await edgeset(c, 'status', 'ads/app'))[0], /^NAME .*\nads\/app +Complete .*\n/);
+        const all = succeeds(await edgeset(c, 'status'))[0];
+        assert.deepEqual(all.match(/^\S+/gm), ['NAME', 'ads/app', name]);
+
+        await c.kubectl(['annotate', 'daemonset.apps', name, `${strategyKey}-`]);
+        await c.until(
+          'nothing is left of it',
+          async () => (await c.kubectl(['get', 'daemonset.apps', name, jsonpath])) === '',
+        );
+      },
+      { nodes: 1 },
     );
 
     rule(

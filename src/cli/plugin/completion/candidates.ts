@@ -6,7 +6,7 @@ import { type Connection, type ConnectionFlags, withCluster } from '../connectio
 import { readLiveDaemonSet, readRevisions } from '../history/revisions.ts';
 import { advanced } from '../kinds/advanced.ts';
 import type { DaemonSetKind } from '../kinds/kind.ts';
-import { findKind, kinds, readKind, readName, readRolloutName } from '../kinds/names.ts';
+import { findKind, kinds, ownerOfRollout, readKind, readName } from '../kinds/names.ts';
 import { native } from '../kinds/native.ts';
 import type { Candidate } from './complete.ts';
 
@@ -73,9 +73,8 @@ export const completeDaemonSets = (
     if (prefix !== undefined && wanted === undefined) return [];
     if (offered === 'rollout' || wanted === 'rollout') {
       const { items } = await client.list(daemonRollouts, where);
-      const names = items.map(({ metadata }) => metadata.name ?? '');
-      if (wanted === 'rollout') return names.map((name) => `${prefix}/${name}`);
-      const found = names.map(readRolloutName);
+      if (wanted === 'rollout') return items.map(({ metadata }) => `${prefix}/${metadata.name}`);
+      const found = items.map(ownerOfRollout);
       return wanted
         ? found.filter(({ kind }) => kind === wanted).map(({ name }) => `${prefix}/${name}`)
         : shortNames(found);
@@ -109,8 +108,8 @@ export const completeStages = (text: string, flags: ConnectionFlags, io: Io): Pr
     const { client, namespace } = connection;
     const named = readName(text);
     const kind = await findKind(connection, named, { signal });
-    const { status } = await client.get(daemonRollouts, { namespace, name: kind.rolloutName(named.name) }, { signal });
-    return (status?.stages ?? [])
+    const rollout = await client.get(daemonRollouts, { namespace, name: kind.rolloutName(named.name) }, { signal });
+    return (ownerOfRollout(rollout).kind === kind ? (rollout.status?.stages ?? []) : [])
       .filter(({ name, state }) => state !== 'Passed' && name !== REST_STAGE)
       .map(({ name, state, awaits }) => ({
         value: name,

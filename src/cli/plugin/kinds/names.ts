@@ -1,6 +1,7 @@
 import { advancedDaemonSetApi } from '../../../advanced/index.ts';
+import { controllingDaemonSet } from '../../../controller/index.ts';
 import { type CallOptions, isKubeError } from '../../../kube/index.ts';
-import { daemonRolloutApi } from '../../../rollout/index.ts';
+import { type DaemonRollout, daemonRolloutApi } from '../../../rollout/index.ts';
 import { OptionError } from '../../../runtime/index.ts';
 import type { Connection } from '../connection.ts';
 import { CommandError } from '../errors.ts';
@@ -45,10 +46,19 @@ const isOf = (text: string, { words, withGroup, ...api }: Omit<KindNames, 'kind'
   return withGroup.includes(word) && [api.group, ...api.versions.map((one) => `${one}.${api.group}`)].includes(place);
 };
 
-/** The kind and the name of the DaemonSet that a DaemonRollout of this name is for. */
-export const readRolloutName = (text: string): { kind: DaemonSetKind; name: string } => {
+/** The kind and the name of the DaemonSet that a DaemonRollout of this name is for, as far as a name can say. */
+const readRolloutName = (text: string): { kind: DaemonSetKind; name: string } => {
   const suffix = advanced.rolloutName('');
   return text.endsWith(suffix) ? { kind: advanced, name: text.slice(0, -suffix.length) } : { kind: native, name: text };
+};
+
+/** The kind and the name of the DaemonSet that owns a DaemonRollout. Only of an orphaned one, its name has to do. */
+export const ownerOfRollout = (rollout: Pick<DaemonRollout, 'metadata'>): { kind: DaemonSetKind; name: string } => {
+  for (const kind of kinds) {
+    const owner = controllingDaemonSet(rollout, kind.resource);
+    if (owner) return { kind, name: owner.name };
+  }
+  return readRolloutName(rollout.metadata.name ?? '');
 };
 
 /** The kind before the slash, in any of kubectl's spellings. `rollout` is the DaemonRollout itself. */

@@ -1,11 +1,19 @@
 import { isDeepStrictEqual } from 'node:util';
 import { saysManaged } from '../../../controller/index.ts';
 import { createReflector, isKubeError, keyOf, pagesOf } from '../../../kube/index.ts';
-import { controllerOf, type DaemonRollout, daemonRolloutApi, optsIn, reportedError } from '../../../rollout/index.ts';
+import {
+  controllerOf,
+  type DaemonRollout,
+  daemonRolloutApi,
+  formatPolicyError,
+  hasUnusableName,
+  optsIn,
+  reportedError,
+} from '../../../rollout/index.ts';
 import { silentLogger } from '../../../runtime/index.ts';
 import type { Connection } from '../connection.ts';
 import type { DaemonSetKind, DaemonSetLike } from '../kinds/kind.ts';
-import { isNamed, kinds, type Named, readRolloutName } from '../kinds/names.ts';
+import { isNamed, kinds, type Named, ownerOfRollout } from '../kinds/names.ts';
 import { native } from '../kinds/native.ts';
 
 // A DaemonRollout says what a manager last wrote, which may be long ago. The DaemonSets say whether that still holds.
@@ -20,6 +28,8 @@ interface Present {
   generation: number;
   optedIn: boolean;
   deleting: boolean;
+  /** What is wrong with its name, if it can have no DaemonRollout because of that. */
+  unusable: string | undefined;
 }
 
 interface Presents {
@@ -27,13 +37,35 @@ interface Presents {
   values(): Iterable<Present>;
 }
 
+const unusableName = (kind: DaemonSetKind, object: DaemonSetLike): string | undefined => {
+  const policy = object.spec && kind.policyWith(object, {});
+  return policy && hasUnusableName(policy) ? policy.errors.map(formatPolicyError).join(' ') : undefined;
+};
+
 const toPresent = (kind: DaemonSetKind, object: DaemonSetLike): Present => ({
   key: keyOf(object),
   uid: object.metadata?.uid,
   generation: object.metadata?.generation ?? 0,
   optedIn: kind !== native || optsIn(object.metadata?.annotations ?? {}),
   deleting: object.metadata?.deletionTimestamp !== undefined,
+  unusable: unusableName(kind, object),
 });
+
+/** The DaemonRollout that the DaemonSet would have, without a status. */
+const placeholderOf = (kind: DaemonSetKind, { key, uid = '', unusable }: Present): DaemonRollout => {
+  const [namespace = '', name = ''] = key.split('/');
+  const { group, version, kind: ownerKind } = kind.resource;
+  const owner = { apiVersion: `${group}/${version}`, kind: ownerKind, name, uid, controller: true };
+  const stalled = { type: 'Stalled', status: 'True', reason: 'InvalidPolicy', lastTransitionTime: '' };
+  return {
+    apiVersion: daemonRolloutApi.apiVersion,
+    kind: daemonRolloutApi.kind,
+    metadata: { namespace, name: kind.rolloutName(name), ownerReferences: [owner] },
+    ...(unusable !== undefined && {
+      status: { summary: 'Invalid policy', conditions: [{ ...stalled, message: unusable }] },
+    }),
+  };
+};
 
 const doubtOf = (rollout: DaemonRollout, present: Present | undefined): Doubt | undefined => {
   const owner = controllerOf(rollout);
@@ -48,32 +80,34 @@ const doubtOf = (rollout: DaemonRollout, present: Present | undefined): Doubt | 
 /** The DaemonSets in view. A kind is missing if the user may not read it: nothing is doubted on its account then. */
 const createDaemonSets = () => {
   const presents = new Map<DaemonSetKind, Presents>();
-  const placeholders = new Set<string>();
+  const placeholders = new WeakSet<DaemonRollout>();
   return {
     get: (kind: DaemonSetKind, key: string): Present | undefined => presents.get(kind)?.get(key),
     /** From here on, these are the DaemonSets of the kind. */
     use: (kind: DaemonSetKind, known: Presents): void => void presents.set(kind, known),
     doubt(rollout: DaemonRollout): Doubt | undefined {
-      const { namespace, name = '', resourceVersion } = rollout.metadata;
-      if (resourceVersion === undefined && placeholders.has(keyOf(rollout))) return 'unserved';
-      const { kind, name: daemonSet } = readRolloutName(name);
+      if (placeholders.has(rollout)) return rollout.status ? undefined : 'unserved';
+      const { kind, name } = ownerOfRollout(rollout);
       const known = presents.get(kind);
-      return known && doubtOf(rollout, known.get(`${namespace}/${daemonSet}`));
+      return known && doubtOf(rollout, known.get(`${rollout.metadata.namespace}/${name}`));
     },
-    /** For each DaemonSet that opted in and has no DaemonRollout, a DaemonRollout without a status. */
+    /**
+     * For each DaemonSet that opted in and has no DaemonRollout, one without a status; if it can have none, with a status that
+     * says why.
+     */
     unserved(rollouts: readonly DaemonRollout[]): DaemonRollout[] {
-      const served = new Set(rollouts.map(keyOf));
-      const made = [...presents].flatMap(([kind, known]) =>
-        [...known.values()]
-          .filter(({ optedIn, deleting }) => optedIn && !deleting)
-          .map(({ key }): DaemonRollout => {
-            const [namespace = '', name = ''] = key.split('/');
-            const { apiVersion, kind: rolloutKind } = daemonRolloutApi;
-            return { apiVersion, kind: rolloutKind, metadata: { namespace, name: kind.rolloutName(name) } };
-          }),
+      const served = new Set(
+        rollouts.map((rollout) => {
+          const { kind, name } = ownerOfRollout(rollout);
+          return `${kind.short} ${rollout.metadata.namespace}/${name}`;
+        }),
       );
-      const missing = made.filter((one) => !served.has(keyOf(one)));
-      for (const one of missing) placeholders.add(keyOf(one));
+      const missing = [...presents].flatMap(([kind, known]) =>
+        [...known.values()]
+          .filter(({ key, optedIn, deleting }) => optedIn && !deleting && !served.has(`${kind.short} ${key}`))
+          .map((present) => placeholderOf(kind, present)),
+      );
+      for (const one of missing) placeholders.add(one);
       return missing;
     },
   };

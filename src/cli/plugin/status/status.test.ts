@@ -51,6 +51,25 @@ describe('status', () => {
     assert.equal(row.indexOf('30%'), header.indexOf('MAX-UNAVAILABLE'));
   });
 
+  it('knows a rollout by its owner, whatever other DaemonSet has the name of it', async () => {
+    const name = 'web.apps.kruise.io';
+    world.daemonSet({}, { name, uid: 'uid-native' });
+    world.advanced();
+    world.rollout({ ...status, ...observed }, { name });
+    world.api.remove(SETS, 'web');
+    assert.match(
+      (await world.run(['status'])).stdout,
+      /^NAME .*\nads\/web +Rolling out .*\nweb\.apps\.kruise\.io +Invalid policy .*\n$/,
+    );
+    const { stdout, stderr } = await world.run(['status', `ds/${name}`]);
+    assert.match(stdout, /^NAME .*\nweb\.apps\.kruise\.io +Invalid policy .*\n$/);
+    assert.match(
+      stderr,
+      /^Note: shop\/web\.apps\.kruise\.io is stalled: metadata\.name .*create it again under another name\.$/m,
+    );
+    assert.match(await run('ads/web'), /^NAME .*\nads\/web +Rolling out .*\n$/);
+  });
+
   it('says why a rollout that is asked for is stalled', async () => {
     const message = 'The API server refuses new pods: exceeded quota.';
     const condition = { type: 'Stalled', status: 'True', reason: 'FailedCreate', message, lastTransitionTime: '' };

@@ -5,7 +5,7 @@ import { toLines } from '../../escape.ts';
 import type { Io } from '../../io.ts';
 import { type Connection, type ConnectionFlags, withCluster } from '../connection.ts';
 import { CommandError } from '../errors.ts';
-import { ambiguousName, kinds, type Named, readNames } from '../kinds/names.ts';
+import { ambiguousName, isNamed, kinds, type Named, ownerOfRollout, readNames } from '../kinds/names.ts';
 import { native } from '../kinds/native.ts';
 import { firstOf, type OutputFormat } from '../text.ts';
 import { type DaemonSets, type Doubt, readDaemonSets, watchDaemonSets } from './daemon-sets.ts';
@@ -39,6 +39,12 @@ const listRollouts = async ({ client }: Connection, where: ListOptions): Promise
 
 /** A bare name can be of either kind, and each kind names its DaemonRollouts differently. */
 const rolloutNames = ({ kind, name }: Named): string[] => (kind ? [kind] : kinds).map((one) => one.rolloutName(name));
+
+/** Whether one of these names is that of its DaemonSet. */
+const isOf = (named: readonly Named[], rollout: DaemonRollout): boolean => {
+  const { kind, name } = ownerOfRollout(rollout);
+  return isNamed(named, kind, name);
+};
 
 /** Throws if DaemonSets of both kinds have this name in one namespace. */
 const checkUnambiguous = (rollouts: readonly DaemonRollout[], name: string): void => {
@@ -115,17 +121,20 @@ export const showStatus = async (words: readonly string[], flags: StatusFlags, i
     const inNamespace = { ...(!allNamespaces && { namespace: connection.namespace }) };
     const scope = { ...inNamespace, ...(selector !== undefined && { labelSelector: selector }) };
     const place = allNamespaces ? 'any namespace' : `namespace ${connection.namespace}`;
-    const names = named.length === 0 ? undefined : new Set(named.flatMap(rolloutNames));
-    const queries = names ? [...names].map((name) => ({ ...scope, fieldSelector: `metadata.name=${name}` })) : [scope];
+    const names = [...new Set(named.flatMap(rolloutNames))];
+    const queries =
+      names.length > 0 ? names.map((name) => ({ ...scope, fieldSelector: `metadata.name=${name}` })) : [scope];
+    const isShown = (rollout: DaemonRollout): boolean => isOf(named, rollout);
     const sets = { ...inNamespace, named };
     // Before the rollouts: a manager that has just observed a change must not look as if it had not.
     daemonSets = await readDaemonSets(connection, sets);
     // List before watching, too: an error ends the command here, while a watch would retry forever.
-    const items = (await Promise.all(queries.map((where) => listRollouts(connection, where)))).flat();
+    const found = await Promise.all(queries.map((where) => listRollouts(connection, where)));
+    const items = found.flat().filter(isShown);
     const rows = [...items, ...(view.table ? unserved(items) : [])].toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
     const missing: Named[] = [];
     for (const one of named) {
-      const its = rows.filter(({ metadata }) => rolloutNames(one).includes(metadata.name ?? ''));
+      const its = rows.filter((row) => isOf([one], row));
       checkUnambiguous(its, one.name);
       if (its.length === 0) missing.push(one);
     }
@@ -136,12 +145,12 @@ export const showStatus = async (words: readonly string[], flags: StatusFlags, i
       const where = others.length === 0 ? only : scope;
       const known = daemonSets;
       const follow: WatchOptions['follow'] = (onChange) => watchDaemonSets(connection, sets, known, onChange);
-      await watchStatus({ connection, where, names, view, follow, unserved, io });
+      await watchStatus({ connection, where, isShown, view, follow, unserved, io });
       return;
     }
     if (rows.length > 0 || output === 'json' || output === 'yaml')
       (view.table ? io.stdout : io.data)(view.all(rows, connection.env.clock.now()));
-    if (names && view.table) explainStalled(rows, daemonSets, io);
+    if (named.length > 0 && view.table) explainStalled(rows, daemonSets, io);
     await explainDoubts(connection, rows, daemonSets, io);
     // As kubectl does: what there is, and an error for the rest.
     if (missing.length > 0) throw noRolloutOf(missing, place);

@@ -1,6 +1,6 @@
 import { type DaemonRollout, type DaemonRolloutStatus, isNeverSeen, slotsOfStatus } from '../../../rollout/index.ts';
 import { toLines } from '../../escape.ts';
-import { readRolloutName } from '../kinds/names.ts';
+import { ownerOfRollout } from '../kinds/names.ts';
 import { native } from '../kinds/native.ts';
 import { createTable, formatSeconds, type OutputFormat, structured, timeUntil, withoutManagedFields } from '../text.ts';
 import type { Doubt } from './daemon-sets.ts';
@@ -74,8 +74,8 @@ const columns: readonly Column[] = [
 ];
 
 /** A name that commands accept: a native DaemonSet by its bare name, an Advanced one with its kind. */
-const titleOf = (rolloutName: string): string => {
-  const { kind, name } = readRolloutName(rolloutName);
+const titleOf = (rollout: DaemonRollout): string => {
+  const { kind, name } = ownerOfRollout(rollout);
   return kind === native ? name : `${kind.short}/${name}`;
 };
 
@@ -136,7 +136,7 @@ export const createStatusView = (
     const doubted = doubt?.(rollout);
     return [
       ...(namespaces ? [metadata.namespace ?? ''] : []),
-      titleOf(metadata.name ?? ''),
+      titleOf(rollout),
       ...(doubted === undefined
         ? shown.map(({ cell }) => cell(status, now))
         : shown.map(({ title }) => (title === 'STATUS' ? doubtTexts[doubted] : '-'))),
@@ -150,7 +150,7 @@ export const createStatusView = (
       .filter(hasStages)
       .map((rollout) => {
         const text = stageTable.withHeader(rollout, now);
-        const name = rollouts.length > 1 ? toLines(`${titleOf(rollout.metadata.name ?? '')}:`) : '';
+        const name = rollouts.length > 1 ? toLines(`${titleOf(rollout)}:`) : '';
         return text === '' ? '' : `\n${name}${text}`;
       })
       .join('');

@@ -12,8 +12,8 @@ import type { StatusView } from './view.ts';
 export interface WatchOptions {
   connection: Connection;
   where: { namespace?: string; labelSelector?: string; fieldSelector?: string };
-  /** Names of the DaemonRollouts to show, if `where` matches others, too. Undefined for all. */
-  names: ReadonlySet<string> | undefined;
+  /** Which DaemonRollouts to show, if `where` matches others, too. */
+  isShown: (rollout: DaemonRollout) => boolean;
   view: StatusView;
   /** Watches what the rows also depend on; the callback receives the key of the DaemonRollout to show again. */
   follow: (onChange: (key: string) => void) => (signal: AbortSignal) => Promise<void>;
@@ -32,7 +32,7 @@ const warningsTo = (report: (error: unknown) => void): Logger => {
 export const watchStatus = async ({
   connection,
   where,
-  names,
+  isShown,
   view,
   follow,
   unserved,
@@ -53,8 +53,7 @@ export const watchStatus = async ({
     client,
     resource: daemonRollouts,
     env: { ...env, log: warningsTo(report) },
-    project: (rollout: DaemonRollout) =>
-      names === undefined || names.has(rollout.metadata.name ?? '') ? rollout : undefined,
+    project: (rollout: DaemonRollout) => (isShown(rollout) ? rollout : undefined),
     handlers: [
       {
         upsert: (key, rollout) => {

@@ -123,11 +123,13 @@ export const createFakeCluster = () => {
       api.put(ADVANCED_SETS, daemonSetOf('apps.kruise.io/v1beta1', { type, rollingUpdate }, metadata));
     },
     /** The DaemonRollout with the status that a manager wrote, about the DaemonSet as it is unless it says otherwise. */
-    rollout(status: DaemonRolloutStatus | undefined, metadata: object = {}): void {
+    rollout(status: DaemonRolloutStatus | undefined, metadata: { name?: string; [field: string]: unknown } = {}): void {
+      const [, name = 'web', suffix] = /^(.*?)(\.apps\.kruise\.io)?$/.exec(metadata.name ?? 'web') ?? [];
+      const itsOwner = { ...(suffix ? ownerOf('apps.kruise.io/v1beta1') : owner), name };
       api.put(ROLLOUTS, {
         apiVersion: 'edgeset.io/v1alpha1',
         kind: 'DaemonRollout',
-        metadata: { name: 'web', namespace: 'shop', ownerReferences: [owner], managedFields: [{}], ...metadata },
+        metadata: { name: 'web', namespace: 'shop', ownerReferences: [itsOwner], managedFields: [{}], ...metadata },
         ...(status && { status: { daemonSetGeneration: 2, ...status } }),
       });
     },
