@@ -11,7 +11,9 @@ import { gzipSync } from 'node:zlib';
 import { parse } from 'yaml';
 import manifest from '../package.json' with { type: 'json' };
 import { buildPlugin } from './bundle.ts';
+import { components } from './images/components.ts';
 import { lockedNode } from './images/node-package.ts';
+import { readArchive } from './images/oci.ts';
 import { type Entry, tarOf } from './images/tar.ts';
 import { archiveNameOf, buildArchive, type Platform, platforms } from './release/executables.ts';
 import { krewManifest, PLUGIN_NAME, repositoryUrl } from './release/krew.ts';
@@ -75,12 +77,17 @@ const buildPrograms = async (): Promise<void> => {
   write(`kubectl-edgeset_v${version}.cdx.json`, programSbom({ packages, node, revision: git('rev-parse', 'HEAD') }));
 };
 
-const buildImages = (): void => {
+/** Returns the names of the images, with their digests. */
+const buildImages = (): string[] => {
   const folder = path.join(root, 'dist/images');
   run(process.execPath, path.join(root, 'scripts/build-images.ts'), '--output', folder);
   // The archives with all architectures hold those of each.
   for (const name of readdirSync(folder).filter((each) => /^edgeset-[a-z]+\.tar$|\.cdx\.json$/.test(each)))
     cpSync(path.join(folder, name), path.join(output, name.replace(/(\.tar|\.cdx\.json)$/, `_v${version}$1`)));
+  return components.map(({ name }) => {
+    const { reference, digest } = readArchive(readFileSync(path.join(folder, `edgeset-${name}.tar`)));
+    return `${reference.replace(/:[^:/]+$/, '')}@${digest}`;
+  });
 };
 
 const buildManifests = (): void => {
@@ -96,9 +103,12 @@ checkState();
 rmSync(output, { recursive: true, force: true });
 mkdirSync(output, { recursive: true });
 await buildPrograms();
-buildImages();
+const images = buildImages();
 buildManifests();
-write('RELEASE_NOTES.md', notesOf(read('CHANGELOG.md'), version));
+write(
+  'RELEASE_NOTES.md',
+  notesOf({ changelog: read('CHANGELOG.md'), version, repository: { url: repositoryUrl } }, images),
+);
 const sums = readdirSync(output)
   .toSorted()
   .map(

@@ -34,7 +34,13 @@ describe('the state of the checkout', () => {
     });
 });
 
-it('the notes are those of the version, else what is not released yet', () => {
-  assert.equal(notesOf(good.changelog, '1.2.0'), '- One.\n');
-  assert.equal(notesOf('## [Unreleased]\n\n- Two.\n\n## [1.2.0]\n\n- One.\n', '1.3.0'), '- Two.\n');
+it('the notes are those of the version, else what is not released yet, with every image by its digest', () => {
+  const images = ['docker.io/edgeset/manager@sha256:1', 'docker.io/edgeset/agent@sha256:2'];
+  const notes = notesOf(good, images);
+  assert.match(
+    notes,
+    /^- One\.\n\n### Images\n\n```\ndocker.*manager@sha256:1\ndocker.*agent@sha256:2\n```\n\nSigned .*\n$/,
+  );
+  const changelog = '## [Unreleased]\n\n- Two.\n\n## [1.2.0]\n\n- One.\n';
+  assert.match(notesOf({ ...good, changelog, version: '1.3.0' }, images), /^- Two\.\n\n### Images/);
 });

@@ -50,6 +50,17 @@ export const problemsOf = ({ version, status, tags, chart, changelog, repository
   return problems;
 };
 
-/** The text of the release; that of what is not released yet, in a dry run before the CHANGELOG has the version. */
-export const notesOf = (changelog: string, version: string): string =>
-  `${sectionOf(changelog, version) ?? sectionOf(changelog, 'Unreleased') ?? ''}\n`;
+/**
+ * The text of the release; that of what is not released yet, in a dry run before the CHANGELOG has the version. `images`: their
+ * names with digests.
+ */
+export const notesOf = (
+  { changelog, version, repository }: Pick<Checkout, 'changelog' | 'version' | 'repository'>,
+  images: readonly string[],
+): string =>
+  [
+    sectionOf(changelog, version) ?? sectionOf(changelog, 'Unreleased') ?? '',
+    '### Images',
+    `\`\`\`\n${images.join('\n')}\n\`\`\``,
+    `Signed by the workflow that pushed them: [how to verify](${repository.url}/blob/v${version}/docs/how-to/build-images.md#verify-a-published-image).\n`,
+  ].join('\n\n');
