@@ -32,10 +32,14 @@ const readCrds = async (): Promise<Crd[]> => {
   return Promise.all(crds.map(async (name) => parse(await readFile(join(dir, `${name}-crd.yaml`), 'utf8')) as Crd));
 };
 
+export const installArgoRolloutsCrds = async (api: ControlPlane['api']): Promise<void> => {
+  for (const crd of await readCrds()) await installCrd(api, crd);
+};
+
 /** Installs the CRDs and starts the controller as a process of the control plane; resolves when it runs. */
 export const startArgoRollouts = async ({ api, dir, processes }: ControlPlane): Promise<void> => {
   const { 'rollouts-controller': file } = await findArgoRollouts();
-  for (const crd of await readCrds()) await installCrd(api, crd);
+  await installArgoRolloutsCrds(api);
   const [metrics, health] = [await freePort(), await freePort()];
   const program = await processes.start({
     name: 'rollouts-controller',
