@@ -143,6 +143,9 @@ test('annotations and objects of the largest size neither silence the manager no
     refused += 1;
     assert.ok(stalled.message.includes(key), `${key}: ${stalled.message.slice(0, 500)}`);
   }
+  const own = await api.get<{ items: DaemonSet[] }>(sets(hostile));
+  for (const { metadata, status } of own.items)
+    assert.ok(JSON.stringify(status).length < MOST_STATUS_BYTES, `the DaemonSet ${metadata?.name} has more`);
   assert.ok(refused >= 15, `${refused} values are refused`);
   enough.abort();
   assert.deepEqual(await late, []);
