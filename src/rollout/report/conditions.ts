@@ -1,4 +1,4 @@
-import type { StageWait } from '../api/types.ts';
+import { cut, type StageWait } from '../api/types.ts';
 import type { Summary } from '../decision/decide.ts';
 import type { Hold, OutsideHold } from '../decision/hold.ts';
 import type { StageStand } from '../decision/stages.ts';
@@ -208,7 +208,7 @@ export const failedGeneration = (
 /** `conditionsOnError` for a DaemonSet of another controller, as `conditionsOnDaemonSet` has them. */
 export const errorOnDaemonSet = (what: string, { generation }: { generation: number }): ConditionState[] =>
   conditionsOnError(what).map((state) => {
-    if (state.type === 'Stalled') return state;
+    if (state.type === 'Stalled') return { ...state, message: cut(state.message) };
     return { ...state, message: state.type === 'Ready' ? observed(generation) : '' };
   });
 
@@ -228,12 +228,13 @@ export const conditionsOnDaemonSet = (
   const stand = standOf(ledger, summary);
   const { reason, why, resting } = isStarting ? { ...stand, reason: 'InProgress', why: '' } : stand;
   const details = `${why} DaemonRollout ${rollout} shows the progress.`.trim();
-  return [
+  const states: ConditionState[] = [
     readyCondition({ ...stand, reason }, observed(generation)),
     { type: 'Reconciling', status: !resting, reason, message: resting ? '' : details },
     stalledCondition(stand),
     pausedCondition(stand),
   ];
+  return states.map((state) => ({ ...state, message: cut(state.message) }));
 };
 
 const remedyOfError = explainHold({ kind: 'error', what: '' }).remedy;
