@@ -12,7 +12,7 @@ let onChange = (): void => undefined;
 
 /** An address of the dashboard is `#code=CODE`, and then what it shows. It works once. */
 const takeCode = (): void => {
-  const [, found, shown = ''] = /^#code=([\w-]*)(.*)$/.exec(location.hash) ?? [];
+  const [, found, shown = ''] = /^#code=([\w-]*)(\/.*)?$/.exec(location.hash) ?? [];
   if (found === undefined) return;
   history.replaceState(null, '', `#${shown || '/'}`);
   code = found;

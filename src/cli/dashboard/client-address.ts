@@ -6,7 +6,7 @@ export type IsProxy = (address: string) => boolean;
 
 const familyOf = (address: string): 'ipv4' | 'ipv6' => (isIP(address) === 6 ? 'ipv6' : 'ipv4');
 /** An IPv4 address that an IPv6 socket accepted, as itself; without a zone. */
-const plainAddress = (address: string): string => address.replace(/%.*$/, '').replace(/^::ffff:(?=\d+\.)/i, '');
+const plainAddress = (address: string): string => (address.split('%', 1)[0] ?? '').replace(/^::ffff:(?=\d+\.)/i, '');
 
 /** Whose share a connection from this address has: that of an IPv4 address, or of an IPv6 network of /64, which one host can use up. */
 export const networkOf = (address: string): string => {

@@ -6,6 +6,7 @@ const KEY_LENGTH = 317;
 const VALUE_LENGTH = 63;
 /** Bounds the cost of CEL rules, far above any real use. */
 const MOST_LABELS = 64;
+const MOST_VALUES = 100;
 
 export const labelMap = (description: string, most = MOST_LABELS): Schema => ({
   type: 'object',
@@ -37,7 +38,7 @@ export const labelSelector = (description: string, most = MOST_LABELS): Schema =
               values: {
                 type: 'array',
                 description: 'Values to compare with: at least one for In and NotIn, none for the other operators.',
-                maxItems: MOST_LABELS,
+                maxItems: MOST_VALUES,
                 'x-kubernetes-list-type': 'atomic',
                 items: text('A value.', VALUE_LENGTH),
               },

@@ -7,8 +7,6 @@ import { advancedFields, planFields } from './fields.ts';
 import { agentFlags, connectionFlags, environment, managerFlags } from './flags.ts';
 import { agentMetrics, dashboardMetrics, managerMetrics } from './metrics.ts';
 
-export { WITHOUT } from './without.ts';
-
 /** The case of each row, by the area of test/as-shipped/areas.ts. */
 export const proofs: Readonly<Record<string, Proofs>> = {
   annotations,
