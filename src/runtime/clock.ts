@@ -23,9 +23,9 @@ export const systemClock: Clock = {
   timer(delayMs, fire) {
     let handle: NodeJS.Timeout;
     // setTimeout drops fractions of a millisecond, of the delay and of the time: it may fire early.
-    const dueAt = performance.now() + Math.ceil(delayMs);
+    const dueAt = performance.now() + Math.max(0, Math.ceil(delayMs));
     const hop = (): void => {
-      const leftMs = Math.ceil(dueAt - performance.now());
+      const leftMs = Math.max(0, Math.ceil(dueAt - performance.now()));
       handle = setTimeout(() => (performance.now() < dueAt ? hop() : fire()), Math.min(leftMs, LONGEST_HOP_MS));
     };
     hop();

@@ -19,6 +19,7 @@ import { parseAddress, shownAddress } from '../../src/checks/address.ts';
 import { readAnswer } from '../../src/checks/answer.ts';
 import { compileCondition } from '../../src/checks/condition.ts';
 import { fillInQuery, placeholderProblem } from '../../src/checks/placeholders.ts';
+import { clientOf, parseProxies } from '../../src/cli/dashboard/client-address.ts';
 import { readCommand } from '../../src/cli/dashboard/commands.ts';
 import { escapeLine, toMessage } from '../../src/cli/escape.ts';
 import { diffTemplates } from '../../src/cli/plugin/history/template-diff.ts';
@@ -193,6 +194,9 @@ export const parsers: Readonly<Record<string, (text: string) => unknown>> = {
   urlProblem: (text) => [urlProblem(text), urlProblem(`http://${text}`)],
   scanFrames: (text) => scanFrames(Buffer.from(text)),
   releaseNotesOf: (text) => releaseNotesOf({ metadata: { annotations: { 'edgeset.io/release-notes': text } } }),
+  parseProxies: (text) => orThrown(() => parseProxies('--trusted-proxies', [text])),
+  clientOf: (text) =>
+    clientOf({ socket: { remoteAddress: '::1' }, headers: { 'x-forwarded-for': text } } as never, () => true),
   readCommand: (comment) =>
     readCommand({ command: 'approve', namespace: comment, kind: 'ds', name: 'a', stage: 'a', comment }),
   escapeLine,
