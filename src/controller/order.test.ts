@@ -222,6 +222,20 @@ describe('a cycle of DaemonSets that wait for each other', () => {
     assert.deepEqual(set('driver: app'), ['ds/driver ds/app ads/app ds/driver', 'ads/app app']);
   });
 
+  it('of a thousand is found at once, and told by its beginning', () => {
+    const { set } = written();
+    for (let at = 0; at < 999; at += 1) set(`ds-${at}: ds-${at + 1}`);
+    const startedAt = performance.now();
+    const [cycle, others] = set('ds-999: ds-0');
+    assert.equal(cycle, 'ds-999 ds-0 ... (1000 DaemonSets in all) ds-999');
+    assert.equal(others.split(' ').length, 999);
+    const [shorter, told] = set('ds-500: ds-499');
+    assert.deepEqual([shorter, told.split(' ').length], ['ds-500 ds-499 ds-500', 999]);
+    // A search of its own for each would take a minute.
+    const tookMs = performance.now() - startedAt;
+    assert.ok(tookMs < 5_000, `${tookMs} ms`);
+  });
+
   it('stays within a namespace', () => {
     const { set } = written();
     set('a: b');

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { findCycle, type Ledger, type Preceding, type Predecessor, waitsFor } from '../rollout/index.ts';
+import { findCycles, type Ledger, type Preceding, type Predecessor, waitsFor } from '../rollout/index.ts';
 import type { Clock } from '../runtime/index.ts';
 
 /** Names a DaemonSet of any kind. */
@@ -81,19 +81,18 @@ export const createOrder = (clock: Pick<Clock, 'now'>) => {
     }
   };
 
-  const cycleOf = ({ apiGroup, namespace, name }: OrderedDaemonSet): readonly string[] | undefined =>
-    findCycle({ apiGroup, name }, (one) => written.get(keyOf(one.apiGroup, namespace, one.name))?.after ?? []);
-
-  /** Those that it waits for, at any distance: with them it may be in a cycle. */
-  const reachedFrom = (key: string, reached = new Set<string>()): Set<string> => {
-    const { daemonSet, after = [] } = written.get(key) ?? {};
-    for (const { apiGroup, name } of after) {
-      const next = keyOf(apiGroup, daemonSet?.namespace ?? '', name);
-      if (reached.has(next)) continue;
-      reached.add(next);
-      reachedFrom(next, reached);
+  /** Adds those that it waits for, at any distance: with them it may be in a cycle. */
+  const addReached = (key: string, reached: Set<string>): void => {
+    const waiting = [key];
+    for (let from = waiting.pop(); from !== undefined; from = waiting.pop()) {
+      const { daemonSet, after = [] } = written.get(from) ?? {};
+      for (const { apiGroup, name } of after) {
+        const next = keyOf(apiGroup, daemonSet?.namespace ?? '', name);
+        if (reached.has(next)) continue;
+        reached.add(next);
+        waiting.push(next);
+      }
     }
-    return reached;
   };
 
   /** What its plan says has changed; undefined: nothing, or it is no longer managed. Tells of the others that are now in another cycle, or in none. */
@@ -101,16 +100,20 @@ export const createOrder = (clock: Pick<Clock, 'now'>) => {
     const key = keyOfMember(daemonSet);
     const known = written.get(key);
     if (isDeepStrictEqual(known?.after, after)) return;
-    const concerned = reachedFrom(key);
+    const concerned = new Set([key]);
+    addReached(key, concerned);
     if (after) written.set(key, { daemonSet, after, cycle: undefined });
     else written.delete(key);
-    for (const each of reachedFrom(key)) concerned.add(each);
+    addReached(key, concerned);
+    const entries = [...concerned].flatMap((each) => written.get(each) ?? []);
+    const cycles = findCycles(
+      entries.map((entry) => entry.daemonSet),
+      ({ apiGroup, name }) => written.get(keyOf(apiGroup, daemonSet.namespace, name))?.after ?? [],
+    );
     const changed: OrderedDaemonSet[] = [];
-    for (const each of concerned.add(key)) {
-      const entry = written.get(each);
-      if (!entry) continue;
-      const cycle = cycleOf(entry.daemonSet);
-      if (each !== key && !isDeepStrictEqual(cycle, entry.cycle)) changed.push(entry.daemonSet);
+    for (const [index, entry] of entries.entries()) {
+      const cycle = cycles[index];
+      if (keyOfMember(entry.daemonSet) !== key && !isDeepStrictEqual(cycle, entry.cycle)) changed.push(entry.daemonSet);
       entry.cycle = cycle;
     }
     for (const each of changed) for (const listener of listeners) listener(each);

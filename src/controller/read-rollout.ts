@@ -10,7 +10,7 @@ import {
 import {
   controllerOf,
   type DaemonRolloutStatus,
-  findCycle,
+  findCycles,
   type OutsideHold,
   type Preceding,
   type Predecessor,
@@ -73,7 +73,7 @@ const readCycle = async (
     known.set(keyOf(next), found);
     waiting.push(...found);
   }
-  return findCycle(start, (one) => known.get(keyOf(one)) ?? []);
+  return findCycles([start], (one) => known.get(keyOf(one)) ?? [])[0];
 };
 
 /**

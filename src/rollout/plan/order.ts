@@ -40,35 +40,3 @@ export const waitsFor = (
 export const changesOrder = (before: NodeStatus, after: NodeStatus): boolean =>
   (before.phase === 'updated') !== (after.phase === 'updated') ||
   (before.phase === undefined) !== (after.phase === undefined);
-
-/** A DaemonSet of one namespace. */
-interface OrderedName {
-  apiGroup: string;
-  name: string;
-}
-
-const keyOf = ({ apiGroup, name }: OrderedName): string => `${apiGroup}/${name}`;
-
-/**
- * The DaemonSets that wait for each other by their plans, beginning and ending with this one, for people; undefined: it waits for
- * itself by none. `afterOf`: what the plan of a DaemonSet says, as it is written.
- */
-export const findCycle = (
-  start: OrderedName,
-  afterOf: (one: OrderedName) => readonly OrderedName[],
-): string[] | undefined => {
-  const seen = new Set<string>();
-  const search = (path: readonly OrderedName[], one: OrderedName): readonly OrderedName[] | undefined => {
-    for (const next of afterOf(one)) {
-      if (keyOf(next) === keyOf(start)) return [...path, next];
-      if (seen.has(keyOf(next))) continue;
-      seen.add(keyOf(next));
-      const found = search([...path, next], next);
-      if (found) return found;
-    }
-    return undefined;
-  };
-  const cycle = search([start], start);
-  const isMixed = new Set(cycle?.map(({ apiGroup }) => apiGroup)).size > 1;
-  return cycle?.map(({ apiGroup, name }) => (isMixed ? `${apiGroup === 'apps' ? 'ds' : 'ads'}/${name}` : name));
-};
