@@ -20,9 +20,18 @@ export interface Route {
   search: string;
 }
 
+/** Text that is not encoded as an address is stays as it is: somebody may have typed it, or cut a link off. */
+const decode = (part: string): string => {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+};
+
 const parse = (hash: string): Route => {
   const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?');
-  const [namespace, kind, name] = path.split('/').map(decodeURIComponent);
+  const [namespace, kind, name] = path.split('/').map(decode);
   const values = new URLSearchParams(query);
   return {
     rollout: namespace && kind && name ? { namespace, kind, name } : undefined,

@@ -56,16 +56,23 @@ const hiddenDetails: NodeDetails = {
 export interface FakeFleet {
   rows: readonly RolloutRow[] | undefined;
   rollout: RolloutMessage | undefined;
+  /** Of every node. Default: of one that the user may not read. */
+  details?: NodeDetails;
+  /** On every node. Default: none. */
+  labels?: Readonly<Record<string, string>>;
+  /** What a command prints. Default: that it is forbidden. */
+  output?: string;
 }
 
 /** The dashboard's server and page with a fleet that says what it is told, to somebody who may change nothing. */
-export const serveFleet = async ({ rows, rollout }: FakeFleet, port = 0, clock: Clock = systemClock) => {
+export const serveFleet = async (known: FakeFleet, port = 0, clock: Clock = systemClock) => {
+  const { rows, rollout, details = hiddenDetails, labels = {} } = known;
   const silent = () => () => undefined;
   const fleet: Fleet = {
     run: async ({ command }) => ({
       typed: `kubectl edgeset ${command} ds/web`,
       code: 1,
-      output: `kubectl edgeset: daemonsets.apps "web" is forbidden\n`,
+      output: known.output ?? `kubectl edgeset: daemonsets.apps "web" is forbidden\n`,
     }),
     now: () => systemClock.now(),
     trouble: () => '',
@@ -88,8 +95,9 @@ export const serveFleet = async ({ rows, rollout }: FakeFleet, port = 0, clock: 
             done: () => undefined,
           }
         : undefined,
-    node: async () => hiddenDetails,
-    labels: async () => [],
+    node: async () => details,
+    labels: async (key) =>
+      key === undefined ? Object.keys(labels) : Object.fromEntries(cells.map(([name]) => [name, labels[key] ?? ''])),
     close: async () => undefined,
   };
   const gate = createKeyGate({ clock, fleet, key: KEY });
