@@ -166,7 +166,7 @@ test('the dashboard shows hostile texts as texts, and its buttons work', async (
         type: 'rollout',
         head: { ...shown, stages: { plan: text, steps } },
         nodes: cells.map(
-          ([name, phase, , , ...rest]) => [name, phase, text, text, ...rest.slice(0, 2), `0${text}`] as never,
+          ([node, phase, , , ...rest]) => [node, phase, text, text, ...rest.slice(0, 2), `0${text}`] as never,
         ),
       },
       details: { ...said.details, node: 'shop-1', labels: { [text]: text } },

@@ -14,9 +14,9 @@ test('each attack that the threat model says was tried has its test', async () =
   const [, , ...rows] = section.split('\n## ')[0]?.match(/^\|.*$/gm) ?? [];
   assert.ok(rows.length > 0);
   for (const row of rows) {
-    const [, file = '', name = ''] = ROW.exec(row) ?? [];
-    assert.notEqual(name, '', `write this row as | attack | result | \`FILE\`: name of the test |: ${row}`);
+    const [, file = '', title = ''] = ROW.exec(row) ?? [];
+    assert.notEqual(title, '', `write this row as | attack | result | \`FILE\`: name of the test |: ${row}`);
     const text = await readFile(path.join(root, file), 'utf8');
-    assert.ok(text.includes(name), `${file} has no test "${name}"`);
+    assert.ok(text.includes(title), `${file} has no test "${title}"`);
   }
 });

@@ -53,9 +53,13 @@ export const calendarAt = (
   const nextOpening = (): number => {
     for (let at = now; at < now + YEAR_MS; ) {
       const freeze = freezeAt(at);
+      if (freeze) {
+        at = freeze.to;
+        continue;
+      }
       const window = windowAt(at);
-      if (!freeze && window.open) return at;
-      at = freeze ? freeze.to : window.open ? at : window.opensAt;
+      if (window.open) return at;
+      at = window.opensAt;
     }
     return Number.POSITIVE_INFINITY;
   };

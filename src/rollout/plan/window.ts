@@ -73,9 +73,8 @@ const join = (spans: readonly Span[]): Span[] => {
   return joined;
 };
 
-/** When the window is open, from two days before `now` to more than a week after. */
-const openings = ({ from, to, days, timeZone }: Window, now: number): Span[] => {
-  const today = instantAt(now).toZonedDateTimeISO(timeZone).toPlainDate();
+/** When the window is open, from two days before `today` to more than a week after. */
+const openingsAround = ({ from, to, days, timeZone }: Window, today: Temporal.PlainDate): Span[] => {
   const start = minutesOf(from) * 60_000;
   const length = (minutesOf(to) * 60_000 - start + DAY_MS) % DAY_MS || DAY_MS;
   const spans: Span[] = [];
@@ -86,6 +85,22 @@ const openings = ({ from, to, days, timeZone }: Window, now: number): Span[] => 
     const opens = day.toZonedDateTime('UTC').epochMilliseconds + start;
     spans.push(...momentsOf(timeZone, { start: opens, end: opens + length }));
   }
+  return spans;
+};
+
+/** Most DaemonSets and nodes ask for the same days, and each is slow to compute: all of a tenant's would stop the manager. */
+const known = new Map<string, readonly Span[]>();
+const MOST_KNOWN = 5_000;
+
+const openings = (window: Window, now: number): readonly Span[] => {
+  const { from, to, days, timeZone } = window;
+  const today = instantAt(now).toZonedDateTimeISO(timeZone).toPlainDate();
+  const key = [from, to, timeZone, today, JSON.stringify(days)].join('|');
+  const before = known.get(key);
+  if (before) return before;
+  if (known.size >= MOST_KNOWN) known.clear();
+  const spans = openingsAround(window, today);
+  known.set(key, spans);
   return spans;
 };
 
