@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { cells, ENTRY, head, row, serveFleet } from '../../src/cli/dashboard/testing/index.ts';
+import { cells, head, row, serveFleet } from '../../src/cli/dashboard/testing/index.ts';
 import { createFakeBackend } from './fake-backend.ts';
 import { decision, history, scenes, update } from './fixtures.ts';
 import { serve } from './stage.ts';
@@ -175,7 +175,7 @@ test('the dashboard shows hostile texts as texts, and its buttons work', async (
     });
     await t.test(text.slice(0, 60), async (one) => {
       const { page } = await open(one, server.origin, {
-        path: ENTRY,
+        path: server.entry(),
         close: () => server.close(),
         viewport: { width: 1280, height: 800 },
       });
@@ -210,7 +210,7 @@ test('the dashboard opens with any address', async (t) => {
     `#/javascript:alert(1)/ds/${encodeURIComponent(TEXTS[0] ?? '')}`,
     `#/shop/ds/web?node=${encodeURIComponent(SVG)}&phase=__proto__&group=constructor`,
   ]) {
-    const { page } = await open(t, server.origin, { path: `${ENTRY}${hash}`, allow: /status of 40[04]/ });
+    const { page } = await open(t, server.origin, { path: `${server.entry()}${hash.slice(1)}`, allow: /status of 40[04]/ });
     await watch(t, page)(hash);
   }
 });
