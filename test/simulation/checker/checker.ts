@@ -130,7 +130,7 @@ export const createChecker = ({
     }),
     createHandOverCheck(context),
     createStatusCheck(context),
-    createWatchesCheck(context),
+    createWatchesCheck(context, poisons),
     createWriteRateCheck(context),
     createStagesCheck(context, { plan, works }),
     order.check,

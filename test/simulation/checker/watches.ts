@@ -1,16 +1,23 @@
 import { isNative } from '../../invariants/index.ts';
+import type { Poisons } from '../network/poisons.ts';
 import type { Check, CheckContext } from './check.ts';
 
 /** The longest back-off between two attempts, its jitter, and the time of a response. */
 const REOPENED_WITHIN_MS = 50_000;
 /** Snapshots of one watch within a minute, besides those that a fault caused. */
 const MAX_SNAPSHOTS = 10;
-/** Each try of a reconcile that cannot compute something lists pods anew; so many within a minute, since they back off. */
+/**
+ * Each try of a reconcile that cannot compute something lists pods anew: so many within a minute, since they back off, and begin again
+ * from the shortest back-off when something changes.
+ */
 const TRIES = 9;
 const MINUTE = 60_000;
 
 /** L8: a watch that has ended is open again within a bound, and without a storm of list requests. */
-export const createWatchesCheck = ({ report, actual, now, processes }: CheckContext): Check => {
+export const createWatchesCheck = (
+  { report, actual, now, processes }: CheckContext,
+  poisons: Pick<Poisons, 'unwell'>,
+): Check => {
   const { check, violation } = report;
   /** Watches that have ended and are not open again. While a process is stopped or cut off, time does not count. */
   const ended = new Map<string, { process: string; at: number }>();
@@ -56,8 +63,6 @@ export const createWatchesCheck = ({ report, actual, now, processes }: CheckCont
         operation.do === 'rotate'
       )
         disturbances.push(now());
-      // What heals or changes is tried at once, and again from the shortest back-off.
-      if (operation.do === 'poison') disturbances.push(...Array.from({ length: TRIES }, now));
     },
     onWatchOpened(process, watch, _plural, withSnapshot) {
       excludeOutages();
@@ -70,7 +75,8 @@ export const createWatchesCheck = ({ report, actual, now, processes }: CheckCont
       snapshots.set(key, recent);
       disturbances = disturbances.filter((at) => now() - at < MINUTE);
       check('L8');
-      if (recent.length > MAX_SNAPSHOTS + disturbances.length)
+      const tries = TRIES * poisons.unwell(process, MINUTE).length;
+      if (recent.length > MAX_SNAPSHOTS + disturbances.length + tries)
         violation('L8', `${key} was listed ${recent.length} times within a minute`);
     },
     onWatchClosed(process, watch) {
