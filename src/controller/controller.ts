@@ -342,6 +342,7 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
         process: reconcile,
       });
       queue = leading;
+      for (const { reconciler } of reconcilers.values()) reconciler.beginTerm();
       enqueueAll();
       try {
         await leading.run(signal);

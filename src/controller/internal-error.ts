@@ -69,7 +69,7 @@ export const createFailureGuard = ({ log, onFailed, retry }: FailureGuardOptions
     failure: (): InternalError | undefined => failure,
     fail,
     guard,
-    /** People were told, as far as the API server let us. */
+    /** People were told, as far as the API server let us, or need not be: another reconciler may take the place of this one. */
     reported(): void {
       isReported = failure !== undefined;
     },
