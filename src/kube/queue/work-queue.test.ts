@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { createTestClock, settle, type TestClock } from '../../../test/support/index.ts';
-import { type LogFields, silentLogger } from '../../runtime/index.ts';
+import { type LogFields, silentLogger, systemClock } from '../../runtime/index.ts';
 import { KubeError } from '../client/errors.ts';
 import { testEnv } from '../testing/index.ts';
 import { createWorkQueue, type WorkQueueOptions } from './work-queue.ts';
@@ -281,4 +281,21 @@ test('keys of a group that hangs leave workers to other groups, and come back to
   assert.deepEqual(take(), ['d/1'], 'what hangs keeps no worker, and the rest of its group waits');
   await end('a/2');
   assert.deepEqual(take(), ['a/3']);
+});
+
+test('work that waits for nothing leaves turns to the rest of the process', async () => {
+  let processed = 0;
+  const { queue, stop } = setUp({
+    env: testEnv(systemClock),
+    async process() {
+      const until = performance.now() + 5;
+      while (performance.now() < until);
+      processed += 1;
+    },
+  });
+  for (let key = 0; key < 40; key += 1) queue.add(`k${key}`);
+  void queue.run(stop.signal);
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  assert.ok(processed > 0 && processed < 40, `${processed} of 40 were processed`);
 });

@@ -46,6 +46,8 @@ export interface WorkQueue {
   run(signal: AbortSignal): Promise<void>;
 }
 
+/** After this long, what else the process has to do, such as answering probes, gets a turn before the next key. */
+const TURN_MS = 20;
 /** Work that takes longer keeps no worker from other groups. */
 const SLOW_MS = 2_000;
 
@@ -76,6 +78,8 @@ export const createWorkQueue = (options: WorkQueueOptions): WorkQueue => {
   let running: { signal: AbortSignal; idle: () => void } | undefined;
   let started = false;
   let pumpScheduled = false;
+  /** Since when keys have been processed without a turn for anything else, as far as one can tell. */
+  let turnBegan = env.clock.now();
 
   const enqueue = (key: string, since: number): void => {
     waiting.set(key, since);
@@ -103,10 +107,21 @@ export const createWorkQueue = (options: WorkQueueOptions): WorkQueue => {
   const schedulePump = (): void => {
     if (pumpScheduled || running === undefined) return;
     pumpScheduled = true;
-    queueMicrotask(() => {
+    const next = (): void => {
       pumpScheduled = false;
       pump();
-    });
+    };
+    const now = env.clock.now();
+    // Work that waits for nothing would go on from microtask to microtask.
+    if (waiting.size > 1 && now - turnBegan > TURN_MS) {
+      env.clock.timer(0, () => {
+        turnBegan = env.clock.now();
+        next();
+      });
+      return;
+    }
+    if (active.size === 0 && waiting.size <= 1) turnBegan = now;
+    queueMicrotask(next);
   };
 
   const pump = (): void => {
