@@ -82,6 +82,16 @@ test('reads rollouts at each scrape, by phase and DaemonSet', async () => {
   assert.deepEqual(series(second, 'edgeset_rollouts_halted'), ['edgeset_rollouts_halted{controller="native"} 0']);
 });
 
+test('refused pods hold a rollout, as its status says', async () => {
+  const metrics = createManagerMetrics('1.2.3');
+  const hold = { kind: 'waiting', breaker: undefined } as never;
+  const summary = { breaker: {}, usage: {}, hold, refusal: 'no', complete: false } as never;
+  metrics.showRollouts('advanced', () => [counts('web', {}, { summary })]);
+  assert.deepEqual(series((await metrics.render()).body, 'edgeset_rollout_hold'), [
+    'edgeset_rollout_hold{controller="advanced",namespace="shop",daemonset="web",hold="refused"} 1',
+  ]);
+});
+
 test('shows where a rollout stands, and no series for what does not apply', async () => {
   const metrics = createManagerMetrics('1.2.3');
   const breaker = { failures: 1, suspects: 2, threshold: 3, open: true, mustHalt: false };

@@ -1,5 +1,5 @@
 import { Gauge, Histogram, type Registry } from 'prom-client';
-import { phases } from '../rollout/index.ts';
+import { phases, withRefusal } from '../rollout/index.ts';
 import type { ComputedCounts, RolloutCounts } from './types.ts';
 
 const daemonSetLabels = ['controller', 'namespace', 'daemonset'] as const;
@@ -153,7 +153,8 @@ export const createRolloutMetrics = (registry: Registry, sources: RolloutSources
             stageState.set({ ...labels, stage, state }, 1);
             if (awaits) stageAwaits.set({ ...labels, stage, reason: awaits.reason }, 1);
           }
-          if (rollout.summary?.hold) hold.set({ ...labels, hold: rollout.summary.hold.kind }, 1);
+          const held = rollout.summary && withRefusal(rollout.summary).hold;
+          if (held) hold.set({ ...labels, hold: held.kind }, 1);
           for (const { metric, value } of gauges) {
             const now = value(rollout);
             if (now !== undefined) metric.set(labels, now);

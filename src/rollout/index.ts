@@ -144,6 +144,7 @@ export {
   stalledHolds,
   summaryText,
   TEMPLATE_NOT_OBSERVED,
+  withRefusal,
 } from './report/conditions.ts';
 export { countsOf, fullScopeOf } from './report/counts.ts';
 export { isEverywhere, isNeverSeen } from './report/coverage.ts';

@@ -86,7 +86,7 @@ export const stalledHolds: ReadonlySet<Hold['kind']> = new Set<Hold['kind']>(['i
 const isForOthers = (hold: Hold | undefined): boolean => hold?.kind === 'owner' || hold?.kind === 'manual';
 
 /** While the API server refuses new pods, the rollout is stuck on that, whatever else would hold it. */
-const withRefusal = (summary: Summary): Summary => {
+export const withRefusal = (summary: Summary): Summary => {
   const { hold, complete, refusal } = summary;
   if (refusal === undefined || complete || hold?.kind === 'invalid' || hold?.kind === 'error') return summary;
   return { ...summary, hold: { kind: 'refused', message: refusal } };
