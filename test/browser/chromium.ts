@@ -3,10 +3,11 @@ import { accessSync, constants } from 'node:fs';
 import path from 'node:path';
 import { type Browser, chromium } from 'playwright-core';
 
-const find = (): string | undefined =>
+/** The first of these programs on PATH. */
+export const findProgram = (...names: readonly string[]): string | undefined =>
   (process.env.PATH ?? '')
     .split(path.delimiter)
-    .flatMap((dir) => ['chromium', 'chromium-browser', 'google-chrome'].map((name) => path.join(dir, name)))
+    .flatMap((dir) => names.map((name) => path.join(dir, name)))
     .find((file) => {
       try {
         accessSync(file, constants.X_OK);
@@ -15,6 +16,8 @@ const find = (): string | undefined =>
         return false;
       }
     });
+
+const find = () => findProgram('chromium', 'chromium-browser', 'google-chrome');
 
 const CURE = 'install Chromium (on Debian: apt-get install chromium), then run npm run test:browser again';
 
