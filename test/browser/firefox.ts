@@ -5,6 +5,12 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import type { TestContext } from 'node:test';
+import { until } from '../conformance/kit/until.ts';
+import { findProgram } from './chromium.ts';
+
+const program = findProgram('firefox-esr') ?? '';
+/** Why tests in Firefox are skipped. */
+export const noFirefox = program === '' && 'there is no firefox-esr on PATH (on Debian: apt-get install firefox-esr)';
 
 /** An answer, or what Firefox reports by itself. */
 interface Message {
@@ -20,7 +26,7 @@ interface Message {
  * (https://w3c.github.io/webdriver-bidi); Playwright can't drive it, because the Firefox of Debian has no
  * emulation.setMediaFeaturesOverride.
  */
-export const launchFirefox = async (t: TestContext, program: string) => {
+export const launchFirefox = async (t: TestContext) => {
   const profile = mkdtempSync(path.join(tmpdir(), 'edgeset-firefox-'));
   const args = ['--headless', '--no-remote', '--profile', profile, '--remote-debugging-port=0', 'about:blank'];
   const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'], env: { ...process.env, HOME: profile } });
@@ -55,27 +61,35 @@ export const launchFirefox = async (t: TestContext, program: string) => {
     if (error !== undefined) throw new Error(`${method}: ${error}: ${message}`);
     return result ?? {};
   };
-  await call('session.new', { capabilities: {} });
+  await call('session.new', { capabilities: { alwaysMatch: { acceptInsecureCerts: true } } });
   const context = (await call('browsingContext.getTree', {})).contexts?.[0]?.context;
   await call('session.subscribe', {
     contexts: [context],
     events: ['log.entryAdded', 'browsingContext.userPromptOpened', 'network.beforeRequestSent'],
   });
+  /** The value of an expression on the page, or what its promise resolves with. */
+  const run = async <T>(expression: string): Promise<T> => {
+    const { exceptionDetails, result } = await call('script.evaluate', {
+      expression: `(async () => JSON.stringify([await (${expression})]))()`,
+      target: { context },
+      awaitPromise: true,
+    });
+    if (!result) throw new Error(exceptionDetails?.text);
+    return (JSON.parse(result.value) as [T])[0];
+  };
   return {
     profile,
     /** What the page writes to the console and asks the user, and the addresses that it requests. */
     heard,
     go: (url: string) => call('browsingContext.navigate', { context, url, wait: 'complete' }),
-    /** The value of an expression on the page, or what its promise resolves with. */
-    run: async <T>(expression: string): Promise<T> => {
-      const { exceptionDetails, result } = await call('script.evaluate', {
-        expression: `(async () => JSON.stringify([await (${expression})]))()`,
-        target: { context },
-        awaitPromise: true,
-      });
-      if (!result) throw new Error(exceptionDetails?.text);
-      return (JSON.parse(result.value) as [T])[0];
-    },
+    run,
+    shows: (text: string) =>
+      until(text, () => run<boolean>(`document.body.innerText.includes(${JSON.stringify(text)})`)),
+    press: (text: string) =>
+      until(text, () =>
+        run<boolean>(`[...document.querySelectorAll('button, a')].some((one) =>
+          one.innerText.startsWith(${JSON.stringify(text)}) && (one.click(), true))`),
+      ),
     /** As a user does, so the profile holds all that it keeps. */
     close: async () => {
       await call('browser.close', {});

@@ -21,6 +21,7 @@ import { until } from '../conformance/kit/until.ts';
 import { startEmbeddedCluster } from '../sim/cluster.ts';
 import { createTestAuthority } from '../support/index.ts';
 import { violations } from './checks.ts';
+import { launchFirefox, noFirefox } from './firefox.ts';
 import { pages } from './visit.ts';
 
 /** Serves the dashboard until the returned `stop`, which resolves with the exit code. */
@@ -159,5 +160,23 @@ describe('the dashboard in the cluster', { timeout: 120_000 }, () => {
     await page.getByRole('heading', { name: 'Log in' }).waitFor();
     assert.equal(await page.getByRole('heading', { name: 'web' }).count(), 0, 'nothing of it stays on the page');
     assert.deepEqual(await context.cookies(), []);
+  });
+
+  it('lets a token in and lets go of it in Firefox, too', { skip: noFirefox }, async (t) => {
+    const { go, run, shows, press } = await launchFirefox(t);
+    await go(`${dashboard.origin}/#/${namespace}/ds/web`);
+    await shows('Log in');
+    await run(`(() => {
+      const field = document.querySelector('input');
+      field.value = '${token}';
+      field.dispatchEvent(new Event('input', { bubbles: true }));
+    })()`);
+    await press('Log in');
+    await shows(`system:serviceaccount:${namespace}:default`);
+    assert.equal(await run('document.cookie'), '');
+    await go('about:blank');
+    await go(`${dashboard.origin}/#/${namespace}/ds/web`);
+    await press('Log out');
+    await shows('Log in');
   });
 });
