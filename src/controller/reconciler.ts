@@ -372,7 +372,7 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
     },
 
     /** What failed before the term is tried anew, before anybody is told of it. */
-    beginTerm: failures.reported,
+    beginTerm: (): void => failures.reported(),
 
     /** Leadership is lost: another leader may write the DaemonRollout. Resolves when none of our writes is in flight. */
     async stopLeading(): Promise<void> {

@@ -210,7 +210,10 @@ test('the dashboard opens with any address', async (t) => {
     `#/javascript:alert(1)/ds/${encodeURIComponent(TEXTS[0] ?? '')}`,
     `#/shop/ds/web?node=${encodeURIComponent(SVG)}&phase=__proto__&group=constructor`,
   ]) {
-    const { page } = await open(t, server.origin, { path: `${server.entry()}${hash.slice(1)}`, allow: /status of 40[04]/ });
+    const { page } = await open(t, server.origin, {
+      path: `${server.entry()}${hash.slice(1)}`,
+      allow: /status of 40[04]/,
+    });
     await watch(t, page)(hash);
   }
 });
