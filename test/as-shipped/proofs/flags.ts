@@ -56,7 +56,7 @@ export const agentFlags: Proofs = {
   '--client-ca-file': HTTPS,
   '--allowed-host': HTTPS,
   '--safe-check': `${AGENT}: every route`,
-  '--cri-socket': 'nodes/cases/downtime.ts: agents with --cri-socket',
+  '--cri-socket': ['nodes/cases/downtime.ts: which have --cri-socket', 'byAgents'],
   '--time-zone': ['conformance/agent/decisions.ts: for a later time waits', 'utc'],
   '--metrics-bind-address': `${AGENT}: every route`,
   '--health-probe-bind-address': ANY_AGENT,
