@@ -70,6 +70,8 @@ const HEALTHY_MS = 10_000;
 const INITIAL_SILENCE_MS = 30_000;
 /** A stream that ends this long after the last list is followed by a relist: events may have been dropped on the way. */
 const RELIST_MS = 30 * 60_000;
+/** After an event that took longer, what else the process has to do, such as answering probes, gets a turn. */
+const TURN_MS = 20;
 
 class RollbackError extends Error {
   override readonly name = 'RollbackError';
@@ -153,8 +155,11 @@ export const createReflector = <T extends KubeObject, P>(options: ReflectorOptio
         reach(event.resourceVersion);
       } else {
         delivered = true;
+        const began = env.clock.now();
         cache.apply(event.type, event.object, version ?? '');
         reach(event.object.metadata?.resourceVersion ?? '');
+        // Events that have arrived already follow without a turn for anything else.
+        if (env.clock.now() - began > TURN_MS) await sleep(env.clock, 0);
       }
     }
   };

@@ -31,15 +31,25 @@ const YEAR_MS = 366 * 24 * 3600 * 1000;
 const zoneOf = ({ timeZone = 'UTC' }: PlanWindow, nodeTimeZone = 'UTC'): string =>
   canonicalTimeZone(timeZone === 'node' ? nodeTimeZone : timeZone) ?? 'UTC';
 
+/** Since when each time zone has had its answer. Many DaemonSets may share a calendar, which is slow to compute. */
+const known = new WeakMap<Calendar, Map<string | undefined, { state: CalendarState; since: number }>>();
+
 /**
  * Whether updates may begin at `now` on a node whose annotation names the time zone: one of the windows is open, and no freeze is
  * on. A time zone that does not exist counts as UTC. Nodes of the same time zone have the same answer until it changes.
  */
-export const calendarAt = (
-  { windows, freezes }: Calendar,
-  nodeTimeZone: string | undefined,
-  now: number,
-): CalendarState => {
+export const calendarAt = (calendar: Calendar, nodeTimeZone: string | undefined, now: number): CalendarState => {
+  const zones = known.get(calendar) ?? new Map<string | undefined, { state: CalendarState; since: number }>();
+  const before = zones.get(nodeTimeZone);
+  if (before && before.since <= now && now < before.state.changesAt)
+    return before.state.open ? { ...before.state, opensAt: now } : before.state;
+  const state = compute(calendar, nodeTimeZone, now);
+  zones.set(nodeTimeZone, { state, since: now });
+  known.set(calendar, zones);
+  return state;
+};
+
+const compute = ({ windows, freezes }: Calendar, nodeTimeZone: string | undefined, now: number): CalendarState => {
   const zoned = windows.map((window) => ({ ...window, timeZone: zoneOf(window, nodeTimeZone) }));
   const windowAt = (at: number): WindowState =>
     zoned.length === 0 ? { open: true, closesAt: Number.POSITIVE_INFINITY } : windowsAt(zoned, at);

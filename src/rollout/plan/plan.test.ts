@@ -21,6 +21,13 @@ const errorsOf = (spec: RolloutPlanSpec): string[] => {
 const many = (length: number) => Array.from({ length }, (_, index) => ({ key: `k${index}`, operator: 'Exists' }));
 
 describe('a plan', () => {
+  it('is read once for all DaemonSets that name it', () => {
+    const spec = { windows: [{ from: '01:00', to: '02:00' }] };
+    const [one, other] = [1, 2].map(() => withPlan(named(), () => ({ spec })).policy.plan);
+    assert.ok(one);
+    assert.equal(one, other);
+  });
+
   it('fills in defaults, and adds the stage of all other nodes', () => {
     const { stages, ...plan } = planOf({ stages: [{ name: 'canary' }] });
     assert.deepEqual(stages[0], {

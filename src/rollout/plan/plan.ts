@@ -167,9 +167,20 @@ export type FoundPlan = { spec: RolloutPlanSpec; errors?: readonly PolicyError[]
 export const predecessorsIn = ({ after = [] }: RolloutPlanSpec): Predecessor[] =>
   after.map(({ apiGroup = 'apps', name, scope = 'Node' }) => ({ apiGroup, name, scope }));
 
-const parsePlan = (spec: RolloutPlanSpec, errors: PolicyError[]): Plan => {
+interface ParsedPlan {
+  plan: Plan;
+  errors: readonly PolicyError[];
+}
+
+/** Of plans that many DaemonSets name, which share its calendar, too. */
+const parsedPlans = new WeakMap<RolloutPlanSpec, ParsedPlan>();
+
+const parsePlan = (spec: RolloutPlanSpec): ParsedPlan => {
+  const before = parsedPlans.get(spec);
+  if (before) return before;
+  const errors: PolicyError[] = [];
   const fields = createFields(errors);
-  return {
+  const plan: Plan = {
     spec,
     stages: parseStages(spec, fields),
     calendar: parseCalendar(spec, fields),
@@ -180,6 +191,9 @@ const parsePlan = (spec: RolloutPlanSpec, errors: PolicyError[]): Plan => {
     })),
     after: predecessorsIn(spec),
   };
+  const parsed = { plan, errors };
+  parsedPlans.set(spec, parsed);
+  return parsed;
 };
 
 /**
@@ -196,15 +210,15 @@ export const withPlan = (
   const errors = parsed.kind === 'invalid' ? [...parsed.errors] : [];
   const value = formatPlanName(name);
   const found = find(name);
-  const problems: PolicyError[] = [...(found?.errors ?? [])];
-  const plan = found && parsePlan(found.spec, problems);
+  const read = found && parsePlan(found.spec);
+  const problems: PolicyError[] = [...(found?.errors ?? []), ...(read?.errors ?? [])];
   if (!found) {
     const kind = name.cluster ? 'ClusterRolloutPlan' : 'RolloutPlan';
     const cure = `create the ${kind} ${name.name}, or remove the annotation`;
     errors.push({ field: annotation.rolloutPlan, value, problem: 'names a plan that does not exist', cure });
   }
   errors.push(...problems.map((problem) => ({ ...problem, field: `${value}: ${problem.field}` })));
-  return validatedPolicy({ ...policy, plan: problems.length === 0 ? plan : undefined }, errors, [...warnings]);
+  return validatedPolicy({ ...policy, plan: problems.length === 0 ? read?.plan : undefined }, errors, [...warnings]);
 };
 
 /** The policy without a plan by which DaemonSets would wait for each other; `cycle`: their names, the first one twice. */
