@@ -83,8 +83,8 @@ export const stages: readonly Mutant[] = [
     story: 'only the DaemonSet whose plan closes a cycle is invalid, and the others begin to update',
     breaks: [],
     file: 'src/controller/order.ts',
-    find: 'const cycle = cycleOf(entry.daemonSet);',
-    replace: 'const cycle = each === key ? cycleOf(entry.daemonSet) : undefined;',
+    find: 'const cycle = cycles[index];',
+    replace: 'const cycle = keyOfMember(entry.daemonSet) === key ? cycles[index] : undefined;',
     hunt: test('src/controller/order.test.ts', 'of two is told to both'),
   },
   {
