@@ -76,7 +76,7 @@ export const openyurt: readonly Mutant[] = [
     name: 'a-missing-node-fails-the-pass',
     whose: 'OpenYurt',
     story: 'a pod whose Node object is missing fails the whole reconcile',
-    breaks: ['L1', 'L2', 'L5'],
+    breaks: ['L1', 'L2', 'L5', 'S18'],
     file: 'src/controller/reconciler.ts',
     find: '    checkConnection();\n    let announced',
     replace:

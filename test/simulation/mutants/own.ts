@@ -342,8 +342,9 @@ export const own: readonly Mutant[] = [
     story: 'notifications are sent from memory, and the next leader does not know which are left',
     breaks: [],
     file: 'src/controller/rollout-store.ts',
-    find: 'outbox?.send(statusBefore(), signal)',
-    replace: 'outbox?.send(described, signal)',
+    find: '    const progress = progressOf(ledger, decision, isPlacing());\n    try {',
+    replace:
+      '    const progress = progressOf(ledger, decision, isPlacing());\n    outbox?.send(status, signal);\n    try {',
     hunt: test('src/controller/outbox.test.ts'),
   },
 ];

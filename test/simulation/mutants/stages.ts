@@ -121,7 +121,7 @@ export const stages: readonly Mutant[] = [
     name: 'clocks-show-whole-milliseconds',
     whose: 'F23',
     story: 'the time of a window is read as if clocks had no fractions of a millisecond, and nothing is ever updated',
-    breaks: ['L1', 'L9'],
+    breaks: ['L1', 'L9', 'S18'],
     ...FRACTIONS,
     hunt: history({ rolloutPlan: { windows: [{ from: '00:00', to: '23:55' }] } }, release(10)),
   },
