@@ -202,18 +202,19 @@ test('the dashboard shows hostile texts as texts, and its buttons work', async (
 });
 
 test('the dashboard opens with any address', async (t) => {
-  const server = await serveFleet({ rows: [row], rollout: { type: 'rollout', head, nodes: cells } });
-  t.after(() => server.close());
   for (const hash of [
     '#/%',
     '#/%ff/%c0/%00',
     `#/javascript:alert(1)/ds/${encodeURIComponent(TEXTS[0] ?? '')}`,
     `#/shop/ds/web?node=${encodeURIComponent(SVG)}&phase=__proto__&group=constructor`,
-  ]) {
-    const { page } = await open(t, server.origin, {
-      path: `${server.entry()}${hash.slice(1)}`,
-      allow: /status of 40[04]/,
+  ])
+    await t.test(hash, async (one) => {
+      const server = await serveFleet({ rows: [row], rollout: { type: 'rollout', head, nodes: cells } });
+      const { page } = await open(one, server.origin, {
+        path: `${server.entry()}${hash.slice(1)}`,
+        allow: /status of 40[04]/,
+        close: () => server.close(),
+      });
+      await watch(one, page)(hash);
     });
-    await watch(t, page)(hash);
-  }
 });
