@@ -164,7 +164,10 @@ export const stages = section(
         await c.untilCondition('Stalled', 'False');
         await c.until('it is frozen', async () => (await c.condition('Ready'))?.reason === 'OutsideWindow');
         assert.match((await c.condition('Ready'))?.message ?? '', /holidays/);
-        assert.equal((await c.status()).causes?.find(({ cause }) => cause === 'window')?.count, 3);
+        // Nodes that have just come settle first.
+        await c.until('all nodes wait for it', async () =>
+          (await c.status()).causes?.some(({ cause, count }) => cause === 'window' && count === 3),
+        );
         await c.expectNoUpdatesFor(2);
         await c.api.merge(`${plansPath(c.namespace)}/rings`, {
           spec: { freezes: null, windows: [{ from: '00:00', to: '00:00' }] },
