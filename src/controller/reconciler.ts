@@ -239,7 +239,7 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
       if (finalizeAt !== undefined) {
         // Metrics have to say that it is held.
         if (hasUnusableName(seen.policy)) decideNow(noTarget, false, seen);
-        if (!ended) await stopManaging(client, kind, seen, identity, clock, signal);
+        else if (!ended) await stopManaging(client, kind, seen, identity, clock, signal);
         ended = true;
         return requeueAt(finalizeAt);
       }

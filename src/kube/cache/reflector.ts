@@ -2,6 +2,7 @@ import { type BackoffOptions, backoffMs, type Env, sleep } from '../../runtime/i
 import { isKubeError, type KubeErrorCode } from '../client/errors.ts';
 import { compareVersions, isOlder } from '../client/formats.ts';
 import type { CacheFailure, KubeObject, ReflectorHandler, Store, WatchEvent } from '../client/types.ts';
+import { TURN_MS } from '../turn.ts';
 import { createReflectorCache } from './reflector-cache.ts';
 import { listPages, NotStreamedError, readInitialEvents, type Selection, selectors } from './snapshot.ts';
 import type { Indexers } from './store.ts';
@@ -70,8 +71,6 @@ const HEALTHY_MS = 10_000;
 const INITIAL_SILENCE_MS = 30_000;
 /** A stream that ends this long after the last list is followed by a relist: events may have been dropped on the way. */
 const RELIST_MS = 30 * 60_000;
-/** After an event that took longer, what else the process has to do, such as answering probes, gets a turn. */
-const TURN_MS = 20;
 
 class RollbackError extends Error {
   override readonly name = 'RollbackError';

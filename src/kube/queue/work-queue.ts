@@ -1,6 +1,7 @@
 import { type BackoffOptions, backoffMs, type Env } from '../../runtime/index.ts';
 import { isKubeError } from '../client/errors.ts';
 import { splitKey } from '../client/resource.ts';
+import { TURN_MS } from '../turn.ts';
 import { createSeats } from './seats.ts';
 import { createTimerHeap } from './timer-heap.ts';
 
@@ -46,8 +47,6 @@ export interface WorkQueue {
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** After this long, what else the process has to do, such as answering probes, gets a turn before the next key. */
-const TURN_MS = 20;
 /** Work that takes longer keeps no worker from other groups. */
 const SLOW_MS = 2_000;
 

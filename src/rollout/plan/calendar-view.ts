@@ -40,7 +40,7 @@ export const createCalendarView = () => {
 
   /** The last look, if it shows this calendar, and nothing can have changed since. */
   const stillTrue = (last: Look | undefined, wanted: Calendar | undefined, now: number): Look | undefined => {
-    // A plan is parsed anew whenever something about its DaemonSet changes.
+    // A plan is parsed anew whenever it is written, whatever of it has changed.
     if (!last || (wanted !== last.calendar && !isDeepStrictEqual(wanted, last.calendar))) return undefined;
     return !wanted || (now < last.changesAt() && now >= last.at) ? { ...last, calendar: wanted } : undefined;
   };
