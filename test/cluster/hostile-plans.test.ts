@@ -7,6 +7,7 @@ import type { DaemonRollout, RolloutPlanSpec } from '../../src/rollout/index.ts'
 import type { Manager } from '../conformance/index.ts';
 import { planObject, plansPath } from '../conformance/kit/plans.ts';
 import { eventually } from '../support/index.ts';
+import { autoDaemonSet } from './auto-daemon-set.ts';
 import { type RealCluster, startCluster } from './index.ts';
 
 const NODES = 40;
@@ -36,27 +37,13 @@ const setPlan = (name: string, spec: RolloutPlanSpec): Promise<unknown> =>
   cluster.plane.api.apply(`${plansPath(hostile)}/${name}`, planObject(name, spec));
 
 const setDaemonSet = (namespace: string, name: string, more: Record<string, string> = {}, nodeSelector = {}) =>
-  cluster.plane.api.apply(`/apis/apps/v1/namespaces/${namespace}/daemonsets/${name}`, {
-    apiVersion: 'apps/v1',
-    kind: 'DaemonSet',
-    metadata: {
-      name,
-      annotations: {
-        'apps.openyurt.io/update-strategy': 'auto',
-        'apps.openyurt.io/max-unavailable': '100%',
-        'edgeset.io/settle-seconds': '0',
-        ...more,
-      },
-    },
-    spec: {
-      selector: { matchLabels: { app: name } },
-      updateStrategy: { type: 'OnDelete' },
-      template: {
-        metadata: { labels: { app: name } },
-        spec: { nodeSelector, containers: [{ name: 'app', image: `app:v${image}` }] },
-      },
-    },
-  });
+  cluster.plane.api.apply(
+    `/apis/apps/v1/namespaces/${namespace}/daemonsets/${name}`,
+    autoDaemonSet(name, `app:v${image}`, {
+      annotations: { 'apps.openyurt.io/max-unavailable': '100%', 'edgeset.io/settle-seconds': '0', ...more },
+      nodeSelector,
+    }),
+  );
 
 const statusOf = async (namespace: string, name: string): Promise<NonNullable<DaemonRollout['status']>> => {
   const path = `/apis/edgeset.io/v1alpha1/namespaces/${namespace}/daemonrollouts/${name}`;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { createTestAuthority, eventually, startTestServer, type TestServer } from '../support/index.ts';
+import { autoDaemonSet } from './auto-daemon-set.ts';
 import { type RealCluster, startCluster } from './index.ts';
 
 /** More than the workers of a controller. */
@@ -47,25 +48,14 @@ after(async () => {
   await cluster.stop();
 });
 
-const daemonSet = (name: string, image: string): object => ({
-  apiVersion: 'apps/v1',
-  kind: 'DaemonSet',
-  metadata: { name, annotations: { 'apps.openyurt.io/update-strategy': 'auto' } },
-  spec: {
-    selector: { matchLabels: { app: name } },
-    updateStrategy: { type: 'OnDelete' },
-    template: { metadata: { labels: { app: name } }, spec: { containers: [{ name: 'app', image }] } },
-  },
-});
-
 test('a webhook that hangs in one namespace delays no rollout in another', async () => {
   const { api } = cluster.plane;
   await cluster.addNodes(['n1', 'n2']);
   const [hostile, good] = [await cluster.createNamespace('hostile'), await cluster.createNamespace('good')];
   const path = (namespace: string, name: string): string => `/apis/apps/v1/namespaces/${namespace}/daemonsets/${name}`;
   const names = Array.from({ length: HOSTILE }, (_, index) => `hostile-${index}`);
-  for (const name of names) await api.apply(path(hostile, name), daemonSet(name, 'app:v1'));
-  await api.apply(path(good, 'app'), daemonSet('app', 'app:v1'));
+  for (const name of names) await api.apply(path(hostile, name), autoDaemonSet(name, 'app:v1'));
+  await api.apply(path(good, 'app'), autoDaemonSet('app', 'app:v1'));
   const created = async (): Promise<boolean> => {
     const { items } = await api.get<{ items: { status?: { numberAvailable?: number } }[] }>('/apis/apps/v1/daemonsets');
     return items.every(({ status }) => status?.numberAvailable === 2);
@@ -94,7 +84,7 @@ test('a webhook that hangs in one namespace delays no rollout in another', async
     throw new Error(await manager.log(), { cause });
   });
   for (const image of ['app:v2', 'app:v3']) {
-    await api.apply(path(good, 'app'), daemonSet('app', image));
+    await api.apply(path(good, 'app'), autoDaemonSet('app', image));
     await eventually(`${image} is rolled out`, isComplete, { everyMs: 100 }).catch(async (cause) => {
       throw new Error(await manager.log(), { cause });
     });

@@ -15,6 +15,7 @@ import {
   startTestServer,
   type TestServer,
 } from '../support/index.ts';
+import { autoDaemonSet } from './auto-daemon-set.ts';
 import { type RealCluster, startCluster } from './index.ts';
 import { startManager } from './manager.ts';
 
@@ -65,16 +66,7 @@ after(async () => {
 });
 
 const applyApp = (namespace: string, image: string, name = 'app'): Promise<unknown> =>
-  cluster.plane.api.apply(`/apis/apps/v1/namespaces/${namespace}/daemonsets/${name}`, {
-    apiVersion: 'apps/v1',
-    kind: 'DaemonSet',
-    metadata: { name, annotations: { 'apps.openyurt.io/update-strategy': 'auto' } },
-    spec: {
-      selector: { matchLabels: { app: name } },
-      updateStrategy: { type: 'OnDelete' },
-      template: { metadata: { labels: { app: name } }, spec: { containers: [{ name: 'app', image }] } },
-    },
-  });
+  cluster.plane.api.apply(`/apis/apps/v1/namespaces/${namespace}/daemonsets/${name}`, autoDaemonSet(name, image));
 
 interface Status {
   conditions?: { type: string; status: string }[];

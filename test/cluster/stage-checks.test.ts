@@ -8,6 +8,7 @@ import { checkStages } from '../conformance/audit/check-stages.ts';
 import type { Manager } from '../conformance/index.ts';
 import { eventually } from '../support/index.ts';
 import { startArgoRollouts } from './argo-rollouts/argo-rollouts.ts';
+import { autoDaemonSet } from './auto-daemon-set.ts';
 import { findPromtool } from './helm/promtool.ts';
 import { type RealCluster, startCluster } from './index.ts';
 import { type Prometheus, startPrometheus } from './prometheus.ts';
@@ -30,24 +31,16 @@ const base = (): string => `/apis/edgeset.io/v1alpha1/namespaces/${shop}`;
 const argo = (plural: string): string => `/apis/argoproj.io/v1alpha1/namespaces/${shop}/${plural}`;
 
 const setImage = (name: string, image: string): Promise<unknown> =>
-  cluster.plane.api.apply(`/apis/apps/v1/namespaces/${shop}/daemonsets/${name}`, {
-    apiVersion: 'apps/v1',
-    kind: 'DaemonSet',
-    metadata: {
-      name,
+  cluster.plane.api.apply(
+    `/apis/apps/v1/namespaces/${shop}/daemonsets/${name}`,
+    autoDaemonSet(name, image, {
       annotations: {
-        'apps.openyurt.io/update-strategy': 'auto',
         'apps.openyurt.io/max-unavailable': '100%',
         'edgeset.io/settle-seconds': '0',
         'edgeset.io/rollout-plan': name,
       },
-    },
-    spec: {
-      selector: { matchLabels: { app: name } },
-      updateStrategy: { type: 'OnDelete' },
-      template: { metadata: { labels: { app: name } }, spec: { containers: [{ name: 'app', image }] } },
-    },
-  });
+    }),
+  );
 
 /** A plan of one canary that soaks for a second, and its check. */
 const setPlan = (name: string, check: Omit<PlanCheck, 'name'>): Promise<unknown> =>
