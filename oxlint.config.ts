@@ -14,8 +14,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   kube: ['text', 'runtime'],
   checks: ['runtime', 'http', 'rollout', 'kube'],
   controller: ['runtime', 'rollout', 'kube', 'checks'],
-  native: ['text', 'runtime', 'rollout', 'kube', 'controller'],
-  advanced: ['text', 'runtime', 'rollout', 'kube', 'controller'],
+  'kinds/native': ['text', 'runtime', 'rollout', 'kube', 'controller'],
+  'kinds/advanced': ['text', 'runtime', 'rollout', 'kube', 'controller'],
   prefetch: ['runtime', 'rollout', 'kube'],
   notify: ['runtime', 'http', 'rollout', 'kube', 'controller'],
   agent: ['runtime', 'process', 'http', 'rollout', 'kube'],
@@ -26,12 +26,11 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'kube',
     'checks',
     'controller',
-    'native',
-    'advanced',
+    'kinds/native',
+    'kinds/advanced',
     'prefetch',
     'notify',
   ],
-  sim: ['runtime', 'rollout', 'kube'],
   cli: [
     'runtime',
     'process',
@@ -39,18 +38,17 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'rollout',
     'kube',
     'controller',
-    'native',
-    'advanced',
+    'kinds/native',
+    'kinds/advanced',
     'prefetch',
     'agent',
     'manager',
-    'sim',
   ],
 };
 
 const FOLDERS = Object.keys(MAY_IMPORT);
 const CLOCK = 'src/runtime/clock.ts';
-const TESTS = ['src/**/*.test.ts', 'src/**/testing/**'];
+const TESTS = ['{src,embedded}/**/*.test.ts', '{src,embedded}/**/testing/**'];
 
 interface Pattern {
   regex?: string;
@@ -63,6 +61,15 @@ const notShipped: Pattern = {
   message: 'The product does not import what is not shipped.',
 };
 
+/** The embedded cluster is a tool of `edgeset cluster`, of the demo and of tests. */
+const noEmbedded: Pattern = {
+  regex: String.raw`^(\.\./)+embedded/`,
+  message: 'Only `edgeset cluster` and the demo start an embedded cluster.',
+};
+const USE_EMBEDDED = ['src/cli/cluster/**', 'src/cli/demo/**'];
+/** What the embedded cluster uses of the product. */
+const EMBEDDED_MAY_IMPORT = ['runtime', 'rollout', 'kube'];
+
 /** A folder is entered by its `index.ts`, and by a test also by the `index.ts` of its `testing` folder. */
 const doors = (folders: readonly string[], ...open: string[]): Pattern[] =>
   folders.map((folder) => ({
@@ -70,12 +77,11 @@ const doors = (folders: readonly string[], ...open: string[]): Pattern[] =>
     message: `Enter ${folder} by its index.ts.`,
   }));
 
-const layers = (folder: string): Pattern[] => {
-  const allowed = MAY_IMPORT[folder] ?? [];
+const layers = (folder: string, allowed = MAY_IMPORT[folder] ?? []): Pattern[] => {
   const forbidden = FOLDERS.filter((name) => name !== folder && !allowed.includes(name));
   return [
     {
-      regex: String.raw`^(\.\./)+(${forbidden.join('|')})/`,
+      regex: String.raw`^(\.\./)+(src/)?(${forbidden.join('|')})/`,
       message: `src/${folder} may import only ${allowed.join(', ') || 'packages'}: see oxlint.config.ts.`,
     },
     ...doors(allowed),
@@ -226,16 +232,35 @@ export default defineConfig({
         rules: {
           'no-restricted-imports': [
             'error',
-            { paths: [...ambientModules, ...(folder === 'rollout' ? impure : [])], patterns: layers(folder) },
+            {
+              paths: [...ambientModules, ...(folder === 'rollout' ? impure : [])],
+              patterns: [...layers(folder), noEmbedded],
+            },
           ],
           ...ambient({ mayYield: false }),
         },
       }),
     ),
     {
+      files: USE_EMBEDDED,
+      excludeFiles: TESTS,
+      rules: { 'no-restricted-imports': ['error', { paths: ambientModules, patterns: layers('cli') }] },
+    },
+    {
+      files: ['embedded/**'],
+      excludeFiles: TESTS,
+      rules: {
+        'no-restricted-imports': [
+          'error',
+          { paths: ambientModules, patterns: layers('embedded', EMBEDDED_MAY_IMPORT) },
+        ],
+        ...ambient({ mayYield: false }),
+      },
+    },
+    {
       // Text of others reaches what is shipped. Tests choose their own.
-      files: ['src/**', 'web/**'],
-      excludeFiles: [...TESTS, 'web/**/*.test.ts'],
+      files: ['src/**', 'embedded/**', 'web/**'],
+      excludeFiles: [...TESTS, 'web/**/*.test.ts', 'web/page.ts'],
       rules: { 'linear/patterns': 'error' },
     },
     {
@@ -264,7 +289,7 @@ export default defineConfig({
     },
     {
       // What tests share, and what a plan of the simulation runs, repeats as well.
-      files: ['src/**/testing/**', 'test/simulation/**'],
+      files: ['{src,embedded}/**/testing/**', 'test/simulation/**'],
       excludeFiles: ['**/*.test.ts', 'test/simulation/main.ts', 'test/simulation/mutants/**'],
       rules: ambient({ mayYield: true }),
     },
@@ -279,8 +304,8 @@ export default defineConfig({
     },
     {
       // A server's log is structured and passed in. The command line's output is its product.
-      files: ['src/**/*.ts'],
-      excludeFiles: ['src/cli/**', 'src/**/*.test.ts'],
+      files: ['{src,embedded}/**/*.ts'],
+      excludeFiles: ['src/cli/**', '{src,embedded}/**/*.test.ts'],
       rules: { 'eslint/no-console': 'error' },
     },
     {

@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { buildAgent } from '../scripts/bundle.ts';
 import { daemonSets } from '../src/kube/index.ts';
 import { daemonSetOf, strategyKey } from '../test/conformance/kit/objects.ts';
-import { startEmbeddedCluster } from '../test/sim/cluster.ts';
+import { startEmbeddedCluster } from '../test/embedded/cluster.ts';
 import { type AgentProcess, startBareAgent, startBundledAgent } from './measure/bundled-agent.ts';
 import { type Benchmark, mib } from './measure/figure.ts';
 import { startHttp2Front } from './measure/http2-front.ts';

@@ -7,7 +7,7 @@ import { parse } from 'yaml';
 import { buildCli } from '../scripts/bundle.ts';
 import { customResourceDefinitions } from '../src/kube/index.ts';
 import { daemonRolloutCrd } from '../src/rollout/index.ts';
-import { startEmbeddedCluster } from '../test/sim/cluster.ts';
+import { startEmbeddedCluster } from '../test/embedded/cluster.ts';
 import type { Benchmark } from './measure/figure.ts';
 import { watchMachine } from './measure/machine.ts';
 import { median } from './measure/median.ts';

@@ -1,7 +1,7 @@
 import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
+import { createEmbeddedCluster } from '../embedded/index.ts';
 import { defineResource } from '../src/kube/index.ts';
 import { createRandom, createVirtualClock, silentLogger } from '../src/runtime/index.ts';
-import { createEmbeddedCluster } from '../src/sim/index.ts';
 import { type Benchmark, type Figure, mib, seconds } from './measure/figure.ts';
 import { liveHeap, residentOf, watchMachine } from './measure/machine.ts';
 

@@ -6,9 +6,9 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
 import path from 'node:path';
 import { build, type Metafile, type Plugin } from 'esbuild';
-import { descriptionTable } from '../src/sim/index.ts';
+import { descriptionTable } from '../embedded/index.ts';
+import { buildPage } from '../web/page.ts';
 import { type BundledPackage, noticesOf, packagesIn } from './notices.ts';
-import { buildPage } from './page.ts';
 
 const root = path.join(import.meta.dirname, '..');
 
@@ -94,7 +94,7 @@ const builtins: Plugin = {
 const followRequire: Plugin = {
   name: 'follow-require',
   setup(bundler) {
-    bundler.onLoad({ filter: /\/src\/sim\/apiserver\/crd\/cel\.ts$/ }, ({ path: file }) => {
+    bundler.onLoad({ filter: /\/embedded\/apiserver\/crd\/cel\.ts$/ }, ({ path: file }) => {
       const [before, after, ...others] = readFileSync(file, 'utf8').split(
         'const require = createRequire(import.meta.url);',
       );
@@ -247,7 +247,7 @@ const buildProgram = (folder: string, data: Program['data'] = {}): Promise<Bundl
 /** Writes the programs that npm puts on the PATH, `edgeset.mjs` and the others, and what they load. */
 export const buildCli = async (folder: string): Promise<Bundle> => {
   const program = await buildProgram(folder, {
-    'definitions.txt': readFileSync(path.join(root, 'src/sim/apiserver/schema/definitions.txt'), 'utf8'),
+    'definitions.txt': readFileSync(path.join(root, 'embedded/apiserver/schema/definitions.txt'), 'utf8'),
     'descriptions.txt': descriptionTable(),
   });
   const entries = {

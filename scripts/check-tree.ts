@@ -67,7 +67,7 @@ export const leakFinder = ({ paths, registries }: Machine): ((file: string, text
     },
     {
       // The linter cannot tell it from `new Date(ms)`.
-      files: /^src\/(?!.*\.test\.ts$).*\.ts$/,
+      files: /^(src|embedded)\/(?!.*\.test\.ts$).*\.ts$/,
       pattern: /\bnew Date\(\)|(?<!new )\bDate\(\)/,
       message: 'asks the machine for the time: take it from Env.clock',
     },

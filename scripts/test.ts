@@ -21,12 +21,12 @@ const half = Math.max(1, Math.floor(cores / 2));
 const SUITES: Readonly<Record<string, Suite>> = {
   unit: {
     files: [
-      'src/**/*.test.ts',
+      '{src,embedded}/**/*.test.ts',
       'scripts/**/*.test.ts',
       'web/**/*.test.ts',
       'bench/**/*.test.ts',
       'test/{agent,as-shipped,deploy,hostile-text}/**/*.test.ts',
-      'test/sim/{advanced,advanced-api,advanced-pods,agent,conformance,determinism,guides,oracle,plans,plugin}.test.ts',
+      'test/embedded/{advanced,advanced-api,advanced-pods,agent,conformance,determinism,guides,oracle,plans,plugin}.test.ts',
       'test/{invariants,simulation}/**/*.test.ts',
     ],
     concurrency: cores,
@@ -38,14 +38,14 @@ const SUITES: Readonly<Record<string, Suite>> = {
       'test/conformance/**/*.test.ts',
       'test/containerd/**/*.test.ts',
       'test/images/**/*.test.ts',
-      'test/sim/*-parity.test.ts',
+      'test/embedded/*-parity.test.ts',
     ],
     concurrency: cores,
     // With more of them the machine is busy all the time, which makes each slower and the whole no faster.
     cases: 5,
   },
   // The cases of the cluster tier on the embedded cluster; the unit suite has a selection of them.
-  embedded: { files: ['test/sim/full/**/*.test.ts'], concurrency: half },
+  embedded: { files: ['test/embedded/full/**/*.test.ts'], concurrency: half },
   // The package of npm, installed and run outside of the checkout.
   package: { files: ['test/package/**/*.test.ts'], concurrency: half },
   // One Chromium a file.

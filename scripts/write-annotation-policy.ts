@@ -3,7 +3,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { stringify } from 'yaml';
-import { fieldInsteadOf } from '../src/advanced/api/policy.ts';
+import { fieldInsteadOf } from '../src/kinds/advanced/api/policy.ts';
 import { ADVANCED_ROLLOUT_SUFFIX } from '../src/rollout/facts/openkruise.ts';
 import { aliasOf, knownKeys, OPENYURT_PREFIX, PREFIX, strategyKeys } from '../src/rollout/policy/keys.ts';
 import { spellings } from '../src/rollout/policy/spelling.ts';

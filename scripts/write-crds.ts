@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { CustomResourceDefinition } from 'kubernetes-types/apiextensions/v1.d.ts';
 import { stringify } from 'yaml';
-import { advancedDaemonSetCrd } from '../src/advanced/api/crd.ts';
+import { advancedDaemonSetCrd } from '../src/kinds/advanced/api/crd.ts';
 import { daemonRolloutCrd } from '../src/rollout/api/crd.ts';
 import { planCrds } from '../src/rollout/api/plan-crds.ts';
 

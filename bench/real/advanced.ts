@@ -1,4 +1,4 @@
-import { advancedDaemonSetCrd } from '../../src/advanced/index.ts';
+import { advancedDaemonSetCrd } from '../../src/kinds/advanced/index.ts';
 import { kubectlApply } from '../../test/cluster/index.ts';
 import { eventually } from '../../test/support/index.ts';
 import { MEAN_ANNOTATION } from './down-times.ts';

@@ -1,4 +1,4 @@
-import { startEmbeddedCluster } from '../../test/sim/cluster.ts';
+import { startEmbeddedCluster } from '../../test/embedded/cluster.ts';
 import { addNodes, createClusterFleet } from './cluster-fleet.ts';
 import type { Release, Workload } from './workload.ts';
 

@@ -1,7 +1,7 @@
 import type { Node, Pod } from 'kubernetes-types/core/v1.d.ts';
 import { createController } from '../../src/controller/index.ts';
+import { nativeKind } from '../../src/kinds/native/index.ts';
 import { createEventRecorder } from '../../src/kube/index.ts';
-import { nativeKind } from '../../src/native/index.ts';
 import { planApi, type RolloutPlanObject, type RolloutPlanSpec } from '../../src/rollout/index.ts';
 import { createRandom, type Env, silentLogger } from '../../src/runtime/index.ts';
 import { createMemoryApi } from './api.ts';

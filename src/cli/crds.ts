@@ -5,7 +5,7 @@ import { examples } from './usage.ts';
 /** The CRDs of each controller, besides the DaemonRollout that all of them write and the plans that all of them read. Loaded on demand. */
 const crdsOf: Readonly<Record<string, () => Promise<readonly object[]>>> = {
   native: () => Promise.resolve([]),
-  advanced: async () => [(await import('../advanced/index.ts')).advancedDaemonSetCrd],
+  advanced: async () => [(await import('../kinds/advanced/index.ts')).advancedDaemonSetCrd],
 };
 
 /** The custom resource definitions that the controllers need, as one YAML stream, formatted as in deploy/crds. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { nativeKind } from '../kinds/native/index.ts';
 import { nodes } from '../kube/index.ts';
-import { nativeKind } from '../native/index.ts';
 import { createRefusals } from './refusals.ts';
 import { scenario } from './testing/scenario.ts';
 

@@ -1,6 +1,6 @@
-import { advancedDaemonSetApi, createAdvancedKind } from '../advanced/index.ts';
 import { type ControllerOptions, createController, type Controller as KindController } from '../controller/index.ts';
-import { nativeKind } from '../native/index.ts';
+import { advancedDaemonSetApi, createAdvancedKind } from '../kinds/advanced/index.ts';
+import { nativeKind } from '../kinds/native/index.ts';
 import { countsOf, stagesOf } from '../rollout/index.ts';
 import type { ImageService } from './image-service.ts';
 import type { Controller, ControllerDefinition, ControllerParts, RequiredApi, RolloutCounts } from './types.ts';

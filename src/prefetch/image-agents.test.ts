@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
+import { createApiServer, createInProcessClient } from '../../embedded/index.ts';
 import { namespaces, pods, serviceAccounts } from '../kube/index.ts';
 import { createVirtualClock, silentLogger } from '../runtime/index.ts';
-import { createApiServer, createInProcessClient } from '../sim/index.ts';
 import { createImageAgents } from './image-agents.ts';
 
 const account = { namespace: 'edgeset-agent', name: 'edgeset-agent' };

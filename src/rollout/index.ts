@@ -85,10 +85,16 @@ export { imagePullReasons, shorten } from './facts/pod-trouble.ts';
 export { recordedTemplate, templateDigest } from './facts/template.ts';
 export { imagesBeyond, imagesOf, type PullImage } from './facts/template-images.ts';
 export { type TemplateOrigin, templateOrigin } from './facts/template-origin.ts';
-export { createLedger, type Ledger } from './ledger/ledger.ts';
-export { restore } from './ledger/persist.ts';
-export { groupsOf } from './ledger/scopes.ts';
-export type { TargetRevision } from './ledger/state.ts';
+export { createLedger, type Ledger } from './fleet/ledger.ts';
+export { restore } from './fleet/persist.ts';
+export { groupsOf } from './fleet/scopes.ts';
+export type { TargetRevision } from './fleet/state.ts';
+export { AGENT_ACK_TIMEOUT_MS } from './node/images.ts';
+export { boundVersion } from './node/in-place.ts';
+export { MAX_CLOCK_SKEW_MS } from './node/observe.ts';
+export { type Cause, type Phase, phases } from './node/phase.ts';
+export { isStale, livePod } from './node/pods.ts';
+export { mayHaveStarted, type NodeUpdate, newUpdate } from './node/update.ts';
 export type { Approval } from './plan/approval.ts';
 export { findCycles } from './plan/cycles.ts';
 export { forecastWaves, openTime } from './plan/forecast.ts';
@@ -97,7 +103,6 @@ export { type Preceding, waitsFor } from './plan/order.ts';
 export { type FoundPlan, type Plan, type Predecessor, predecessorsIn, withoutCycle, withPlan } from './plan/plan.ts';
 export { afterStageAction, withoutFailedChecks } from './plan/stage-state.ts';
 export { canonicalTimeZone, windowsAt } from './plan/window.ts';
-
 export {
   budgetShare,
   count,
@@ -124,12 +129,6 @@ export {
 export { misspelledKeys, spellings } from './policy/spelling.ts';
 export { readTerms } from './policy/terms.ts';
 export { formatPlanName, formatPolicyError, type PlanName, type PolicyError, parseDuration } from './policy/values.ts';
-export { AGENT_ACK_TIMEOUT_MS } from './record/images.ts';
-export { boundVersion } from './record/in-place.ts';
-export { MAX_CLOCK_SKEW_MS } from './record/observe.ts';
-export { type Cause, type Phase, phases } from './record/phase.ts';
-export { isStale, livePod } from './record/pods.ts';
-export { mayHaveStarted, type NodeUpdate, newUpdate } from './record/update.ts';
 export {
   type ConditionState,
   conditionsOf,

@@ -1,6 +1,6 @@
 import { globSync } from 'node:fs';
-import { advancedDaemonSetCrd } from '../../src/advanced/index.ts';
 import { run } from '../../src/cli/testing/index.ts';
+import { advancedDaemonSetCrd } from '../../src/kinds/advanced/index.ts';
 import { alias, annotation, ownKey, planCrds } from '../../src/rollout/index.ts';
 import { codeIn, firstCells, page, read, rowsOf, section } from './documents.ts';
 import { fieldsOf } from './fields.ts';
@@ -165,7 +165,7 @@ const advancedConditions = (): Area => {
   );
   const files = ['status/status.ts', 'conflicting-controllers.ts', 'advanced-view.ts', 'revisions/target.ts'];
   const code = new Set([
-    ...files.flatMap((file) => camelIn([`src/advanced/${file}`])),
+    ...files.flatMap((file) => camelIn([`src/kinds/advanced/${file}`])),
     ...camelIn(['src/rollout/report/conditions.ts']),
   ]);
   return { inCode: documented.filter((word) => code.has(word)), documented };
@@ -188,7 +188,7 @@ const reasonsIn = (text: string): string[] => [
 
 const managerEvents = (): Area => {
   const stageEvents = camelIn(['src/controller/stage-events.ts']).filter((word) => /^(Stage|Check)\w/.test(word));
-  const conflicts = camelIn(['src/advanced/conflicting-controllers.ts', 'src/advanced/advanced-view.ts']);
+  const conflicts = camelIn(['src/kinds/advanced/conflicting-controllers.ts', 'src/kinds/advanced/advanced-view.ts']);
   const ofEvents = rowsOf(section(page('events'), '## From the manager (`edgeset.io/manager`)'));
   const documented = unique([...ofEvents, ...rowsOf(section(page('advanced-daemonset'), '## Events'))]);
   const text = sources('src/{controller,native,advanced,prefetch,manager}/**/*.ts');

@@ -3,7 +3,7 @@ import type { Browser } from 'playwright-core';
 import { customResourceDefinitions } from '../../src/kube/index.ts';
 import { daemonRolloutCrd } from '../../src/rollout/index.ts';
 import { kubectlApply } from '../cluster/index.ts';
-import { startEmbeddedCluster } from '../sim/cluster.ts';
+import { startEmbeddedCluster } from '../embedded/cluster.ts';
 import { startDashboard } from './start-dashboard.ts';
 
 const SITES = ['berlin', 'hamburg', 'leipzig', 'munich', 'stuttgart'];

@@ -18,7 +18,7 @@ import { kubectl, kubectlApply } from '../cluster/index.ts';
 import { shippedProgram } from '../cluster/shipped.ts';
 import type { Cluster } from '../conformance/index.ts';
 import { until } from '../conformance/kit/until.ts';
-import { startEmbeddedCluster } from '../sim/cluster.ts';
+import { startEmbeddedCluster } from '../embedded/cluster.ts';
 import { createTestAuthority } from '../support/index.ts';
 import { violations } from './checks.ts';
 import { launchFirefox, noFirefox } from './firefox.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { openTarget } from '../agent/hostile/target.ts';
 import { until } from '../conformance/kit/until.ts';
-import { startEmbeddedCluster } from '../sim/cluster.ts';
+import { startEmbeddedCluster } from '../embedded/cluster.ts';
 import { button, pages } from './visit.ts';
 
 const cluster = await startEmbeddedCluster();

@@ -11,7 +11,7 @@ import { kubectlApply } from '../cluster/index.ts';
 import { shippedCommands } from '../cluster/shipped.ts';
 import type { Cluster, Manager } from '../conformance/index.ts';
 import { until } from '../conformance/kit/until.ts';
-import { startEmbeddedCluster } from '../sim/cluster.ts';
+import { startEmbeddedCluster } from '../embedded/cluster.ts';
 import { violations } from './checks.ts';
 import { type StartedDashboard, startDashboard } from './start-dashboard.ts';
 import { pages } from './visit.ts';

@@ -1,4 +1,4 @@
-import type { AdvancedDaemonSet } from '../../src/advanced/index.ts';
+import type { AdvancedDaemonSet } from '../../src/kinds/advanced/index.ts';
 import {
   availablePod,
   type ClusterState,

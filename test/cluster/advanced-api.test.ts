@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { advancedDaemonSetCrd } from '../../src/advanced/index.ts';
-import { defaultedTemplate } from '../../src/advanced/revisions/index.ts';
+import { advancedDaemonSetCrd } from '../../src/kinds/advanced/index.ts';
+import { defaultedTemplate } from '../../src/kinds/advanced/revisions/index.ts';
 import { controllerRevisions, customResourceDefinitions, pods } from '../../src/kube/index.ts';
 import { describeAdvancedApi, describeTemplates } from '../conformance/advanced/index.ts';
 import { describeReference, kruiseDefinition } from '../conformance/docs/index.ts';

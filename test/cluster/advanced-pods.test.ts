@@ -1,5 +1,5 @@
 import { after, before, describe } from 'node:test';
-import { advancedDaemonSetCrd } from '../../src/advanced/index.ts';
+import { advancedDaemonSetCrd } from '../../src/kinds/advanced/index.ts';
 import { describeInPlace, describeOwners, type PodTestContext } from '../conformance/advanced/index.ts';
 import { eventually } from '../support/index.ts';
 import { kubectlApply, type RealCluster, startCluster } from './index.ts';

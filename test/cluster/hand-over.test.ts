@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import type { AdvancedDaemonSet } from '../../src/advanced/index.ts';
+import type { AdvancedDaemonSet } from '../../src/kinds/advanced/index.ts';
 import { controllerOf } from '../../src/rollout/index.ts';
 import { eventually } from '../support/index.ts';
 import { kubectl, type RealCluster, startCluster } from './index.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { OpenCluster } from '../sim/oracle/cluster.ts';
-import { openOnRealCluster } from '../sim/oracle/real-cluster.ts';
-import { runScenario } from '../sim/oracle/scenario.ts';
-import { recorded, scenarios } from '../sim/oracle/scenarios.ts';
+import type { OpenCluster } from '../embedded/oracle/cluster.ts';
+import { openOnRealCluster } from '../embedded/oracle/real-cluster.ts';
+import { runScenario } from '../embedded/oracle/scenario.ts';
+import { recorded, scenarios } from '../embedded/oracle/scenarios.ts';
 import { type RealCluster, startCluster } from './index.ts';
 
 let cluster: RealCluster;

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
 import type { Pod, PodSpec, Secret } from 'kubernetes-types/core/v1.d.ts';
+import { createApiServer, createInProcessClient } from '../../embedded/index.ts';
 import {
   createImagePulls,
   createImageSizes,
@@ -10,7 +11,6 @@ import {
 } from '../../src/agent/images/index.ts';
 import { type KubeClient, pods, secrets } from '../../src/kube/index.ts';
 import { type Env, silentLogger, systemClock } from '../../src/runtime/index.ts';
-import { createApiServer, createInProcessClient } from '../../src/sim/index.ts';
 import { eventually } from '../support/index.ts';
 import {
   type Containerd,

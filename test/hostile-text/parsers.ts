@@ -1,11 +1,6 @@
 // Every parser of text that others write. `index.test.ts` throws a megabyte of each hostile shape at each of them.
 
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import { parseAdvancedPolicy } from '../../src/advanced/api/policy.ts';
-import { impliedPullPolicies } from '../../src/advanced/inplace/pull-policy.ts';
-import { parseQuantity } from '../../src/advanced/inplace/quantity.ts';
-import { grants, qosOf } from '../../src/advanced/inplace/resources.ts';
-import { parseFinished } from '../../src/advanced/placement/failed-pod-backoff.ts';
 import { parseChoice } from '../../src/agent/decisions/parse-choice.ts';
 import { parseTarget } from '../../src/agent/http/route.ts';
 import { imagesOf, repositoryOf } from '../../src/agent/images/image-references.ts';
@@ -27,6 +22,11 @@ import { readKind, readName, readNames } from '../../src/cli/plugin/kinds/names.
 import { readGoal } from '../../src/cli/plugin/wait-goal.ts';
 import { columnsOf } from '../../src/cli/terminal.ts';
 import { usageError } from '../../src/cli/usage.ts';
+import { parseAdvancedPolicy } from '../../src/kinds/advanced/api/policy.ts';
+import { impliedPullPolicies } from '../../src/kinds/advanced/inplace/pull-policy.ts';
+import { parseQuantity } from '../../src/kinds/advanced/inplace/quantity.ts';
+import { grants, qosOf } from '../../src/kinds/advanced/inplace/resources.ts';
+import { parseFinished } from '../../src/kinds/advanced/placement/failed-pod-backoff.ts';
 import { serverText } from '../../src/kube/client/errors.ts';
 import { compareVersions } from '../../src/kube/client/formats.ts';
 import { namespaceOf } from '../../src/kube/client/resource.ts';

@@ -1,6 +1,6 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import type { ApiServer, Change, EmbeddedCluster } from '../../embedded/index.ts';
 import type { Clock } from '../../src/runtime/index.ts';
-import type { ApiServer, Change, EmbeddedCluster } from '../../src/sim/index.ts';
 import type { Neighbour } from './cluster/neighbour.ts';
 import type { Nodes } from './cluster/nodes.ts';
 import type { PlannedDaemonSet } from './cluster/planned-daemonset.ts';

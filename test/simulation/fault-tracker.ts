@@ -1,5 +1,5 @@
+import type { Change } from '../../embedded/index.ts';
 import type { Clock } from '../../src/runtime/index.ts';
-import type { Change } from '../../src/sim/index.ts';
 import type { PlannedStep } from './plan/plan.ts';
 
 /** Tracks which steps of a plan took effect: a fault that never fires tests nothing. */

@@ -1,6 +1,6 @@
 import type { Node } from 'kubernetes-types/core/v1.d.ts';
+import { type Change, createEmbeddedCluster, createRequestHandler, type StoredObject } from '../../embedded/index.ts';
 import { createRandom, createVirtualClock, silentLogger } from '../../src/runtime/index.ts';
-import { type Change, createEmbeddedCluster, createRequestHandler, type StoredObject } from '../../src/sim/index.ts';
 import { hasCondition } from '../invariants/index.ts';
 import { createChecker } from './checker/checker.ts';
 import { combineCheckers } from './checker/combine.ts';

@@ -3,10 +3,10 @@ import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
+import { createApiServer, createInProcessClient } from '../../../embedded/index.ts';
 import { eventually } from '../../../test/support/index.ts';
 import { type KubeClient, KubeError, pods } from '../../kube/index.ts';
 import { anySignal, createVirtualClock, silentLogger, sleep } from '../../runtime/index.ts';
-import { createApiServer, createInProcessClient } from '../../sim/index.ts';
 import { createTroubles } from '../troubles.ts';
 import { createPodCache, type PodCache } from './index.ts';
 

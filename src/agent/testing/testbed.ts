@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { ControllerRevision, DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import { createEmbeddedCluster, createInProcessClient } from '../../../embedded/index.ts';
 import {
   controllerRevisions,
   daemonSets,
@@ -14,7 +15,6 @@ import {
 } from '../../kube/index.ts';
 import { announcementPatch, type NeedUpgradeReason, needUpgradeOf } from '../../rollout/index.ts';
 import { anySignal, createLogger, createVirtualClock, silentLogger, systemClock } from '../../runtime/index.ts';
-import { createEmbeddedCluster, createInProcessClient } from '../../sim/index.ts';
 import { type Agent, createAgent } from '../agent.ts';
 import type { Refusal } from '../executor/refusal.ts';
 import type { ImagePulls, ImageSizes } from '../images/index.ts';

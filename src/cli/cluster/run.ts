@@ -1,6 +1,11 @@
 import path from 'node:path';
+import {
+  createEmbeddedCluster,
+  type EmbeddedCluster,
+  type HttpsServer,
+  startHttpsServer,
+} from '../../../embedded/index.ts';
 import { createLogger, OptionError, systemClock } from '../../runtime/index.ts';
-import { createEmbeddedCluster, type EmbeddedCluster, type HttpsServer, startHttpsServer } from '../../sim/index.ts';
 import { type ExitCode, exitCodes, type ProcessIo } from '../io.ts';
 import { checkFree, writeKubeconfig } from './kubeconfig-file.ts';
 

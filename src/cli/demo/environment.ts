@@ -2,13 +2,18 @@ import { EventEmitter } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { advancedDaemonSetCrd } from '../../advanced/index.ts';
+import {
+  type ApiServer,
+  createEmbeddedCluster,
+  createInProcessClient,
+  startHttpsServer,
+} from '../../../embedded/index.ts';
 import { runAgentProcess } from '../../agent/index.ts';
+import { advancedDaemonSetCrd } from '../../kinds/advanced/index.ts';
 import { customResourceDefinitions, type KubeClient } from '../../kube/index.ts';
 import { type ManagerHost, runManagerProcess } from '../../manager/index.ts';
 import { daemonRolloutCrd, planCrds } from '../../rollout/index.ts';
 import { anySignal, type Clock, type Env, silentLogger, systemClock } from '../../runtime/index.ts';
-import { type ApiServer, createEmbeddedCluster, createInProcessClient, startHttpsServer } from '../../sim/index.ts';
 import { version } from '../version.ts';
 import { createFastClock } from './fast-clock.ts';
 import { startMetrics } from './metrics.ts';

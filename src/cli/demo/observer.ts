@@ -1,8 +1,8 @@
 import type { Event, Node, Pod } from 'kubernetes-types/core/v1.d.ts';
+import type { Change } from '../../../embedded/index.ts';
 import { daemonRollouts } from '../../controller/index.ts';
 import { ifFound, nodes as nodeResource, pods as podResource } from '../../kube/index.ts';
 import { type DaemonRollout, type DaemonRolloutStatus, toPodFacts } from '../../rollout/index.ts';
-import type { Change } from '../../sim/index.ts';
 import { countsOf, type EventLine, emptySnapshot, type Snapshot } from '../fleet/index.ts';
 import { createAvailability } from './availability.ts';
 import type { Environment } from './environment.ts';

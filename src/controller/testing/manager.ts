@@ -1,4 +1,4 @@
-import { nativeKind } from '../../native/index.ts';
+import { nativeKind } from '../../kinds/native/index.ts';
 import { type Env, type Logger, silentLogger } from '../../runtime/index.ts';
 import { type ControllerOptions, createController, type Notifier } from '../index.ts';
 import type { TestCluster } from './cluster.ts';

@@ -3,10 +3,10 @@ import type { TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import type { ControllerRevision } from 'kubernetes-types/apps/v1.d.ts';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import { createEmbeddedCluster, createInProcessClient } from '../../../embedded/index.ts';
 import { controllerRevisions, daemonSets, type KubeClient, nodes, pods } from '../../kube/index.ts';
 import { imageReadyOf, isRequestedByOwner, openImageRequest, toPodFacts } from '../../rollout/index.ts';
 import { createRandom, createVirtualClock, silentLogger } from '../../runtime/index.ts';
-import { createEmbeddedCluster, createInProcessClient } from '../../sim/index.ts';
 import { createPrefetch } from '../prefetch.ts';
 import { PULL_LABEL, pullPodName, REVISION_ANNOTATION } from '../pull-pod.ts';
 

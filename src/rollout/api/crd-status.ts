@@ -1,4 +1,4 @@
-import { phases } from '../record/phase.ts';
+import { phases } from '../node/phase.ts';
 import { history } from './crd-history.ts';
 import { atomicList, counter, dateTime, flag, keyedList, object, oneOf, type Schema, text } from './crd-schema.ts';
 import { stages } from './crd-stages.ts';

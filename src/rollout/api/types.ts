@@ -1,7 +1,7 @@
 import type { Condition, ObjectMeta } from 'kubernetes-types/meta/v1.d.ts';
 import { plainText } from '../../text/index.ts';
-import type { Phase } from '../record/phase.ts';
-import type { UpdateKind } from '../record/update.ts';
+import type { Phase } from '../node/phase.ts';
+import type { UpdateKind } from '../node/update.ts';
 
 /** Names of the API resource. */
 export const daemonRolloutApi = {

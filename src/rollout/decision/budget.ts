@@ -1,6 +1,6 @@
 import { type DaemonRolloutStatus, daemonRolloutLimits } from '../api/types.ts';
-import { type Scope, type Scopes, scopeLimit } from '../ledger/scopes.ts';
-import type { Tally } from '../ledger/tally.ts';
+import { type Scope, type Scopes, scopeLimit } from '../fleet/scopes.ts';
+import type { Tally } from '../fleet/tally.ts';
 import { budgetShare } from '../policy/int-or-percent.ts';
 import { type Policy, surges } from '../policy/policy.ts';
 

@@ -1,9 +1,9 @@
 import type { PodFacts } from '../facts/pod.ts';
-import { type Breaker, breakerOf } from '../ledger/breaker.ts';
-import type { Ledger } from '../ledger/ledger.ts';
-import type { Halt } from '../ledger/state.ts';
+import { type Breaker, breakerOf } from '../fleet/breaker.ts';
+import type { Ledger } from '../fleet/ledger.ts';
+import type { Halt } from '../fleet/state.ts';
+import type { UpdateKind } from '../node/update.ts';
 import { managerReplacesPods, surges } from '../policy/policy.ts';
-import type { UpdateKind } from '../record/update.ts';
 import { budgetOf, createRoom, type Usage } from './budget.ts';
 import { type Hold, holdOf, type OutsideHold } from './hold.ts';
 import { requestImages } from './images.ts';

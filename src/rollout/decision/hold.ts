@@ -1,10 +1,10 @@
-import type { Breaker } from '../ledger/breaker.ts';
-import type { Ledger } from '../ledger/ledger.ts';
-import type { Halt } from '../ledger/state.ts';
+import type { Breaker } from '../fleet/breaker.ts';
+import type { Ledger } from '../fleet/ledger.ts';
+import type { Halt } from '../fleet/state.ts';
+import type { Cause } from '../node/phase.ts';
 import type { CalendarState } from '../plan/calendar.ts';
 import { managerReplacesPods, type Policy } from '../policy/policy.ts';
 import type { PolicyError } from '../policy/values.ts';
-import type { Cause } from '../record/phase.ts';
 
 /** Why no update starts on any node of a DaemonSet although some are not at the target. */
 export type Hold =

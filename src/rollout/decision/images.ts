@@ -1,6 +1,6 @@
-import type { Ledger } from '../ledger/ledger.ts';
+import type { Ledger } from '../fleet/ledger.ts';
+import { type RequestPriority, requestPriorities } from '../node/images.ts';
 import { scaledValue } from '../policy/int-or-percent.ts';
-import { type RequestPriority, requestPriorities } from '../record/images.ts';
 import type { Action } from './decide.ts';
 import type { Hold } from './hold.ts';
 

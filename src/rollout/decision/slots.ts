@@ -1,12 +1,12 @@
 import type { PodFacts } from '../facts/pod.ts';
-import type { CandidateQueue } from '../ledger/indexes.ts';
-import type { Ledger } from '../ledger/ledger.ts';
-import { noScopes, type Scopes } from '../ledger/scopes.ts';
+import type { CandidateQueue } from '../fleet/indexes.ts';
+import type { Ledger } from '../fleet/ledger.ts';
+import { noScopes, type Scopes } from '../fleet/scopes.ts';
+import { boundVersion, isOutOfService } from '../node/in-place.ts';
+import { livePod } from '../node/pods.ts';
+import type { NodeRecord } from '../node/record.ts';
+import { mayHaveStarted, type UpdateKind } from '../node/update.ts';
 import { surges } from '../policy/policy.ts';
-import { boundVersion, isOutOfService } from '../record/in-place.ts';
-import { livePod } from '../record/pods.ts';
-import type { NodeRecord } from '../record/record.ts';
-import { mayHaveStarted, type UpdateKind } from '../record/update.ts';
 import type { Room, Usage } from './budget.ts';
 import type { Action } from './decide.ts';
 

@@ -7,8 +7,8 @@ import {
   type StageWait,
 } from '../api/types.ts';
 import { toTimestamp } from '../facts/metadata.ts';
-import type { Ledger } from '../ledger/ledger.ts';
-import type { StageTally } from '../ledger/tally.ts';
+import type { Ledger } from '../fleet/ledger.ts';
+import type { StageTally } from '../fleet/tally.ts';
 import type { Approval } from '../plan/approval.ts';
 import { type StageView, sampleCode, viewStages } from '../plan/membership.ts';
 import type { Stage } from '../plan/plan.ts';

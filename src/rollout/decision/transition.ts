@@ -1,5 +1,5 @@
-import type { Breaker } from '../ledger/breaker.ts';
-import type { Ledger } from '../ledger/ledger.ts';
+import type { Breaker } from '../fleet/breaker.ts';
+import type { Ledger } from '../fleet/ledger.ts';
 import type { Action } from './decide.ts';
 import { failedCheckOf } from './stages.ts';
 

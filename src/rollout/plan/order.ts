@@ -1,4 +1,4 @@
-import type { NodeStatus } from '../record/record.ts';
+import type { NodeStatus } from '../node/record.ts';
 import type { Predecessor } from './plan.ts';
 
 /** Another DaemonSet's rollout, as far as the order of updates depends on it. */

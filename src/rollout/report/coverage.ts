@@ -1,8 +1,8 @@
 import { type DaemonRolloutStatus, daemonRolloutLimits as limits } from '../api/types.ts';
 import type { Summary } from '../decision/decide.ts';
 import { toTimestamp } from '../facts/metadata.ts';
-import type { Ledger } from '../ledger/ledger.ts';
-import type { NodeRecord } from '../record/record.ts';
+import type { Ledger } from '../fleet/ledger.ts';
+import type { NodeRecord } from '../node/record.ts';
 
 // Complete is about online nodes. A fleet has its version only when the last node that was away has it, too.
 

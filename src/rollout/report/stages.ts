@@ -2,7 +2,7 @@ import { REST_STAGE } from '../api/plan-types.ts';
 import { cut, type DaemonRolloutStage, daemonRolloutLimits as limits } from '../api/types.ts';
 import type { Summary } from '../decision/decide.ts';
 import type { StageStand } from '../decision/stages.ts';
-import type { Ledger } from '../ledger/ledger.ts';
+import type { Ledger } from '../fleet/ledger.ts';
 import { saveStage } from '../plan/stage-state.ts';
 
 /**

@@ -2,14 +2,14 @@ import type { Condition } from 'kubernetes-types/meta/v1.d.ts';
 import { cut, type DaemonRolloutStatus, daemonRolloutLimits as limits } from '../api/types.ts';
 import type { Decision } from '../decision/decide.ts';
 import { toTimestamp } from '../facts/metadata.ts';
-import type { Ledger } from '../ledger/ledger.ts';
-import { save } from '../ledger/persist.ts';
+import type { Ledger } from '../fleet/ledger.ts';
+import { save } from '../fleet/persist.ts';
+import type { Cause } from '../node/phase.ts';
+import { livePod } from '../node/pods.ts';
+import type { NodeRecord } from '../node/record.ts';
 import { formatIntOrPercent } from '../policy/int-or-percent.ts';
 import { surges } from '../policy/policy.ts';
 import { formatPlanName } from '../policy/values.ts';
-import type { Cause } from '../record/phase.ts';
-import { livePod } from '../record/pods.ts';
-import type { NodeRecord } from '../record/record.ts';
 import {
   type ConditionState,
   conditionsOf,

@@ -1,6 +1,6 @@
-import { createLedger, type Ledger } from '../ledger/ledger.ts';
-import { requestPriorities } from '../record/images.ts';
-import type { NodeUpdate } from '../record/update.ts';
+import { createLedger, type Ledger } from '../fleet/ledger.ts';
+import { requestPriorities } from '../node/images.ts';
+import type { NodeUpdate } from '../node/update.ts';
 
 /** Rebuilds a ledger from scratch from what another one remembers of each node: all sums and indexes, in another order. */
 export const rebuild = (ledger: Ledger, now: number): Ledger => {

@@ -1,5 +1,5 @@
 import type { PlanStage, PlanStagePromotion, RolloutPlanSpec } from '../api/plan-types.ts';
-import { restore } from '../ledger/persist.ts';
+import { restore } from '../fleet/persist.ts';
 import type { Approval } from '../plan/approval.ts';
 import { matchingStages } from '../plan/membership.ts';
 import { percent } from '../policy/int-or-percent.ts';

@@ -4,14 +4,14 @@ import type { OutsideHold } from '../decision/hold.ts';
 import type { ImageFacts } from '../facts/image-ready.ts';
 import type { NodeFacts } from '../facts/node.ts';
 import type { PodFacts } from '../facts/pod.ts';
-import { newHistory } from '../ledger/history.ts';
-import { createLedger } from '../ledger/ledger.ts';
-import type { RolloutState } from '../ledger/state.ts';
+import { newHistory } from '../fleet/history.ts';
+import { createLedger } from '../fleet/ledger.ts';
+import type { RolloutState } from '../fleet/state.ts';
+import type { Cause } from '../node/phase.ts';
+import { type NodeUpdate, newUpdate } from '../node/update.ts';
 import { type Plan, withPlan } from '../plan/plan.ts';
 import { afterStageAction } from '../plan/stage-state.ts';
 import { type Policy, parsePolicy } from '../policy/policy.ts';
-import type { Cause } from '../record/phase.ts';
-import { type NodeUpdate, newUpdate } from '../record/update.ts';
 
 /** How many runs a property makes, before its own factor. */
 export const runs = Number(process.env['EDGESET_RUNS'] ?? 250);

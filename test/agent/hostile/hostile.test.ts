@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { readAnswers, sendRaw } from '../../../src/agent/http/testing/index.ts';
 import type { AuditRecord } from '../../conformance/index.ts';
-import { startEmbeddedCluster } from '../../sim/cluster.ts';
+import { startEmbeddedCluster } from '../../embedded/cluster.ts';
 import { createAttackLog, type Tally } from './attack-log.ts';
 import { addressOf, attack, causeOf, dribble, forge, NOBODY, scriptAs, unlessRoot } from './attacker.ts';
 import { type Announced, openTarget } from './target.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
-import { advancedDaemonSetCrd } from '../../../src/advanced/index.ts';
+import { advancedDaemonSetCrd } from '../../../src/kinds/advanced/index.ts';
 import { eventually } from '../../support/index.ts';
 import { type Call, type Caller, createCaller, tryAll } from '../agent-rights/caller.ts';
 import { kubectl, kubectlApply, mintToken, type RealCluster, startCluster } from '../index.ts';

@@ -6,9 +6,9 @@ import {
   nextInPlaceStep,
   planInPlace,
   updatableContainers,
-} from '../../../src/advanced/inplace/index.ts';
-import { gate, initialGatePatch, newPod } from '../../../src/advanced/podcontrol/index.ts';
-import { defaultedTemplate, HASH_LABEL } from '../../../src/advanced/revisions/index.ts';
+} from '../../../src/kinds/advanced/inplace/index.ts';
+import { gate, initialGatePatch, newPod } from '../../../src/kinds/advanced/podcontrol/index.ts';
+import { defaultedTemplate, HASH_LABEL } from '../../../src/kinds/advanced/revisions/index.ts';
 import { isKubeError, pods } from '../../../src/kube/index.ts';
 import { createAdvanced, isReady, type PodTestContext } from './pod-context.ts';
 

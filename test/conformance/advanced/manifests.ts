@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { AdvancedDaemonSet } from '../../../src/advanced/index.ts';
+import type { AdvancedDaemonSet } from '../../../src/kinds/advanced/index.ts';
 import { section } from '../kit/index.ts';
 
 /** What users of OpenKruise write, by name: a part of the metadata, and of the spec. */

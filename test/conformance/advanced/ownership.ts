@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { ControllerRevision } from 'kubernetes-types/apps/v1.d.ts';
-import { defaultedTemplate } from '../../../src/advanced/revisions/index.ts';
+import { defaultedTemplate } from '../../../src/kinds/advanced/revisions/index.ts';
 import { controllerOf } from '../../../src/rollout/index.ts';
 import { type Case, section } from '../kit/index.ts';
 

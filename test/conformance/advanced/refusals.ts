@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Pod, PodSpec } from 'kubernetes-types/core/v1.d.ts';
-import type { AdvancedDaemonSet } from '../../../src/advanced/index.ts';
+import type { AdvancedDaemonSet } from '../../../src/kinds/advanced/index.ts';
 import { Refusal } from '../kit/api.ts';
 import { type Case, type PodView, refusePods, section } from '../kit/index.ts';
 import { kinds } from '../kit/kinds.ts';

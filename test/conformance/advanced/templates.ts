@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
 import type { PodTemplateSpec } from 'kubernetes-types/core/v1.d.ts';
-import { defaultedTemplate } from '../../../src/advanced/revisions/index.ts';
+import { defaultedTemplate } from '../../../src/kinds/advanced/revisions/index.ts';
 import { controllerRevisions, daemonSets, isKubeError, type KubeClient } from '../../../src/kube/index.ts';
 import { controllerOf, recordedTemplate, templateDigest } from '../../../src/rollout/index.ts';
 import { templateLabels, templateSpecs } from './template-specs.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { JSONSchemaProps } from 'kubernetes-types/apiextensions/v1.d.ts';
 import { parse } from 'yaml';
-import { advancedDaemonSetCrd } from '../../../src/advanced/index.ts';
+import { advancedDaemonSetCrd } from '../../../src/kinds/advanced/index.ts';
 import { isKubeError, type KubeClient } from '../../../src/kube/index.ts';
 import { annotation } from '../../../src/rollout/index.ts';
 import { type AdvancedObject, advancedDaemonSets } from '../advanced/api.ts';

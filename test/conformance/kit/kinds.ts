@@ -1,4 +1,4 @@
-import type { AdvancedDaemonSet, AdvancedDaemonSetSpec } from '../../../src/advanced/index.ts';
+import type { AdvancedDaemonSet, AdvancedDaemonSetSpec } from '../../../src/kinds/advanced/index.ts';
 import { type Annotations, daemonSetOf, kept, type Shape, templateOf } from './objects.ts';
 
 export type CaseKind = 'native' | 'advanced';

@@ -1,6 +1,6 @@
 import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
 import type { Pod, PodTemplateSpec } from 'kubernetes-types/core/v1.d.ts';
-import type { AdvancedDaemonSetSpec } from '../../../src/advanced/index.ts';
+import type { AdvancedDaemonSetSpec } from '../../../src/kinds/advanced/index.ts';
 
 export const strategyKey = 'apps.openyurt.io/update-strategy';
 export const budgetKey = 'apps.openyurt.io/max-unavailable';

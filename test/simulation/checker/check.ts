@@ -1,5 +1,5 @@
+import type { Change } from '../../../embedded/index.ts';
 import type { WatchEvent } from '../../../src/kube/index.ts';
-import type { Change } from '../../../src/sim/index.ts';
 import type { Call } from '../network/call.ts';
 import type { MetricAnswer, Operation } from '../plan/plan.ts';
 import type { ClusterState, PodState } from './cluster-state.ts';

@@ -1,6 +1,6 @@
 import type { ControllerRevision } from 'kubernetes-types/apps/v1.d.ts';
 import type { Node, Pod } from 'kubernetes-types/core/v1.d.ts';
-import type { Change } from '../../../src/sim/index.ts';
+import type { Change } from '../../../embedded/index.ts';
 import {
   type AnyDaemonSet,
   hasCondition,

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { Change } from '../../../embedded/index.ts';
 import type {
   DaemonRolloutStage,
   DaemonRolloutStatus,
   RolloutApprovalSpec,
   RolloutPlanSpec,
 } from '../../../src/rollout/index.ts';
-import type { Change } from '../../../src/sim/index.ts';
 import { type AnyDaemonSet, openStages, type StagedNode, stageOfNode } from '../../invariants/index.ts';
 import type { Call } from '../network/call.ts';
 import type { CheckContext } from './check.ts';

@@ -1,5 +1,5 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import type { Change } from '../../../src/sim/index.ts';
+import type { Change } from '../../../embedded/index.ts';
 import { type AnyDaemonSet, hasSameTemplate, nodeOf } from '../../invariants/index.ts';
 import type { Call } from '../network/call.ts';
 import type { ClusterState, PodState } from './cluster-state.ts';

@@ -1,5 +1,5 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import type { Change } from '../../../src/sim/index.ts';
+import type { Change } from '../../../embedded/index.ts';
 import {
   type AnyDaemonSet,
   hashIn,

@@ -1,7 +1,7 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import type { ApiServer, Change } from '../../../embedded/index.ts';
 import { defineResource } from '../../../src/kube/index.ts';
 import type { Clock, Timer } from '../../../src/runtime/index.ts';
-import type { ApiServer, Change } from '../../../src/sim/index.ts';
 import { HOLD_FINALIZER, HOLD_LABEL, type Workload } from './workload.ts';
 
 const pods = defineResource<Pod>({ group: '', version: 'v1', plural: 'pods', kind: 'Pod', namespaced: true });

@@ -1,7 +1,7 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import type { ApiServer } from '../../../embedded/index.ts';
 import { daemonSets, namespaces, pods } from '../../../src/kube/index.ts';
 import type { Clock } from '../../../src/runtime/index.ts';
-import type { ApiServer } from '../../../src/sim/index.ts';
 
 const NAMESPACE = 'tenant';
 /** How often the neighbour touches all its objects, and after which time. */

@@ -1,6 +1,6 @@
 import type { Node, Pod } from 'kubernetes-types/core/v1.d.ts';
+import type { EmbeddedCluster } from '../../../embedded/index.ts';
 import { defineResource, type KubeObject } from '../../../src/kube/index.ts';
-import type { EmbeddedCluster } from '../../../src/sim/index.ts';
 import { NODE_ZONE_KEY } from '../../invariants/index.ts';
 
 const core = <T extends KubeObject>(plural: string, kind: string, namespaced: boolean) =>

@@ -1,5 +1,5 @@
+import type { ApiServer, EmbeddedCluster } from '../../../embedded/index.ts';
 import type { Clock } from '../../../src/runtime/index.ts';
-import type { ApiServer, EmbeddedCluster } from '../../../src/sim/index.ts';
 import type { Checker } from '../checker/checker.ts';
 import type { UserOperation } from '../plan/plan.ts';
 import { createDrainController } from './drain-controller.ts';

@@ -1,3 +1,4 @@
+import type { ApiServer, Change } from '../../../embedded/index.ts';
 import { defineResource, type KubeObject } from '../../../src/kube/index.ts';
 import {
   type DaemonRollout,
@@ -8,7 +9,6 @@ import {
   type RolloutPlanSpec,
 } from '../../../src/rollout/index.ts';
 import type { Clock } from '../../../src/runtime/index.ts';
-import type { ApiServer, Change } from '../../../src/sim/index.ts';
 import type { UserOperation } from '../plan/plan.ts';
 import type { Workload } from './workload.ts';
 

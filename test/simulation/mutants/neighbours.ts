@@ -141,7 +141,7 @@ export const neighbours: readonly Mutant[] = [
     file: 'src/controller/kind.ts',
     find: 'if (bytes <= MAX_SELECTOR_BYTES) return undefined;',
     replace: 'if (bytes > 0) return undefined;',
-    hunt: test('src/native/native-view.test.ts'),
+    hunt: test('src/kinds/native/native-view.test.ts'),
   },
   {
     name: 'pulls-without-bound',
@@ -178,20 +178,20 @@ export const neighbours: readonly Mutant[] = [
     whose: 'our own: memory',
     story: 'every Advanced DaemonSet lists all native DaemonSets of its namespace, whole and at once',
     breaks: [],
-    file: 'src/advanced/revisions/target.ts',
+    file: 'src/kinds/advanced/revisions/target.ts',
     find: 'const native = findNativeConflict(natives, view);',
     replace:
       "await client.list({ group: 'apps', version: 'v1', plural: 'daemonsets', kind: 'DaemonSet', namespaced: true }, { namespace: view.namespace, signal });\n    const native = findNativeConflict(natives, view);",
-    hunt: test('src/advanced/native-daemonsets.test.ts'),
+    hunt: test('src/kinds/advanced/native-daemonsets.test.ts'),
   },
   {
     name: 'keeps-every-template',
     whose: 'our own: memory',
     story: 'the templates of all revisions that a user forges stay in memory',
     breaks: [],
-    file: 'src/advanced/revisions/sync-history.ts',
+    file: 'src/kinds/advanced/revisions/sync-history.ts',
     find: 'if (!fits) return;',
     replace: '',
-    hunt: test('src/advanced/revisions/kept-templates.test.ts'),
+    hunt: test('src/kinds/advanced/revisions/kept-templates.test.ts'),
   },
 ];

@@ -52,7 +52,7 @@ export const stages: readonly Mutant[] = [
     whose: 'G1',
     story: 'nodes of closed stages are updated',
     breaks: ['G1'],
-    file: 'src/rollout/ledger/records.ts',
+    file: 'src/rollout/fleet/records.ts',
     find: 'context = { ...context, isStageOpen: stages.isOpen };',
     replace: 'context = { ...context, isStageOpen: () => true };',
     hunt: history(ring({ soak: '20s' }), release(10)),
@@ -107,7 +107,7 @@ export const stages: readonly Mutant[] = [
     replace: 'return undefined;',
     also: [
       {
-        file: 'src/rollout/ledger/records.ts',
+        file: 'src/rollout/fleet/records.ts',
         find: 'isCalendarOpen: calendar.isOpen,',
         replace: 'isCalendarOpen: () => true,',
       },
@@ -167,7 +167,7 @@ export const stages: readonly Mutant[] = [
     whose: 'G5',
     story: 'a manager whose clock is five minutes ahead takes a freeze for over',
     breaks: ['G1'],
-    file: 'src/rollout/ledger/ledger.ts',
+    file: 'src/rollout/fleet/ledger.ts',
     find: 'const planTime = (now: number): number => now - aheadMs();',
     replace: 'const planTime = (now: number): number => now;',
     hunt: history(
@@ -262,7 +262,7 @@ export const stages: readonly Mutant[] = [
     whose: 'G6',
     story: 'going back to the revision that was last complete waits for stages',
     breaks: ['G6'],
-    file: 'src/rollout/ledger/state.ts',
+    file: 'src/rollout/fleet/state.ts',
     find: 'rollback: state.lastComplete?.hash === target.hash,',
     replace: 'rollback: false,',
     hunt: history(ring({ soak: '60s' }), release(10), release(30, 'app:v0')),
@@ -285,10 +285,10 @@ export const stages: readonly Mutant[] = [
     whose: 'G7',
     story: 'after an edit, nodes are chosen by the counts and limits of the plan before it',
     breaks: [],
-    file: 'src/rollout/ledger/scopes.ts',
+    file: 'src/rollout/fleet/scopes.ts',
     find: 'const key = `${plans}\\n',
     replace: 'const key = `\\n',
-    hunt: test('src/rollout/ledger/scopes.test.ts', 'holds after the policy and the plan have changed'),
+    hunt: test('src/rollout/fleet/scopes.test.ts', 'holds after the policy and the plan have changed'),
   },
   {
     name: 'order-is-ignored',

@@ -1,3 +1,4 @@
+import type { PlainRequest, PlainResponse } from '../../../embedded/index.ts';
 import type { ClientOptions, WatchEvent } from '../../../src/kube/index.ts';
 import {
   type Connection,
@@ -6,7 +7,6 @@ import {
   RoundTripError,
 } from '../../../src/kube/testing/index.ts';
 import type { Clock } from '../../../src/runtime/index.ts';
-import type { PlainRequest, PlainResponse } from '../../../src/sim/index.ts';
 import type { Machine } from '../processes/machine.ts';
 import { type Call, type CallFault, toCall } from './call.ts';
 import type { Credentials } from './credentials.ts';

@@ -1,7 +1,7 @@
+import type { ApiServer, Change, StoredObject } from '../../../embedded/index.ts';
 import type { Resource, WatchOptions } from '../../../src/kube/index.ts';
 import { matches, parseSelector } from '../../../src/rollout/index.ts';
 import type { Clock } from '../../../src/runtime/index.ts';
-import type { ApiServer, Change, StoredObject } from '../../../src/sim/index.ts';
 
 /** An API server that is behind: it serves watches from an older version until it catches up. */
 export interface StaleWatchCache {

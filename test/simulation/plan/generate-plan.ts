@@ -1,4 +1,4 @@
-import type { Behaviour } from '../../../src/sim/index.ts';
+import type { Behaviour } from '../../../embedded/index.ts';
 import { createGenerator } from '../../support/index.ts';
 import type { CallFault } from '../network/call.ts';
 import { createLifecycleGenerator } from './generate-lifecycle.ts';

@@ -1,8 +1,8 @@
 import type { Lease } from 'kubernetes-types/coordination/v1.d.ts';
+import type { ApiServer } from '../../../embedded/index.ts';
 import { type ClockSkew, createClockSkew, leases } from '../../../src/kube/index.ts';
 import { createManagerClients, type ManagerClients } from '../../../src/manager/index.ts';
 import { type Clock, createLogger, createRandom, type Env, silentLogger } from '../../../src/runtime/index.ts';
-import type { ApiServer } from '../../../src/sim/index.ts';
 import type { ProcessState } from '../checker/check.ts';
 import type { Checker } from '../checker/checker.ts';
 import { createProcessView, type ProcessView } from '../checker/process-view.ts';

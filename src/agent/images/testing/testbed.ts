@@ -1,8 +1,8 @@
 import type { Pod, PodSpec, PodTemplateSpec, Secret, ServiceAccount } from 'kubernetes-types/core/v1.d.ts';
+import { createApiServer, createInProcessClient } from '../../../../embedded/index.ts';
 import { type KubeClient, KubeError, pods, secrets, serviceAccounts } from '../../../kube/index.ts';
 import { imageReadyPatch, imageReadyRemoval } from '../../../rollout/index.ts';
 import { createLogger, createRandom, type Env, systemClock } from '../../../runtime/index.ts';
-import { createApiServer, createInProcessClient } from '../../../sim/index.ts';
 import type { ImagePullsOptions, PullTarget } from '../image-pulls.ts';
 import { startFakeRuntime } from './fake-runtime.ts';
 

@@ -1,6 +1,6 @@
 import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
-import type { AdvancedDaemonSet } from '../../../advanced/index.ts';
-import type { EmbeddedNode } from '../../../sim/index.ts';
+import type { EmbeddedNode } from '../../../../embedded/index.ts';
+import type { AdvancedDaemonSet } from '../../../kinds/advanced/index.ts';
 import type { DaemonSetKind } from '../../plugin/kinds/kind.ts';
 import type { StepContext } from '../step.ts';
 

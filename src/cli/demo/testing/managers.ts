@@ -1,8 +1,8 @@
 import type { Node, Pod } from 'kubernetes-types/core/v1.d.ts';
-import { createAdvancedKind } from '../../../advanced/index.ts';
 import { createController } from '../../../controller/index.ts';
+import { createAdvancedKind } from '../../../kinds/advanced/index.ts';
+import { nativeKind } from '../../../kinds/native/index.ts';
 import { createEventRecorder, daemonSets, type KubeObject, nodes, pods, type Resource } from '../../../kube/index.ts';
-import { nativeKind } from '../../../native/index.ts';
 import { annotation } from '../../../rollout/index.ts';
 import { sleep } from '../../../runtime/index.ts';
 import type { ManagerEnvironment, StartManager } from '../environment.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
+import type { AuditEvent } from '../../../../embedded/index.ts';
 import { daemonSets } from '../../../kube/index.ts';
-import type { AuditEvent } from '../../../sim/index.ts';
 import { createEmbeddedTestCluster } from '../testing/embedded-cluster.ts';
 
 const MARK = 'edgeset.io/rolled-back-from';

@@ -1,3 +1,4 @@
+import type { RolloutReading } from '../../../controller/index.ts';
 import {
   type AdvancedDaemonSet,
   type AdvancedView,
@@ -7,8 +8,7 @@ import {
   readConflict,
   restoreTemplate,
   rollingField,
-} from '../../../advanced/index.ts';
-import type { RolloutReading } from '../../../controller/index.ts';
+} from '../../../kinds/advanced/index.ts';
 import { isKubeError } from '../../../kube/index.ts';
 import { formatIntOrPercent, livePod, parseSelector } from '../../../rollout/index.ts';
 import { OptionError } from '../../../runtime/index.ts';

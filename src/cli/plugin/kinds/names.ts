@@ -1,5 +1,5 @@
-import { advancedDaemonSetApi } from '../../../advanced/index.ts';
 import { controllingDaemonSet } from '../../../controller/index.ts';
+import { advancedDaemonSetApi } from '../../../kinds/advanced/index.ts';
 import { type CallOptions, isKubeError } from '../../../kube/index.ts';
 import { type DaemonRollout, daemonRolloutApi } from '../../../rollout/index.ts';
 import { OptionError } from '../../../runtime/index.ts';

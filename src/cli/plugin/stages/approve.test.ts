@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parse } from 'yaml';
-import { advancedDaemonSetApi } from '../../../advanced/index.ts';
 import { clusterRolloutPlans, rolloutApprovals, rolloutPlans } from '../../../controller/index.ts';
+import { advancedDaemonSetApi } from '../../../kinds/advanced/index.ts';
 import type { DaemonRolloutStage, RolloutApproval } from '../../../rollout/index.ts';
 import { createEmbeddedTestCluster } from '../testing/embedded-cluster.ts';
 import { createFakeCluster, observed } from '../testing/fake-cluster.ts';

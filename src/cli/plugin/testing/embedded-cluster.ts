@@ -5,17 +5,17 @@ import path from 'node:path';
 import { after, before } from 'node:test';
 import type { ControllerRevision, DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
 import type { ObjectMeta } from 'kubernetes-types/meta/v1.d.ts';
-import { daemonRollouts } from '../../../controller/index.ts';
-import { controllerRevisions, customResourceDefinitions, daemonSets } from '../../../kube/index.ts';
-import { type DaemonRolloutStatus, daemonRolloutCrd, planCrds } from '../../../rollout/index.ts';
-import { createVirtualClock, silentLogger, systemClock } from '../../../runtime/index.ts';
 import {
   type AuditEvent,
   createEmbeddedCluster,
   createInProcessClient,
   type HttpsServer,
   startHttpsServer,
-} from '../../../sim/index.ts';
+} from '../../../../embedded/index.ts';
+import { daemonRollouts } from '../../../controller/index.ts';
+import { controllerRevisions, customResourceDefinitions, daemonSets } from '../../../kube/index.ts';
+import { type DaemonRolloutStatus, daemonRolloutCrd, planCrds } from '../../../rollout/index.ts';
+import { createVirtualClock, silentLogger, systemClock } from '../../../runtime/index.ts';
 import { type Ran, run } from '../../testing/index.ts';
 
 const HOUR_MS = 3_600_000;

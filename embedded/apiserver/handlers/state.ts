@@ -1,0 +1,63 @@
+import type { Clock } from '../../../src/runtime/index.ts';
+import type { StoredObject } from '../../types.ts';
+import { unexplained } from '../errors.ts';
+// oxlint-disable-next-line no-restricted-imports -- the folder of this API server, not src/http
+import type { TokenStore } from '../http/authentication.ts';
+import type { Json } from '../json.ts';
+import type { ManagedFieldsEntry } from '../patch/managed-fields.ts';
+import type { Kind, StrategyContext } from '../registry/kind.ts';
+import type { Registry } from '../registry/registry.ts';
+import type { PodIndex } from '../storage/pod-index.ts';
+import type { ObjectStore } from '../storage/store.ts';
+import type { SnapshotCache } from './list.ts';
+import type { WatchBroadcaster } from './watch.ts';
+
+/** The state that all handlers share. */
+export interface ServerState {
+  readonly store: ObjectStore;
+  readonly registry: Registry;
+  readonly strategyContext: StrategyContext;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly pods: PodIndex;
+  readonly watches: WatchBroadcaster;
+  readonly snapshots: SnapshotCache;
+  readonly tokens: TokenStore;
+  /** What the server's own controllers do after a write; synchronous, so that nobody has to wait for it. */
+  afterWrite(kind: Kind, object: StoredObject): void;
+  /** Cleans up after a deleted object. */
+  afterDelete(kind: Kind, object: StoredObject): void;
+}
+
+export interface Ref {
+  namespace?: string | undefined;
+  name: string;
+}
+
+export interface WriteContext {
+  /** The writer; without a name, field ownership isn't tracked. */
+  fieldManager?: string | undefined;
+  dryRun?: boolean | undefined;
+  subresource?: string | undefined;
+  /** Whether the request was so large that what it makes may be too large for etcd. */
+  isLarge?: boolean | undefined;
+  /** Called with each warning for the writer. */
+  warn?: ((text: string) => void) | undefined;
+  /** The managedFields of a new object that is applied. */
+  managers?: readonly ManagedFieldsEntry[];
+}
+
+const MOST_STORED_BYTES = 1.5 * 1024 * 1024;
+
+/** Refuses what etcd does not store. The JSON of an object is about as long as what Kubernetes writes. */
+export const checkStoredSize = (object: Json): void => {
+  if (Buffer.byteLength(JSON.stringify(object)) > MOST_STORED_BYTES)
+    throw unexplained('etcdserver: request is too large');
+};
+
+/** The stored object in the kind's version. */
+export const fromStorageVersion = (kind: Kind, object: StoredObject): StoredObject =>
+  kind.fromStorageVersion ? (kind.fromStorageVersion(object) as StoredObject) : object;
+
+export const toStorageVersion = (kind: Kind, object: Json): Json =>
+  kind.toStorageVersion ? kind.toStorageVersion(object) : object;

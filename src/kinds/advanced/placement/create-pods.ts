@@ -1,0 +1,297 @@
+import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import {
+  createInFlightWrites,
+  decidedOnAgain,
+  outcomeOfError,
+  type ReconcilerContext,
+  type WriteOutcome,
+} from '../../../controller/index.ts';
+import { ifFound, isKubeError, keyOf, pagesOf, pods as podResource, serverText } from '../../../kube/index.ts';
+import {
+  controllerOf,
+  type Gate,
+  gate,
+  isDeletedTerminal,
+  matches,
+  parseSelector,
+  toPodFacts,
+} from '../../../rollout/index.ts';
+import type { AdvancedView } from '../advanced-view.ts';
+import type { CachedPod } from '../podcontrol/cached-pod.ts';
+import { newPod } from '../podcontrol/new-pod.ts';
+import { createSuspensionCheck, type SuspensionCheck } from '../podcontrol/write-guards.ts';
+import type { CurrentRevision } from '../revisions/sync-history.ts';
+import { createExpectations } from './expectations.ts';
+import type { Creation } from './place.ts';
+import { slowStart } from './slow-start.ts';
+
+const TIMEOUT_MS = 10_000;
+/** Creations don't delay a successor, so a busy API server gets more time. */
+const CREATION_TIMEOUT_MS = 30_000;
+const BATCHES = 'creations';
+
+/** It leaves its node free for another pod. */
+const leavesNodeFree = (pod: Pod): boolean => {
+  const facts = toPodFacts(pod);
+  return facts !== undefined && isDeletedTerminal(facts);
+};
+
+const gatesFor = ({ policy, preDelete }: AdvancedView): Gate[] => [
+  ...(policy.policy.inPlace ? [gate.inPlace] : []),
+  ...(preDelete?.markPodNotReady === true ? [gate.lifecycle] : []),
+];
+
+type Context = ReconcilerContext<AdvancedView, CachedPod>;
+type PodCreatorOptions = Pick<Context, 'client' | 'env' | 'view' | 'nodes' | 'pods' | 'metrics' | 'enqueue'> & {
+  ledger: Pick<Context['ledger'], 'get'>;
+  events: Pick<Context['events'], 'event' | 'warnOnce'>;
+};
+
+/** Creates pods in the background, with slow start, and with back-off while the API server refuses them. */
+export const createPodCreator = (options: PodCreatorOptions) => {
+  const { client, env, view: currentView, ledger, nodes, pods, events, metrics, enqueue } = options;
+  const { clock, log } = env;
+  const writes = createInFlightWrites({
+    clock,
+    limit: 1,
+    onWriteDone: enqueue,
+    failed: (_key, error) => log.error('creating pods failed unexpectedly', { error }),
+  });
+  const expectations = createExpectations(clock);
+  /** By node: UID of the pod that was there last, or that has the name which the node's next pod would get. */
+  const predecessors = new Map<string, string>();
+  /** Of this generation: another template, or other limits, may be accepted. */
+  let refusal: { generation: number; message: string; surging: boolean } | undefined;
+  let leading: AbortSignal | undefined;
+  /** The term of leadership in which the pods created by others were listed. */
+  let listedIn: AbortSignal | undefined;
+
+  const isObserved = ({ namespace }: AdvancedView, name: string, uid: string | undefined): boolean =>
+    uid !== undefined && pods.get(keyOf({ metadata: { namespace, name } }))?.facts.uid === uid;
+
+  const readPod = ({ namespace }: AdvancedView, name: string, signal: AbortSignal): Promise<Pod | undefined> =>
+    ifFound(client.get(podResource, { namespace, name }, { timeoutMs: TIMEOUT_MS, signal }));
+
+  const isOurs = (view: AdvancedView, { metadata = {}, ...pod }: Pod): boolean => {
+    const selector = parseSelector(view.podSelector);
+    return (
+      controllerOf({ ...pod, metadata })?.uid === view.uid &&
+      selector.ok &&
+      matches(selector.selector, metadata.labels ?? {})
+    );
+  };
+
+  /** The UID of the pod that has the name already if it is ours, from an earlier attempt. */
+  const adoptExisting = async (
+    view: AdvancedView,
+    name: string,
+    node: string,
+    signal: AbortSignal,
+  ): Promise<string | undefined> => {
+    const existing = await readPod(view, name, signal);
+    if (existing) {
+      const { deletionTimestamp, uid } = existing.metadata ?? {};
+      if (isOurs(view, existing) && !deletionTimestamp) return uid;
+      predecessors.set(node, uid ?? '');
+    }
+    expectations.cancel(node);
+    return undefined;
+  };
+
+  /**
+   * A previous leader may have created pods that a stale cache doesn't show. The API server refuses stale deletes and
+   * updates, but not a second pod for a node: list once before the first creation.
+   */
+  const listCreatedByOthers = async (view: AdvancedView, term: AbortSignal, signal: AbortSignal): Promise<void> => {
+    if (listedIn === term) return;
+    const { namespace, podSelector: labelSelector } = view;
+    const call = { namespace, labelSelector, timeoutMs: CREATION_TIMEOUT_MS, signal };
+    for await (const { items } of pagesOf(client, podResource, call))
+      for (const pod of items) {
+        const facts = controllerOf(pod)?.uid === view.uid ? toPodFacts(pod) : undefined;
+        if (!facts || isDeletedTerminal(facts) || isObserved(view, facts.name, facts.uid)) continue;
+        if (facts.terminating && expectations.unobservedOn(facts.node)) continue;
+        expectations.mayExist(facts.node, { name: facts.name, uid: facts.uid });
+      }
+    listedIn = term;
+  };
+
+  const podFor = (view: AdvancedView, { template, target }: CurrentRevision, creation: Creation): Pod => {
+    const nodeUid = nodes.get(creation.node)?.uid ?? '';
+    return newPod({ ...creation, nodeUid, daemonSet: view, template, revision: target.hash, gates: gatesFor(view) });
+  };
+
+  /** UID of the last pod on the node. A process that has not seen it takes the one that an open update deleted. */
+  const predecessorOn = (node: string): string | undefined => {
+    const update = ledger.get(node)?.update;
+    return predecessors.get(node) ?? (update?.kind === 'surge' ? undefined : update?.podUid);
+  };
+
+  const isStillWanted = (view: AdvancedView, node: string): boolean =>
+    expectations.has(node) && currentView().generation === view.generation && !currentView().deleted;
+
+  const createOne = async (
+    view: AdvancedView,
+    current: CurrentRevision,
+    creation: Creation,
+    suspension: SuspensionCheck,
+    signal: AbortSignal,
+  ): Promise<void> => {
+    signal.throwIfAborted();
+    leading?.throwIfAborted();
+    const { node } = creation;
+    if (!isStillWanted(view, node) || suspension.step()) return;
+    const earlier = expectations.unobservedOn(node);
+    if (earlier) {
+      const found = await readPod(view, earlier.name, signal);
+      if (!expectations.has(node)) return;
+      const uid = found?.metadata?.uid;
+      const isSame = found && isOurs(view, found) && (earlier.uid ?? uid) === uid && !leavesNodeFree(found);
+      if (isSame && uid !== undefined) {
+        expectations.created(node, { name: earlier.name, uid });
+        return;
+      }
+      expectations.doesNotExist(node);
+    }
+    const pod = podFor(view, current, { ...creation, replaces: creation.replaces ?? predecessorOn(node) });
+    const name = pod.metadata?.name ?? '';
+    let uid: string | undefined;
+    try {
+      const mayRepeat = (): boolean => isStillWanted(view, node);
+      const created = await client.create(podResource, pod, { timeoutMs: CREATION_TIMEOUT_MS, signal, mayRepeat });
+      uid = created.metadata?.uid;
+      metrics.podWritten?.('created');
+      events.event('Normal', 'SuccessfulCreate', 'Create', `Created pod ${name} on ${node}.`);
+    } catch (error) {
+      if (isKubeError(error, 'TooManyRequests') && !isStillWanted(view, node)) return;
+      const isTaken = isKubeError(error, 'AlreadyExists');
+      // The next attempt may be for another revision: that pod has another name and wouldn't collide with this one.
+      if (isTaken || !isKubeError(error) || error.happened === 'unknown')
+        expectations.mayExist(node, { name, uid: undefined });
+      if (!isTaken) throw error;
+      uid = await adoptExisting(view, name, node, signal);
+      if (uid === undefined) {
+        expectations.doesNotExist(node);
+        return;
+      }
+    }
+    if (isObserved(view, name, uid)) {
+      expectations.doesNotExist(node);
+      expectations.cancel(node);
+    } else expectations.created(node, { name, uid });
+  };
+
+  const noteRefusal = (error: unknown, surging = false): boolean => {
+    // A request that was lost, or that a busy server did not look at, is retried silently.
+    if (outcomeOfError(error).kind !== 'refused' || !isKubeError(error)) return false;
+    if (error.status <= 0 || error.code === 'TooManyRequests') return false;
+    refusal = { generation: currentView().generation, message: serverText(error.message), surging };
+    return true;
+  };
+
+  const reportRefusal = (error: unknown): void => {
+    if (!noteRefusal(error) || !isKubeError(error)) return;
+    events.warnOnce(`create ${error.code}`, 'FailedCreate', 'Create', `Could not create pods: ${error.message}`);
+  };
+
+  const nextAttemptAt = (): number => writes.nextAttemptAt(BATCHES);
+  const isIdle = (): boolean => !writes.has(BATCHES) && nextAttemptAt() <= clock.now();
+
+  return {
+    /** Creates the new pod of a surge next to the pod that it replaces. */
+    async createSurgePod(
+      view: AdvancedView,
+      current: CurrentRevision,
+      creation: Creation & { replaces: string },
+      signal: AbortSignal,
+    ): Promise<WriteOutcome> {
+      const pod = podFor(view, current, creation);
+      try {
+        const created = await client.create(podResource, pod, { timeoutMs: TIMEOUT_MS, signal, ...decidedOnAgain });
+        refusal = undefined;
+        return { kind: 'done', pod: toPodFacts(created) };
+      } catch (error) {
+        if (!isKubeError(error, 'AlreadyExists')) {
+          noteRefusal(error, true);
+          return outcomeOfError(error);
+        }
+        // The name is derived from the purpose of the pod: an earlier attempt or another leader created it.
+        const ref = { namespace: view.namespace, name: pod.metadata?.name ?? '' };
+        try {
+          const existing = await client.get(podResource, ref, { timeoutMs: TIMEOUT_MS, signal });
+          if (controllerOf(existing)?.uid !== view.uid) return outcomeOfError(error);
+          if (!leavesNodeFree(existing)) return { kind: 'done', pod: toPodFacts(existing) };
+          const replaces = existing.metadata?.uid ?? '';
+          return this.createSurgePod(view, current, { ...creation, replaces }, signal);
+        } catch (failure) {
+          return outcomeOfError(failure);
+        }
+      }
+    },
+    /** Asks by a dry run whether the API server would accept the pod: `done` if it would. */
+    async tryPod(
+      view: AdvancedView,
+      current: CurrentRevision,
+      creation: Creation,
+      signal: AbortSignal,
+    ): Promise<WriteOutcome> {
+      try {
+        const pod = podFor(view, current, creation);
+        await client.create(podResource, pod, { timeoutMs: TIMEOUT_MS, signal, dryRun: true });
+        return { kind: 'done', pod: undefined };
+      } catch (error) {
+        return isKubeError(error, 'AlreadyExists') ? { kind: 'done', pod: undefined } : outcomeOfError(error);
+      }
+    },
+    expectations,
+    /** When creations may start again, epoch ms; a time in the past for at once. */
+    nextAttemptAt,
+    /** Why the API server refuses pods; undefined while it accepts them. */
+    refusal: (): string | undefined => (refusal?.generation === currentView().generation ? refusal.message : undefined),
+    /** No node lacks a pod that it should have: what was refused is no longer wanted. */
+    noneWanted(): void {
+      if (refusal?.surging === false) refusal = undefined;
+    },
+    /** Can creations start at once? The end of running ones enqueues a reconcile; `nextAttemptAt` does not. */
+    isIdle,
+    start(view: AdvancedView, current: CurrentRevision, creations: readonly Creation[], signal: AbortSignal): void {
+      if (creations.length === 0 || !isIdle()) return;
+      leading = signal;
+      const names = creations.map(({ node }) => node);
+      expectations.expect(names);
+      const suspension = createSuspensionCheck(() => clock.now());
+      writes.start(BATCHES, async (sending) => {
+        const createAll = () =>
+          slowStart(
+            creations,
+            () => clock.now(),
+            (creation) => createOne(view, current, creation, suspension, sending).finally(() => void suspension.step()),
+          );
+        const { errors } = await listCreatedByOthers(view, signal, sending)
+          .then(createAll, (error: unknown) => ({ errors: [error] }))
+          .finally(() => expectations.settle(names));
+        if (errors.length > 0) {
+          reportRefusal(errors[0]);
+          return 'failed';
+        }
+        refusal = undefined;
+        return 'succeeded';
+      });
+    },
+    /** The cache no longer shows the pod. */
+    podGone(cached: CachedPod): void {
+      const { node, name, uid, terminating } = cached.facts;
+      expectations.podGone(cached);
+      if (cached.ownership !== 'ours') return;
+      predecessors.set(node, uid);
+      // A list of an API server that lags may lack it.
+      if (!terminating) expectations.mayExist(node, { name, uid });
+    },
+    forgetNode(node: string): void {
+      predecessors.delete(node);
+      expectations.doesNotExist(node);
+    },
+    drain: (graceMs: number): Promise<void> => writes.drain(graceMs),
+  };
+};
+export type PodCreator = ReturnType<typeof createPodCreator>;

@@ -1,0 +1,273 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import { createTestClock } from '../../../../test/support/index.ts';
+import type { PodControl, PodVersion, WriteOutcome } from '../../../controller/index.ts';
+import { createTestLedger, podFacts } from '../../../controller/testing/index.ts';
+import { createStore } from '../../../kube/index.ts';
+import { silentLogger } from '../../../runtime/index.ts';
+import { toAdvancedView } from '../advanced-view.ts';
+import type { CurrentRevision } from '../revisions/sync-history.ts';
+import type { CachedPod } from './cached-pod.ts';
+import { createPodOperations } from './pod-operations.ts';
+import { createResizeReview } from './resize-review.ts';
+
+const { signal } = new AbortController();
+const uid = 'uid-n1';
+const GATE = 'InPlaceUpdateReady';
+const template = (image: string) => ({ spec: { containers: [{ name: 'app', image }] } });
+
+const current: CurrentRevision = {
+  target: { name: 'app-h2', hash: 'h2', number: 2 },
+  template: template('app:v2'),
+  plans: new Map([['h1', { kind: 'in-place', images: { app: 'app:v2' }, resources: {}, labels: {}, annotations: {} }]]),
+  templates: new Map([['h2', template('app:v2')]]),
+  overLimit: new Set(),
+};
+
+const objectOf = (version: string, revision: string, open: boolean, ready: boolean, changedAt: number): Pod => ({
+  metadata: { uid, name: 'app-n1', resourceVersion: version, labels: { 'controller-revision-hash': revision } },
+  spec: { containers: [{ name: 'app', image: 'app:v1' }], readinessGates: [{ conditionType: GATE }] },
+  status: {
+    conditions: [
+      { type: 'Ready', status: ready ? 'True' : 'False' },
+      { type: GATE, status: open ? 'True' : 'False', lastTransitionTime: new Date(changedAt).toISOString() },
+    ],
+  },
+});
+
+const events = { event: () => undefined, warnOnce: () => undefined };
+
+/** Updates of one pod with scripted outcomes. Each write is recorded as `verb uid/version`. */
+const prepare = ({ graceSeconds = 0 } = {}) => {
+  const clock = createTestClock();
+  const ledger = createTestLedger(clock, ['n1']);
+  const pods = createStore<CachedPod>();
+  const written: string[] = [];
+  const bodies: object[] = [];
+  const answers: (WriteOutcome | ((pod: PodVersion) => WriteOutcome))[] = [];
+  const answer = (what: string, pod: { podUid: string; podResourceVersion?: string }): Promise<WriteOutcome> => {
+    written.push(`${what} ${pod.podUid}/${pod.podResourceVersion}`);
+    const next = answers.shift();
+    if (!next) throw new Error(`no outcome for ${what}`);
+    return Promise.resolve(typeof next === 'function' ? next(pod as PodVersion) : next);
+  };
+  const podControl: PodControl = {
+    patch(pod, body, { subresource }) {
+      bodies.push(body);
+      return answer(`patch ${subresource ?? 'pod'}`, pod);
+    },
+    read: (pod) => answer('read', pod),
+    delete: (pod) => answer('delete', pod),
+    announce: () => Promise.reject(new Error('no announcement expected')),
+    fence: (pod) => answer('fence', pod),
+    claim: (pod) => answer('claim', pod),
+  };
+  const daemonSet = {
+    apiVersion: 'apps.kruise.io/v1beta1',
+    kind: 'DaemonSet' as const,
+    metadata: {
+      name: 'app',
+      namespace: 'edge',
+      uid: 'ds',
+      annotations: { 'apps.kruise.io/inplace-update-grace': String(graceSeconds) },
+    },
+    spec: { selector: { matchLabels: { app: 'app' } }, template: template('app:v2') },
+  };
+  const asked = { generation: 2 };
+  const view = () => {
+    const seen = toAdvancedView({ ...daemonSet, metadata: { ...daemonSet.metadata, ...asked } });
+    assert.ok(seen);
+    return seen;
+  };
+  const env = { clock, random: () => 0.5, log: silentLogger };
+  const creator = {
+    tryPod: () => answer('try', { podUid: 'n1' }),
+    createSurgePod: (_view: unknown, _known: unknown, { node, replaces }: { node: string; replaces: string }) =>
+      answer('create', { podUid: `${node} beside ${replaces}` }),
+  };
+  const review = createResizeReview({ env, view, podControl, creator });
+  const operations = createPodOperations({
+    env,
+    view,
+    ledger,
+    pods,
+    podControl,
+    events,
+    finder: { current: () => current },
+    creator,
+    review,
+  });
+  const facts = (version: string, change: Partial<CachedPod['facts']> = {}) =>
+    podFacts('n1', 'h1', { resourceVersion: version, ...change });
+  /** The cache shows a version of the pod; `ready` is what the kubelet reports. */
+  const observe = (version: string, { open = true, ready = true, revision = 'h1' } = {}): void => {
+    const cached: CachedPod = {
+      ownership: 'ours',
+      facts: facts(version, {
+        revision,
+        hasInPlaceGate: true,
+        ready: open && ready,
+        ...(!open && { updatingInPlace: true }),
+      }),
+      pod: objectOf(version, revision, open, ready, clock.now()),
+    };
+    pods.set('edge/app-n1', cached);
+    operations.podObserved(cached, true);
+  };
+  observe('10');
+  const update = { podUid: uid, podName: 'app-n1', podResourceVersion: '10' };
+  return { clock, asked, ledger, pods, operations, written, bodies, answers, facts, observe, update };
+};
+
+const done = (pod: CachedPod['facts']): WriteOutcome => ({ kind: 'done', pod });
+
+describe('an in-place update', () => {
+  it('takes the pod out of service, and updates it after the kubelet reports that', async () => {
+    const { clock, operations, written, bodies, answers, facts, update, observe } = prepare();
+    const change = (version: string) =>
+      operations.podWrites.change?.('n1', { ...update, podResourceVersion: version }, signal);
+    const shut = facts('11', { updatingInPlace: true, ready: false });
+    answers.push(done(shut));
+    assert.deepEqual(await change('10'), { kind: 'changed', pod: shut, begun: true });
+    observe('11', { open: false });
+    assert.deepEqual(await change('11'), { kind: 'later', at: Math.floor(clock.now()) + 2_000 });
+    observe('12', { open: false, ready: false });
+    answers.push(done(facts('13', { revision: 'h2' })));
+    const second = await change('12');
+    assert.equal(second?.kind === 'done' && second.pod?.revision, 'h2');
+    assert.deepEqual(written, [`patch status ${uid}/10`, `patch pod ${uid}/12`]);
+    const versions = bodies.map((body) => (body as Pod).metadata);
+    assert.deepEqual(
+      versions.map((metadata) => [metadata?.uid, metadata?.resourceVersion]),
+      [
+        [uid, '10'],
+        [uid, '12'],
+      ],
+    );
+  });
+
+  it('waits for the kubelet only briefly: it may be gone', async () => {
+    const { clock, operations, answers, facts, update, observe } = prepare();
+    observe('11', { open: false });
+    await clock.advance(2_000);
+    answers.push(done(facts('12', { revision: 'h2' })));
+    const outcome = await operations.podWrites.change?.('n1', { ...update, podResourceVersion: '11' }, signal);
+    assert.equal(outcome?.kind, 'done');
+  });
+
+  it('waits for the cache to show the version that it is bound to', async () => {
+    const { clock, operations, written, update } = prepare();
+    const outcome = await operations.podWrites.change?.('n1', { ...update, podResourceVersion: '11' }, signal);
+    assert.deepEqual(outcome, { kind: 'later', at: clock.now() + 250 });
+    assert.deepEqual(written, []);
+  });
+
+  it('continues when its grace period has passed', async () => {
+    const { clock, operations, written, answers, facts, update, observe } = prepare({ graceSeconds: 5 });
+    const closedAt = Math.floor(clock.now());
+    observe('11', { open: false, ready: false });
+    const change = () => operations.podWrites.change?.('n1', { ...update, podResourceVersion: '11' }, signal);
+    assert.deepEqual(await change(), { kind: 'later', at: closedAt + 6_000 });
+    await clock.advance(6_000);
+    answers.push(done(facts('12', { revision: 'h2' })));
+    assert.equal((await change())?.kind, 'done');
+    assert.deepEqual(written, [`patch pod ${uid}/11`]);
+  });
+
+  it('is done without a write if the pod already carries the target revision', async () => {
+    const { operations, written, update, observe } = prepare();
+    observe('10', { open: false, revision: 'h2' });
+    assert.equal((await operations.podWrites.change?.('n1', update, signal))?.kind, 'done');
+    assert.deepEqual(written, []);
+  });
+});
+
+describe('a surge', () => {
+  it('first writes to the old pod in the version of the decision', async () => {
+    const { operations, written, answers, facts, update } = prepare();
+    answers.push(done(facts('11')), done(facts('12', { uid: 'new' })));
+    assert.equal((await operations.podWrites.surge?.('n1', update, signal))?.kind, 'done');
+    assert.deepEqual(written, [`claim ${uid}/10`, `create n1 beside ${uid}/undefined`]);
+  });
+
+  it('creates no pod if the old one has changed or is gone', async () => {
+    const { operations, written, answers, facts, update } = prepare();
+    for (const answer of [{ kind: 'changed', pod: facts('11') }, { kind: 'gone' }] as const) {
+      answers.push(answer);
+      assert.deepEqual(await operations.podWrites.surge?.('n1', update, signal), answer);
+    }
+    assert.deepEqual(written, [`claim ${uid}/10`, `claim ${uid}/10`]);
+  });
+
+  it('creates no pod if the process was suspended after the first write', async () => {
+    const { clock, operations, written, answers, facts, update } = prepare();
+    answers.push(() => {
+      clock.jump(11_000);
+      return done(facts('11'));
+    });
+    assert.deepEqual(await operations.podWrites.surge?.('n1', update, signal), { kind: 'changed', pod: facts('11') });
+    assert.deepEqual(written, [`claim ${uid}/10`]);
+  });
+});
+
+describe('a surge whose node is deleted meanwhile', () => {
+  it('creates no pod and is decided again', async () => {
+    const { clock, ledger, operations, written, answers, facts, update } = prepare();
+    answers.push(() => {
+      ledger.removeNode('n1', clock.now());
+      return done(facts('11'));
+    });
+    assert.deepEqual(await operations.podWrites.surge?.('n1', update, signal), { kind: 'changed', pod: facts('11') });
+    assert.deepEqual(written, [`claim ${uid}/10`]);
+  });
+});
+
+describe('a surge whose spec changes meanwhile', () => {
+  it('creates no pod and is decided again', async () => {
+    const { asked, operations, written, answers, facts, update } = prepare();
+    answers.push(() => {
+      asked.generation = 3;
+      return done(facts('11'));
+    });
+    assert.deepEqual(await operations.podWrites.surge?.('n1', update, signal), { kind: 'changed', pod: facts('11') });
+    assert.deepEqual(written, [`claim ${uid}/10`]);
+  });
+});
+
+describe('the fence of a surge', () => {
+  const surge = { kind: 'surge' } as const;
+
+  it('completes when the cache shows the old pod as the fence left it, and is written once', async () => {
+    const { clock, operations, written, answers, facts, update, observe } = prepare();
+    answers.push(done(facts('15')));
+    const fence = () => operations.podWrites.fence('n1', { ...update, ...surge }, signal);
+    assert.deepEqual(await fence(), { kind: 'later', at: clock.now() + 250 });
+    observe('14');
+    assert.equal((await fence()).kind, 'later');
+    observe('15');
+    assert.equal((await fence()).kind, 'done');
+    assert.deepEqual(written, [`fence ${uid}/10`]);
+  });
+
+  it('completes when the cache no longer shows the pod', async () => {
+    const { operations, pods, answers, facts, update } = prepare();
+    answers.push(done(facts('15')));
+    pods.delete('edge/app-n1');
+    assert.deepEqual(await operations.podWrites.fence('n1', { ...update, ...surge }, signal), { kind: 'gone' });
+  });
+
+  it('is written again for an update that was reserved since', async () => {
+    const { operations, written, answers, facts, update } = prepare();
+    answers.push(done(facts('15')), done(facts('17')));
+    await operations.podWrites.fence('n1', { ...update, ...surge }, signal);
+    await operations.podWrites.fence('n1', { ...update, ...surge, podResourceVersion: '16' }, signal);
+    assert.deepEqual(written, [`fence ${uid}/10`, `fence ${uid}/16`]);
+  });
+
+  it('does not wait for the cache for a delete, whose result shows on the pod', async () => {
+    const { operations, answers, facts, update } = prepare();
+    answers.push(done(facts('15')));
+    assert.equal((await operations.podWrites.fence('n1', update, signal)).kind, 'done');
+  });
+});

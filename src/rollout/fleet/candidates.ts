@@ -1,0 +1,138 @@
+import sorted from 'sorted-btree';
+import type { NodeRecord } from '../node/record.ts';
+import type { Scopes } from './scopes.ts';
+
+// The package is CommonJS: its default export arrives one level down.
+const SortedMap = sorted.default;
+type SortedMap<K, V> = InstanceType<typeof SortedMap<K, V>>;
+
+/** Sorts by time, and by node name at the same time. */
+interface Entry {
+  time: number;
+  name: string;
+}
+
+const byTimeAndName = (a: Entry, b: Entry): number =>
+  a.time - b.time || (a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
+
+/** Records in order of time. Adding, removing and reading the first are O(log n); reading does not change the queue. */
+export const createTimeQueue = () => {
+  const tree: SortedMap<Entry, NodeRecord> = new SortedMap<Entry, NodeRecord>(undefined, byTimeAndName);
+  const entries = new Map<string, Entry>();
+  return {
+    add(record: NodeRecord, time: number): void {
+      const entry = { time, name: record.name };
+      entries.set(record.name, entry);
+      tree.set(entry, record);
+    },
+    remove(record: NodeRecord): void {
+      const entry = entries.get(record.name);
+      if (!entry) return;
+      entries.delete(record.name);
+      tree.delete(entry);
+    },
+    /** The earliest time; Infinity when empty. */
+    firstTime: (): number => tree.minKey()?.time ?? Number.POSITIVE_INFINITY,
+    inOrder: (): IterableIterator<NodeRecord> => tree.values(),
+    get size(): number {
+      return tree.size;
+    },
+  };
+};
+type TimeQueue = ReturnType<typeof createTimeQueue>;
+
+const entryOf = ({ node, name }: NodeRecord): Entry => ({ time: node?.readyChangedAt ?? 0, name });
+
+/** Candidates of one zone and the same scopes. */
+interface Lane {
+  zone: string;
+  scopes: Scopes;
+  queue: TimeQueue;
+}
+
+const keyOf = ({ zone, scopes }: Pick<Lane, 'zone' | 'scopes'>): string =>
+  scopes.key === '' ? zone : `${zone}\n${scopes.key}`;
+
+/** A lane while candidates are chosen. */
+interface Runner {
+  lane: Lane;
+  rest: Iterator<NodeRecord>;
+  head: NodeRecord;
+  /** How busy its zone was when it took its place. */
+  busy: number;
+}
+
+const byTurn = (a: Runner, b: Runner): number =>
+  a.busy - b.busy || byTimeAndName(entryOf(a.head), entryOf(b.head)) || byKey(keyOf(a.lane), keyOf(b.lane));
+
+const byKey = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/**
+ * The nodes that may be updated, in the order in which they are: those in the zone with the fewest updates in flight first,
+ * and among them those that have been Ready for longest.
+ */
+export const createCandidates = () => {
+  const lanes = new Map<string, Lane>();
+  return {
+    add(record: NodeRecord): void {
+      const { zone, scopes } = record.status;
+      const key = keyOf(record.status);
+      let lane = lanes.get(key);
+      if (!lane) {
+        lane = { zone, scopes, queue: createTimeQueue() };
+        lanes.set(key, lane);
+      }
+      lane.queue.add(record, entryOf(record).time);
+    },
+    remove(record: NodeRecord): void {
+      const key = keyOf(record.status);
+      const lane = lanes.get(key);
+      if (!lane) return;
+      lane.queue.remove(record);
+      if (lane.queue.size === 0) lanes.delete(key);
+    },
+    /** How many candidates are in scopes of which `is` says so. */
+    countIn(is: (scopes: Scopes) => boolean): number {
+      let count = 0;
+      for (const { scopes, queue } of lanes.values()) if (scopes.all.length > 0 && is(scopes)) count += queue.size;
+      return count;
+    },
+    /**
+     * Yields every candidate once in order, but for those whose scopes have no room when their turn comes: room only shrinks
+     * while slots are reserved. `inFlight` tells how busy a zone is at the start.
+     */
+    *inOrder(inFlight: (zone: string) => number, hasRoom: (scopes: Scopes) => boolean): Generator<NodeRecord> {
+      const [only] = lanes.values();
+      if (lanes.size === 1 && only) {
+        for (const record of only.queue.inOrder()) {
+          if (!hasRoom(only.scopes)) return;
+          yield record;
+        }
+        return;
+      }
+      const busy = new Map<string, number>();
+      const busyOf = (zone: string): number => busy.get(zone) ?? inFlight(zone);
+      const turns = new SortedMap<Runner, true>(undefined, byTurn);
+      for (const lane of lanes.values()) {
+        const rest = lane.queue.inOrder();
+        const head = rest.next().value as NodeRecord | undefined;
+        if (head && hasRoom(lane.scopes)) turns.set({ lane, rest, head, busy: busyOf(lane.zone) }, true);
+      }
+      for (let runner = turns.minKey(); runner; runner = turns.minKey()) {
+        turns.delete(runner);
+        const { lane, rest, head } = runner;
+        const now = busyOf(lane.zone);
+        if (!hasRoom(lane.scopes)) continue;
+        if (runner.busy !== now) {
+          // Another lane of its zone had a turn: it takes its place anew.
+          turns.set({ ...runner, busy: now }, true);
+          continue;
+        }
+        busy.set(lane.zone, now + 1);
+        const next = rest.next().value as NodeRecord | undefined;
+        if (next) turns.set({ lane, rest, head: next, busy: now + 1 }, true);
+        yield head;
+      }
+    },
+  };
+};
