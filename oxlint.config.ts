@@ -17,7 +17,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'kinds/native': ['text', 'runtime', 'rollout', 'kube', 'controller'],
   'kinds/advanced': ['text', 'runtime', 'rollout', 'kube', 'controller'],
   prefetch: ['runtime', 'rollout', 'kube'],
-  notify: ['runtime', 'http', 'rollout', 'kube', 'controller'],
+  notify: ['text', 'runtime', 'http', 'rollout', 'kube', 'controller'],
   agent: ['runtime', 'process', 'http', 'rollout', 'kube'],
   manager: [
     'runtime',

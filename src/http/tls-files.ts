@@ -37,7 +37,7 @@ const isCertificate = (pem: string): boolean => {
  * Throws unless the file contains a CA certificate. Given an empty text, Node falls back to its built-in list, and any
  * certificate of a public CA would be accepted.
  */
-const checkCa = (file: string, text: string): void => {
+export const checkCa = (file: string, text: string): void => {
   const found = text.match(CERTIFICATE) ?? [];
   if (found.length === 0)
     throw new OptionError('--client-ca-file', `${file} contains no certificate: give the CA certificate in PEM format`);

@@ -1,1 +1,2 @@
 export { plainText } from './plain-text.ts';
+export { parseYaml, YamlError } from './yaml.ts';

@@ -22,6 +22,7 @@ import { readKind, readName, readNames } from '../../src/cli/plugin/kinds/names.
 import { readGoal } from '../../src/cli/plugin/wait-goal.ts';
 import { columnsOf } from '../../src/cli/terminal.ts';
 import { usageError } from '../../src/cli/usage.ts';
+import { checkCa } from '../../src/http/tls-files.ts';
 import { parseAdvancedPolicy } from '../../src/kinds/advanced/api/policy.ts';
 import { impliedPullPolicies } from '../../src/kinds/advanced/inplace/pull-policy.ts';
 import { parseQuantity } from '../../src/kinds/advanced/inplace/quantity.ts';
@@ -54,7 +55,7 @@ import { makeRequirement } from '../../src/rollout/selectors/requirement.ts';
 import { fromLabelSelector, parseRequirements, parseSelector } from '../../src/rollout/selectors/selector.ts';
 import { createLogger } from '../../src/runtime/log.ts';
 import { parseDuration } from '../../src/runtime/options.ts';
-import { plainText } from '../../src/text/index.ts';
+import { parseYaml, plainText } from '../../src/text/index.ts';
 import { readImage } from '../../web/owner/view/image-name.ts';
 
 const pod = (type: string, message: string): Pod => ({
@@ -209,7 +210,16 @@ export const parsers: Readonly<Record<string, (text: string) => unknown>> = {
   columnsOf,
   usageError: (text) => usageError(`error: option '--a${text}`, 'a'),
   readImage,
+  checkCa: (text) => [
+    orThrown(() => checkCa('ca.crt', text)),
+    orThrown(() => checkCa('ca.crt', `-----BEGIN CERTIFICATE-----${text}`)),
+    orThrown(() => checkCa('ca.crt', `-----BEGIN CERTIFICATE-----${text}-----END CERTIFICATE-----`)),
+  ],
+  parseYaml: (text) => orThrown(() => parseYaml(text)),
 };
+
+/** How many times as long as others these may take: it makes an object of every few characters. */
+export const slower: Readonly<Record<string, number>> = { parseYaml: 8 };
 
 /** What a parser throws is an answer, too; that it ran out of stack is none. */
 function orThrown(parse: () => unknown): unknown {
@@ -244,6 +254,6 @@ export const readNoText: Readonly<Record<string, string>> = {
   readTerms: 'annotations, by the functions of values.ts',
   readMessage: 'bytes of protobuf, of lengths that it checks',
   readJson: 'a request, by JSON.parse, up to a limit',
-  readKubeconfig: 'files of the user, by the library yaml',
-  parseConfig: 'a file of the administrator, by the library yaml, up to a limit',
+  readKubeconfig: 'files of the user, by parseYaml',
+  parseConfig: 'a file of the administrator, by parseYaml, up to a limit',
 };

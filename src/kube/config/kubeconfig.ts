@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { parse, YAMLParseError } from 'yaml';
 import type * as z from 'zod/mini';
 import { OptionError } from '../../runtime/index.ts';
+import { parseYaml, YamlError } from '../../text/index.ts';
 import {
   type Auth,
   type ClusterConfig,
@@ -61,11 +61,11 @@ const readOne = async (
   }
   let content: unknown;
   try {
-    content = parse(text, { maxAliasCount: 100 }) ?? {};
-  } catch (cause) {
-    // The parser's message quotes the offending line, which may contain a secret: report only its number.
-    const at = cause instanceof YAMLParseError ? ` (line ${cause.linePos?.[0].line})` : '';
-    throw new ConfigError(`is not valid YAML${at}`, { file });
+    content = parseYaml(text) ?? {};
+  } catch (error) {
+    // Without the cause, which may quote a secret.
+    if (error instanceof YamlError) throw new ConfigError(error.message, { file });
+    throw error;
   }
   return { file, content: check(kubeconfigSchema, content, file, '') };
 };
