@@ -1,6 +1,10 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import type { RolloutPlanSpec } from '../src/rollout/index.ts';
 import type { Api } from '../test/cluster/index.ts';
 import { sample, startMetricsServer } from '../test/conformance/kit/metrics-server.ts';
+import { onBody, sendJson, startTestServer, type TestServer } from '../test/support/index.ts';
 import { type Benchmark, type Figure, mib, seconds } from './measure/figure.ts';
 import { peakResidentOf, residentOf, watchMachine } from './measure/machine.ts';
 import { advanced } from './real/advanced.ts';
@@ -25,6 +29,8 @@ const MOST_STAGES = 20;
 const ANSWER = sample(`${'1'.repeat(1_000_000)}x`);
 /** How much longer a rollout beside them may take than alone. */
 const TIMES = 5;
+/** How long after the fact a healthy receiver may hear of it, on a machine that is busy throughout. */
+const MOST_DELAY_MS = 5_000;
 /** Nodes of the neighbour, whose rollout has to continue. */
 const NODES = 5;
 
@@ -84,6 +90,31 @@ const createPlanned =
     });
   };
 
+/** Two receivers of all notifications: one takes requests and never answers, of the other the delays are kept. */
+const startReceivers = async () => {
+  const delays: number[] = [];
+  let unanswered = 0;
+  const dead = await startTestServer({ protocol: 'http' }, () => void (unanswered += 1));
+  const healthy = await startTestServer({ protocol: 'http' }, (request, response) => {
+    onBody(request, (body) => {
+      delays.push(Date.now() - Date.parse((JSON.parse(body) as { time: string }).time));
+      sendJson(response, {}, 202);
+    });
+  });
+  const target = (name: string, { url }: TestServer) => ({
+    name,
+    type: 'webhook',
+    url: `${url}/in`,
+    keys: [`whsec_${Buffer.alloc(32, 7).toString('base64')}`],
+  });
+  return {
+    config: { plainHttpHosts: ['127.0.0.1'], targets: [target('dead', dead), target('healthy', healthy)] },
+    delays,
+    unanswered: () => unanswered,
+    close: () => Promise.all([dead.close(), healthy.close()]),
+  };
+};
+
 /** The DaemonSets of a user who wants the manager to fail: none of them has a pod. */
 const createHostile = (api: Api, namespace: string) => {
   const paths = [
@@ -128,7 +159,10 @@ export const hostileNamespace: Benchmark = {
   async run({ quick }) {
     process.env.NODE_OPTIONS = `${process.env.NODE_OPTIONS ?? ''} --max-old-space-size=${HEAP_MIB}`;
     const prometheus = await startMetricsServer((_, response) => void response.end(ANSWER));
-    const args = [...advanced.args, `--allowed-check-addresses=${prometheus.url}`];
+    const receivers = await startReceivers();
+    const file = join(mkdtempSync(join(tmpdir(), 'edgeset-bench-')), 'notifications.json');
+    writeFileSync(file, JSON.stringify(receivers.config));
+    const args = [...advanced.args, `--allowed-check-addresses=${prometheus.url}`, `--notifications-config=${file}`];
     const fleet = await startRealFleet(NODES, { ...advanced, args });
     try {
       const manager = await fleet.startManager();
@@ -178,9 +212,20 @@ export const hostileNamespace: Benchmark = {
         goal: `< ${TIMES} times`,
         met: times < TIMES,
       };
-      return [figure, besideThem];
+      const longest = Math.max(...receivers.delays);
+      const heard: Figure = {
+        name: 'hostile-receiver',
+        measured:
+          `beside a receiver that left ${receivers.unanswered()} requests unanswered, a healthy one had ${receivers.delays.length} ` +
+          `notifications, the last ${seconds(longest)} after the fact`,
+        goal: `< ${seconds(MOST_DELAY_MS)}`,
+        met: receivers.delays.length > 0 && receivers.unanswered() > 0 && longest < MOST_DELAY_MS,
+      };
+      return [figure, besideThem, heard];
     } finally {
       prometheus.close();
+      await receivers.close();
+      rmSync(dirname(file), { recursive: true });
       await fleet.stop();
     }
   },
