@@ -27,7 +27,7 @@ const SUITES: Readonly<Record<string, Suite>> = {
       'bench/**/*.test.ts',
       'test/{agent,as-shipped,deploy,hostile-text}/**/*.test.ts',
       'test/embedded/{advanced,advanced-api,advanced-pods,agent,conformance,determinism,guides,oracle,plans,plugin}.test.ts',
-      'test/{invariants,simulation}/**/*.test.ts',
+      'test/{invariants,simulation,stories}/**/*.test.ts',
     ],
     concurrency: cores,
   },

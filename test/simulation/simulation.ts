@@ -33,8 +33,16 @@ const RESTART_MS = 2_000;
 const isReady = (object: StoredObject | undefined): boolean | undefined =>
   object && hasCondition(object as Pick<Node, 'status'>, 'Ready');
 
-/** A small cluster with the managers of a plan, on virtual time. `logged`: what processes log is recorded, too. */
-export const createSimulation = (plan: Plan, record: (line: string) => void, logged = false) => {
+/**
+ * A small cluster with the managers of a plan, on virtual time. `logged`: what processes log is recorded, too. `onChange` is called
+ * for each change of an object, with the ms since the start.
+ */
+export const createSimulation = (
+  plan: Plan,
+  record: (line: string) => void,
+  logged = false,
+  onChange: (change: Change, at: number) => void = () => undefined,
+) => {
   const time = createVirtualClock(START, { fractionMs: fractionOf(plan) });
   const startedAt = time.now();
   const random = createRandom(plan.seed);
@@ -182,6 +190,7 @@ export const createSimulation = (plan: Plan, record: (line: string) => void, log
     const { type, resource, object, previous } = change;
     if (resource.plural !== 'leases' && resource.plural !== 'events')
       say(`${type} ${resource.plural} ${object.metadata.name} ${object.metadata.resourceVersion}`);
+    onChange(change, time.now() - startedAt);
     checker.onCommit(change);
     const hasReadiness = resource.plural === 'nodes' || resource.plural === 'pods';
     if (hasReadiness && isReady(object) !== isReady(previous)) lastReadinessChangeAt = time.now();
