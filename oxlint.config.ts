@@ -8,20 +8,22 @@ import manifest from './package.json' with { type: 'json' };
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   text: [],
   runtime: [],
-  rollout: ['text'],
+  words: ['text'],
+  rollout: ['text', 'words'],
   process: ['runtime'],
   http: ['runtime'],
   kube: ['text', 'runtime'],
-  checks: ['runtime', 'http', 'rollout', 'kube'],
-  controller: ['runtime', 'rollout', 'kube', 'checks'],
-  'kinds/native': ['text', 'runtime', 'rollout', 'kube', 'controller'],
-  'kinds/advanced': ['text', 'runtime', 'rollout', 'kube', 'controller'],
-  prefetch: ['runtime', 'rollout', 'kube'],
-  notify: ['text', 'runtime', 'http', 'rollout', 'kube', 'controller'],
-  agent: ['runtime', 'process', 'http', 'rollout', 'kube'],
+  checks: ['runtime', 'http', 'words', 'rollout', 'kube'],
+  controller: ['runtime', 'words', 'rollout', 'kube', 'checks'],
+  'kinds/native': ['text', 'runtime', 'words', 'rollout', 'kube', 'controller'],
+  'kinds/advanced': ['text', 'runtime', 'words', 'rollout', 'kube', 'controller'],
+  prefetch: ['runtime', 'words', 'rollout', 'kube'],
+  notify: ['text', 'runtime', 'http', 'words', 'rollout', 'kube', 'controller'],
+  agent: ['runtime', 'process', 'http', 'words', 'rollout', 'kube'],
   manager: [
     'runtime',
     'process',
+    'words',
     'rollout',
     'kube',
     'checks',
@@ -35,6 +37,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'runtime',
     'process',
     'http',
+    'words',
     'rollout',
     'kube',
     'controller',
@@ -68,7 +71,7 @@ const noEmbedded: Pattern = {
 };
 const USE_EMBEDDED = ['src/cli/cluster/**', 'src/cli/demo/**'];
 /** What the embedded cluster uses of the product. */
-const EMBEDDED_MAY_IMPORT = ['runtime', 'rollout', 'kube'];
+const EMBEDDED_MAY_IMPORT = ['runtime', 'words', 'rollout', 'kube'];
 
 /** A folder is entered by its `index.ts`, and by a test also by the `index.ts` of its `testing` folder. */
 const doors = (folders: readonly string[], ...open: string[]): Pattern[] =>
@@ -89,13 +92,14 @@ const layers = (folder: string, allowed = MAY_IMPORT[folder] ?? []): Pattern[] =
   ];
 };
 
-/** Modules that src/rollout must not import: the decision core does no I/O. */
+/** Modules that these folders must not import: the decision core does no I/O. */
+const PURE = ['words', 'rollout'];
 const impure = [
   ...builtinModules
     .map((name) => (name.startsWith('node:') ? name : `node:${name}`))
     .filter((name) => !/^node:(crypto|assert|assert\/strict|util)$/.test(name)),
   ...Object.keys(manifest.devDependencies).filter((name) => name !== 'sorted-btree'),
-].map((name) => ({ name, message: 'src/rollout is pure: no I/O, no clock, no randomness.' }));
+].map((name) => ({ name, message: 'The core is pure: no I/O, no clock, no randomness.' }));
 
 const fromClock = 'Take the time from Env.clock, and wait with Env.clock.timer() or sleep().';
 const fromEnv = 'Take random numbers from Env.random().';
@@ -233,7 +237,7 @@ export default defineConfig({
           'no-restricted-imports': [
             'error',
             {
-              paths: [...ambientModules, ...(folder === 'rollout' ? impure : [])],
+              paths: [...ambientModules, ...(PURE.includes(folder) ? impure : [])],
               patterns: [...layers(folder), noEmbedded],
             },
           ],

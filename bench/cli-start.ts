@@ -6,7 +6,7 @@ import path from 'node:path';
 import { parse } from 'yaml';
 import { buildCli } from '../scripts/bundle.ts';
 import { customResourceDefinitions } from '../src/kube/index.ts';
-import { daemonRolloutCrd } from '../src/rollout/index.ts';
+import { daemonRolloutCrd } from '../src/words/index.ts';
 import { startEmbeddedCluster } from '../test/embedded/cluster.ts';
 import type { Benchmark } from './measure/figure.ts';
 import { watchMachine } from './measure/machine.ts';

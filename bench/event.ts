@@ -1,5 +1,5 @@
-import type { RolloutPlanSpec } from '../src/rollout/index.ts';
 import { createRandom } from '../src/runtime/index.ts';
+import type { RolloutPlanSpec } from '../src/words/index.ts';
 import type { Benchmark, Figure } from './measure/figure.ts';
 import { cpuMs, watchMachine } from './measure/machine.ts';
 import { median } from './measure/median.ts';

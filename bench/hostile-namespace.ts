@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { RolloutPlanSpec } from '../src/rollout/index.ts';
+import type { RolloutPlanSpec } from '../src/words/index.ts';
 import type { Api } from '../test/cluster/index.ts';
 import { sample, startMetricsServer } from '../test/conformance/kit/metrics-server.ts';
 import { onBody, sendJson, startTestServer, type TestServer } from '../test/support/index.ts';

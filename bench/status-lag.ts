@@ -1,6 +1,6 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import type { DaemonRollout } from '../src/rollout/index.ts';
 import { sleep, steadyClock } from '../src/runtime/index.ts';
+import type { DaemonRollout } from '../src/words/index.ts';
 import type { Manager } from '../test/conformance/index.ts';
 import { eventually } from '../test/support/index.ts';
 import type { Benchmark, Figure } from './measure/figure.ts';

@@ -5,8 +5,8 @@ import path from 'node:path';
 import { stringify } from 'yaml';
 import { fieldInsteadOf } from '../src/kinds/advanced/api/policy.ts';
 import { ADVANCED_ROLLOUT_SUFFIX } from '../src/rollout/facts/openkruise.ts';
-import { aliasOf, knownKeys, OPENYURT_PREFIX, PREFIX, strategyKeys } from '../src/rollout/policy/keys.ts';
 import { spellings } from '../src/rollout/policy/spelling.ts';
+import { aliasOf, knownKeys, OPENYURT_PREFIX, PREFIX, strategyKeys } from '../src/words/index.ts';
 
 export const ANNOTATION_POLICY_FILES = ['deploy', 'charts/edgeset/files'].map((folder) =>
   path.join(import.meta.dirname, '..', folder, 'annotation-policy.yaml'),
@@ -116,7 +116,7 @@ const binding = {
 /** The policy and its binding. */
 export const renderAnnotationPolicy = (): string =>
   [
-    '# Written by scripts/write-annotation-policy.ts from the keys in src/rollout/policy: change it there.\n',
+    '# Written by scripts/write-annotation-policy.ts from src/words/keys.ts: change it there.\n',
     '# Warns users who apply a DaemonSet with a misspelled annotation of edgeset. It refuses nothing.\n',
     stringify(policy, { lineWidth: 0 }),
     '---\n',

@@ -3,8 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { it } from 'node:test';
 import { parse } from 'yaml';
-import { daemonRolloutCrd } from '../src/rollout/api/crd.ts';
-import { planCrds } from '../src/rollout/api/plan-crds.ts';
+import { daemonRolloutCrd, planCrds } from '../src/words/index.ts';
 import { crdFiles } from './write-crds.ts';
 
 const folders = ['deploy/crds', 'charts/edgeset/files/crds'].map((each) => path.join(import.meta.dirname, '..', each));

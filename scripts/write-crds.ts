@@ -5,8 +5,7 @@ import path from 'node:path';
 import type { CustomResourceDefinition } from 'kubernetes-types/apiextensions/v1.d.ts';
 import { stringify } from 'yaml';
 import { advancedDaemonSetCrd } from '../src/kinds/advanced/api/crd.ts';
-import { daemonRolloutCrd } from '../src/rollout/api/crd.ts';
-import { planCrds } from '../src/rollout/api/plan-crds.ts';
+import { daemonRolloutCrd, planCrds } from '../src/words/index.ts';
 
 const FOLDERS = ['deploy/crds', 'charts/edgeset/files/crds'].map((each) => path.join(import.meta.dirname, '..', each));
 

@@ -1,5 +1,5 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import type { DaemonRollout } from '../../src/rollout/index.ts';
+import type { DaemonRollout } from '../../src/words/index.ts';
 import type { AuditRecord } from '../../test/conformance/index.ts';
 import type { RolloutWrite } from '../measure/idle.ts';
 import type { OccupiedSlot } from '../measure/slots.ts';

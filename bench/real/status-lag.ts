@@ -1,5 +1,5 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import type { DaemonRolloutStatus } from '../../src/rollout/index.ts';
+import type { DaemonRolloutStatus } from '../../src/words/index.ts';
 import type { AuditRecord } from '../../test/conformance/index.ts';
 import { isPodChange, isUp } from './audit-log.ts';
 import type { SetStatus } from './workload.ts';

@@ -1,4 +1,4 @@
-import { ownKey } from '../../src/rollout/index.ts';
+import { ownKey } from '../../src/words/index.ts';
 import type { StoredNode, StoredPod } from '../resources.ts';
 import { runningContainers } from './containers.ts';
 

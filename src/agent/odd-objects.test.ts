@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import * as fc from 'fast-check';
 import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import { annotation, type DaemonRollout } from '../rollout/index.ts';
+import { annotation, type DaemonRollout } from '../words/index.ts';
 import { nextStep } from './decisions/index.ts';
 import { checkOwner, checkPod, isTargetOf } from './executor/preconditions.ts';
 import { isRefusal } from './executor/refusal.ts';

@@ -1,5 +1,5 @@
 import { type CallOptions, isKubeError, type KubeClient } from '../kube/index.ts';
-import type { AnalysisCheck } from '../rollout/index.ts';
+import type { AnalysisCheck } from '../words/index.ts';
 import {
   type AnalysisArgument,
   type AnalysisSpec,

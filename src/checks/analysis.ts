@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { ifFound, isKubeError, type KubeClient } from '../kube/index.ts';
-import { type AnalysisCheck, FIELD_MANAGER } from '../rollout/index.ts';
 import { type Clock, sleep } from '../runtime/index.ts';
+import { type AnalysisCheck, FIELD_MANAGER } from '../words/index.ts';
 import { AnalysisError, analysisSpec, explainRefusal } from './analysis-spec.ts';
 import { type AnalysisRun, analysisRuns } from './argo-rollouts.ts';
 import type { CheckResult, CheckSubject } from './types.ts';

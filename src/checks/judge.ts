@@ -1,4 +1,5 @@
-import type { PlanCheck, PolicyError, PrometheusCheck, RolloutPlanSpec } from '../rollout/index.ts';
+import type { PolicyError } from '../rollout/index.ts';
+import type { PlanCheck, PrometheusCheck, RolloutPlanSpec } from '../words/index.ts';
 import { type AddressRules, chooseAddress, shownAddress } from './address.ts';
 import { checkProblems } from './problems.ts';
 

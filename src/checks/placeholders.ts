@@ -1,4 +1,4 @@
-import { queryPlaceholders as names } from '../rollout/index.ts';
+import { queryPlaceholders as names } from '../words/index.ts';
 import type { CheckSubject, Problem } from './types.ts';
 
 const PLACEHOLDER = /\$\{([^}]*)(\}?)/g;

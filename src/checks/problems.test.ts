@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { formatPolicyError, type PlanCheck, type PrometheusCheck } from '../rollout/index.ts';
+import { formatPolicyError } from '../rollout/index.ts';
+import type { PlanCheck, PrometheusCheck } from '../words/index.ts';
 import { checkProblems } from './problems.ts';
 
 const prometheus: PrometheusCheck = { query: 'up{ds="${daemonSet}"}', condition: 'result.all(r, r > 0.0)' };

@@ -1,10 +1,5 @@
-import {
-  type AnalysisCheck,
-  type PlanCheck,
-  type PolicyError,
-  type PrometheusCheck,
-  parseDuration,
-} from '../rollout/index.ts';
+import { type PolicyError, parseDuration } from '../rollout/index.ts';
+import type { AnalysisCheck, PlanCheck, PrometheusCheck } from '../words/index.ts';
 import { parseAddress, shownAddress } from './address.ts';
 import { compileCondition } from './condition.ts';
 import { placeholderProblem } from './placeholders.ts';

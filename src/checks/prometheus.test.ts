@@ -11,8 +11,8 @@ import {
 } from '../../test/support/index.ts';
 import { createOutgoing } from '../http/index.ts';
 import type { KubeClient } from '../kube/index.ts';
-import type { PrometheusCheck } from '../rollout/index.ts';
 import { systemClock } from '../runtime/index.ts';
+import type { PrometheusCheck } from '../words/index.ts';
 import { createPrometheus, type PrometheusOptions } from './prometheus.ts';
 import { createStubClient, secretOf, subject } from './testing/index.ts';
 import type { CheckSubject, Evaluation } from './types.ts';

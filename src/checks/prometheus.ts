@@ -1,6 +1,6 @@
 import type { Outgoing, OutgoingResult } from '../http/index.ts';
 import { isKubeError, type KubeClient } from '../kube/index.ts';
-import type { PrometheusCheck } from '../rollout/index.ts';
+import type { PrometheusCheck } from '../words/index.ts';
 import { type AddressRules, chooseAddress, shownAddress } from './address.ts';
 import { type Answer, readAnswer } from './answer.ts';
 import { compileCondition } from './condition.ts';

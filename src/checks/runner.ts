@@ -1,7 +1,8 @@
 import { createOutgoing, type Outgoing } from '../http/index.ts';
 import { createSeatQueue, type KubeClient } from '../kube/index.ts';
-import { formatPolicyError, type PlanCheck, type PrometheusCheck, shorten } from '../rollout/index.ts';
+import { formatPolicyError, shorten } from '../rollout/index.ts';
 import { type Clock, type Logger, sleep, untilAborted } from '../runtime/index.ts';
+import type { PlanCheck, PrometheusCheck } from '../words/index.ts';
 import type { AddressRules } from './address.ts';
 import { createAnalysis } from './analysis.ts';
 import { checkProblems, timesOf } from './problems.ts';

@@ -1,5 +1,5 @@
 import { type CallOptions, isKubeError, type KubeClient, secrets } from '../kube/index.ts';
-import type { PrometheusCheck } from '../rollout/index.ts';
+import type { PrometheusCheck } from '../words/index.ts';
 import { type Problem, sayProblem } from './types.ts';
 
 /** A Secret can't be used. */

@@ -1,4 +1,4 @@
-import type { PlanCheck } from '../rollout/index.ts';
+import type { PlanCheck } from '../words/index.ts';
 
 /** What a check is about. */
 export interface CheckSubject {

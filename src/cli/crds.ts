@@ -12,7 +12,7 @@ const crdsOf: Readonly<Record<string, () => Promise<readonly object[]>>> = {
 const renderCrds = async (controllers: string): Promise<string> => {
   const [{ stringify }, { daemonRolloutCrd, planCrds }] = await Promise.all([
     import('yaml'),
-    import('../rollout/index.ts'),
+    import('../words/index.ts'),
   ]);
   const crds: object[] = [];
   for (const name of new Set(controllers.split(',').map((each) => each.trim()))) {

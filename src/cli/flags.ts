@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { Phase } from '../rollout/index.ts';
+import type { Phase } from '../words/index.ts';
 import type { DryRun, OutputFormat } from './plugin/text.ts';
 
 // Flags and arguments that several commands have.

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
 import { daemonSets, nodes, pods } from '../kube/index.ts';
-import type { RolloutPlanObject } from '../rollout/index.ts';
+import type { RolloutPlanObject } from '../words/index.ts';
 import { daemonRollouts } from './daemon-rollout.ts';
 import { rolloutPlans } from './plans.ts';
 import { NAMESPACE } from './testing/cluster.ts';

@@ -1,13 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type CallOptions, defineResource, isKubeError, type KubeClient } from '../kube/index.ts';
-import {
-  controllerOf,
-  type DaemonRollout,
-  type DaemonRolloutStatus,
-  daemonRolloutApi,
-  FIELD_MANAGER,
-  reasonOfHold,
-} from '../rollout/index.ts';
+import { controllerOf, reasonOfHold } from '../rollout/index.ts';
+import { type DaemonRollout, type DaemonRolloutStatus, daemonRolloutApi, FIELD_MANAGER } from '../words/index.ts';
 import { controllingDaemonSet, type DaemonSetRef } from './kind.ts';
 
 const { group, version, plural, kind } = daemonRolloutApi;

@@ -2,7 +2,6 @@ import type { AddressRules } from '../checks/index.ts';
 import type { KubeClient } from '../kube/index.ts';
 import {
   type Approval,
-  annotation,
   formatPlanName,
   type OutsideHold,
   predecessorsIn,
@@ -10,6 +9,7 @@ import {
   withPlan,
 } from '../rollout/index.ts';
 import type { Env } from '../runtime/index.ts';
+import { annotation } from '../words/index.ts';
 import type { InternalError } from './internal-error.ts';
 import type { DaemonSetView } from './kind.ts';
 import type { Order } from './order.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { daemonSets } from '../kube/index.ts';
-import type { DaemonRollout } from '../rollout/index.ts';
+import type { DaemonRollout } from '../words/index.ts';
 import { daemonRollouts } from './daemon-rollout.ts';
 import { toRolloutView } from './informers.ts';
 import { NAMESPACE } from './testing/cluster.ts';

@@ -9,8 +9,8 @@ import {
   type Resource,
   splitKey,
 } from '../kube/index.ts';
-import type { DaemonRollout } from '../rollout/index.ts';
 import type { Env } from '../runtime/index.ts';
+import type { DaemonRollout } from '../words/index.ts';
 import { daemonRollouts, isOrphaned, saysManaged } from './daemon-rollout.ts';
 import { firstFailure, type InternalError } from './internal-error.ts';
 import { controllingDaemonSet, type DaemonSetObject, type DaemonSetView, type Kind } from './kind.ts';

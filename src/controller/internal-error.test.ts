@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { controllerRevisions, daemonSets, nodes, pods, type Resource } from '../kube/index.ts';
-import type { RolloutPlanObject } from '../rollout/index.ts';
+import type { RolloutPlanObject } from '../words/index.ts';
 import { rolloutPlans } from './plans.ts';
 import { NAMESPACE } from './testing/cluster.ts';
 import { type Scenario, scenario } from './testing/scenario.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type KubeObject, secrets } from '../kube/index.ts';
-import type { PrometheusCheck, RolloutPlanObject, RolloutPlanSpec } from '../rollout/index.ts';
 import { untilAborted } from '../runtime/index.ts';
+import type { PrometheusCheck, RolloutPlanObject, RolloutPlanSpec } from '../words/index.ts';
 import { rolloutPlans } from './plans.ts';
 import { NAMESPACE } from './testing/cluster.ts';
 import { type Scenario, scenario } from './testing/scenario.ts';

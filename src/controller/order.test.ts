@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createLedger, type Ledger, type RolloutPlanSpec } from '../rollout/index.ts';
+import { createLedger, type Ledger } from '../rollout/index.ts';
+import type { RolloutPlanSpec } from '../words/index.ts';
 import { createOrder, type OrderMember } from './order.ts';
 import { policyWithPlan } from './testing/plans.ts';
 

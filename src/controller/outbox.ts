@@ -1,13 +1,12 @@
 import {
-  type DaemonRolloutStatus,
   type NotificationTerms,
   notificationId,
   notificationsOf,
-  type RolloutNotification,
   stragglersAt,
   type WrittenStatus,
 } from '../rollout/index.ts';
 import type { Clock } from '../runtime/index.ts';
+import type { DaemonRolloutStatus, RolloutNotification } from '../words/index.ts';
 import type { DaemonSetRef } from './kind.ts';
 
 /** One notification for one target. */

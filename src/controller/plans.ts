@@ -13,18 +13,9 @@ import {
   type Resource,
   splitKey,
 } from '../kube/index.ts';
-import {
-  type Approval,
-  type FoundPlan,
-  type PlanName,
-  type PolicyError,
-  planApi,
-  type RolloutApproval,
-  type RolloutPlanObject,
-  type RolloutPlanSpec,
-  withPlan,
-} from '../rollout/index.ts';
+import { type Approval, type FoundPlan, type PlanName, type PolicyError, withPlan } from '../rollout/index.ts';
 import { type Env, sleep, untilAborted } from '../runtime/index.ts';
+import { planApi, type RolloutApproval, type RolloutPlanObject, type RolloutPlanSpec } from '../words/index.ts';
 import { firstFailure, type InternalError } from './internal-error.ts';
 import type { DaemonSetView } from './kind.ts';
 

@@ -1,15 +1,8 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { isKubeError, type KubeClient, type PatchOptions, pods } from '../kube/index.ts';
-import {
-  type Announcement,
-  announcementPatch,
-  FIELD_MANAGER,
-  type NodeUpdate,
-  ownKey,
-  type PodFacts,
-  toPodFacts,
-} from '../rollout/index.ts';
+import { type Announcement, announcementPatch, type NodeUpdate, type PodFacts, toPodFacts } from '../rollout/index.ts';
 import { type Clock, errorText } from '../runtime/index.ts';
+import { FIELD_MANAGER, ownKey } from '../words/index.ts';
 import { decidedOnAgain } from './daemon-rollout.ts';
 
 /** After this time without a response, the outcome is found out by reading the pod. */

@@ -9,7 +9,6 @@ import {
 } from '../kube/index.ts';
 import {
   controllerOf,
-  type DaemonRolloutStatus,
   findCycles,
   type OutsideHold,
   type Preceding,
@@ -19,6 +18,7 @@ import {
   withoutCycle,
 } from '../rollout/index.ts';
 import type { Clock } from '../runtime/index.ts';
+import type { DaemonRolloutStatus } from '../words/index.ts';
 import { daemonRollouts } from './daemon-rollout.ts';
 import type { DaemonSetObject, DaemonSetView, Kind } from './kind.ts';
 import type { OrderedDaemonSet } from './order.ts';

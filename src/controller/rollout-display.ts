@@ -1,6 +1,5 @@
 import {
   createLedger,
-  type DaemonRolloutStatus,
   type Decision,
   decide,
   type Ledger,
@@ -11,6 +10,7 @@ import {
   reportedError,
   restore,
 } from '../rollout/index.ts';
+import type { DaemonRolloutStatus } from '../words/index.ts';
 import { type DaemonSetObject, type DaemonSetView, type Kind, nodeFactsOf, type RecordedRevision } from './kind.ts';
 
 /** A rollout at one moment, read from the cluster's objects alone. */

@@ -1,13 +1,15 @@
 import type { EventRecorder } from '../kube/index.ts';
-import type { DaemonRolloutStatus, PolicyError, WrittenStatus } from '../rollout/index.ts';
 import {
   formatPolicyError,
   hasCompleted,
   hasReachedAll,
   hasStarted,
   INTERNAL_ERROR,
+  type PolicyError,
   startedText,
+  type WrittenStatus,
 } from '../rollout/index.ts';
+import type { DaemonRolloutStatus } from '../words/index.ts';
 import type { DaemonSetRef } from './kind.ts';
 import { stageEvents } from './stage-events.ts';
 

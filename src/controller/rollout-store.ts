@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isKubeError, type KubeClient } from '../kube/index.ts';
 import {
-  type DaemonRolloutStatus,
   type Decision,
   type Ledger,
   type NodeUpdate,
@@ -12,6 +11,7 @@ import {
   type WrittenStatus,
 } from '../rollout/index.ts';
 import type { Clock } from '../runtime/index.ts';
+import type { DaemonRolloutStatus } from '../words/index.ts';
 import { createRolloutObject, saysManaged } from './daemon-rollout.ts';
 import type { DaemonSetRef, DaemonSetView } from './kind.ts';
 import type { ControllerMetrics } from './kind-adapter.ts';

@@ -1,6 +1,7 @@
 import type { CheckResult, CheckRunner } from '../checks/index.ts';
-import { checksFrom, type Ledger, type PlanCheck } from '../rollout/index.ts';
+import { checksFrom, type Ledger } from '../rollout/index.ts';
 import type { Clock } from '../runtime/index.ts';
+import type { PlanCheck } from '../words/index.ts';
 import type { DaemonSetRef, DaemonSetView } from './kind.ts';
 
 export interface StageChecksOptions {

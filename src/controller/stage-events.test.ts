@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { DaemonRolloutStage, DaemonRolloutStatus, WrittenStatus } from '../rollout/index.ts';
+import type { WrittenStatus } from '../rollout/index.ts';
+import type { DaemonRolloutStage, DaemonRolloutStatus } from '../words/index.ts';
 import { stageEvents } from './stage-events.ts';
 
 const at = '2030-01-01T00:00:00.000Z';

@@ -1,4 +1,5 @@
-import type { DaemonRolloutStage, DaemonRolloutStatus, StagePromotion, WrittenStatus } from '../rollout/index.ts';
+import type { WrittenStatus } from '../rollout/index.ts';
+import type { DaemonRolloutStage, DaemonRolloutStatus, StagePromotion } from '../words/index.ts';
 
 /** An Event about a stage; `key` for those that are recorded once per rollout. */
 export interface StageEvent {

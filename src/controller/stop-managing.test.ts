@@ -4,7 +4,7 @@ import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { createTestClock } from '../../test/support/index.ts';
 import { daemonSets, type KubeObject, pods } from '../kube/index.ts';
-import type { DaemonRolloutStatus } from '../rollout/index.ts';
+import type { DaemonRolloutStatus } from '../words/index.ts';
 import { daemonRollouts, saysManaged } from './daemon-rollout.ts';
 import { stopManaging, unmanagedStatus } from './stop-managing.ts';
 import { createTestApi } from './testing/api.ts';

@@ -3,9 +3,6 @@ import { ifFound, type KubeClient, type ObjectRef, pagesOf, pods } from '../kube
 import {
   approvedRevision,
   controllerOf,
-  type DaemonRollout,
-  type DaemonRolloutStatus,
-  FIELD_MANAGER,
   formatSelector,
   fromLabelSelector,
   imageFactsOf,
@@ -15,6 +12,7 @@ import {
   toTimestamp,
 } from '../rollout/index.ts';
 import type { Clock } from '../runtime/index.ts';
+import { type DaemonRollout, type DaemonRolloutStatus, FIELD_MANAGER } from '../words/index.ts';
 import { daemonRollouts, isOrphaned, NOT_MANAGED, removeRollout, saysManaged } from './daemon-rollout.ts';
 import {
   controllingDaemonSet,

@@ -3,8 +3,6 @@ import { controllerRevisions, createReflector, type KubeClient, keyOf, nodes, ty
 import {
   type Approval,
   controllerOf,
-  type DaemonRollout,
-  type DaemonRolloutStatus,
   type NodeInfo,
   type OutsideHold,
   type Preceding,
@@ -13,6 +11,7 @@ import {
   withPlan,
 } from '../rollout/index.ts';
 import { anySignal, type Env, sleep } from '../runtime/index.ts';
+import type { DaemonRollout, DaemonRolloutStatus } from '../words/index.ts';
 import { daemonRollouts } from './daemon-rollout.ts';
 import { createEventHandlers } from './event-handlers.ts';
 import { type DaemonSetObject, type DaemonSetView, type Kind, seeNodesAlike } from './kind.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { phases } from '../rollout/index.ts';
+import { phases } from '../words/index.ts';
 import { createManagerMetrics } from './metrics.ts';
 import { rolloutCounts } from './testing/index.ts';
 import type { ComputedCounts } from './types.ts';

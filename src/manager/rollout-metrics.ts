@@ -1,5 +1,6 @@
 import { Gauge, Histogram, type Registry } from 'prom-client';
-import { phases, withRefusal } from '../rollout/index.ts';
+import { withRefusal } from '../rollout/index.ts';
+import { phases } from '../words/index.ts';
 import type { ComputedCounts, RolloutCounts } from './types.ts';
 
 const daemonSetLabels = ['controller', 'namespace', 'daemonset'] as const;

@@ -1,7 +1,8 @@
 import type { ControllerMetrics, ControllerOptions, Notifier, Order } from '../controller/index.ts';
 import type { EventRecorder, KubeClient } from '../kube/index.ts';
-import type { Cause, DaemonRolloutStage, Phase, Summary } from '../rollout/index.ts';
+import type { Summary } from '../rollout/index.ts';
 import type { Env } from '../runtime/index.ts';
+import type { Cause, DaemonRolloutStage, Phase } from '../words/index.ts';
 import type { ImageService } from './image-service.ts';
 
 /** One rollout, for metrics; without its counts while something about it cannot be computed. */

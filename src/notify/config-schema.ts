@@ -1,7 +1,7 @@
 // The tree-shakable build of zod, as for kubeconfigs.
 import * as z from 'zod/mini';
 import en from 'zod/v4/locales/en.js';
-import { daemonRolloutLimits, notificationKinds } from '../rollout/index.ts';
+import { daemonRolloutLimits, notificationKinds } from '../words/index.ts';
 import { formatOf, placeholders, unknownPlaceholders } from './template.ts';
 
 z.config(en());

@@ -11,7 +11,6 @@ import {
 } from '../kube/index.ts';
 import {
   controllerOf,
-  FIELD_MANAGER,
   type ImageRequest,
   imageReadyPatch,
   imagesBeyond,
@@ -19,6 +18,7 @@ import {
   recordedTemplate,
 } from '../rollout/index.ts';
 import { createKeyedBackoff, type Env } from '../runtime/index.ts';
+import { FIELD_MANAGER } from '../words/index.ts';
 import { pullPodName, pullPodOf } from './pull-pod.ts';
 import { type PullView, toCause } from './pull-status.ts';
 

@@ -4,10 +4,10 @@ import {
   daemonTolerations,
   type ImageRequest,
   imagesOf,
-  ownKey,
   type PullImage,
   type RequestingDaemonSet,
 } from '../rollout/index.ts';
+import { ownKey } from '../words/index.ts';
 
 /** Label of every pull pod; its value is the UID of the DaemonSet. */
 export const PULL_LABEL = ownKey.pullPod;

@@ -1,36 +1,3 @@
-export { daemonRolloutCrd } from './api/crd.ts';
-export { crdMetadata } from './api/crd-definition.ts';
-export { type Rule, type Schema, withRules } from './api/crd-schema.ts';
-export { intOrPercent, labelMap, labelSelector } from './api/crd-values.ts';
-export { planCrds } from './api/plan-crds.ts';
-export {
-  type AnalysisCheck,
-  type PlanCheck,
-  type PlanStage,
-  type PrometheusCheck,
-  planApi,
-  planLimits,
-  planWeekdays,
-  queryPlaceholders,
-  REST_STAGE,
-  type RolloutApproval,
-  type RolloutApprovalSpec,
-  type RolloutPlanObject,
-  type RolloutPlanSpec,
-} from './api/plan-types.ts';
-export {
-  type DaemonRollout,
-  type DaemonRolloutHistory,
-  type DaemonRolloutStage,
-  type DaemonRolloutStatus,
-  daemonRolloutApi,
-  daemonRolloutLimits,
-  FIELD_MANAGER,
-  type NotificationKind,
-  notificationKinds,
-  type RolloutNotification,
-  type StagePromotion,
-} from './api/types.ts';
 export { slotsOf, slotsOfStatus } from './decision/budget.ts';
 export { type Action, type Decision, decide, type Summary } from './decision/decide.ts';
 export type { OutsideHold } from './decision/hold.ts';
@@ -92,7 +59,6 @@ export type { TargetRevision } from './fleet/state.ts';
 export { AGENT_ACK_TIMEOUT_MS } from './node/images.ts';
 export { boundVersion } from './node/in-place.ts';
 export { MAX_CLOCK_SKEW_MS } from './node/observe.ts';
-export { type Cause, type Phase, phases } from './node/phase.ts';
 export { isStale, livePod } from './node/pods.ts';
 export { mayHaveStarted, type NodeUpdate, newUpdate } from './node/update.ts';
 export type { Approval } from './plan/approval.ts';
@@ -112,7 +78,6 @@ export {
   percent,
   scaledValue,
 } from './policy/int-or-percent.ts';
-export { alias, annotation, knownKeys, ownKey, settingKeys } from './policy/keys.ts';
 export {
   hasUnusableName,
   heldBy,
@@ -174,7 +139,6 @@ export { isOperator, type Requirement } from './selectors/requirement.ts';
 export {
   formatSelector,
   fromLabelSelector,
-  MOST_REQUIREMENTS,
   matches,
   parseRequirements,
   parseSelector,

@@ -1,7 +1,7 @@
 import { globSync } from 'node:fs';
 import { run } from '../../src/cli/testing/index.ts';
 import { advancedDaemonSetCrd } from '../../src/kinds/advanced/index.ts';
-import { alias, annotation, ownKey, planCrds } from '../../src/rollout/index.ts';
+import { alias, annotation, ownKey, planCrds } from '../../src/words/index.ts';
 import { codeIn, firstCells, page, read, rowsOf, section } from './documents.ts';
 import { fieldsOf } from './fields.ts';
 

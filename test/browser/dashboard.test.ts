@@ -7,7 +7,7 @@ import axe from 'axe-core';
 import { openAddress } from '../../src/cli/dashboard/testing/index.ts';
 import { advancedDaemonSetCrd } from '../../src/kinds/advanced/index.ts';
 import { customResourceDefinitions, daemonSets } from '../../src/kube/index.ts';
-import { daemonRolloutCrd } from '../../src/rollout/index.ts';
+import { daemonRolloutCrd } from '../../src/words/index.ts';
 import { kubectlApply } from '../cluster/index.ts';
 import { shippedCommands } from '../cluster/shipped.ts';
 import type { Cluster, Link, Manager } from '../conformance/index.ts';

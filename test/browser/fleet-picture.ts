@@ -1,7 +1,7 @@
 import path from 'node:path';
 import type { Browser } from 'playwright-core';
 import { customResourceDefinitions } from '../../src/kube/index.ts';
-import { daemonRolloutCrd } from '../../src/rollout/index.ts';
+import { daemonRolloutCrd } from '../../src/words/index.ts';
 import { kubectlApply } from '../cluster/index.ts';
 import { startEmbeddedCluster } from '../embedded/cluster.ts';
 import { startDashboard } from './start-dashboard.ts';

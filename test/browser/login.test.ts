@@ -13,7 +13,7 @@ import { after, before, describe, it } from 'node:test';
 import axe from 'axe-core';
 import { DASHBOARD_FLAGS } from '../../bin/flags.ts';
 import { customResourceDefinitions } from '../../src/kube/index.ts';
-import { daemonRolloutCrd } from '../../src/rollout/index.ts';
+import { daemonRolloutCrd } from '../../src/words/index.ts';
 import { kubectl, kubectlApply } from '../cluster/index.ts';
 import { shippedProgram } from '../cluster/shipped.ts';
 import type { Cluster } from '../conformance/index.ts';

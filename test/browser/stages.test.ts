@@ -6,7 +6,7 @@ import { after, before, describe, it } from 'node:test';
 import axe from 'axe-core';
 import { rolloutApprovals, rolloutPlans } from '../../src/controller/index.ts';
 import { customResourceDefinitions } from '../../src/kube/index.ts';
-import { daemonRolloutCrd, planCrds, type RolloutPlanObject } from '../../src/rollout/index.ts';
+import { daemonRolloutCrd, planCrds, type RolloutPlanObject } from '../../src/words/index.ts';
 import { kubectlApply } from '../cluster/index.ts';
 import { shippedCommands } from '../cluster/shipped.ts';
 import type { Cluster, Manager } from '../conformance/index.ts';

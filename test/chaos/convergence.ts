@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { DaemonRollout } from '../../src/rollout/index.ts';
+import type { DaemonRollout } from '../../src/words/index.ts';
 import { nodeOutages } from '../conformance/audit/node-outages.ts';
 import { countWrites } from '../conformance/index.ts';
 import { until } from '../conformance/kit/until.ts';

@@ -1,5 +1,5 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import type { RolloutPlanSpec } from '../../src/rollout/index.ts';
+import type { RolloutPlanSpec } from '../../src/words/index.ts';
 import type { Api } from '../conformance/kit/api.ts';
 import { type CaseKind, kinds } from '../conformance/kit/kinds.ts';
 import { budgetKey, type PodView, type Shape, toPodView } from '../conformance/kit/objects.ts';

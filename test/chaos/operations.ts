@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Node, Pod } from 'kubernetes-types/core/v1.d.ts';
-import type { DaemonRollout } from '../../src/rollout/index.ts';
+import type { DaemonRollout } from '../../src/words/index.ts';
 import type { Cluster } from '../conformance/index.ts';
 import type { Api } from '../conformance/kit/api.ts';
 import { until } from '../conformance/kit/until.ts';

@@ -3,7 +3,8 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { promisify } from 'node:util';
-import { settingKeys, spellings } from '../../src/rollout/index.ts';
+import { spellings } from '../../src/rollout/index.ts';
+import { settingKeys } from '../../src/words/index.ts';
 import { eventually } from '../support/index.ts';
 import { type RealCluster, startCluster } from './index.ts';
 

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { DaemonRollout } from '../../src/rollout/index.ts';
+import type { DaemonRollout } from '../../src/words/index.ts';
 import { eventually } from '../support/index.ts';
 import { installArgoRolloutsCrds } from './argo-rollouts/argo-rollouts.ts';
 import { type RealCluster, startCluster } from './index.ts';

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { DaemonRollout, RolloutPlanSpec } from '../../src/rollout/index.ts';
+import type { DaemonRollout, RolloutPlanSpec } from '../../src/words/index.ts';
 import type { Manager } from '../conformance/index.ts';
 import { planObject, plansPath } from '../conformance/kit/plans.ts';
 import { eventually } from '../support/index.ts';

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
-import { alias, annotation, type DaemonRollout } from '../../src/rollout/index.ts';
+import { alias, annotation, type DaemonRollout } from '../../src/words/index.ts';
 import { eventually } from '../support/index.ts';
 import { type RealCluster, startCluster } from './index.ts';
 

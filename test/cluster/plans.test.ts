@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { type DaemonRolloutStatus, daemonRolloutCrd, planCrds } from '../../src/rollout/index.ts';
+import { type DaemonRolloutStatus, daemonRolloutCrd, planCrds } from '../../src/words/index.ts';
 import { decision, describePlans, rolloutApprovals } from '../conformance/plans/index.ts';
 import { eventually } from '../support/index.ts';
 import { kubectl, kubectlApply, mintToken, type RealCluster, startCluster } from './index.ts';

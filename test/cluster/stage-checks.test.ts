@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { DaemonRollout, PlanCheck } from '../../src/rollout/index.ts';
+import type { DaemonRollout, PlanCheck } from '../../src/words/index.ts';
 import { checkStages } from '../conformance/audit/check-stages.ts';
 import type { Manager } from '../conformance/index.ts';
 import { eventually } from '../support/index.ts';

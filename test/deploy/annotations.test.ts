@@ -4,7 +4,8 @@ import path from 'node:path';
 import { describe, it } from 'node:test';
 import { parse } from 'yaml';
 import { ANNOTATION_POLICY_FILES, renderAnnotationPolicy } from '../../scripts/write-annotation-policy.ts';
-import { DETECTION_LAG_MS, knownKeys, settingKeys } from '../../src/rollout/index.ts';
+import { DETECTION_LAG_MS } from '../../src/rollout/index.ts';
+import { knownKeys, settingKeys } from '../../src/words/index.ts';
 
 const root = path.join(import.meta.dirname, '..', '..');
 const read = (file: string): string => readFileSync(path.join(root, file), 'utf8');

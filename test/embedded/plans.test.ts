@@ -4,8 +4,8 @@ import { parse } from 'yaml';
 import { createEmbeddedCluster, createInProcessClient } from '../../embedded/index.ts';
 import { clusterRolloutPlans, rolloutPlans } from '../../src/controller/index.ts';
 import { customResourceDefinitions, type KubeClient } from '../../src/kube/index.ts';
-import { planCrds, type RolloutPlanObject } from '../../src/rollout/index.ts';
 import { createVirtualClock, silentLogger } from '../../src/runtime/index.ts';
+import { planCrds, type RolloutPlanObject } from '../../src/words/index.ts';
 import { blocksOf, readPage } from '../conformance/docs/index.ts';
 import { describePlans } from '../conformance/plans/index.ts';
 

@@ -37,7 +37,6 @@ import { proxyFromEnvironment } from '../../src/kube/config/proxy-from-environme
 import { truncateNote } from '../../src/kube/events/event-series.ts';
 import { unknownPlaceholders } from '../../src/notify/template.ts';
 import { hostHeader, parseBindAddress } from '../../src/process/flags.ts';
-import { cut } from '../../src/rollout/api/types.ts';
 import { imageFactsOf } from '../../src/rollout/facts/image-ready.ts';
 import { announcedRevision, approvedRevision } from '../../src/rollout/facts/need-upgrade.ts';
 import { IN_PLACE_STATE, readInPlaceState, withoutStaleStatuses } from '../../src/rollout/facts/openkruise.ts';
@@ -47,7 +46,6 @@ import { templateOrigin } from '../../src/rollout/facts/template-origin.ts';
 import { parseDate } from '../../src/rollout/plan/calendar.ts';
 import { canonicalTimeZone } from '../../src/rollout/plan/window.ts';
 import { parseIntOrPercent } from '../../src/rollout/policy/int-or-percent.ts';
-import { knownKeys } from '../../src/rollout/policy/keys.ts';
 import { parsePolicy, readOtaTerms, readStrategy } from '../../src/rollout/policy/policy.ts';
 import * as values from '../../src/rollout/policy/values.ts';
 import { readAffinity } from '../../src/rollout/selectors/affinity.ts';
@@ -56,6 +54,8 @@ import { fromLabelSelector, parseRequirements, parseSelector } from '../../src/r
 import { createLogger } from '../../src/runtime/log.ts';
 import { parseDuration } from '../../src/runtime/options.ts';
 import { parseYaml, plainText } from '../../src/text/index.ts';
+import { cut } from '../../src/words/daemon-rollout.ts';
+import { knownKeys } from '../../src/words/keys.ts';
 import { readImage } from '../../web/owner/view/image-name.ts';
 
 const pod = (type: string, message: string): Pod => ({

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { LabelSelector } from 'kubernetes-types/meta/v1.d.ts';
-import type { DaemonRolloutStage, RolloutPlanSpec } from '../../src/rollout/index.ts';
+import type { DaemonRolloutStage, RolloutPlanSpec } from '../../src/words/index.ts';
 
 /** What a node of a stage is judged by. */
 export interface StagedNode {

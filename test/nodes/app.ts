@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Container, Pod, PodSpec } from 'kubernetes-types/core/v1.d.ts';
-import type { DaemonRolloutStatus } from '../../src/rollout/index.ts';
+import type { DaemonRolloutStatus } from '../../src/words/index.ts';
 import { orMissing } from '../cluster/api.ts';
 import { eventually } from '../support/index.ts';
 import type { NodeCluster } from './cluster.ts';

@@ -1,7 +1,7 @@
 import type { Lease } from 'kubernetes-types/coordination/v1.d.ts';
 import type { Event, Node, Pod, PodCondition } from 'kubernetes-types/core/v1.d.ts';
 import type { Change } from '../../embedded/index.ts';
-import type { DaemonRollout } from '../../src/rollout/index.ts';
+import type { DaemonRollout } from '../../src/words/index.ts';
 
 interface Conditioned {
   status?: { conditions?: readonly Pick<PodCondition, 'type' | 'status'>[] };

@@ -16,4 +16,4 @@ export type {
 } from '../../src/cli/dashboard/messages.ts';
 export { changedImages, durationMs } from '../../src/cli/fleet/past-rollout.ts';
 export { bySeverity, phaseStyles } from '../../src/cli/fleet/phase-style.ts';
-export { planLimits } from '../../src/rollout/api/plan-types.ts';
+export { planLimits } from '../../src/words/plan.ts';

@@ -1,4 +1,5 @@
-import { planWeekdays, windowsAt } from '../../rollout/index.ts';
+import { windowsAt } from '../../rollout/index.ts';
+import { planWeekdays } from '../../words/index.ts';
 import { type Choice, type Decision, type WaitReason, type WithheldReason, weekdays } from '../types.ts';
 import { actsAt } from './deadline.ts';
 import { isTimeOfDay } from './parse-choice.ts';

@@ -1,13 +1,8 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { controllerRevisions, defineResource, isKubeError, type KubeClient, pods } from '../../kube/index.ts';
-import {
-  controllerOf,
-  type DaemonRollout,
-  daemonRolloutApi,
-  recordedTemplate,
-  templateDigest,
-} from '../../rollout/index.ts';
+import { controllerOf, recordedTemplate, templateDigest } from '../../rollout/index.ts';
 import { type Env, errorText } from '../../runtime/index.ts';
+import { type DaemonRollout, daemonRolloutApi } from '../../words/index.ts';
 import type { PodCache } from '../pods/index.ts';
 import type { PodRef } from '../types.ts';
 import { daemonSetsAt, isAdvanced, termsOf } from '../updates/index.ts';

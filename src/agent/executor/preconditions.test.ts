@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
-import type { DaemonRollout, DaemonRolloutStatus } from '../../rollout/index.ts';
+import type { DaemonRollout, DaemonRolloutStatus } from '../../words/index.ts';
 import { isTargetOf } from './preconditions.ts';
 
 const daemonSet = (generation: number, observedGeneration: number): DaemonSet => ({

@@ -1,6 +1,7 @@
 import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import { controllerOf, type DaemonRollout, INTERNAL_ERROR, TEMPLATE_NOT_OBSERVED } from '../../rollout/index.ts';
+import { controllerOf, INTERNAL_ERROR, TEMPLATE_NOT_OBSERVED } from '../../rollout/index.ts';
+import type { DaemonRollout } from '../../words/index.ts';
 import {
   type Announcement,
   announcementOf,

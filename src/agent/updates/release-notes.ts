@@ -1,5 +1,5 @@
 import type { ControllerRevision } from 'kubernetes-types/apps/v1.d.ts';
-import { annotation } from '../../rollout/index.ts';
+import { annotation } from '../../words/index.ts';
 
 const LONGEST = 2_000;
 

@@ -1,4 +1,4 @@
-import { planLimits } from '../../rollout/index.ts';
+import { planLimits } from '../../words/index.ts';
 import {
   addHistoryCommand,
   addPauseCommand,

@@ -1,6 +1,6 @@
 // What the dashboard's server and its page tell each other.
 
-import type { Cause, DaemonRolloutHistory, DaemonRolloutStage, Phase } from '../../rollout/index.ts';
+import type { Cause, DaemonRolloutHistory, DaemonRolloutStage, Phase } from '../../words/index.ts';
 
 /** Who looks at the page. */
 export interface SessionInfo {

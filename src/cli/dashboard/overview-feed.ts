@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { daemonRollouts } from '../../controller/index.ts';
 import { createReflector, keyOf } from '../../kube/index.ts';
-import { type DaemonRollout, slotsOfStatus } from '../../rollout/index.ts';
+import { slotsOfStatus } from '../../rollout/index.ts';
+import type { DaemonRollout } from '../../words/index.ts';
 import { keepDrawing } from '../live-region.ts';
 import type { Connection } from '../plugin/connection.ts';
 import { ownerOfRollout } from '../plugin/kinds/names.ts';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type DaemonRolloutStage, type Plan, type PlanStage, withPlan } from '../../rollout/index.ts';
+import { type Plan, withPlan } from '../../rollout/index.ts';
+import type { DaemonRolloutStage, PlanStage } from '../../words/index.ts';
 import { native } from '../plugin/kinds/native.ts';
 import { awaitingApproval, stage } from '../plugin/testing/plan-objects.ts';
 import { type Staged, stagesOf } from './stage-steps.ts';

@@ -1,10 +1,5 @@
-import {
-  type DaemonRolloutStage,
-  type DaemonRolloutStatus,
-  type Ledger,
-  type Plan,
-  REST_STAGE,
-} from '../../rollout/index.ts';
+import type { Ledger, Plan } from '../../rollout/index.ts';
+import { type DaemonRolloutStage, type DaemonRolloutStatus, REST_STAGE } from '../../words/index.ts';
 import { isAwaitingApproval } from '../plugin/stages/choose-stage.ts';
 import { presentStages, promotionWay } from '../plugin/status/stages.ts';
 import type { RolloutHead, StageDecision, StageStep } from './messages.ts';

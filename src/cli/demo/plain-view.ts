@@ -1,4 +1,4 @@
-import { phases } from '../../rollout/index.ts';
+import { phases } from '../../words/index.ts';
 import type { Snapshot } from '../fleet/index.ts';
 import type { StepProgress, View } from './view.ts';
 

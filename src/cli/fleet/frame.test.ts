@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
-import type { Phase } from '../../rollout/index.ts';
+import type { Phase } from '../../words/index.ts';
 import { wrap } from '../terminal.ts';
 import { drawFrame, type FrameText } from './frame.ts';
 import { type Line, piece, toText, widthOf } from './line.ts';

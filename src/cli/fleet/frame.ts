@@ -1,4 +1,4 @@
-import { type Phase, phases } from '../../rollout/index.ts';
+import { type Phase, phases } from '../../words/index.ts';
 import { wrap } from '../terminal.ts';
 import { drawGrid } from './grid.ts';
 import { cut, type Line, type Piece, padded, piece } from './line.ts';

@@ -1,4 +1,4 @@
-import type { DaemonRolloutHistory } from '../../rollout/index.ts';
+import type { DaemonRolloutHistory } from '../../words/index.ts';
 
 /** How long it took to reach its result, or has run so far; undefined where its start is not known. */
 export const durationMs = (

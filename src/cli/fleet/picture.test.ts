@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { phases } from '../../rollout/index.ts';
+import { phases } from '../../words/index.ts';
 import { drawPicture } from './picture.ts';
 import { emptySnapshot, type Snapshot } from './snapshot.ts';
 

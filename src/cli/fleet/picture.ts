@@ -1,4 +1,4 @@
-import { type Phase, phases } from '../../rollout/index.ts';
+import { type Phase, phases } from '../../words/index.ts';
 import { phaseStyles } from './phase-style.ts';
 import type { NodeState, Snapshot } from './snapshot.ts';
 

@@ -1,5 +1,5 @@
 import { isKubeError } from '../../kube/index.ts';
-import type { DaemonRolloutStatus } from '../../rollout/index.ts';
+import type { DaemonRolloutStatus } from '../../words/index.ts';
 import { toLines } from '../escape.ts';
 import type { Io } from '../io.ts';
 import { type Connection, type ConnectionFlags, FIELD_MANAGER, withCluster } from './connection.ts';

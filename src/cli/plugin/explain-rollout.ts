@@ -1,14 +1,13 @@
 import {
-  type Cause,
   type Explanation,
   explain,
   explainHold,
-  type Phase,
   policyWarnings,
   refusedSurges,
   slotsOf,
   surges,
 } from '../../rollout/index.ts';
+import type { Cause, Phase } from '../../words/index.ts';
 import { bySeverity } from '../fleet/index.ts';
 import type { Reading } from './kinds/kind.ts';
 import { managerNotes } from './read-rollout.ts';

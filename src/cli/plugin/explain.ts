@@ -1,6 +1,7 @@
 import { isKubeError, nodes as nodeResource } from '../../kube/index.ts';
 import { objectName } from '../../process/index.ts';
-import { type Explanation, explain, type Phase, toNodeInfo, whyNotEligible } from '../../rollout/index.ts';
+import { type Explanation, explain, toNodeInfo, whyNotEligible } from '../../rollout/index.ts';
+import type { Phase } from '../../words/index.ts';
 import { toLines } from '../escape.ts';
 import type { Io } from '../io.ts';
 import { wrapped } from '../terminal.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { PrometheusCheck, RolloutPlanSpec } from '../../rollout/index.ts';
+import type { PrometheusCheck, RolloutPlanSpec } from '../../words/index.ts';
 import { createFakeCluster, observed } from './testing/fake-cluster.ts';
 import { planWith } from './testing/plan-objects.ts';
 

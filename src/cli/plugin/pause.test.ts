@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { DaemonRolloutStatus } from '../../rollout/index.ts';
+import type { DaemonRolloutStatus } from '../../words/index.ts';
 import { resumeValue } from './pause.ts';
 import { createFakeCluster, SETS } from './testing/fake-cluster.ts';
 

@@ -1,4 +1,4 @@
-import { annotation } from '../../rollout/index.ts';
+import { annotation } from '../../words/index.ts';
 import type { Io } from '../io.ts';
 import { type ChangeFlags, changeDaemonSet, statusOf, type Target, type Verdict } from './change.ts';
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type DaemonRolloutStage, type PlanStage, type RolloutPlanSpec, toTimestamp } from '../../rollout/index.ts';
+import { toTimestamp } from '../../rollout/index.ts';
+import type { DaemonRolloutStage, PlanStage, RolloutPlanSpec } from '../../words/index.ts';
 import type { PlannedStage } from './plan-stages.ts';
 import { createFakeCluster, observed } from './testing/fake-cluster.ts';
 import { planWith } from './testing/plan-objects.ts';

@@ -4,10 +4,10 @@ import {
   openTime,
   type Plan,
   previewSamples,
-  REST_STAGE,
   sampleCode,
   scaledValue,
 } from '../../rollout/index.ts';
+import { REST_STAGE } from '../../words/index.ts';
 import type { Reading } from './kinds/kind.ts';
 import { forecastStages, type StageTimes } from './plan-times.ts';
 import { firstOf, formatSeconds } from './text.ts';

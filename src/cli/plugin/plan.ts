@@ -1,13 +1,5 @@
-import {
-  type Action,
-  annotation,
-  awaitedStage,
-  type Cause,
-  countsOf,
-  explainHold,
-  slotsOf,
-  surges,
-} from '../../rollout/index.ts';
+import { type Action, awaitedStage, countsOf, explainHold, slotsOf, surges } from '../../rollout/index.ts';
+import { annotation, type Cause } from '../../words/index.ts';
 import { toLines } from '../escape.ts';
 import type { Io } from '../io.ts';
 import { type ConnectionFlags, withCluster } from './connection.ts';

@@ -2,13 +2,13 @@ import { daemonRollouts, type OrderedDaemonSet, readPlan, reportedStall } from '
 import { type CallOptions, ifFound, isKubeError } from '../../kube/index.ts';
 import {
   controllerOf,
-  type DaemonRolloutStatus,
   hasUnusableName,
   type Preceding,
   type Predecessor,
   predecessorsIn,
   reportedError,
 } from '../../rollout/index.ts';
+import type { DaemonRolloutStatus } from '../../words/index.ts';
 import type { Connection } from './connection.ts';
 import { CommandError } from './errors.ts';
 import { advanced } from './kinds/advanced.ts';

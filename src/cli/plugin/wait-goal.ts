@@ -1,13 +1,6 @@
-import {
-  count,
-  type DaemonRolloutStatus,
-  type IntOrPercent,
-  isNeverSeen,
-  parseIntOrPercent,
-  percent,
-  scaledValue,
-} from '../../rollout/index.ts';
+import { count, type IntOrPercent, isNeverSeen, parseIntOrPercent, percent, scaledValue } from '../../rollout/index.ts';
 import { OptionError } from '../../runtime/index.ts';
+import type { DaemonRolloutStatus } from '../../words/index.ts';
 import { formatSeconds } from './text.ts';
 
 /** What `wait` waits for. */

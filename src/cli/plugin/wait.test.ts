@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { eventually } from '../../../test/support/index.ts';
-import { type DaemonRolloutStatus, type ParsedPolicy, parsePolicy, withPlan } from '../../rollout/index.ts';
+import { type ParsedPolicy, parsePolicy, withPlan } from '../../rollout/index.ts';
+import type { DaemonRolloutStatus } from '../../words/index.ts';
 import { createFakeCluster, SETS } from './testing/fake-cluster.ts';
 import { planWith } from './testing/plan-objects.ts';
 

@@ -2,7 +2,6 @@ import { daemonRollouts } from '../../controller/index.ts';
 import { isKubeError } from '../../kube/index.ts';
 import {
   controllerOf,
-  type DaemonRollout,
   failedGeneration,
   formatPolicyError,
   hasUnusableName,
@@ -12,6 +11,7 @@ import {
   TEMPLATE_NOT_OBSERVED,
 } from '../../rollout/index.ts';
 import { anySignal, parseDuration, sleep } from '../../runtime/index.ts';
+import type { DaemonRollout } from '../../words/index.ts';
 import { toLines } from '../escape.ts';
 import { type ExitCode, exitCodes, type Io } from '../io.ts';
 import { canRedraw, createRegion, untilInterrupted } from '../terminal.ts';

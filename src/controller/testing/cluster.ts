@@ -10,7 +10,8 @@ import {
   pods,
   type Resource,
 } from '../../kube/index.ts';
-import { annotation, controllerOf, type DaemonRollout } from '../../rollout/index.ts';
+import { controllerOf } from '../../rollout/index.ts';
+import { annotation, type DaemonRollout } from '../../words/index.ts';
 import { daemonRollouts } from '../index.ts';
 import { createTestApi } from './api.ts';
 

@@ -1,4 +1,5 @@
-import { type ParsedPolicy, type Policy, parsePolicy, type RolloutPlanSpec, withPlan } from '../../rollout/index.ts';
+import { type ParsedPolicy, type Policy, parsePolicy, withPlan } from '../../rollout/index.ts';
+import type { RolloutPlanSpec } from '../../words/index.ts';
 
 /** The policy of a DaemonSet that the manager updates, with a cluster plan of this spec. */
 export const policyWithPlan = (spec?: RolloutPlanSpec): Policy => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Node, Pod } from 'kubernetes-types/core/v1.d.ts';
 import { nodes, pods } from '../../kube/index.ts';
-import type { DaemonRolloutStatus } from '../../rollout/index.ts';
+import type { DaemonRolloutStatus } from '../../words/index.ts';
 import type { ControllerOptions, Notifier } from '../index.ts';
 import type { Call } from './api.ts';
 import { createTestCluster, type TestCluster } from './cluster.ts';

@@ -1,7 +1,6 @@
 import type { PodTemplateSpec } from 'kubernetes-types/core/v1.d.ts';
 import { type DaemonSetView, ORPHAN_FINALIZER, selectorTooLong } from '../../controller/index.ts';
 import {
-  annotation,
   formatSelector,
   fromLabelSelector,
   heldBy,
@@ -14,6 +13,7 @@ import {
   templateOrigin,
   tooManyNeeds,
 } from '../../rollout/index.ts';
+import { annotation } from '../../words/index.ts';
 import { IN_PLACE_GRACE, parseAdvancedPolicy, secondsOf } from './api/policy.ts';
 import type { AdvancedDaemonSet, AdvancedDaemonSetStatus, PreDelete } from './api/types.ts';
 import { HOOK_FINALIZER } from './lifecycle/pre-delete.ts';

@@ -11,7 +11,6 @@ import {
   conditionsOnDaemonSet,
   decide,
   errorOnDaemonSet,
-  FIELD_MANAGER,
   type PodFacts,
   type PolicyError,
   type Summary,
@@ -19,6 +18,7 @@ import {
 } from '../../rollout/index.ts';
 import { createPace } from '../../runtime/index.ts';
 import { plainText } from '../../text/index.ts';
+import { FIELD_MANAGER } from '../../words/index.ts';
 import type { NativeView } from './native-view.ts';
 
 const NEVER = Number.POSITIVE_INFINITY;

@@ -1,4 +1,4 @@
-import { phases } from '../../rollout/index.ts';
+import { phases } from '../../words/index.ts';
 import type { ComputedCounts } from '../types.ts';
 
 /** What a controller counts of a rollout before its first decision. */

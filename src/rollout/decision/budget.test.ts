@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { daemonRolloutLimits } from '../api/types.ts';
+import { daemonRolloutLimits } from '../../words/index.ts';
 import { noScopes } from '../fleet/scopes.ts';
 import { newTally } from '../fleet/tally.ts';
 import { count, percent } from '../policy/int-or-percent.ts';

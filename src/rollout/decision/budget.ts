@@ -1,4 +1,4 @@
-import { type DaemonRolloutStatus, daemonRolloutLimits } from '../api/types.ts';
+import { type DaemonRolloutStatus, daemonRolloutLimits } from '../../words/index.ts';
 import { type Scope, type Scopes, scopeLimit } from '../fleet/scopes.ts';
 import type { Tally } from '../fleet/tally.ts';
 import { budgetShare } from '../policy/int-or-percent.ts';

@@ -1,8 +1,8 @@
+import type { UpdateKind } from '../../words/index.ts';
 import type { PodFacts } from '../facts/pod.ts';
 import { type Breaker, breakerOf } from '../fleet/breaker.ts';
 import type { Ledger } from '../fleet/ledger.ts';
 import type { Halt } from '../fleet/state.ts';
-import type { UpdateKind } from '../node/update.ts';
 import { managerReplacesPods, surges } from '../policy/policy.ts';
 import { budgetOf, createRoom, type Usage } from './budget.ts';
 import { type Hold, holdOf, type OutsideHold } from './hold.ts';

@@ -1,7 +1,7 @@
+import type { Cause } from '../../words/index.ts';
 import type { Breaker } from '../fleet/breaker.ts';
 import type { Ledger } from '../fleet/ledger.ts';
 import type { Halt } from '../fleet/state.ts';
-import type { Cause } from '../node/phase.ts';
 import type { CalendarState } from '../plan/calendar.ts';
 import { managerReplacesPods, type Policy } from '../policy/policy.ts';
 import type { PolicyError } from '../policy/values.ts';

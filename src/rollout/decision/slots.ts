@@ -1,3 +1,4 @@
+import type { UpdateKind } from '../../words/index.ts';
 import type { PodFacts } from '../facts/pod.ts';
 import type { CandidateQueue } from '../fleet/indexes.ts';
 import type { Ledger } from '../fleet/ledger.ts';
@@ -5,7 +6,7 @@ import { noScopes, type Scopes } from '../fleet/scopes.ts';
 import { boundVersion, isOutOfService } from '../node/in-place.ts';
 import { livePod } from '../node/pods.ts';
 import type { NodeRecord } from '../node/record.ts';
-import { mayHaveStarted, type UpdateKind } from '../node/update.ts';
+import { mayHaveStarted } from '../node/update.ts';
 import { surges } from '../policy/policy.ts';
 import type { Room, Usage } from './budget.ts';
 import type { Action } from './decide.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { PlanStagePromotion } from '../api/plan-types.ts';
+import type { PlanStagePromotion } from '../../words/index.ts';
 import { count, percent } from '../policy/int-or-percent.ts';
 import { approve, failOver, replan, ring, SECOND, stagedBench, waits } from '../testing/staged.ts';
 import { benchAt, START, type Workbench } from '../testing/workbench.ts';

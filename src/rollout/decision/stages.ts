@@ -1,11 +1,11 @@
-import { planLimits } from '../api/plan-types.ts';
 import {
   cut,
   daemonRolloutLimits as limits,
+  planLimits,
   type StageDecision,
   type StagePromotion,
   type StageWait,
-} from '../api/types.ts';
+} from '../../words/index.ts';
 import { toTimestamp } from '../facts/metadata.ts';
 import type { Ledger } from '../fleet/ledger.ts';
 import type { StageTally } from '../fleet/tally.ts';

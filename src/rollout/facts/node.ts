@@ -1,5 +1,5 @@
 import type { Node } from 'kubernetes-types/core/v1.d.ts';
-import { ownKey } from '../policy/keys.ts';
+import { ownKey } from '../../words/index.ts';
 import { toEpochMs } from './metadata.ts';
 
 // The core keeps small plain records instead of whole Nodes and Pods.

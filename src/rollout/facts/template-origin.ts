@@ -1,6 +1,6 @@
 import type { PodTemplateSpec } from 'kubernetes-types/core/v1.d.ts';
 import type { ManagedFieldsEntry, ObjectMeta } from 'kubernetes-types/meta/v1.d.ts';
-import { daemonRolloutLimits as limits } from '../api/types.ts';
+import { daemonRolloutLimits as limits } from '../../words/index.ts';
 import { shorten } from './pod-trouble.ts';
 import { imagesOf } from './template-images.ts';
 

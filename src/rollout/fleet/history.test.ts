@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { FIELD_MANAGER } from '../api/types.ts';
+import { FIELD_MANAGER } from '../../words/index.ts';
 import { toTimestamp } from '../facts/metadata.ts';
 import { approve, failOver, ring, stagedBench } from '../testing/staged.ts';
 import { benchAt, createWorkbench, START, type Workbench } from '../testing/workbench.ts';

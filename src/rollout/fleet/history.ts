@@ -4,7 +4,7 @@ import {
   type DaemonRolloutRevision,
   FIELD_MANAGER,
   daemonRolloutLimits as limits,
-} from '../api/types.ts';
+} from '../../words/index.ts';
 import { toTimestamp } from '../facts/metadata.ts';
 import type { FieldOwner, TemplateOrigin } from '../facts/template-origin.ts';
 import type { StageState } from '../plan/stage-state.ts';

@@ -2,7 +2,7 @@ import {
   type DaemonRolloutReservation,
   type DaemonRolloutStatus,
   daemonRolloutLimits as limits,
-} from '../api/types.ts';
+} from '../../words/index.ts';
 import { toTimestamp } from '../facts/metadata.ts';
 import type { NodeRecord } from '../node/record.ts';
 import { type NodeUpdate, type PastUpdate, pastUpdate, toPastUpdate } from '../node/update.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import * as fc from 'fast-check';
+import { phases } from '../../words/index.ts';
 import { decide } from '../decision/decide.ts';
-import { phases } from '../node/phase.ts';
 import { count, percent } from '../policy/int-or-percent.ts';
 import type { Policy } from '../policy/policy.ts';
 import { contentOf, rebuild } from '../testing/rebuild.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { RolloutPlanSpec } from '../api/plan-types.ts';
+import type { RolloutPlanSpec } from '../../words/index.ts';
 import { matchingStages } from '../plan/membership.ts';
 import { count, percent } from '../policy/int-or-percent.ts';
 import { benchAt, planOf, type Workbench } from '../testing/workbench.ts';

@@ -1,4 +1,4 @@
-import type { DaemonRolloutHistory } from '../api/types.ts';
+import type { DaemonRolloutHistory } from '../../words/index.ts';
 import type { TemplateOrigin } from '../facts/template-origin.ts';
 import type { StageState } from '../plan/stage-state.ts';
 import { type CurrentHistory, newHistory, startNext } from './history.ts';

@@ -1,6 +1,5 @@
-import { planLimits } from '../api/plan-types.ts';
+import { type Cause, causesOf, type Phase, phases, planLimits } from '../../words/index.ts';
 import type { ImageState } from '../node/images.ts';
-import { type Cause, causesOf, type Phase, phases } from '../node/phase.ts';
 import type { NodeStatus } from '../node/record.ts';
 
 /** The nodes of one stage. */

@@ -1,3 +1,4 @@
+import type { Phase } from '../../words/index.ts';
 import type { NodeFacts } from '../facts/node.ts';
 import { managerReplacesPods } from '../policy/policy.ts';
 import { isEffectMissing, isNewPodMissing } from './advance.ts';
@@ -5,7 +6,7 @@ import { assessImages, requestPriorityOf } from './images.ts';
 import { isUpdatedInPlace } from './in-place.ts';
 import { offlineAfterMs, skewTolerantStart } from './observe.ts';
 import { assessOwner } from './owner.ts';
-import { type Phase, phaseOf, type Situation } from './phase.ts';
+import { phaseOf, type Situation } from './phase.ts';
 import { availableAt, isBeingDeleted, isCurrent, isStale, livePod, maySurge, podAvailableAt } from './pods.ts';
 import {
   type Context,

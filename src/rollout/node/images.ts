@@ -1,10 +1,10 @@
+import type { Phase } from '../../words/index.ts';
 import type { ImageFacts } from '../facts/image-ready.ts';
 import type { NodeFacts } from '../facts/node.ts';
 import { scaledValue } from '../policy/int-or-percent.ts';
 import { managerReplacesPods, type Policy } from '../policy/policy.ts';
 import type { Predownload } from '../policy/values.ts';
 import { skewTolerantStart } from './observe.ts';
-import type { Phase } from './phase.ts';
 import { isCurrent, livePod } from './pods.ts';
 import type { Context, ImageStatus, NodeRecord, ObservedPod } from './record.ts';
 

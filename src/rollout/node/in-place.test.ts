@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { UpdateKind } from '../../words/index.ts';
 import type { Action } from '../decision/decide.ts';
 import { restore, save } from '../fleet/persist.ts';
 import { count } from '../policy/int-or-percent.ts';
 import type { Policy } from '../policy/policy.ts';
 import { createWorkbench, type Workbench } from '../testing/workbench.ts';
-import type { UpdateKind } from './update.ts';
 
 const down = { ready: false, readyChangedAt: 0 };
 const types = (bench: Workbench): Action['type'][] => bench.decide().actions.map(({ type }) => type);

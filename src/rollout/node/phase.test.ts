@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { causesOf, phases } from '../../words/index.ts';
 import { count } from '../policy/int-or-percent.ts';
 import type { Policy } from '../policy/policy.ts';
 import { explain } from '../report/explain.ts';
 import { benchAt, planOf, type Workbench } from '../testing/workbench.ts';
-import { causesOf, phases, type RuleCause } from './phase.ts';
+import type { RuleCause } from './phase.ts';
 
 /** For every cause, how the node n0 of two gets there. */
 const ways: Record<RuleCause, { policy?: Partial<Policy>; to: (bench: Workbench) => void }> = {

@@ -1,40 +1,5 @@
-/** Where a node stands in a rollout. Every eligible node is in exactly one phase; the names are part of the user interface. */
-export const phases = [
-  'updated',
-  'updating',
-  'outdated',
-  'broken',
-  'offline',
-  'settling',
-  'held',
-  'failed',
-  'missing',
-] as const;
-export type Phase = (typeof phases)[number];
+import type { Cause, Phase } from '../../words/index.ts';
 
-/** Why a node is in its phase. Each cause belongs to one phase; explain.ts has a sentence for each. */
-export const causesOf = {
-  updated: ['current'],
-  updating: [
-    'reserved',
-    'preparing',
-    'terminating',
-    'no-pod-yet',
-    'starting',
-    'surging',
-    'changing',
-    'ready-too-short',
-    'not-ready',
-  ],
-  outdated: ['available'],
-  broken: ['not-available', 'broken-by-older-update', 'not-changed-in-time'],
-  offline: ['offline-current', 'offline-outdated', 'suspect', 'lost'],
-  settling: ['returned'],
-  held: ['duplicate-pods', 'refused', 'node-selector', 'partition', 'stage', 'after', 'window', 'group', 'image'],
-  failed: ['crash-loop', 'image-pull', 'deadline', 'came-back-old'],
-  missing: ['no-pod'],
-} as const satisfies Record<Phase, readonly string[]>;
-export type Cause = (typeof causesOf)[Phase][number];
 /** The causes that the rules give: `group` follows from other nodes, and is told in the place of `available`. */
 export type RuleCause = Exclude<Cause, 'group'>;
 

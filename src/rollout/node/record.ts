@@ -1,10 +1,10 @@
+import type { Cause, Phase } from '../../words/index.ts';
 import type { Announcement } from '../facts/need-upgrade.ts';
 import type { NodeFacts } from '../facts/node.ts';
 import type { PodFacts } from '../facts/pod.ts';
 import { noScopes, type Scopes } from '../fleet/scopes.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { ImageState, RequestPriority } from './images.ts';
-import type { Cause, Phase } from './phase.ts';
 import type { NodeUpdate, PastUpdate } from './update.ts';
 
 export interface ObservedPod {

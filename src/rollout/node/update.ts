@@ -1,3 +1,4 @@
+import type { UpdateKind } from '../../words/index.ts';
 import type { PodFacts } from '../facts/pod.ts';
 import { isOutOfService } from './in-place.ts';
 import type { NodeRecord } from './record.ts';
@@ -8,13 +9,6 @@ import type { NodeRecord } from './record.ts';
  * response was lost. `done`: the API server confirmed the request, or the watch shows its effect.
  */
 export type UpdateStage = 'reserved' | 'inherited' | 'sending' | 'unsure' | 'done';
-
-/** How an update brings a node to the target other than by deleting its pod. */
-export type UpdateKind =
-  /** The pod itself is patched and keeps running. */
-  | 'in-place'
-  /** A new pod is created beside it; the old one is deleted once the new one is available. */
-  | 'surge';
 
 /** An update of a node that has not completed. It holds one slot of the budget while the node is online. */
 export interface NodeUpdate {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import * as fc from 'fast-check';
-import { planWeekdays } from '../api/plan-types.ts';
+import { planWeekdays } from '../../words/index.ts';
 import { type Calendar, calendarAt, parseDate } from './calendar.ts';
 
 const NEVER = Number.POSITIVE_INFINITY;

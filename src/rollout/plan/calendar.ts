@@ -1,4 +1,4 @@
-import type { PlanWindow } from '../api/plan-types.ts';
+import type { PlanWindow } from '../../words/index.ts';
 import { canonicalTimeZone, type WindowState, windowsAt } from './window.ts';
 
 /** Times are epoch milliseconds; `to` is exclusive. */

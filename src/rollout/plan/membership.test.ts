@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { PlanStage } from '../api/plan-types.ts';
+import type { PlanStage } from '../../words/index.ts';
 import { failOver, promoted, replan, ring, rolloutPlan, SECOND, stagedBench } from '../testing/staged.ts';
 import { planOf, type Workbench } from '../testing/workbench.ts';
 import { matchingStages, sampleCode } from './membership.ts';

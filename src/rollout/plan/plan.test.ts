@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { PlanStagePromotion, RolloutPlanSpec } from '../api/plan-types.ts';
+import type { PlanStagePromotion, RolloutPlanSpec } from '../../words/index.ts';
 import { count, percent } from '../policy/int-or-percent.ts';
 import { planOf, policyWith } from '../testing/workbench.ts';
 import { withPlan } from './plan.ts';

@@ -1,12 +1,12 @@
 import {
+  annotation,
   type IntOrString,
   type PlanCheck,
   type PlanStage,
   REST_STAGE,
   type RolloutPlanSpec,
-} from '../api/plan-types.ts';
+} from '../../words/index.ts';
 import { count, type IntOrPercent, parseIntOrPercent } from '../policy/int-or-percent.ts';
-import { annotation } from '../policy/keys.ts';
 import { type ParsedPolicy, validatedPolicy } from '../policy/policy.ts';
 import { formatPlanName, type PolicyError, parseDuration } from '../policy/values.ts';
 import { fromLabelSelector, type Selector, selectsNodes } from '../selectors/selector.ts';

@@ -4,7 +4,7 @@ import type {
   DaemonRolloutStage,
   StageDecision,
   StagePromotion,
-} from '../api/types.ts';
+} from '../../words/index.ts';
 import type { StageAction } from '../decision/stages.ts';
 
 /** How a check of the open stage stands. */

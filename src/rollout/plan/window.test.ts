@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import * as fc from 'fast-check';
-import { type PlanWindow as Window, planWeekdays as weekdays } from '../api/plan-types.ts';
+import { type PlanWindow as Window, planWeekdays as weekdays } from '../../words/index.ts';
 import { canonicalTimeZone, isTimeZone, type WindowState, windowsAt } from './window.ts';
 
 const MINUTE = 60_000;

@@ -1,4 +1,4 @@
-import { type PlanWindow, planWeekdays } from '../api/plan-types.ts';
+import { type PlanWindow, planWeekdays } from '../../words/index.ts';
 
 /** The same times on some days of each week, by the clocks of a time zone. */
 export interface Window extends PlanWindow {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { annotation } from '../../words/index.ts';
 import { policyWith } from '../testing/workbench.ts';
 import { count, percent } from './int-or-percent.ts';
-import { annotation } from './keys.ts';
 import {
   annotationWords,
   type ParsedPolicy,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import * as fc from 'fast-check';
-import { annotation, knownKeys, settingKeys } from './keys.ts';
+import { annotation, knownKeys, settingKeys } from '../../words/index.ts';
 import { parsePolicy } from './policy.ts';
 import { editDistance, misspelledKeys, misspelling, spellings } from './spelling.ts';
 import { formatPolicyError } from './values.ts';

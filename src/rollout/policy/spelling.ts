@@ -1,4 +1,4 @@
-import { knownKeys, OPENYURT_PREFIX, PREFIX, settingKeys } from './keys.ts';
+import { knownKeys, OPENYURT_PREFIX, PREFIX, settingKeys } from '../../words/index.ts';
 import type { PolicyError } from './values.ts';
 
 // A key that is almost one of ours decides nothing, and the rollout runs without what it was meant to say.

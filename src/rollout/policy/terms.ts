@@ -1,5 +1,5 @@
+import { annotation } from '../../words/index.ts';
 import { type IntOrPercent, percent } from './int-or-percent.ts';
-import { annotation } from './keys.ts';
 import {
   createReader,
   type PlanName,

@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { daemonRolloutLimits } from '../api/types.ts';
+import { aliasOf, annotation, daemonRolloutLimits, keyInUse } from '../../words/index.ts';
 import { parseSelector, type Selector, selectsNodes } from '../selectors/selector.ts';
 import { type IntOrPercent, parseIntOrPercent } from './int-or-percent.ts';
-import { aliasOf, annotation, keyInUse } from './keys.ts';
 
 /** An invalid value, with what is wrong and how to fix it. */
 export interface PolicyError {

@@ -1,4 +1,4 @@
-import { cut, type StageWait } from '../api/types.ts';
+import { cut, type StageWait } from '../../words/index.ts';
 import type { Summary } from '../decision/decide.ts';
 import type { Hold, OutsideHold } from '../decision/hold.ts';
 import type { StageStand } from '../decision/stages.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { DaemonRolloutStatus } from '../api/types.ts';
+import type { DaemonRolloutStatus } from '../../words/index.ts';
 import { benchAt, type Workbench } from '../testing/workbench.ts';
 import { isEverywhere } from './coverage.ts';
 import { statusOf } from './status.ts';

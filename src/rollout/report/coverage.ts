@@ -1,4 +1,4 @@
-import { type DaemonRolloutStatus, daemonRolloutLimits as limits } from '../api/types.ts';
+import { type DaemonRolloutStatus, daemonRolloutLimits as limits } from '../../words/index.ts';
 import type { Summary } from '../decision/decide.ts';
 import { toTimestamp } from '../facts/metadata.ts';
 import type { Ledger } from '../fleet/ledger.ts';

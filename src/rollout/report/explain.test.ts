@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { annotation } from '../../words/index.ts';
 import type { Hold } from '../decision/hold.ts';
 import { count } from '../policy/int-or-percent.ts';
-import { annotation } from '../policy/keys.ts';
 import { benchAt, imagesOf, policyWith, type Workbench } from '../testing/workbench.ts';
 import { DETECTION_LAG_MS, explain, policyWarnings, refusedSurges } from './explain.ts';
 import { explainHold } from './explain-hold.ts';

@@ -1,14 +1,13 @@
+import { annotation, type Cause, type Phase } from '../../words/index.ts';
 import type { Summary } from '../decision/decide.ts';
 import { type Hold, holdOfCalendar } from '../decision/hold.ts';
 import type { StageStand } from '../decision/stages.ts';
 import { toTimestamp } from '../facts/metadata.ts';
 import type { Ledger } from '../fleet/ledger.ts';
 import { scopeLimit } from '../fleet/scopes.ts';
-import type { Cause, Phase } from '../node/phase.ts';
 import { livePod } from '../node/pods.ts';
 import type { NodeRecord } from '../node/record.ts';
 import { calendarAt } from '../plan/calendar.ts';
-import { annotation } from '../policy/keys.ts';
 import { managerReplacesPods, type Policy, surges } from '../policy/policy.ts';
 import { fullScopeOf } from './counts.ts';
 import { explainHold, seconds } from './explain-hold.ts';

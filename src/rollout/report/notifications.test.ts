@@ -5,7 +5,7 @@ import {
   daemonRolloutLimits,
   type RolloutNotification,
   type StageWait,
-} from '../api/types.ts';
+} from '../../words/index.ts';
 import { type NotificationTerms, notificationId, notificationsOf, startedText, stragglersAt } from './notifications.ts';
 import type { WrittenStatus } from './status.ts';
 

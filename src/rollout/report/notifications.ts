@@ -6,7 +6,7 @@ import {
   type NotificationKind,
   type RolloutNotification,
   type StageWait,
-} from '../api/types.ts';
+} from '../../words/index.ts';
 import { toEpochMs, toTimestamp } from '../facts/metadata.ts';
 import { isNeverSeen } from './coverage.ts';
 import { seconds } from './explain-hold.ts';

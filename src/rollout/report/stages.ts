@@ -1,5 +1,4 @@
-import { REST_STAGE } from '../api/plan-types.ts';
-import { cut, type DaemonRolloutStage, daemonRolloutLimits as limits } from '../api/types.ts';
+import { cut, type DaemonRolloutStage, daemonRolloutLimits as limits, REST_STAGE } from '../../words/index.ts';
 import type { Summary } from '../decision/decide.ts';
 import type { StageStand } from '../decision/stages.ts';
 import type { Ledger } from '../fleet/ledger.ts';

@@ -1,10 +1,9 @@
 import type { Condition } from 'kubernetes-types/meta/v1.d.ts';
-import { cut, type DaemonRolloutStatus, daemonRolloutLimits as limits } from '../api/types.ts';
+import { type Cause, cut, type DaemonRolloutStatus, daemonRolloutLimits as limits } from '../../words/index.ts';
 import type { Decision } from '../decision/decide.ts';
 import { toTimestamp } from '../facts/metadata.ts';
 import type { Ledger } from '../fleet/ledger.ts';
 import { save } from '../fleet/persist.ts';
-import type { Cause } from '../node/phase.ts';
 import { livePod } from '../node/pods.ts';
 import type { NodeRecord } from '../node/record.ts';
 import { formatIntOrPercent } from '../policy/int-or-percent.ts';

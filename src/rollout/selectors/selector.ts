@@ -1,4 +1,5 @@
 import type { LabelSelector } from 'kubernetes-types/meta/v1.d.ts';
+import { MOST_REQUIREMENTS } from '../../words/index.ts';
 import {
   compareRequirements,
   isOperator,
@@ -184,9 +185,6 @@ export const fromLabelSelector = (source: LabelSelector | undefined): ParsedSele
   }
   return validated(requirements);
 };
-
-/** Of labels and of expressions, the schemas accept half of it each. */
-export const MOST_REQUIREMENTS = 32;
 
 /** A selector that every node is compared with: one of many thousand requirements would stop everything else. */
 export const selectsNodes = (parsed: ParsedSelector): ParsedSelector =>

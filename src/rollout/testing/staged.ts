@@ -1,4 +1,4 @@
-import type { PlanStage, PlanStagePromotion, RolloutPlanSpec } from '../api/plan-types.ts';
+import type { PlanStage, PlanStagePromotion, RolloutPlanSpec } from '../../words/index.ts';
 import { restore } from '../fleet/persist.ts';
 import type { Approval } from '../plan/approval.ts';
 import { matchingStages } from '../plan/membership.ts';

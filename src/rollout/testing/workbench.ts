@@ -1,4 +1,4 @@
-import type { RolloutPlanSpec } from '../api/plan-types.ts';
+import type { Cause, RolloutPlanSpec } from '../../words/index.ts';
 import { type Action, type Decision, decide } from '../decision/decide.ts';
 import type { OutsideHold } from '../decision/hold.ts';
 import type { ImageFacts } from '../facts/image-ready.ts';
@@ -7,7 +7,6 @@ import type { PodFacts } from '../facts/pod.ts';
 import { newHistory } from '../fleet/history.ts';
 import { createLedger } from '../fleet/ledger.ts';
 import type { RolloutState } from '../fleet/state.ts';
-import type { Cause } from '../node/phase.ts';
 import { type NodeUpdate, newUpdate } from '../node/update.ts';
 import { type Plan, withPlan } from '../plan/plan.ts';
 import { afterStageAction } from '../plan/stage-state.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import type { DaemonRollout } from '../../../src/rollout/index.ts';
+import type { DaemonRollout } from '../../../src/words/index.ts';
 import { budgetKey, section } from '../kit/index.ts';
 import { awaits, createPlan, decide, FRESH_CRD, label, planKey, ring, untilStage } from '../kit/plans.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import type { DaemonRollout } from '../../../src/rollout/index.ts';
+import type { DaemonRollout } from '../../../src/words/index.ts';
 import type { AuditRecord } from '../audit/audit-record.ts';
 import type { Case, Shape } from '../kit/index.ts';
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { DaemonRollout } from '../../../src/rollout/index.ts';
+import type { DaemonRollout } from '../../../src/words/index.ts';
 import { type CaseKind, kinds } from '../kit/kinds.ts';
 import type { AuditRecord } from './audit-record.ts';
 import { checkAnnouncements } from './check-announcements.ts';

@@ -1,4 +1,4 @@
-import type { DaemonRollout, DaemonRolloutStage, RolloutPlanSpec } from '../../../src/rollout/index.ts';
+import type { DaemonRollout, DaemonRolloutStage, RolloutPlanSpec } from '../../../src/words/index.ts';
 import { type Finding, followsPromotions, type InvariantId, nodesOf, sizeOfSample } from '../../invariants/index.ts';
 import { type ClusterState, eligibleNodes, isAvailable, livePods, type NodeState } from './cluster-state.ts';
 import { isSpec, type PlanHistory, type PlanVersion } from './plan-history.ts';

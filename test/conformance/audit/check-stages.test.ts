@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { DaemonRolloutStage } from '../../../src/rollout/index.ts';
+import type { DaemonRolloutStage } from '../../../src/words/index.ts';
 import { checkStages } from './check-stages.ts';
 import { buildHistory } from './history-builder.ts';
 

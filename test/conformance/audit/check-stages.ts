@@ -1,4 +1,4 @@
-import type { DaemonRollout, RolloutPlanSpec } from '../../../src/rollout/index.ts';
+import type { DaemonRollout, RolloutPlanSpec } from '../../../src/words/index.ts';
 import {
   closedOn,
   type Finding,

@@ -1,4 +1,4 @@
-import type { RolloutApproval, RolloutApprovalSpec, RolloutPlanSpec } from '../../../src/rollout/index.ts';
+import type { RolloutApproval, RolloutApprovalSpec, RolloutPlanSpec } from '../../../src/words/index.ts';
 import type { AuditRecord } from './audit-record.ts';
 import type { ClusterState } from './cluster-state.ts';
 

@@ -4,7 +4,7 @@ import type { JSONSchemaProps } from 'kubernetes-types/apiextensions/v1.d.ts';
 import { parse } from 'yaml';
 import { advancedDaemonSetCrd } from '../../../src/kinds/advanced/index.ts';
 import { isKubeError, type KubeClient } from '../../../src/kube/index.ts';
-import { annotation } from '../../../src/rollout/index.ts';
+import { annotation } from '../../../src/words/index.ts';
 import { type AdvancedObject, advancedDaemonSets } from '../advanced/api.ts';
 import { type Block, blocksOf, readPage } from './page.ts';
 

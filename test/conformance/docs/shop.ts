@@ -1,4 +1,4 @@
-import type { DaemonRollout } from '../../../src/rollout/index.ts';
+import type { DaemonRollout } from '../../../src/words/index.ts';
 import type { Cluster } from '../cluster.ts';
 import { openApi } from '../kit/api.ts';
 import { type MetricsServer, sample, startMetricsServer } from '../kit/metrics-server.ts';

@@ -2,7 +2,7 @@ import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
 import type { Event } from 'kubernetes-types/events/v1.d.ts';
 import type { Condition } from 'kubernetes-types/meta/v1.d.ts';
 import type { AdvancedDaemonSet } from '../../../src/kinds/advanced/index.ts';
-import type { DaemonRollout, DaemonRolloutStatus } from '../../../src/rollout/index.ts';
+import type { DaemonRollout, DaemonRolloutStatus } from '../../../src/words/index.ts';
 import type { AuditRecord } from '../audit/audit-record.ts';
 import type { PodWrite, PodWriteKind } from '../audit/pod-writes.ts';
 import type { Cluster, Manager, NodeSpec } from '../cluster.ts';

@@ -1,4 +1,4 @@
-import type { DaemonRolloutStage, RolloutPlanSpec } from '../../../src/rollout/index.ts';
+import type { DaemonRolloutStage, RolloutPlanSpec } from '../../../src/words/index.ts';
 import type { Case } from './case.ts';
 import { budgetKey } from './objects.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
-import type { RolloutPlanSpec } from '../../../src/rollout/index.ts';
+import type { RolloutPlanSpec } from '../../../src/words/index.ts';
 import { createTestAuthority } from '../../support/index.ts';
 import { type Case, section } from '../kit/index.ts';
 import { sample, startMetricsServer } from '../kit/metrics-server.ts';

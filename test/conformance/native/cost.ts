@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { DaemonRollout } from '../../../src/rollout/index.ts';
+import type { DaemonRollout } from '../../../src/words/index.ts';
 import { type Case, section, untilQuiet, writesSince } from '../kit/index.ts';
 
 const afterQuiet = async (c: Case, seconds: number) => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type DaemonRolloutHistory, daemonRolloutCrd } from '../../../src/rollout/index.ts';
+import { type DaemonRolloutHistory, daemonRolloutCrd } from '../../../src/words/index.ts';
 import { type Case, section } from '../kit/index.ts';
 
 /** Sets an image as this client. */

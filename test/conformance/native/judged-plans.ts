@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { RolloutPlanSpec } from '../../../src/rollout/index.ts';
+import type { RolloutPlanSpec } from '../../../src/words/index.ts';
 import { budgetKey, type Case, section } from '../kit/index.ts';
 import { createPlan, FRESH_CRD, planKey, plansPath, stage, wide } from '../kit/plans.ts';
 import { edgeset } from '../plugin/run.ts';

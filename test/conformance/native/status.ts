@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import type { DaemonRollout } from '../../../src/rollout/index.ts';
+import type { DaemonRollout } from '../../../src/words/index.ts';
 import type { AuditRecord } from '../audit/audit-record.ts';
 import { type Case, section } from '../kit/index.ts';
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { RolloutApproval } from '../../../src/rollout/index.ts';
+import type { RolloutApproval } from '../../../src/words/index.ts';
 import { budgetKey, type Case, section } from '../kit/index.ts';
 import { awaits, createPlan, FRESH_CRD, label, me, ring, stage, untilStage, wide } from '../kit/plans.ts';
 import { edgeset, refuses, succeeds } from './run.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RolloutPlanSpec } from '../../../src/rollout/index.ts';
+import type { RolloutPlanSpec } from '../../../src/words/index.ts';
 import { budgetKey, type Case, type CaseKind, type Rule, type Shape, section } from '../kit/index.ts';
 import { createPlan, FRESH_CRD, planKey, plansPath } from '../kit/plans.ts';
 import { edgeset, untilExplained, untilSaid } from '../plugin/run.ts';

@@ -1,4 +1,4 @@
-import type { RolloutPlanSpec } from '../../../src/rollout/index.ts';
+import type { RolloutPlanSpec } from '../../../src/words/index.ts';
 
 type Window = NonNullable<RolloutPlanSpec['windows']>[number];
 

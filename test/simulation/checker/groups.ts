@@ -1,4 +1,4 @@
-import type { RolloutPlanSpec } from '../../../src/rollout/index.ts';
+import type { RolloutPlanSpec } from '../../../src/words/index.ts';
 import { type Finding, nodesOf, withinGroupLimit } from '../../invariants/index.ts';
 import type { Call } from '../network/call.ts';
 import type { CheckContext } from './check.ts';

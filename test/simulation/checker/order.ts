@@ -1,5 +1,5 @@
 import type { ObjectMeta } from 'kubernetes-types/meta/v1.d.ts';
-import type { RolloutPlanSpec } from '../../../src/rollout/index.ts';
+import type { RolloutPlanSpec } from '../../../src/words/index.ts';
 import { followsPredecessors, isAvailable, isNative, nodeOf, policyOf } from '../../invariants/index.ts';
 import type { Check, CheckContext } from './check.ts';
 import { type ClusterState, generationKey, isEligible } from './cluster-state.ts';

@@ -1,4 +1,4 @@
-import type { RolloutPlanSpec } from '../../../src/rollout/index.ts';
+import type { RolloutPlanSpec } from '../../../src/words/index.ts';
 import { UNCOMPILABLE_CONDITION } from '../network/prometheus.ts';
 
 /**

@@ -5,7 +5,7 @@ import type {
   DaemonRolloutStatus,
   RolloutApprovalSpec,
   RolloutPlanSpec,
-} from '../../../src/rollout/index.ts';
+} from '../../../src/words/index.ts';
 import { type AnyDaemonSet, openStages, type StagedNode, stageOfNode } from '../../invariants/index.ts';
 import type { Call } from '../network/call.ts';
 import type { CheckContext } from './check.ts';

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Node, Pod } from 'kubernetes-types/core/v1.d.ts';
 import type { WatchEvent } from '../../../src/kube/index.ts';
-import type { RolloutPlanObject, RolloutPlanSpec } from '../../../src/rollout/index.ts';
+import type { RolloutPlanObject, RolloutPlanSpec } from '../../../src/words/index.ts';
 import { type AnyDaemonSet, isDeletedTerminal } from '../../invariants/index.ts';
 import { isPodOf, isReadyNode, type PodState, toPodState } from './cluster-state.ts';
 import { planInForce } from './plan-in-force.ts';

@@ -1,4 +1,4 @@
-import type { DaemonRolloutStage, DaemonRolloutStatus, RolloutPlanSpec } from '../../../src/rollout/index.ts';
+import type { DaemonRolloutStage, DaemonRolloutStatus, RolloutPlanSpec } from '../../../src/words/index.ts';
 import type { Call } from '../network/call.ts';
 import type { MetricAnswer } from '../plan/plan.ts';
 import type { CheckContext } from './check.ts';

@@ -1,4 +1,4 @@
-import type { RolloutPlanSpec } from '../../../src/rollout/index.ts';
+import type { RolloutPlanSpec } from '../../../src/words/index.ts';
 import { isAvailable, nodesOf, policyOf } from '../../invariants/index.ts';
 import type { CheckContext } from './check.ts';
 import { isEligible } from './cluster-state.ts';

@@ -1,4 +1,4 @@
-import type { DaemonRolloutStage, DaemonRolloutStatus, RolloutPlanSpec } from '../../../src/rollout/index.ts';
+import type { DaemonRolloutStage, DaemonRolloutStatus, RolloutPlanSpec } from '../../../src/words/index.ts';
 import {
   closedOn,
   type Finding,

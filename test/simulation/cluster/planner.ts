@@ -1,5 +1,6 @@
 import type { ApiServer, Change } from '../../../embedded/index.ts';
 import { defineResource, type KubeObject } from '../../../src/kube/index.ts';
+import type { Clock } from '../../../src/runtime/index.ts';
 import {
   type DaemonRollout,
   type DaemonRolloutStatus,
@@ -7,8 +8,7 @@ import {
   REST_STAGE,
   type RolloutApprovalSpec,
   type RolloutPlanSpec,
-} from '../../../src/rollout/index.ts';
-import type { Clock } from '../../../src/runtime/index.ts';
+} from '../../../src/words/index.ts';
 import type { UserOperation } from '../plan/plan.ts';
 import type { Workload } from './workload.ts';
 

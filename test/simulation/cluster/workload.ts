@@ -1,7 +1,7 @@
 import type { ApiServer } from '../../../embedded/index.ts';
 import { type AdvancedDaemonSet, advancedDaemonSetCrd } from '../../../src/kinds/advanced/index.ts';
 import { defineResource } from '../../../src/kube/index.ts';
-import { daemonRolloutCrd, planCrds } from '../../../src/rollout/index.ts';
+import { daemonRolloutCrd, planCrds } from '../../../src/words/index.ts';
 import type { DaemonSetPlan, Hook, Plan, Predownload, Strategy } from '../plan/plan.ts';
 
 const crds = defineResource<object>({

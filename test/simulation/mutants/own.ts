@@ -214,7 +214,7 @@ export const own: readonly Mutant[] = [
     file: 'src/rollout/policy/values.ts',
     find: 'if (second !== field && other !== undefined',
     replace: 'if (second === field && other !== undefined',
-    hunt: test('src/rollout/policy/keys.test.ts'),
+    hunt: test('src/rollout/policy/alias.test.ts'),
   },
   {
     name: 'believes-every-pull-pod',

@@ -1,4 +1,4 @@
-import type { RolloutPlanSpec } from '../../../src/rollout/index.ts';
+import type { RolloutPlanSpec } from '../../../src/words/index.ts';
 import { CHECK_QUERY, UNCOMPILABLE_CONDITION } from '../network/prometheus.ts';
 import type { Shape } from '../scenarios/scenario.ts';
 import type { Change, Mutant } from './mutant.ts';

@@ -1,4 +1,4 @@
-import type { RolloutPlanSpec } from '../../../src/rollout/index.ts';
+import type { RolloutPlanSpec } from '../../../src/words/index.ts';
 import { createGenerator } from '../../support/index.ts';
 import { setsOf } from '../cluster/workload.ts';
 import { CHECK_CONDITION, CHECK_QUERY, UNCOMPILABLE_CONDITION } from '../network/prometheus.ts';

@@ -1,5 +1,5 @@
 import type { Behaviour } from '../../../embedded/index.ts';
-import type { RolloutPlanSpec } from '../../../src/rollout/index.ts';
+import type { RolloutPlanSpec } from '../../../src/words/index.ts';
 import type { CallFault, Verb } from '../network/call.ts';
 import type { StreamFault } from '../network/link.ts';
 import type { OwnerRequest } from '../processes/owner.ts';

@@ -1,5 +1,5 @@
 import { rolloutPlans } from '../../../controller/index.ts';
-import { type DaemonRolloutStage, planApi, REST_STAGE, type RolloutPlanObject } from '../../../rollout/index.ts';
+import { type DaemonRolloutStage, planApi, REST_STAGE, type RolloutPlanObject } from '../../../words/index.ts';
 import { native } from '../../plugin/kinds/native.ts';
 import { count, listNames, type StepContext } from '../step.ts';
 import { fleetNodes, nativeDaemonSet, type Part, podTemplate } from './part.ts';

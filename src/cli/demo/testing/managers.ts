@@ -3,8 +3,8 @@ import { createController } from '../../../controller/index.ts';
 import { createAdvancedKind } from '../../../kinds/advanced/index.ts';
 import { nativeKind } from '../../../kinds/native/index.ts';
 import { createEventRecorder, daemonSets, type KubeObject, nodes, pods, type Resource } from '../../../kube/index.ts';
-import { annotation } from '../../../rollout/index.ts';
 import { sleep } from '../../../runtime/index.ts';
+import { annotation } from '../../../words/index.ts';
 import type { ManagerEnvironment, StartManager } from '../environment.ts';
 import { isReady } from '../observer.ts';
 

@@ -1,6 +1,6 @@
 import { daemonRollouts } from '../../../controller/index.ts';
 import { type KubeObject, kubeconfigNames, namespaces, nodes } from '../../../kube/index.ts';
-import { REST_STAGE } from '../../../rollout/index.ts';
+import { REST_STAGE } from '../../../words/index.ts';
 import type { Io } from '../../io.ts';
 import { type Connection, type ConnectionFlags, withCluster } from '../connection.ts';
 import { readLiveDaemonSet, readRevisions } from '../history/revisions.ts';

@@ -1,5 +1,5 @@
 import { nodes, pods } from '../../../kube/index.ts';
-import type { Phase } from '../../../rollout/index.ts';
+import type { Phase } from '../../../words/index.ts';
 import { toLines } from '../../escape.ts';
 import type { Io } from '../../io.ts';
 import { type ConnectionFlags, withCluster } from '../connection.ts';

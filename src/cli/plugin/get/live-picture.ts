@@ -1,11 +1,5 @@
-import {
-  type DaemonRolloutStage,
-  explain,
-  explainHold,
-  livePod,
-  stalledHolds,
-  summaryText,
-} from '../../../rollout/index.ts';
+import { explain, explainHold, livePod, stalledHolds, summaryText } from '../../../rollout/index.ts';
+import type { DaemonRolloutStage } from '../../../words/index.ts';
 import {
   barLine,
   countsOf,

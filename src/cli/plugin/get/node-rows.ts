@@ -1,4 +1,5 @@
-import { imagesOf, livePod, type Phase } from '../../../rollout/index.ts';
+import { imagesOf, livePod } from '../../../rollout/index.ts';
+import type { Phase } from '../../../words/index.ts';
 import { toLines } from '../../escape.ts';
 import { phaseOf } from '../../fleet/index.ts';
 import type { Reading } from '../kinds/kind.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { DaemonRolloutHistory } from '../../../rollout/index.ts';
+import type { DaemonRolloutHistory } from '../../../words/index.ts';
 import { createEmbeddedTestCluster } from '../testing/embedded-cluster.ts';
 
 describe('abort', () => {

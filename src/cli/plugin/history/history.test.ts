@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parse } from 'yaml';
 import { controllerRevisions } from '../../../kube/index.ts';
-import { type DaemonRolloutHistory, toTimestamp } from '../../../rollout/index.ts';
+import { toTimestamp } from '../../../rollout/index.ts';
 import { systemClock } from '../../../runtime/index.ts';
+import type { DaemonRolloutHistory } from '../../../words/index.ts';
 import { createEmbeddedTestCluster } from '../testing/embedded-cluster.ts';
 
 describe('history', () => {

@@ -1,4 +1,4 @@
-import type { DaemonRolloutHistory } from '../../../rollout/index.ts';
+import type { DaemonRolloutHistory } from '../../../words/index.ts';
 import { changedImages, durationMs } from '../../fleet/index.ts';
 import { createTable, formatSeconds } from '../text.ts';
 

@@ -2,9 +2,7 @@ import type { ControllerRevision } from 'kubernetes-types/apps/v1.d.ts';
 import type { PodSpec } from 'kubernetes-types/core/v1.d.ts';
 import { type CallOptions, controllerRevisions, listAll } from '../../../kube/index.ts';
 import {
-  annotation,
   controllerOf,
-  type DaemonRolloutStatus,
   formatSelector,
   fromLabelSelector,
   imagesOf,
@@ -12,6 +10,7 @@ import {
   recordedTemplate,
   templateDigest,
 } from '../../../rollout/index.ts';
+import { annotation, type DaemonRolloutStatus } from '../../../words/index.ts';
 import type { Connection } from '../connection.ts';
 import { CommandError } from '../errors.ts';
 import type { DaemonSetKind, DaemonSetLike, DaemonSetState } from '../kinds/kind.ts';

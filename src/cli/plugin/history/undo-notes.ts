@@ -1,5 +1,6 @@
 import type { ObjectMeta } from 'kubernetes-types/meta/v1.d.ts';
-import { annotation, controllerOf, explainHold, formatIntOrPercent } from '../../../rollout/index.ts';
+import { controllerOf, explainHold, formatIntOrPercent } from '../../../rollout/index.ts';
+import { annotation } from '../../../words/index.ts';
 import { joinSentences } from '../text.ts';
 import { describeRevision, type Revision, type RevisionHistory } from './revisions.ts';
 

@@ -1,8 +1,8 @@
 import { controllingDaemonSet } from '../../../controller/index.ts';
 import { advancedDaemonSetApi } from '../../../kinds/advanced/index.ts';
 import { type CallOptions, isKubeError } from '../../../kube/index.ts';
-import { type DaemonRollout, daemonRolloutApi } from '../../../rollout/index.ts';
 import { OptionError } from '../../../runtime/index.ts';
+import { type DaemonRollout, daemonRolloutApi } from '../../../words/index.ts';
 import type { Connection } from '../connection.ts';
 import { CommandError } from '../errors.ts';
 import { advanced } from './advanced.ts';

@@ -1,6 +1,7 @@
 import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
 import { NotOptedInError, nativeKind, restoreTemplate } from '../../../kinds/native/index.ts';
-import { alias, annotation, parsePolicy } from '../../../rollout/index.ts';
+import { parsePolicy } from '../../../rollout/index.ts';
+import { alias, annotation } from '../../../words/index.ts';
 import { CommandError } from '../errors.ts';
 import { type DaemonSetKind, defineKind, type Overrides } from './kind.ts';
 

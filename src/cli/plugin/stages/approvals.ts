@@ -1,7 +1,7 @@
 import type { SelfSubjectReview } from 'kubernetes-types/authentication/v1.d.ts';
 import { rolloutApprovals } from '../../../controller/index.ts';
 import { defineResource, isKubeError, isRefusedByPolicy, listAll } from '../../../kube/index.ts';
-import { planApi, type RolloutApproval, type RolloutApprovalSpec } from '../../../rollout/index.ts';
+import { planApi, type RolloutApproval, type RolloutApprovalSpec } from '../../../words/index.ts';
 import { type Connection, FIELD_MANAGER } from '../connection.ts';
 import { CommandError, serverMessage } from '../errors.ts';
 

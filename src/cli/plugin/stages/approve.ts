@@ -1,10 +1,10 @@
-import {
-  type DaemonRolloutStage,
-  type DaemonRolloutStatus,
-  formatPolicyError,
-  type RolloutApproval,
-  type RolloutApprovalSpec,
-} from '../../../rollout/index.ts';
+import { formatPolicyError } from '../../../rollout/index.ts';
+import type {
+  DaemonRolloutStage,
+  DaemonRolloutStatus,
+  RolloutApproval,
+  RolloutApprovalSpec,
+} from '../../../words/index.ts';
 import { toLines } from '../../escape.ts';
 import type { Io } from '../../io.ts';
 import { type ChangeFlags, readManaged, type Target } from '../change.ts';

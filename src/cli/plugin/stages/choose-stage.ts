@@ -1,4 +1,4 @@
-import { type DaemonRolloutStage, REST_STAGE } from '../../../rollout/index.ts';
+import { type DaemonRolloutStage, REST_STAGE } from '../../../words/index.ts';
 import { CommandError } from '../errors.ts';
 
 /** A rollout that follows a plan. */

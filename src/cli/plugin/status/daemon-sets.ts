@@ -1,16 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { saysManaged } from '../../../controller/index.ts';
 import { createReflector, isKubeError, keyOf, pagesOf } from '../../../kube/index.ts';
-import {
-  controllerOf,
-  type DaemonRollout,
-  daemonRolloutApi,
-  formatPolicyError,
-  hasUnusableName,
-  optsIn,
-  reportedError,
-} from '../../../rollout/index.ts';
+import { controllerOf, formatPolicyError, hasUnusableName, optsIn, reportedError } from '../../../rollout/index.ts';
 import { silentLogger } from '../../../runtime/index.ts';
+import { type DaemonRollout, daemonRolloutApi } from '../../../words/index.ts';
 import type { Connection } from '../connection.ts';
 import type { DaemonSetKind, DaemonSetLike } from '../kinds/kind.ts';
 import { isNamed, kinds, type Named, ownerOfRollout } from '../kinds/names.ts';

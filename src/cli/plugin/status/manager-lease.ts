@@ -1,7 +1,7 @@
 import type { Lease } from 'kubernetes-types/coordination/v1.d.ts';
 import { ifFound, isKubeError, leases } from '../../../kube/index.ts';
-import type { DaemonRollout } from '../../../rollout/index.ts';
 import { sleep } from '../../../runtime/index.ts';
+import type { DaemonRollout } from '../../../words/index.ts';
 import type { Connection } from '../connection.ts';
 import { formatSeconds } from '../text.ts';
 

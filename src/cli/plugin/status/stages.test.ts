@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { eventually } from '../../../../test/support/index.ts';
-import type { DaemonRolloutStage } from '../../../rollout/index.ts';
+import type { DaemonRolloutStage } from '../../../words/index.ts';
 import { createFakeCluster } from '../testing/fake-cluster.ts';
 import { createFollow } from '../testing/follow.ts';
 import { stage } from '../testing/plan-objects.ts';

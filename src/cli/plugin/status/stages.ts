@@ -1,4 +1,4 @@
-import type { DaemonRollout, DaemonRolloutStage, DaemonRolloutStatus, StagePromotion } from '../../../rollout/index.ts';
+import type { DaemonRollout, DaemonRolloutStage, DaemonRolloutStatus, StagePromotion } from '../../../words/index.ts';
 import { createTable, formatSeconds, timeUntil } from '../text.ts';
 
 /** How a stage was passed, unless all of its gates held. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { parse } from 'yaml';
-import type { DaemonRollout, DaemonRolloutStatus } from '../../../rollout/index.ts';
+import type { DaemonRollout, DaemonRolloutStatus } from '../../../words/index.ts';
 import { createFakeCluster, observed, ROLLOUTS, SETS } from '../testing/fake-cluster.ts';
 import { createStatusView } from './view.ts';
 

@@ -1,6 +1,6 @@
 import { daemonRollouts } from '../../../controller/index.ts';
 import { isKubeError, keyOf, type ListOptions, listAll } from '../../../kube/index.ts';
-import type { DaemonRollout } from '../../../rollout/index.ts';
+import type { DaemonRollout } from '../../../words/index.ts';
 import { toLines } from '../../escape.ts';
 import type { Io } from '../../io.ts';
 import { type Connection, type ConnectionFlags, withCluster } from '../connection.ts';

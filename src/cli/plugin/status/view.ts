@@ -1,4 +1,5 @@
-import { type DaemonRollout, type DaemonRolloutStatus, isNeverSeen, slotsOfStatus } from '../../../rollout/index.ts';
+import { isNeverSeen, slotsOfStatus } from '../../../rollout/index.ts';
+import type { DaemonRollout, DaemonRolloutStatus } from '../../../words/index.ts';
 import { toLines } from '../../escape.ts';
 import { ownerOfRollout } from '../kinds/names.ts';
 import { native } from '../kinds/native.ts';

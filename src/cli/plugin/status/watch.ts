@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { daemonRollouts } from '../../../controller/index.ts';
 import { createReflector, keyOf } from '../../../kube/index.ts';
-import type { DaemonRollout } from '../../../rollout/index.ts';
 import { errorText, type Logger, silentLogger } from '../../../runtime/index.ts';
+import type { DaemonRollout } from '../../../words/index.ts';
 import { toLines } from '../../escape.ts';
 import type { Io } from '../../io.ts';
 import { canRedraw, createRegion, untilInterrupted } from '../../terminal.ts';

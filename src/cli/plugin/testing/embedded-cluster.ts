@@ -14,8 +14,8 @@ import {
 } from '../../../../embedded/index.ts';
 import { daemonRollouts } from '../../../controller/index.ts';
 import { controllerRevisions, customResourceDefinitions, daemonSets } from '../../../kube/index.ts';
-import { type DaemonRolloutStatus, daemonRolloutCrd, planCrds } from '../../../rollout/index.ts';
 import { createVirtualClock, silentLogger, systemClock } from '../../../runtime/index.ts';
+import { type DaemonRolloutStatus, daemonRolloutCrd, planCrds } from '../../../words/index.ts';
 import { type Ran, run } from '../../testing/index.ts';
 
 const HOUR_MS = 3_600_000;

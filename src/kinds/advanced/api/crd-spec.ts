@@ -5,7 +5,7 @@ import {
   MOST_REQUIREMENTS,
   type Rule,
   withRules,
-} from '../../../rollout/index.ts';
+} from '../../../words/index.ts';
 import { counter, flag, object, openObject, type Schema, selects, text } from './schema.ts';
 import { type RollingUpdate, rollingUpdateTypes, updateTypes } from './types.ts';
 

@@ -2,7 +2,7 @@ import type {
   CustomResourceColumnDefinition,
   CustomResourceDefinitionVersion,
 } from 'kubernetes-types/apiextensions/v1.d.ts';
-import { crdMetadata } from '../../../rollout/index.ts';
+import { crdMetadata } from '../../../words/index.ts';
 import { advancedDaemonSetSpecSchema } from './crd-spec.ts';
 import { counter, object, type Schema, text } from './schema.ts';
 import { advancedDaemonSetApi as api, MAX_NAME_LENGTH } from './types.ts';

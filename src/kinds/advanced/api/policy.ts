@@ -1,6 +1,4 @@
 import {
-  alias,
-  annotation,
   count,
   fromLabelSelector,
   type IntOrPercent,
@@ -15,8 +13,8 @@ import {
   selectsNodes,
   validatedPolicy,
 } from '../../../rollout/index.ts';
-import type { AdvancedDaemonSetSpec, IntOrPercentValue, RollingUpdate } from './types.ts';
-import { MAX_NAME_LENGTH } from './types.ts';
+import { alias, annotation } from '../../../words/index.ts';
+import { type AdvancedDaemonSetSpec, type IntOrPercentValue, MAX_NAME_LENGTH, type RollingUpdate } from './types.ts';
 
 export const IN_PLACE_GRACE = 'apps.kruise.io/inplace-update-grace';
 

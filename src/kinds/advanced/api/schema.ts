@@ -1,4 +1,4 @@
-import type { Schema as StructuralSchema } from '../../../rollout/index.ts';
+import type { Schema as StructuralSchema } from '../../../words/index.ts';
 
 /** Part of a structural schema. OpenKruise's has fields that it does not declare. */
 export interface Schema extends StructuralSchema {

@@ -1,6 +1,6 @@
 import { createInFlightWrites, type ReconcilerContext, type WriteResult } from '../../../controller/index.ts';
 import { compareVersions, isKubeError } from '../../../kube/index.ts';
-import { FIELD_MANAGER } from '../../../rollout/index.ts';
+import { FIELD_MANAGER } from '../../../words/index.ts';
 import type { AdvancedView } from '../advanced-view.ts';
 import { advancedDaemonSets } from '../api/types.ts';
 import type { CachedPod } from '../podcontrol/cached-pod.ts';

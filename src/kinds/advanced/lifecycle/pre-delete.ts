@@ -6,10 +6,10 @@ import {
   isPreparing,
   LIFECYCLE_STATE,
   MAX_CLOCK_SKEW_MS,
-  ownKey,
   PREPARING,
   toTimestamp,
 } from '../../../rollout/index.ts';
+import { ownKey } from '../../../words/index.ts';
 import type { PreDelete } from '../api/types.ts';
 import { gatePatch } from '../podcontrol/readiness-gates.ts';
 import { precondition } from '../podcontrol/write-guards.ts';

@@ -1,5 +1,6 @@
-import { ownKey, toTimestamp } from '../../../rollout/index.ts';
+import { toTimestamp } from '../../../rollout/index.ts';
 import { type BackoffOptions, backoffMs } from '../../../runtime/index.ts';
+import { ownKey } from '../../../words/index.ts';
 
 /** How often pods of one revision have finished on a node, and when the last one was replaced, epoch ms. */
 export interface FinishedPods {

@@ -1,13 +1,7 @@
 import { createInFlightWrites, type ReconcilerContext } from '../../../controller/index.ts';
 import { ifFound, metadataOf, pagesOf, pods as podResource } from '../../../kube/index.ts';
-import {
-  controllerOf,
-  FIELD_MANAGER,
-  formatSelector,
-  matches,
-  parseSelector,
-  type Selector,
-} from '../../../rollout/index.ts';
+import { controllerOf, formatSelector, matches, parseSelector, type Selector } from '../../../rollout/index.ts';
+import { FIELD_MANAGER } from '../../../words/index.ts';
 import type { AdvancedView } from '../advanced-view.ts';
 import { HASH_LABEL } from '../revisions/history.ts';
 import type { CachedPod } from './cached-pod.ts';

@@ -1,12 +1,7 @@
 import type { ControllerRevision } from 'kubernetes-types/apps/v1.d.ts';
 import type { PodTemplateSpec } from 'kubernetes-types/core/v1.d.ts';
-import {
-  annotation,
-  controllerOf,
-  recordedTemplate,
-  type TargetRevision,
-  templateDigest,
-} from '../../../rollout/index.ts';
+import { controllerOf, recordedTemplate, type TargetRevision, templateDigest } from '../../../rollout/index.ts';
+import { annotation } from '../../../words/index.ts';
 import { controllerRef } from '../api/types.ts';
 import { revisionHash } from './hash.ts';
 

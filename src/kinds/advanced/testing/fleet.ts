@@ -3,8 +3,9 @@ import { createEmbeddedCluster, createInProcessClient } from '../../../../embedd
 import { createController, daemonRollouts } from '../../../controller/index.ts';
 import { createTestRecorder } from '../../../controller/testing/index.ts';
 import { customResourceDefinitions, type KubeClient, type KubeError, pods } from '../../../kube/index.ts';
-import { controllerOf, daemonRolloutCrd } from '../../../rollout/index.ts';
+import { controllerOf } from '../../../rollout/index.ts';
 import { type Clock, createRandom, createVirtualClock, type Env, silentLogger } from '../../../runtime/index.ts';
+import { daemonRolloutCrd } from '../../../words/index.ts';
 import { createAdvancedKind } from '../advanced-kind.ts';
 import { advancedDaemonSetCrd } from '../api/crd.ts';
 import { type AdvancedDaemonSet, type AdvancedDaemonSetSpec, advancedDaemonSets } from '../api/types.ts';

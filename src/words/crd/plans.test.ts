@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { planApi, type RolloutApprovalSpec, type RolloutPlanSpec } from '../plan.ts';
 import { type Full, inspect, pathsOf } from '../testing/schemas.ts';
-import { planCrds } from './plan-crds.ts';
-import { planApi, type RolloutApprovalSpec, type RolloutPlanSpec } from './plan-types.ts';
+import { planCrds } from './plans.ts';
 
 const plan: Full<Omit<RolloutPlanSpec, 'stages'>> & { stages: object[] } = {
   stages: [

@@ -1,7 +1,7 @@
 import type { CustomResourceColumnDefinition } from 'kubernetes-types/apiextensions/v1.d.ts';
-import { ageColumn, column, countColumn, defineCrd, wide } from './crd-definition.ts';
-import { daemonRolloutStatusSchema } from './crd-status.ts';
-import { daemonRolloutApi } from './types.ts';
+import { daemonRolloutApi } from '../daemon-rollout.ts';
+import { ageColumn, column, countColumn, defineCrd, wide } from './definition.ts';
+import { daemonRolloutStatusSchema } from './status.ts';
 
 const columns: CustomResourceColumnDefinition[] = [
   column(

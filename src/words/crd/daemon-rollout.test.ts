@@ -1,8 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type Full, inspect, pathsOf } from '../testing/schemas.ts';
-import { daemonRolloutCrd } from './crd.ts';
-import { daemonRolloutStatusSchema } from './crd-status.ts';
 import {
   checkStates,
   type DaemonRollout,
@@ -12,7 +9,10 @@ import {
   rolloutResults,
   stagePromotions,
   stageWaits,
-} from './types.ts';
+} from '../daemon-rollout.ts';
+import { type Full, inspect, pathsOf } from '../testing/schemas.ts';
+import { daemonRolloutCrd } from './daemon-rollout.ts';
+import { daemonRolloutStatusSchema } from './status.ts';
 
 type RequiredKeys<T> = { [K in keyof T]-?: T extends Record<K, T[K]> ? K : never }[keyof T];
 

@@ -1,9 +1,9 @@
-import { ageColumn, column, defineCrd, wide } from './crd-definition.ts';
-import { object, oneOf, text, withRules } from './crd-schema.ts';
-import { objectName } from './crd-values.ts';
+import { daemonRolloutLimits } from '../daemon-rollout.ts';
+import { planApi, planLimits } from '../plan.ts';
+import { ageColumn, column, defineCrd, wide } from './definition.ts';
 import { rolloutPlanSpecSchema, stageName } from './plan-schema.ts';
-import { planApi, planLimits } from './plan-types.ts';
-import { daemonRolloutLimits } from './types.ts';
+import { object, oneOf, text, withRules } from './schema.ts';
+import { objectName } from './values.ts';
 
 const planCrd = (scope: 'Namespaced' | 'Cluster', names: typeof planApi.plan | typeof planApi.clusterPlan) =>
   defineCrd({

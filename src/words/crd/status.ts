@@ -1,8 +1,8 @@
-import { phases } from '../node/phase.ts';
-import { history } from './crd-history.ts';
-import { atomicList, counter, dateTime, flag, keyedList, object, oneOf, type Schema, text } from './crd-schema.ts';
-import { stages } from './crd-stages.ts';
-import { daemonRolloutLimits as limits, notificationKinds } from './types.ts';
+import { daemonRolloutLimits as limits, notificationKinds } from '../daemon-rollout.ts';
+import { phases, updateKinds } from '../phases.ts';
+import { history } from './history.ts';
+import { atomicList, counter, dateTime, flag, keyedList, object, oneOf, type Schema, text } from './schema.ts';
+import { stages } from './stages.ts';
 
 const nodeName = (description: string): Schema => text(description, limits.name);
 const cause = (): Schema => text('Why the node is in its phase; `kubectl edgeset explain` explains it.', 64);
@@ -11,7 +11,7 @@ const rolloutNumber = (description: string): Schema => counter(description, 'int
 const updateKind = (): Schema =>
   oneOf(
     'How the pod is replaced: in-place patches the pod itself, surge creates the new one beside it. Absent if the pod is deleted.',
-    ['in-place', 'surge'],
+    updateKinds,
   );
 
 const target = object('The revision that the nodes are updated to; absent until it is known.', {

@@ -1,5 +1,5 @@
-import { MOST_REQUIREMENTS } from '../selectors/selector.ts';
-import { object, type Rule, type Schema, text, withRules } from './crd-schema.ts';
+import { MOST_REQUIREMENTS } from '../plan.ts';
+import { object, type Rule, type Schema, text, withRules } from './schema.ts';
 
 /** Longest label key: a prefix of 253 characters, a slash and a name of 63. */
 const KEY_LENGTH = 317;

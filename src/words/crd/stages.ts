@@ -1,6 +1,6 @@
-import { counter, dateTime, keyedList, object, oneOf, type Schema, text } from './crd-schema.ts';
-import { planLimits } from './plan-types.ts';
-import { checkStates, daemonRolloutLimits as limits, stagePromotions, stageWaits } from './types.ts';
+import { checkStates, daemonRolloutLimits as limits, stagePromotions, stageWaits } from '../daemon-rollout.ts';
+import { planLimits } from '../plan.ts';
+import { counter, dateTime, keyedList, object, oneOf, type Schema, text } from './schema.ts';
 
 /** Of each node that a stage has drawn. */
 const SAMPLE_CHARACTERS = 8;

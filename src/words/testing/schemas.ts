@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Schema } from '../api/crd-schema.ts';
+import type { Schema } from '../crd/schema.ts';
 
 /** Every optional field given, at any depth. */
 export type Full<T> = T extends string | number | boolean

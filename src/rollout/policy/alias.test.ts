@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { alias, annotation } from '../../words/index.ts';
 import { count } from './int-or-percent.ts';
-import { alias, annotation } from './keys.ts';
 import { type ParsedPolicy, type Policy, parsePolicy, readOtaTerms } from './policy.ts';
 import { formatPolicyError } from './values.ts';
 

@@ -1,5 +1,5 @@
-import { atomicList, counter, dateTime, object, oneOf, type Schema, text } from './crd-schema.ts';
-import { daemonRolloutLimits as limits, rolloutResults, stagePromotions } from './types.ts';
+import { daemonRolloutLimits as limits, rolloutResults, stagePromotions } from '../daemon-rollout.ts';
+import { atomicList, counter, dateTime, object, oneOf, type Schema, text } from './schema.ts';
 
 const revision = (description: string): Schema =>
   object(description, {

@@ -1,4 +1,5 @@
-import { atomicList, flag, keyedList, object, oneOf, type Rule, type Schema, text, withRules } from './crd-schema.ts';
+import { planLimits as limits, planWeekdays, queryPlaceholders, REST_STAGE } from '../plan.ts';
+import { atomicList, flag, keyedList, object, oneOf, type Rule, type Schema, text, withRules } from './schema.ts';
 import {
   dateOrTime,
   dnsLabel,
@@ -11,8 +12,7 @@ import {
   nodeSelector,
   objectName,
   timeOfDay,
-} from './crd-values.ts';
-import { planLimits as limits, planWeekdays, queryPlaceholders, REST_STAGE } from './plan-types.ts';
+} from './values.ts';
 
 /** A name that a stage may have. */
 export const stageName = (description: string): Schema =>

@@ -36,6 +36,11 @@ export const planLimits = {
   sampledNodes: 40_000,
 } as const;
 
+/**
+ * Requirements of a selector that every node is compared with. Of labels and of expressions, the schemas accept half of it each.
+ */
+export const MOST_REQUIREMENTS = 32;
+
 /** Nodes that no stage takes are in this stage, the last one. No plan may use the name. */
 export const REST_STAGE = 'rest';
 

@@ -1,7 +1,6 @@
 import type { Condition, ObjectMeta } from 'kubernetes-types/meta/v1.d.ts';
-import { plainText } from '../../text/index.ts';
-import type { Phase } from '../node/phase.ts';
-import type { UpdateKind } from '../node/update.ts';
+import { plainText } from '../text/index.ts';
+import type { Phase, UpdateKind } from './phases.ts';
 
 /** Names of the API resource. */
 export const daemonRolloutApi = {

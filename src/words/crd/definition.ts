@@ -4,8 +4,8 @@ import type {
   CustomResourceDefinitionNames,
 } from 'kubernetes-types/apiextensions/v1.d.ts';
 import type { ObjectMeta } from 'kubernetes-types/meta/v1.d.ts';
-import type { Schema } from './crd-schema.ts';
-import { daemonRolloutApi } from './types.ts';
+import { daemonRolloutApi } from '../daemon-rollout.ts';
+import type { Schema } from './schema.ts';
 
 /** Metadata of each CRD that ships. Helm keeps CRDs on uninstall, since deleting one deletes all its objects. */
 export const crdMetadata = ({ plural, group }: { plural: string; group: string }) =>
