@@ -49,12 +49,23 @@ export {
 } from './facts/openkruise.ts';
 export { isDeletedTerminal, type PodFacts, toPodFacts } from './facts/pod.ts';
 export { imagePullReasons, shorten } from './facts/pod-trouble.ts';
+export { isOperator, type Requirement } from './facts/requirement.ts';
+export {
+  formatSelector,
+  fromLabelSelector,
+  matches,
+  parseRequirements,
+  parseSelector,
+  type Selector,
+  selectNothing,
+  selectsNodes,
+  type Unexpected,
+} from './facts/selector.ts';
 export { recordedTemplate, templateDigest } from './facts/template.ts';
 export { imagesBeyond, imagesOf, type PullImage } from './facts/template-images.ts';
 export { type TemplateOrigin, templateOrigin } from './facts/template-origin.ts';
 export { createLedger, type Ledger } from './fleet/ledger.ts';
 export { restore } from './fleet/persist.ts';
-export { groupsOf } from './fleet/scopes.ts';
 export type { TargetRevision } from './fleet/state.ts';
 export { AGENT_ACK_TIMEOUT_MS } from './node/images.ts';
 export { boundVersion } from './node/in-place.ts';
@@ -67,8 +78,18 @@ export { forecastWaves, openTime } from './plan/forecast.ts';
 export { codesOf, matchingStages, sampleCode } from './plan/membership.ts';
 export { type Preceding, waitsFor } from './plan/order.ts';
 export { type FoundPlan, type Plan, type Predecessor, predecessorsIn, withoutCycle, withPlan } from './plan/plan.ts';
+export { groupsOf } from './plan/scopes.ts';
 export { afterStageAction, withoutFailedChecks } from './plan/stage-state.ts';
 export { canonicalTimeZone, windowsAt } from './plan/window.ts';
+export {
+  daemonTolerations,
+  isEligible,
+  nodeShouldRunDaemonPod,
+  type SchedulingConstraints,
+  schedulingConstraints,
+  tooManyNeeds,
+  whyNotEligible,
+} from './policy/eligibility.ts';
 export {
   budgetShare,
   count,
@@ -126,24 +147,3 @@ export {
 } from './report/notifications.ts';
 export { awaitedStage, stagesOf } from './report/stages.ts';
 export { statusOf, statusOnError, type WrittenStatus } from './report/status.ts';
-export {
-  daemonTolerations,
-  isEligible,
-  nodeShouldRunDaemonPod,
-  type SchedulingConstraints,
-  schedulingConstraints,
-  tooManyNeeds,
-  whyNotEligible,
-} from './selectors/eligibility.ts';
-export { isOperator, type Requirement } from './selectors/requirement.ts';
-export {
-  formatSelector,
-  fromLabelSelector,
-  matches,
-  parseRequirements,
-  parseSelector,
-  type Selector,
-  selectNothing,
-  selectsNodes,
-  type Unexpected,
-} from './selectors/selector.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { daemonRolloutLimits } from '../../words/index.ts';
-import { noScopes } from '../fleet/scopes.ts';
 import { newTally } from '../fleet/tally.ts';
+import { noScopes } from '../plan/scopes.ts';
 import { count, percent } from '../policy/int-or-percent.ts';
 import { benchAt, policyWith } from '../testing/workbench.ts';
 import { budgetOf, createRoom, slotsOf, slotsOfStatus } from './budget.ts';

@@ -1,6 +1,6 @@
 import { type DaemonRolloutStatus, daemonRolloutLimits } from '../../words/index.ts';
-import { type Scope, type Scopes, scopeLimit } from '../fleet/scopes.ts';
 import type { Tally } from '../fleet/tally.ts';
+import { type Scope, type Scopes, scopeLimit } from '../plan/scopes.ts';
 import { budgetShare } from '../policy/int-or-percent.ts';
 import { type Policy, surges } from '../policy/policy.ts';
 

@@ -1,5 +1,5 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import { NAME_FIELD } from '../selectors/affinity.ts';
+import { NAME_FIELD } from './affinity.ts';
 import type { ImageFacts } from './image-ready.ts';
 import { imageFactsOf } from './image-ready.ts';
 import { toEpochMs } from './metadata.ts';

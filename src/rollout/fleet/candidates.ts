@@ -1,6 +1,6 @@
 import sorted from 'sorted-btree';
 import type { NodeRecord } from '../node/record.ts';
-import type { Scopes } from './scopes.ts';
+import type { Scopes } from '../plan/scopes.ts';
 
 // The package is CommonJS: its default export arrives one level down.
 const SortedMap = sorted.default;

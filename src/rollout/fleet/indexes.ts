@@ -1,8 +1,8 @@
 import { type RequestPriority, requestPriorities } from '../node/images.ts';
 import type { NodeRecord, NodeStatus } from '../node/record.ts';
+import { countIn, type Scopes } from '../plan/scopes.ts';
 import { createCandidates, createTimeQueue } from './candidates.ts';
 import { createPartition } from './partition.ts';
-import { countIn, type Scopes } from './scopes.ts';
 import { addTo, newTally } from './tally.ts';
 
 /**

@@ -10,11 +10,11 @@ import type { NodeRecord } from '../node/record.ts';
 import { backOff, forgive, inheritUpdate, type NodeUpdate, releaseUpdate, reserveUpdate } from '../node/update.ts';
 import type { Approval } from '../plan/approval.ts';
 import type { StageView } from '../plan/membership.ts';
+import { isFull, isStuck, type Scopes } from '../plan/scopes.ts';
 import type { StageState } from '../plan/stage-state.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { CandidateQueue } from './indexes.ts';
 import { createRecords } from './records.ts';
-import { isFull, isStuck, type Scopes } from './scopes.ts';
 import { type RolloutState, retarget, type TargetRevision } from './state.ts';
 import type { Tally } from './tally.ts';
 

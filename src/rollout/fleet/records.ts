@@ -5,11 +5,11 @@ import { type Context, type NodeRecord, type NodeStatus, newRecord, recordSettin
 import { createCalendarView } from '../plan/calendar-view.ts';
 import { everythingOpen, type StageView, viewStages } from '../plan/membership.ts';
 import { changesOrder } from '../plan/order.ts';
+import { createScopeFinder } from '../plan/scopes.ts';
 import type { Policy } from '../policy/policy.ts';
 import { breakerOf } from './breaker.ts';
 import { isDecisive, standOf } from './decisive.ts';
 import { createIndexes } from './indexes.ts';
-import { createScopeFinder } from './scopes.ts';
 import { isUnstaged, newState, type RolloutState } from './state.ts';
 
 /** One step of an exponential moving average: the first sample stands for all before it. */

@@ -2,7 +2,7 @@ import type { Cause, Phase } from '../../words/index.ts';
 import type { Announcement } from '../facts/need-upgrade.ts';
 import type { NodeFacts } from '../facts/node.ts';
 import type { PodFacts } from '../facts/pod.ts';
-import { noScopes, type Scopes } from '../fleet/scopes.ts';
+import { noScopes, type Scopes } from '../plan/scopes.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { ImageState, RequestPriority } from './images.ts';
 import type { NodeUpdate, PastUpdate } from './update.ts';

@@ -6,10 +6,10 @@ import {
   REST_STAGE,
   type RolloutPlanSpec,
 } from '../../words/index.ts';
+import { fromLabelSelector, type Selector, selectsNodes } from '../facts/selector.ts';
 import { count, type IntOrPercent, parseIntOrPercent } from '../policy/int-or-percent.ts';
 import { type ParsedPolicy, validatedPolicy } from '../policy/policy.ts';
 import { formatPlanName, type PolicyError, parseDuration } from '../policy/values.ts';
-import { fromLabelSelector, type Selector, selectsNodes } from '../selectors/selector.ts';
 import { type Calendar, parseDate } from './calendar.ts';
 import { isTimeZone } from './window.ts';
 

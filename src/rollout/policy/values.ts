@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { aliasOf, annotation, daemonRolloutLimits, keyInUse } from '../../words/index.ts';
-import { parseSelector, type Selector, selectsNodes } from '../selectors/selector.ts';
+import { parseSelector, type Selector, selectsNodes } from '../facts/selector.ts';
 import { type IntOrPercent, parseIntOrPercent } from './int-or-percent.ts';
 
 /** An invalid value, with what is wrong and how to fix it. */

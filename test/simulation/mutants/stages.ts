@@ -285,10 +285,10 @@ export const stages: readonly Mutant[] = [
     whose: 'G7',
     story: 'after an edit, nodes are chosen by the counts and limits of the plan before it',
     breaks: [],
-    file: 'src/rollout/fleet/scopes.ts',
+    file: 'src/rollout/plan/scopes.ts',
     find: 'const key = `${plans}\\n',
     replace: 'const key = `\\n',
-    hunt: test('src/rollout/fleet/scopes.test.ts', 'holds after the policy and the plan have changed'),
+    hunt: test('src/rollout/plan/scopes.test.ts', 'holds after the policy and the plan have changed'),
   },
   {
     name: 'order-is-ignored',

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { NodeSelectorRequirement, NodeSelectorTerm, PodSpec, Toleration } from 'kubernetes-types/core/v1.d.ts';
 import type { NodeInfo, Taint } from '../facts/node.ts';
-import { formatPolicyError } from '../policy/values.ts';
 import {
   isEligible,
   nodeShouldRunDaemonPod,
@@ -10,6 +9,7 @@ import {
   tooManyNeeds,
   whyNotEligible,
 } from './eligibility.ts';
+import { formatPolicyError } from './values.ts';
 
 const node = (over: Partial<NodeInfo> = {}): NodeInfo => ({
   name: 'n1',

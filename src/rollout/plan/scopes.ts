@@ -1,7 +1,7 @@
 import type { NodeFacts } from '../facts/node.ts';
 import type { NodeStatus } from '../node/record.ts';
-import type { Plan } from '../plan/plan.ts';
 import { budgetShare, type IntOrPercent } from '../policy/int-or-percent.ts';
+import type { Plan } from './plan.ts';
 
 /** Nodes that have a limit of their own within the DaemonSet's budget: a stage, or the nodes of one group. */
 export interface Scope {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { RolloutPlanSpec } from '../../words/index.ts';
-import { matchingStages } from '../plan/membership.ts';
 import { count, percent } from '../policy/int-or-percent.ts';
 import { benchAt, planOf, type Workbench } from '../testing/workbench.ts';
+import { matchingStages } from './membership.ts';
 import { groupsOf, scopeLimit } from './scopes.ts';
 
 const SITE = 'example.com/site';

@@ -1,5 +1,5 @@
 import type { NodeSelector, NodeSelectorRequirement, NodeSelectorTerm } from 'kubernetes-types/core/v1.d.ts';
-import type { NodeInfo } from '../facts/node.ts';
+import type { NodeInfo } from './node.ts';
 import { isOperator, makeRequirement, type Requirement } from './requirement.ts';
 import { matches } from './selector.ts';
 

@@ -3,9 +3,9 @@
  * (Kubernetes 1.34). They ignore readiness and cordons.
  */
 import type { PodSpec, Toleration } from 'kubernetes-types/core/v1.d.ts';
+import { type AffinityTerm, matchesTerm, readAffinity } from '../facts/affinity.ts';
 import type { NodeInfo, Taint } from '../facts/node.ts';
-import type { PolicyError } from '../policy/values.ts';
-import { type AffinityTerm, matchesTerm, readAffinity } from './affinity.ts';
+import type { PolicyError } from './values.ts';
 
 /** Labels, requirements and tolerations of a template: each is compared with every node. */
 const MOST = 1000;
