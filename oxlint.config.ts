@@ -49,6 +49,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
+/** The rooms of src/rollout. Each imports only rooms before it, types included. */
+const ROOMS = ['facts', 'policy', 'plan', 'node', 'fleet', 'decision', 'report'];
+
 const FOLDERS = Object.keys(MAY_IMPORT);
 const CLOCK = 'src/runtime/clock.ts';
 const TESTS = ['{src,embedded}/**/*.test.ts', '{src,embedded}/**/testing/**'];
@@ -90,6 +93,13 @@ const layers = (folder: string, allowed = MAY_IMPORT[folder] ?? []): Pattern[] =
     ...doors(allowed),
     notShipped,
   ];
+};
+
+const roomsAfter = (room: string): Pattern[] => {
+  const later = ROOMS.slice(ROOMS.indexOf(room) + 1);
+  return later.length === 0
+    ? []
+    : [{ regex: `^\\.\\./(${later.join('|')})/`, message: `src/rollout/${room} comes before ${later.join(', ')}.` }];
 };
 
 /** Modules that these folders must not import: the decision core does no I/O. */
@@ -242,6 +252,21 @@ export default defineConfig({
             },
           ],
           ...ambient({ mayYield: false }),
+        },
+      }),
+    ),
+    ...ROOMS.map(
+      (room): OxlintOverride => ({
+        files: [`src/rollout/${room}/**`],
+        excludeFiles: TESTS,
+        rules: {
+          'no-restricted-imports': [
+            'error',
+            {
+              paths: [...ambientModules, ...impure],
+              patterns: [...layers('rollout'), noEmbedded, ...roomsAfter(room)],
+            },
+          ],
         },
       }),
     ),

@@ -1,5 +1,6 @@
+export type { Action } from './decision/action.ts';
 export { slotsOf, slotsOfStatus } from './decision/budget.ts';
-export { type Action, type Decision, decide, type Summary } from './decision/decide.ts';
+export { type Decision, decide, type Summary } from './decision/decide.ts';
 export type { OutsideHold } from './decision/hold.ts';
 export { checksFrom, previewSamples } from './decision/stages.ts';
 export {
@@ -71,13 +72,14 @@ export { AGENT_ACK_TIMEOUT_MS } from './node/images.ts';
 export { boundVersion } from './node/in-place.ts';
 export { MAX_CLOCK_SKEW_MS } from './node/observe.ts';
 export { isStale, livePod } from './node/pods.ts';
-export { mayHaveStarted, type NodeUpdate, newUpdate } from './node/update.ts';
+export type { NodeUpdate } from './node/record.ts';
+export { mayHaveStarted, newUpdate } from './node/update.ts';
 export type { Approval } from './plan/approval.ts';
 export { findCycles } from './plan/cycles.ts';
 export { forecastWaves, openTime } from './plan/forecast.ts';
 export { codesOf, matchingStages, sampleCode } from './plan/membership.ts';
 export { type Preceding, waitsFor } from './plan/order.ts';
-export { type FoundPlan, type Plan, type Predecessor, predecessorsIn, withoutCycle, withPlan } from './plan/plan.ts';
+export { type FoundPlan, predecessorsIn, withoutCycle, withPlan } from './plan/plan.ts';
 export { groupsOf } from './plan/scopes.ts';
 export { afterStageAction, withoutFailedChecks } from './plan/stage-state.ts';
 export { canonicalTimeZone, windowsAt } from './plan/window.ts';
@@ -99,6 +101,7 @@ export {
   percent,
   scaledValue,
 } from './policy/int-or-percent.ts';
+export type { Plan, Predecessor } from './policy/plan-terms.ts';
 export {
   hasUnusableName,
   heldBy,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { count, percent } from '../policy/int-or-percent.ts';
 import { benchAt, imagesOf, type Workbench } from '../testing/workbench.ts';
-import type { Action } from './decide.ts';
+import type { Action } from './action.ts';
 
 const types = (bench: Workbench): Action['type'][] => bench.decide().actions.map(({ type }) => type);
 const holdOf = (bench: Workbench): string | undefined => bench.decide().summary.hold?.kind;

@@ -1,7 +1,7 @@
 import type { Ledger } from '../fleet/ledger.ts';
-import { type RequestPriority, requestPriorities } from '../node/images.ts';
+import { type RequestPriority, requestPriorities } from '../node/record.ts';
 import { scaledValue } from '../policy/int-or-percent.ts';
-import type { Action } from './decide.ts';
+import type { Action } from './action.ts';
 import type { Hold } from './hold.ts';
 
 /** One decision makes at most this many requests. The next decision follows as soon as they are written. */

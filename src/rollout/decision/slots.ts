@@ -8,8 +8,8 @@ import type { NodeRecord } from '../node/record.ts';
 import { mayHaveStarted } from '../node/update.ts';
 import { noScopes, type Scopes } from '../plan/scopes.ts';
 import { surges } from '../policy/policy.ts';
+import type { Action } from './action.ts';
 import type { Room, Usage } from './budget.ts';
-import type { Action } from './decide.ts';
 
 /** One decision reserves at most this many slots. The next decision follows as soon as they are written. */
 const MAX_RESERVATIONS = 500;

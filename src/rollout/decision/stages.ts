@@ -11,24 +11,14 @@ import type { Ledger } from '../fleet/ledger.ts';
 import type { StageTally } from '../fleet/tally.ts';
 import type { Approval } from '../plan/approval.ts';
 import { type StageView, sampleCode, viewStages } from '../plan/membership.ts';
-import type { Stage } from '../plan/plan.ts';
-import { openedStage, type StageState } from '../plan/stage-state.ts';
+import { openedStage, type StageAction, type StageState } from '../plan/stage-state.ts';
 import { formatIntOrPercent, scaledValue } from '../policy/int-or-percent.ts';
+import type { Stage } from '../policy/plan-terms.ts';
 import { surges } from '../policy/policy.ts';
 import { budgetOf } from './budget.ts';
 import type { Hold } from './hold.ts';
 
 const NEVER = Number.POSITIVE_INFINITY;
-
-/** A change of the open stage. It is written to the DaemonRollout before anything is begun because of it. */
-export type StageAction =
-  /** `sample`: the nodes of a stage with `count`, by their codes. */
-  | { type: 'open-stage'; stage: string; sample?: string }
-  /** Enough nodes are at the target. Times are epoch ms. */
-  | { type: 'start-soak'; stage: string; at: number; until: number }
-  /** Too few are, again. */
-  | { type: 'end-soak'; stage: string }
-  | { type: 'promote'; stage: string; how: StagePromotion; by?: string; decisions?: readonly StageDecision[] };
 
 /** The open stage: what it waits for. Texts do not change while nodes come and go. */
 export interface StageStand {

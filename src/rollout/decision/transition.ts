@@ -1,6 +1,6 @@
 import type { Breaker } from '../fleet/breaker.ts';
 import type { Ledger } from '../fleet/ledger.ts';
-import type { Action } from './decide.ts';
+import type { Action } from './action.ts';
 import { failedCheckOf } from './stages.ts';
 
 const FIRST_NODES = 10;

@@ -8,28 +8,7 @@ import {
 import { toTimestamp } from '../facts/metadata.ts';
 import type { FieldOwner, TemplateOrigin } from '../facts/template-origin.ts';
 import type { StageState } from '../plan/stage-state.ts';
-import type { RolloutState, TargetRevision } from './state.ts';
-
-/** What only the history says of the current rollout; the rest of its entry follows from the state. */
-export interface CurrentHistory {
-  /** The target before; undefined if it is not known. */
-  from: DaemonRolloutRevision | undefined;
-  /** Of the target. */
-  images: readonly string[];
-  changedBy: FieldOwner | undefined;
-  /** When the rollout was last halted, even if it was resumed since. */
-  haltedAt: number | undefined;
-  /** The largest number of nodes on which the target had failed at the same time. */
-  failures: number;
-}
-
-export const newHistory = (): CurrentHistory => ({
-  from: undefined,
-  images: [],
-  changedBy: undefined,
-  haltedAt: undefined,
-  failures: 0,
-});
+import { newHistory, type RolloutState, type TargetRevision } from './state.ts';
 
 const toRevision = ({ name, hash, number }: TargetRevision, images: readonly string[]): DaemonRolloutRevision => ({
   revision: name,

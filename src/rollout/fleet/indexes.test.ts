@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type NodeRecord, type NodeStatus, newRecord, notEligible } from '../node/record.ts';
-import { type NodeUpdate, pastUpdate } from '../node/update.ts';
+import { type NodeRecord, type NodeStatus, type NodeUpdate, newRecord, notEligible } from '../node/record.ts';
+import { pastUpdate } from '../node/update.ts';
 import { createIndexes } from './indexes.ts';
 
 const status: NodeStatus = { ...notEligible, phase: 'outdated', cause: 'available' };

@@ -1,6 +1,5 @@
-import { type RequestPriority, requestPriorities } from '../node/images.ts';
-import type { NodeRecord, NodeStatus } from '../node/record.ts';
-import { countIn, type Scopes } from '../plan/scopes.ts';
+import { type NodeRecord, type NodeStatus, type RequestPriority, requestPriorities } from '../node/record.ts';
+import type { Scopes } from '../plan/scopes.ts';
 import { createCandidates, createTimeQueue } from './candidates.ts';
 import { createPartition } from './partition.ts';
 import { addTo, newTally } from './tally.ts';
@@ -106,7 +105,6 @@ export const createIndexes = () => {
     add(record: NodeRecord): void {
       const { status, update } = record;
       addTo(tally, status, 1);
-      countIn(status.scopes, status, 1);
       partition.add(record);
       const queue = queueOf(status);
       if (queue) queues[queue].add(record);
@@ -124,7 +122,6 @@ export const createIndexes = () => {
     remove(record: NodeRecord): void {
       const { status } = record;
       addTo(tally, status, -1);
-      countIn(status.scopes, status, -1);
       partition.remove(record);
       const queue = queueOf(status);
       if (queue) queues[queue].remove(record);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type NodeUpdate, pastUpdate } from '../node/update.ts';
+import type { NodeUpdate } from '../node/record.ts';
+import { pastUpdate } from '../node/update.ts';
 import { count } from '../policy/int-or-percent.ts';
 import { benchAt, createWorkbench, START, type Workbench } from '../testing/workbench.ts';
 import { restore, save } from './persist.ts';

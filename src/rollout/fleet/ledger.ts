@@ -6,8 +6,8 @@ import type { TemplateOrigin } from '../facts/template-origin.ts';
 import { noteRemovedPod } from '../node/advance.ts';
 import { imageParallelism } from '../node/images.ts';
 import { clampTimes, type ObservedAt, observeNode, observePod } from '../node/observe.ts';
-import type { NodeRecord } from '../node/record.ts';
-import { backOff, forgive, inheritUpdate, type NodeUpdate, releaseUpdate, reserveUpdate } from '../node/update.ts';
+import type { NodeRecord, NodeUpdate } from '../node/record.ts';
+import { backOff, forgive, inheritUpdate, releaseUpdate, reserveUpdate } from '../node/update.ts';
 import type { Approval } from '../plan/approval.ts';
 import type { StageView } from '../plan/membership.ts';
 import { isFull, isStuck, type Scopes } from '../plan/scopes.ts';
@@ -15,7 +15,8 @@ import type { StageState } from '../plan/stage-state.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { CandidateQueue } from './indexes.ts';
 import { createRecords } from './records.ts';
-import { type RolloutState, retarget, type TargetRevision } from './state.ts';
+import { retarget } from './retarget.ts';
+import type { RolloutState, TargetRevision } from './state.ts';
 import type { Tally } from './tally.ts';
 
 /** A slewed clock may step back a little. A larger jump would leave every remembered time in the future. */

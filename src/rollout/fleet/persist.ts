@@ -4,8 +4,8 @@ import {
   daemonRolloutLimits as limits,
 } from '../../words/index.ts';
 import { toTimestamp } from '../facts/metadata.ts';
-import type { NodeRecord } from '../node/record.ts';
-import { type NodeUpdate, type PastUpdate, pastUpdate, toPastUpdate } from '../node/update.ts';
+import type { NodeRecord, NodeUpdate, PastUpdate } from '../node/record.ts';
+import { pastUpdate, toPastUpdate } from '../node/update.ts';
 import { restoreStages } from '../plan/stage-state.ts';
 import { restoreHistory, saveHistory } from './history.ts';
 import type { Ledger } from './ledger.ts';

@@ -1,7 +1,19 @@
-import type { DaemonRolloutHistory } from '../../words/index.ts';
-import type { TemplateOrigin } from '../facts/template-origin.ts';
+import type { DaemonRolloutHistory, DaemonRolloutRevision } from '../../words/index.ts';
+import type { FieldOwner } from '../facts/template-origin.ts';
 import type { StageState } from '../plan/stage-state.ts';
-import { type CurrentHistory, newHistory, startNext } from './history.ts';
+
+/** What only the history says of the current rollout; the rest of its entry follows from the state. */
+export interface CurrentHistory {
+  /** The target before; undefined if it is not known. */
+  from: DaemonRolloutRevision | undefined;
+  /** Of the target. */
+  images: readonly string[];
+  changedBy: FieldOwner | undefined;
+  /** When the rollout was last halted, even if it was resumed since. */
+  haltedAt: number | undefined;
+  /** The largest number of nodes on which the target had failed at the same time. */
+  failures: number;
+}
 
 /** What a rollout must remember beyond what pods and nodes show. The status of the DaemonRollout keeps it for the next leader. */
 export interface RolloutState {
@@ -49,6 +61,14 @@ export interface TargetRevision {
   inPlaceFrom?: ReadonlySet<string>;
 }
 
+export const newHistory = (): CurrentHistory => ({
+  from: undefined,
+  images: [],
+  changedBy: undefined,
+  haltedAt: undefined,
+  failures: 0,
+});
+
 export const newState = (): RolloutState => ({
   rollout: 0,
   target: undefined,
@@ -64,36 +84,6 @@ export const newState = (): RolloutState => ({
   current: newHistory(),
   past: [],
 });
-
-const none: ReadonlySet<string> = new Set();
-
-const isSame = (a: TargetRevision, b: TargetRevision): boolean => {
-  const [before, after] = [a.inPlaceFrom ?? none, b.inPlaceFrom ?? none];
-  return a.number === b.number && before.symmetricDifference(after).size === 0;
-};
-
-/** The state with `target` as the DaemonSet's target from `now` on; the same object if it already is the target. */
-export const retarget = (
-  state: RolloutState,
-  target: TargetRevision,
-  now: number,
-  origin: TemplateOrigin = { images: [], changedBy: undefined },
-): RolloutState => {
-  if (state.target?.hash === target.hash) return isSame(state.target, target) ? state : { ...state, target };
-  return {
-    ...state,
-    target,
-    rollout: state.rollout + 1,
-    startedAt: state.target === undefined ? undefined : now,
-    finishedAt: undefined,
-    allNodesUpdatedAt: undefined,
-    acted: 0,
-    halted: undefined,
-    rollback: state.lastComplete?.hash === target.hash,
-    stages: [],
-    ...startNext(state, target, origin, now),
-  };
-};
 
 /**
  * Does nothing hold back stages? The cure is not staged; nor is the first revision of a new DaemonSet, whose pods its

@@ -1,6 +1,6 @@
 import { type Cause, causesOf, type Phase, phases, planLimits } from '../../words/index.ts';
-import type { ImageState } from '../node/images.ts';
-import type { NodeStatus } from '../node/record.ts';
+import type { ImageState, NodeStatus } from '../node/record.ts';
+import type { Scopes } from '../plan/scopes.ts';
 
 /** The nodes of one stage. */
 export interface StageTally {
@@ -65,6 +65,19 @@ export const newTally = (): Tally => ({
   stages: Array.from({ length: planLimits.stages + 1 }, () => ({ ...noNodes })),
 });
 
+/** Counts a node in its scopes, by the same truth as the budget. */
+const countIn = ({ all }: Scopes, { phase, cause, online, inFlight, trying, down }: NodeStatus, by: 1 | -1): void => {
+  if (phase === undefined) return;
+  for (const scope of all) {
+    if (online) scope.online += by;
+    if (inFlight) scope.inFlight += by;
+    if (trying) scope.trying += by;
+    if (!down && !inFlight) continue;
+    scope.occupied += by;
+    if (cause === 'stage') scope.stranded += by;
+  }
+};
+
 export const addTo = (tally: Tally, status: NodeStatus, by: 1 | -1): void => {
   const { phase, cause, owner, images, failure } = status;
   const stage = tally.stages[status.stage];
@@ -94,6 +107,7 @@ export const addTo = (tally: Tally, status: NodeStatus, by: 1 | -1): void => {
   if (owner.approved && status.online) tally.ownersApproved += by;
   if (failure === 'online') tally.onlineFailures += by;
   if (failure === 'lost') tally.lostFailures += by;
+  countIn(status.scopes, status, by);
 };
 
 /** How many nodes there are of each cause that any node has, in the order of the phases. */

@@ -1,8 +1,8 @@
 import { surges } from '../policy/policy.ts';
 import { offlineAfterMs } from './observe.ts';
 import { availableAt, isCurrent, livePod } from './pods.ts';
-import type { Context, NodeRecord, ObservedPod } from './record.ts';
-import { type NodeUpdate, pastUpdate } from './update.ts';
+import type { Context, NodeRecord, NodeUpdate, ObservedPod } from './record.ts';
+import { pastUpdate } from './update.ts';
 
 const isCarriedOut = (record: NodeRecord, update: NodeUpdate, context: Context): boolean => {
   const { kind, podUid, podRevision, rollout } = update;

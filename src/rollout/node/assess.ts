@@ -12,13 +12,13 @@ import {
   type Context,
   type NodeRecord,
   type NodeStatus,
+  type NodeUpdate,
   noImages,
   noOwner,
   notEligible,
   type ObservedPod,
 } from './record.ts';
 import { findSurgedOutPod, newPodOf, surgingPods } from './surge.ts';
-import type { NodeUpdate } from './update.ts';
 
 const earliest = (times: readonly (number | undefined)[]): number =>
   times.reduce<number>((least, time) => Math.min(least, time ?? least), Number.POSITIVE_INFINITY);

@@ -6,14 +6,7 @@ import { managerReplacesPods, type Policy } from '../policy/policy.ts';
 import type { Predownload } from '../policy/values.ts';
 import { skewTolerantStart } from './observe.ts';
 import { isCurrent, livePod } from './pods.ts';
-import type { Context, ImageStatus, NodeRecord, ObservedPod } from './record.ts';
-
-/** How far the images of the target are on an online node with an outdated pod; `none`: nobody pulls them there. */
-export type ImageState = 'none' | 'wanted' | ImageFacts['state'];
-
-/** Order of requests: nodes that wait for their images, other nodes that may be updated, nodes that the partition keeps. */
-export const requestPriorities = [0, 1, 2] as const;
-export type RequestPriority = (typeof requestPriorities)[number];
+import type { Context, ImageState, ImageStatus, NodeRecord, ObservedPod, RequestPriority } from './record.ts';
 
 export interface ImageAssessment extends Omit<ImageStatus, 'requestPriority'> {
   /** When this changes without any event; Infinity if never. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { UpdateKind } from '../../words/index.ts';
-import type { Action } from '../decision/decide.ts';
+import type { Action } from '../decision/action.ts';
 import { restore, save } from '../fleet/persist.ts';
 import { count } from '../policy/int-or-percent.ts';
 import type { Policy } from '../policy/policy.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Action } from '../decision/decide.ts';
+import type { Action } from '../decision/action.ts';
 import type { PodFacts } from '../facts/pod.ts';
 import { restore, save } from '../fleet/persist.ts';
 import { count } from '../policy/int-or-percent.ts';

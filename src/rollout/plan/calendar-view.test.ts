@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { percent } from '../policy/int-or-percent.ts';
+import type { Calendar } from '../policy/plan-terms.ts';
 import { benchAt, planOf, START } from '../testing/workbench.ts';
-import type { Calendar } from './calendar.ts';
 import { createCalendarView } from './calendar-view.ts';
 
 const HOUR = 3_600_000;

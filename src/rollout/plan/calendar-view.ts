@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Calendar, type CalendarState, calendarAt } from './calendar.ts';
+import type { Calendar } from '../policy/plan-terms.ts';
+import { type CalendarState, calendarAt } from './calendar.ts';
 
 const NEVER = Number.POSITIVE_INFINITY;
 

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import * as fc from 'fast-check';
 import { planWeekdays } from '../../words/index.ts';
-import { type Calendar, calendarAt, parseDate } from './calendar.ts';
+import type { Calendar } from '../policy/plan-terms.ts';
+import { calendarAt, parseDate } from './calendar.ts';
 
 const NEVER = Number.POSITIVE_INFINITY;
 const at = (text: string): number => Date.parse(text.replace(' ', 'T'));

@@ -1,19 +1,6 @@
 import type { PlanWindow } from '../../words/index.ts';
+import type { Calendar, Freeze } from '../policy/plan-terms.ts';
 import { canonicalTimeZone, type WindowState, windowsAt } from './window.ts';
-
-/** Times are epoch milliseconds; `to` is exclusive. */
-export interface Freeze {
-  from: number;
-  to: number;
-  reason?: string;
-}
-
-/** When a plan lets updates begin. */
-export interface Calendar {
-  /** None: at any time. */
-  windows: readonly PlanWindow[];
-  freezes: readonly Freeze[];
-}
 
 /** Times are epoch milliseconds; Infinity for none within a year. */
 export interface CalendarState {

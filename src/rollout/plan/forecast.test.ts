@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Calendar } from './calendar.ts';
+import type { Calendar } from '../policy/plan-terms.ts';
 import { forecastWaves } from './forecast.ts';
 
 const MINUTE_MS = 60_000;

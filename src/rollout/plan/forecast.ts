@@ -1,4 +1,5 @@
-import { type Calendar, calendarAt } from './calendar.ts';
+import type { Calendar } from '../policy/plan-terms.ts';
+import { calendarAt } from './calendar.ts';
 
 /** Updates that follow each other. */
 export interface Waves {

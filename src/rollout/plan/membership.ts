@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { NodeFacts } from '../facts/node.ts';
 import { matches } from '../facts/selector.ts';
 import type { IntOrPercent } from '../policy/int-or-percent.ts';
-import type { Plan, Stage } from './plan.ts';
+import type { Plan, Stage } from '../policy/plan-terms.ts';
 import type { StageState } from './stage-state.ts';
 
 const CODE_LENGTH = 8;

@@ -1,10 +1,14 @@
-import type { NodeStatus } from '../node/record.ts';
-import type { Predecessor } from './plan.ts';
+import type { Phase } from '../../words/index.ts';
+import type { Predecessor } from '../policy/plan-terms.ts';
+
+/** What the order of updates depends on; undefined: the rollout has nothing to do with the node. */
+interface InPhase {
+  readonly phase: Phase | undefined;
+}
 
 /** Another DaemonSet's rollout, as far as the order of updates depends on it. */
 export interface Preceding {
-  /** The node's status; undefined: its rollout has nothing to do with the node. */
-  statusOf: (node: string) => NodeStatus | undefined;
+  statusOf: (node: string) => InPhase | undefined;
   /** Status and completeness are about its present template. Until the revision of a new one is known, they are not. */
   isCurrent: () => boolean;
   /** Its rollout is complete. */
@@ -37,6 +41,6 @@ export const waitsFor = (
 };
 
 /** Does this node's status matter to those that wait for it in another way than before? */
-export const changesOrder = (before: NodeStatus, after: NodeStatus): boolean =>
+export const changesOrder = (before: InPhase, after: InPhase): boolean =>
   (before.phase === 'updated') !== (after.phase === 'updated') ||
   (before.phase === undefined) !== (after.phase === undefined);

@@ -6,59 +6,13 @@ import {
   REST_STAGE,
   type RolloutPlanSpec,
 } from '../../words/index.ts';
-import { fromLabelSelector, type Selector, selectsNodes } from '../facts/selector.ts';
+import { fromLabelSelector, selectsNodes } from '../facts/selector.ts';
 import { count, type IntOrPercent, parseIntOrPercent } from '../policy/int-or-percent.ts';
+import type { Calendar, Plan, Predecessor, Stage } from '../policy/plan-terms.ts';
 import { type ParsedPolicy, validatedPolicy } from '../policy/policy.ts';
 import { formatPlanName, type PolicyError, parseDuration } from '../policy/values.ts';
-import { type Calendar, parseDate } from './calendar.ts';
+import { parseDate } from './calendar.ts';
 import { isTimeZone } from './window.ts';
-
-/** One stage, with defaults filled in. */
-export interface Stage {
-  name: string;
-  /** Undefined: every node. */
-  selector: Selector | undefined;
-  /** How many of the matching nodes; undefined: all. A percentage is rounded up. */
-  count: IntOrPercent | undefined;
-  /** Of the stage's online nodes; undefined: only the DaemonSet's own budget. */
-  maxUnavailable: IntOrPercent | undefined;
-  /** The breaker's threshold while this is the last open stage; undefined: the DaemonSet's own. */
-  failureThreshold: IntOrPercent | undefined;
-  coverage: IntOrPercent;
-  minNodes: number;
-  soakMs: number;
-  checks: readonly PlanCheck[];
-  needsApproval: boolean;
-  /** Since the stage opened; undefined: none. */
-  timeoutMs: number | undefined;
-  promotesOnTimeout: boolean;
-}
-
-/** One node of a group, or its share of the group's online nodes, may be down at a time. */
-export interface GroupLimit {
-  topologyKey: string;
-  value: IntOrPercent;
-}
-
-/** A DaemonSet whose update comes first. */
-export interface Predecessor {
-  apiGroup: 'apps' | 'apps.kruise.io';
-  name: string;
-  /** Node: its pod on the same node is at its target and available. Rollout: its rollout is complete. */
-  scope: 'Node' | 'Rollout';
-}
-
-/** A rollout plan, parsed once for each change. */
-export interface Plan {
-  /** As it was written: two plans with the same spec are the same policy. */
-  spec: RolloutPlanSpec;
-  /** The stages, and `rest` as the last one; empty if the plan has none. */
-  stages: readonly Stage[];
-  calendar: Calendar;
-  windowsOnRollback: boolean;
-  groups: readonly GroupLimit[];
-  after: readonly Predecessor[];
-}
 
 /** Reads fields of a spec. What the schema would refuse is reported: an older CRD may have let it pass. */
 const createFields = (errors: PolicyError[]) => {

@@ -1,7 +1,6 @@
 import type { NodeFacts } from '../facts/node.ts';
-import type { NodeStatus } from '../node/record.ts';
 import { budgetShare, type IntOrPercent } from '../policy/int-or-percent.ts';
-import type { Plan } from './plan.ts';
+import type { Plan } from '../policy/plan-terms.ts';
 
 /** Nodes that have a limit of their own within the DaemonSet's budget: a stage, or the nodes of one group. */
 export interface Scope {
@@ -34,23 +33,6 @@ export const isFull = ({ all }: Scopes): boolean => all.some((scope) => scope.oc
 /** Nodes that an earlier revision broke hold every slot of some scope, and their stages are closed again. */
 export const isStuck = ({ all }: Scopes): boolean =>
   all.some((scope) => scope.stranded > 0 && scope.trying === 0 && scope.occupied >= scopeLimit(scope));
-
-/** Counts a node in its scopes, by the same truth as the budget. */
-export const countIn = (
-  { all }: Scopes,
-  { phase, cause, online, inFlight, trying, down }: NodeStatus,
-  by: 1 | -1,
-): void => {
-  if (phase === undefined) return;
-  for (const scope of all) {
-    if (online) scope.online += by;
-    if (inFlight) scope.inFlight += by;
-    if (trying) scope.trying += by;
-    if (!down && !inFlight) continue;
-    scope.occupied += by;
-    if (cause === 'stage') scope.stranded += by;
-  }
-};
 
 /** Value of `NodeFacts.groups`: the node's value of each topology key of the plan. */
 export const groupsOf = ({ groups }: Pick<Plan, 'groups'>, labels: Readonly<Record<string, string>>): string =>

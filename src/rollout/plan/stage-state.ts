@@ -5,7 +5,6 @@ import type {
   StageDecision,
   StagePromotion,
 } from '../../words/index.ts';
-import type { StageAction } from '../decision/stages.ts';
 
 /** How a check of the open stage stands. */
 export interface CheckStand {
@@ -108,6 +107,16 @@ export const restoreStages = (
       },
     ];
   });
+
+/** A change of the open stage. It is written to the DaemonRollout before anything is begun because of it. */
+export type StageAction =
+  /** `sample`: the nodes of a stage with `count`, by their codes. */
+  | { type: 'open-stage'; stage: string; sample?: string }
+  /** Enough nodes are at the target. Times are epoch ms. */
+  | { type: 'start-soak'; stage: string; at: number; until: number }
+  /** Too few are, again. */
+  | { type: 'end-soak'; stage: string }
+  | { type: 'promote'; stage: string; how: StagePromotion; by?: string; decisions?: readonly StageDecision[] };
 
 /** The stages after a decision about the open one. */
 export const afterStageAction = (

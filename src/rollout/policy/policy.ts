@@ -2,8 +2,8 @@ import { hash } from 'node:crypto';
 import { annotation, keyInUse, strategyKeys } from '../../words/index.ts';
 import { ADVANCED_ROLLOUT_SUFFIX } from '../facts/openkruise.ts';
 import { formatSelector, type Selector } from '../facts/selector.ts';
-import type { Plan } from '../plan/plan.ts';
 import { count, formatIntOrPercent, type IntOrPercent, percent } from './int-or-percent.ts';
+import type { Plan } from './plan-terms.ts';
 import { misspelledKeys } from './spelling.ts';
 import { DEFAULT_SPREAD_MS, readTerms, type Terms } from './terms.ts';
 import {

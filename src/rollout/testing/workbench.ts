@@ -1,15 +1,17 @@
 import type { Cause, RolloutPlanSpec } from '../../words/index.ts';
-import { type Action, type Decision, decide } from '../decision/decide.ts';
+import type { Action } from '../decision/action.ts';
+import { type Decision, decide } from '../decision/decide.ts';
 import type { OutsideHold } from '../decision/hold.ts';
 import type { ImageFacts } from '../facts/image-ready.ts';
 import type { NodeFacts } from '../facts/node.ts';
 import type { PodFacts } from '../facts/pod.ts';
-import { newHistory } from '../fleet/history.ts';
 import { createLedger } from '../fleet/ledger.ts';
-import type { RolloutState } from '../fleet/state.ts';
-import { type NodeUpdate, newUpdate } from '../node/update.ts';
-import { type Plan, withPlan } from '../plan/plan.ts';
+import { newHistory, type RolloutState } from '../fleet/state.ts';
+import type { NodeUpdate } from '../node/record.ts';
+import { newUpdate } from '../node/update.ts';
+import { withPlan } from '../plan/plan.ts';
 import { afterStageAction } from '../plan/stage-state.ts';
+import type { Plan } from '../policy/plan-terms.ts';
 import { type Policy, parsePolicy } from '../policy/policy.ts';
 
 /** How many runs a property makes, before its own factor. */

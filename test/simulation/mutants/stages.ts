@@ -262,7 +262,7 @@ export const stages: readonly Mutant[] = [
     whose: 'G6',
     story: 'going back to the revision that was last complete waits for stages',
     breaks: ['G6'],
-    file: 'src/rollout/fleet/state.ts',
+    file: 'src/rollout/fleet/retarget.ts',
     find: 'rollback: state.lastComplete?.hash === target.hash,',
     replace: 'rollback: false,',
     hunt: history(ring({ soak: '60s' }), release(10), release(30, 'app:v0')),

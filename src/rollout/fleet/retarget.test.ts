@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { newState, retarget } from './state.ts';
+import { retarget } from './retarget.ts';
+import { newState } from './state.ts';
 
 const target = (hash: string, number: number) => ({ name: `set-${hash}`, hash, number });
 
