@@ -5,16 +5,17 @@ import { notFound } from './errors.ts';
 import { afterDelete, afterWrite } from './handlers/after-write.ts';
 import { createObject } from './handlers/create.ts';
 import { deleteObject } from './handlers/delete.ts';
-import { createSnapshotCache, listObjects } from './handlers/list.ts';
+import { listObjects } from './handlers/list.ts';
 import { patchObject } from './handlers/patch.ts';
 import { fromStorageVersion, type ServerState } from './handlers/state.ts';
 import { replaceObject } from './handlers/update.ts';
-import { createWatchBroadcaster } from './handlers/watch.ts';
-import { createTokenStore } from './http/authentication.ts';
 import type { Json } from './json.ts';
 import { createRegistry } from './registry/registry.ts';
 import { createPodIndex } from './storage/pod-index.ts';
+import { createSnapshotCache } from './storage/snapshots.ts';
 import { createStore, keyOf } from './storage/store.ts';
+import { createTokenStore } from './storage/tokens.ts';
+import { createWatchBroadcaster } from './storage/watch-broadcaster.ts';
 
 export interface ApiServerOptions {
   clock: Clock;

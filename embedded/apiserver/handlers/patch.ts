@@ -1,5 +1,3 @@
-import type { PatchOptions } from '../../../src/kube/index.ts';
-import type { StoredObject } from '../../types.ts';
 import { badRequest, StatusError } from '../errors.ts';
 import { isRecord, type Json } from '../json.ts';
 import { applyObject } from '../patch/apply.ts';
@@ -7,19 +5,8 @@ import { jsonPatch, mergePatch } from '../patch/json-patch.ts';
 import { strategicPatch } from '../patch/strategic-merge.ts';
 import type { Kind } from '../registry/kind.ts';
 import { shapeOfKind } from '../schema/kind-shape.ts';
-import type { Ref, ServerState, WriteContext } from './state.ts';
+import type { PatchContext, PatchResult, Ref, ServerState } from './state.ts';
 import { updateObject } from './update.ts';
-
-export type PatchContext = Pick<PatchOptions, 'type' | 'subresource' | 'force' | 'fieldManager' | 'dryRun'> &
-  Pick<WriteContext, 'warn' | 'isLarge'> & {
-    /** Called with the patched object or applied configuration before it is decoded. */
-    inspect?: (object: Json) => void;
-  };
-
-export interface PatchResult {
-  readonly object: StoredObject;
-  readonly created: boolean;
-}
 
 const patched = (kind: Kind, present: Json, body: unknown, type: 'json' | 'merge' | 'strategic'): Json => {
   if (type === 'json') return jsonPatch(present, body);

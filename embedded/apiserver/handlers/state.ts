@@ -1,16 +1,16 @@
+import type { PatchOptions } from '../../../src/kube/index.ts';
 import type { Clock } from '../../../src/runtime/index.ts';
 import type { StoredObject } from '../../types.ts';
 import { unexplained } from '../errors.ts';
-// oxlint-disable-next-line no-restricted-imports -- the folder of this API server, not src/http
-import type { TokenStore } from '../http/authentication.ts';
 import type { Json } from '../json.ts';
 import type { ManagedFieldsEntry } from '../patch/managed-fields.ts';
 import type { Kind, StrategyContext } from '../registry/kind.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { PodIndex } from '../storage/pod-index.ts';
+import type { SnapshotCache } from '../storage/snapshots.ts';
 import type { ObjectStore } from '../storage/store.ts';
-import type { SnapshotCache } from './list.ts';
-import type { WatchBroadcaster } from './watch.ts';
+import type { TokenStore } from '../storage/tokens.ts';
+import type { WatchBroadcaster } from '../storage/watch-broadcaster.ts';
 
 /** The state that all handlers share. */
 export interface ServerState {
@@ -45,6 +45,17 @@ export interface WriteContext {
   warn?: ((text: string) => void) | undefined;
   /** The managedFields of a new object that is applied. */
   managers?: readonly ManagedFieldsEntry[];
+}
+
+export type PatchContext = Pick<PatchOptions, 'type' | 'subresource' | 'force' | 'fieldManager' | 'dryRun'> &
+  Pick<WriteContext, 'warn' | 'isLarge'> & {
+    /** Called with the patched object or applied configuration before it is decoded. */
+    inspect?: (object: Json) => void;
+  };
+
+export interface PatchResult {
+  readonly object: StoredObject;
+  readonly created: boolean;
 }
 
 const MOST_STORED_BYTES = 1.5 * 1024 * 1024;

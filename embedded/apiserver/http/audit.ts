@@ -1,5 +1,5 @@
 import type { Request, Response } from './exchange.ts';
-import { parseRoute } from './router.ts';
+import { parseRoute } from './route.ts';
 
 /** An audit record of one resource request; of a watch once it has ended. */
 export interface AuditEvent {

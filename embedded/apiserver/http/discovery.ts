@@ -1,7 +1,7 @@
 import type { Json } from '../json.ts';
 import { apiVersionOf, type Kind, type Subresource } from '../registry/kind.ts';
 import type { Registry } from '../registry/registry.ts';
-import { reviewKinds } from './authentication.ts';
+import { reviewKinds } from './reviews.ts';
 
 const ALL_VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
 

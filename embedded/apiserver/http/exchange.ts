@@ -1,5 +1,5 @@
 import type { Json } from '../json.ts';
-import type { User } from './authentication.ts';
+import type { User } from '../storage/tokens.ts';
 
 /** One request, after authentication. */
 export interface Request {

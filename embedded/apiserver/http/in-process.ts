@@ -1,7 +1,7 @@
 import type { ApiServer } from '../../types.ts';
 import { toStatus } from '../errors.ts';
 import { stateOf } from '../server.ts';
-import type { User } from './authentication.ts';
+import type { User } from '../storage/tokens.ts';
 import { type Response, watchLine } from './exchange.ts';
 import { serve } from './router.ts';
 

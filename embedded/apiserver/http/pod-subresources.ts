@@ -9,7 +9,7 @@ import type { Kind } from '../registry/kind.ts';
 import { keyOf } from '../storage/store.ts';
 import { readObject } from './body.ts';
 import { json, type Request, type Response } from './exchange.ts';
-import type { Route } from './router.ts';
+import type { Route } from './route.ts';
 
 const created: Json = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
 

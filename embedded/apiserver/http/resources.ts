@@ -18,13 +18,13 @@ import { replaceObject } from '../handlers/update.ts';
 import { arrayOf, at, isRecord, type Json, recordOf, sharing, textOf, without } from '../json.ts';
 import type { Kind } from '../registry/kind.ts';
 import { keyOf } from '../storage/store.ts';
-import { isReview, serveReview } from './authentication.ts';
 import { isLarge, patchTypeOf, readObject, readValue } from './body.ts';
 import { createEncoder, negotiateFormat, type ObjectEncoder } from './encoder.ts';
 import { json, type Request, type Response, success } from './exchange.ts';
 import { validateFields } from './field-validation.ts';
 import { postSubresource } from './pod-subresources.ts';
-import type { Route } from './router.ts';
+import { isReview, serveReview } from './reviews.ts';
+import type { Route } from './route.ts';
 import { watchStream } from './watch-stream.ts';
 import { checkWriteOptions } from './write-options.ts';
 

@@ -1,8 +1,7 @@
 import { toTime } from '../../resources.ts';
 import { badRequest, notFound, StatusError, unexplained } from '../errors.ts';
 import { createObject } from '../handlers/create.ts';
-import type { PatchContext, PatchResult } from '../handlers/patch.ts';
-import type { Ref, ServerState } from '../handlers/state.ts';
+import type { PatchContext, PatchResult, Ref, ServerState } from '../handlers/state.ts';
 import { updateObject } from '../handlers/update.ts';
 import { equal, isRecord, type Json, recordOf, textOf, without } from '../json.ts';
 import { apiVersionOf, type Kind } from '../registry/kind.ts';
