@@ -52,6 +52,16 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 /** The rooms of src/rollout. Each imports only rooms before it, types included. */
 const ROOMS = ['facts', 'policy', 'plan', 'node', 'fleet', 'decision', 'report'];
 
+const CYCLES_OF_TYPES = [
+  'src/agent/pods/{cache,index}.ts',
+  'src/agent/storage/{journal,journal-file,load}.ts',
+  'src/agent/{troubles,updates/index,updates/terms-watch,updates/tracker}.ts',
+  'src/cli/commands.ts',
+  'src/cli/dashboard/{commands,dashboard,server}.ts',
+  'test/simulation/network/{connection,link,response,server-faults,watches}.ts',
+  'test/simulation/plan/plan.ts',
+];
+
 const FOLDERS = Object.keys(MAY_IMPORT);
 const CLOCK = 'src/runtime/clock.ts';
 const TESTS = ['{src,embedded}/**/*.test.ts', '{src,embedded}/**/testing/**'];
@@ -211,9 +221,9 @@ export default defineConfig({
     'typescript/no-deprecated': 'error',
     'eslint/eqeqeq': ['error', 'always', { null: 'ignore' }],
 
-    // Modules: named exports, types imported as types, no cycles, no mutable exports.
+    // Modules: named exports, types imported as types, no cycles, types included, no mutable exports.
     'typescript/consistent-type-imports': 'error',
-    'import/no-cycle': 'error',
+    'import/no-cycle': ['error', { ignoreTypes: false }],
     'import/no-default-export': 'error',
     'import/no-duplicates': 'error',
     'import/no-mutable-exports': 'error',
@@ -336,6 +346,11 @@ export default defineConfig({
       files: ['{src,embedded}/**/*.ts'],
       excludeFiles: ['src/cli/**', '{src,embedded}/**/*.test.ts'],
       rules: { 'eslint/no-console': 'error' },
+    },
+    {
+      // Their cycles, which are of types, are still to be broken.
+      files: CYCLES_OF_TYPES,
+      rules: { 'import/no-cycle': ['error', { ignoreTypes: true }] },
     },
     {
       // A fixture that lacks an element fails its test with a stack trace, which is enough.

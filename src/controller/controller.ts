@@ -6,13 +6,12 @@ import type { ControllerOptions, RolloutSnapshot } from './controller-options.ts
 import { createDaemonSetPlans } from './daemonset-plans.ts';
 import { createInformers } from './informers.ts';
 import { firstFailure, type InternalError } from './internal-error.ts';
-import type { DaemonSetObject, DaemonSetView } from './kind.ts';
+import type { DaemonSetObject, DaemonSetView, RevisionView } from './kind.ts';
 import type { ManagedKind, When } from './kind-adapter.ts';
 import { createOrder } from './order.ts';
 import { createReconcilePace, type ReconcilePace } from './reconcile-pace.ts';
 import { createReconciler, type Reconciler } from './reconciler.ts';
 import type { ReconcileResult } from './reconciler-options.ts';
-import type { RevisionView } from './revisions.ts';
 import { stopManaging } from './stop-managing.ts';
 
 /** DaemonSets reconciled at the same time, and those of one namespace; each by one worker at a time. */

@@ -12,6 +12,7 @@ export {
   ownedPodFacts,
   type PodProjection,
   type RecordedRevision,
+  type RevisionView,
   selectorTooLong,
 } from './kind.ts';
 export type {
@@ -32,7 +33,7 @@ export { clusterRolloutPlans, readPlan, rolloutApprovals, rolloutPlans } from '.
 export { outcomeOfError, type PodControl, type PodVersion, type WriteOutcome } from './pod-control.ts';
 export { updateKnownPod } from './pod-writer.ts';
 export { type ReadOptions, readRollout } from './read-rollout.ts';
-export { newestRevision, type RevisionView, readRevisions } from './revisions.ts';
+export { newestRevision, readRevisions } from './revisions.ts';
 export { type RolloutReading, reportedStall } from './rollout-display.ts';
 export type { RolloutEvents } from './rollout-events.ts';
 export { createStatusPace, type Progress, progressOf } from './status-pace.ts';

@@ -13,9 +13,15 @@ import type { Env } from '../runtime/index.ts';
 import type { DaemonRollout } from '../words/index.ts';
 import { daemonRollouts, isOrphaned, saysManaged } from './daemon-rollout.ts';
 import { firstFailure, type InternalError } from './internal-error.ts';
-import { controllingDaemonSet, type DaemonSetObject, type DaemonSetView, type Kind } from './kind.ts';
+import {
+  controllingDaemonSet,
+  type DaemonSetObject,
+  type DaemonSetView,
+  type Kind,
+  type RevisionView,
+} from './kind.ts';
 import type { ManagedKind } from './kind-adapter.ts';
-import { type RevisionView, toRevisionView } from './revisions.ts';
+import { toRevisionView } from './revisions.ts';
 
 /** What the cache keeps of a DaemonRollout that a DaemonSet of one kind owns, or has left behind. */
 export interface RolloutView {

@@ -24,7 +24,6 @@ import {
   type TemplateOrigin,
   toPodFacts,
 } from '../rollout/index.ts';
-import type { RevisionView } from './revisions.ts';
 
 /** A DaemonSet as the API serves it. */
 export interface DaemonSetObject extends KubeObject {
@@ -117,6 +116,12 @@ export const ownedPodFacts: PodProjection<PodFacts> = {
   project: (pod, uid) => (controllerOf(pod)?.uid === uid ? toPodFacts(pod) : undefined),
   facts: (kept) => kept,
 };
+
+/** What the cache keeps of a ControllerRevision that a DaemonSet of one kind owns. */
+export interface RevisionView extends TargetRevision {
+  ownerUid: string;
+  templateDigest: string;
+}
 
 /** A revision with the template that it records. */
 export interface RecordedRevision extends RevisionView {

@@ -3,11 +3,10 @@ import type { EventRecorder, KubeClient, Store } from '../kube/index.ts';
 import type { ImageRequests, NodeInfo } from '../rollout/index.ts';
 import type { Env } from '../runtime/index.ts';
 import type { InternalError } from './internal-error.ts';
-import type { DaemonSetObject, DaemonSetView } from './kind.ts';
+import type { DaemonSetObject, DaemonSetView, RevisionView } from './kind.ts';
 import type { ControllerMetrics, Enqueue, ManagedKind } from './kind-adapter.ts';
 import type { Order } from './order.ts';
 import type { Notifier } from './outbox.ts';
-import type { RevisionView } from './revisions.ts';
 
 export interface ReconcilerOptions<D extends DaemonSetObject, V extends DaemonSetView, P> {
   kind: ManagedKind<D, V, P>;

@@ -1,13 +1,7 @@
 import type { ControllerRevision } from 'kubernetes-types/apps/v1.d.ts';
 import { controllerRevisions, type KubeClient, pagesOf, type Resource } from '../kube/index.ts';
-import { recordedTemplate, type TargetRevision, templateDigest } from '../rollout/index.ts';
-import { controllingDaemonSet, type DaemonSetView, type RecordedRevision } from './kind.ts';
-
-/** What the cache keeps of a ControllerRevision that a DaemonSet of one kind owns. */
-export interface RevisionView extends TargetRevision {
-  ownerUid: string;
-  templateDigest: string;
-}
+import { recordedTemplate, templateDigest } from '../rollout/index.ts';
+import { controllingDaemonSet, type DaemonSetView, type RecordedRevision, type RevisionView } from './kind.ts';
 
 const HASH_LABEL = 'controller-revision-hash';
 

@@ -2,8 +2,14 @@ import { type ControllerOptions, createController, type Controller as KindContro
 import { advancedDaemonSetApi, createAdvancedKind } from '../kinds/advanced/index.ts';
 import { nativeKind } from '../kinds/native/index.ts';
 import { countsOf, stagesOf } from '../rollout/index.ts';
-import type { ImageService } from './image-service.ts';
-import type { Controller, ControllerDefinition, ControllerParts, RequiredApi, RolloutCounts } from './types.ts';
+import type {
+  Controller,
+  ControllerDefinition,
+  ControllerParts,
+  ImageService,
+  RequiredApi,
+  RolloutCounts,
+} from './types.ts';
 
 const daemonRollouts: RequiredApi = {
   group: 'edgeset.io',

@@ -1,9 +1,8 @@
-import type { ControllerOptions, Controller as KindController } from '../controller/index.ts';
 import type { KubeClient } from '../kube/index.ts';
 import { createImageAgents, createPrefetch, type ImageAgentsOptions } from '../prefetch/index.ts';
 import type { RequestingDaemonSet } from '../rollout/index.ts';
 import type { Env } from '../runtime/index.ts';
-import type { Controller } from './types.ts';
+import type { ImageClient, ImageService, ImageSource } from './types.ts';
 
 export interface ImageServiceOptions {
   client: KubeClient;
@@ -18,18 +17,8 @@ export interface ImageServiceOptions {
   complete: () => boolean;
 }
 
-/** What a controller contributes. */
-export type ImageSource = Pick<KindController, 'nodeReady' | 'serves'>;
-
-/** What a controller receives. */
-export interface ImageClient {
-  options: Pick<ControllerOptions, 'images' | 'pullsByDefault' | 'agents'>;
-  /** The controller no longer reconciles anything. */
-  leave(): void;
-}
-
 /** The image prefetch, shared by all controllers: it serves their requests and removes pull pods without a request. */
-export const createImageService = (options: ImageServiceOptions) => {
+export const createImageService = (options: ImageServiceOptions): ImageService => {
   const { client, env, namespaces, imageAgents, pullsByDefault, complete } = options;
   const joined = new Set<ImageSource>();
   const agents = createImageAgents({ client, env, account: imageAgents });
@@ -66,13 +55,11 @@ export const createImageService = (options: ImageServiceOptions) => {
         },
       };
     },
-    /** Runs like the other controllers. */
     controller: {
       run: async (signal) => void (await Promise.all([agents.run(signal), prefetch.run(signal)])),
       lead: (signal) => prefetch.lead(signal),
       synced: agents.isSettled,
       rollouts: () => [],
-    } satisfies Controller,
+    },
   };
 };
-export type ImageService = ReturnType<typeof createImageService>;

@@ -1,9 +1,14 @@
-import type { ControllerMetrics, ControllerOptions, Notifier, Order } from '../controller/index.ts';
+import type {
+  ControllerMetrics,
+  ControllerOptions,
+  Controller as KindController,
+  Notifier,
+  Order,
+} from '../controller/index.ts';
 import type { EventRecorder, KubeClient } from '../kube/index.ts';
 import type { Summary } from '../rollout/index.ts';
 import type { Env } from '../runtime/index.ts';
 import type { Cause, DaemonRolloutStage, Phase } from '../words/index.ts';
-import type { ImageService } from './image-service.ts';
 
 /** One rollout, for metrics; without its counts while something about it cannot be computed. */
 export type RolloutCounts =
@@ -42,6 +47,22 @@ export interface Controller {
   /** The caches have synced. */
   synced(): boolean;
   rollouts(): Iterable<RolloutCounts>;
+}
+
+/** What a controller contributes. */
+export type ImageSource = Pick<KindController, 'nodeReady' | 'serves'>;
+
+/** What a controller receives. */
+export interface ImageClient {
+  options: Pick<ControllerOptions, 'images' | 'pullsByDefault' | 'agents'>;
+  /** The controller no longer reconciles anything. */
+  leave(): void;
+}
+
+export interface ImageService {
+  join(source: ImageSource): ImageClient;
+  /** Runs like the other controllers. */
+  controller: Controller;
 }
 
 export interface ControllerParts {

@@ -24,11 +24,27 @@ export interface AvailabilityOptions {
   now: () => number;
 }
 
+export interface Availability {
+  setNode(name: string, ready: boolean): void;
+  setPod(pod: PodState): void;
+  removePod(uid: string): void;
+  /** Call it now and then: settle times pass without an event. */
+  update: () => void;
+  pods: () => readonly PodState[];
+  isOnline: (node: string) => boolean;
+  deletions: () => readonly Deletion[];
+  violations: () => readonly string[];
+  /** The most nodes that were down at once, and the limit at that time. */
+  peak: () => { down: number; limit: number };
+  /** Online nodes that are down now. */
+  down: () => string[];
+}
+
 /**
  * Counts, from nodes and pods alone, how many online nodes are down at once, and records every violation of the budget
  * and every deletion on an offline node. It is independent of the manager and its records.
  */
-export const createAvailability = ({ share, settleMs, now }: AvailabilityOptions) => {
+export const createAvailability = ({ share, settleMs, now }: AvailabilityOptions): Availability => {
   const nodes = new Map<string, { ready: boolean; since: number }>();
   const pods = new Map<string, PodState>();
   /** Nodes that have had a Ready pod: before its first start, a node isn't down. */
@@ -64,35 +80,32 @@ export const createAvailability = ({ share, settleMs, now }: AvailabilityOptions
   };
 
   return {
-    setNode(name: string, ready: boolean): void {
+    setNode(name, ready) {
       const before = nodes.get(name);
       // A node that is Ready when first seen has been Ready for a while.
       const since = before === undefined ? Number.NEGATIVE_INFINITY : now();
       if (before?.ready !== ready) nodes.set(name, { ready, since });
       update();
     },
-    setPod(pod: PodState): void {
+    setPod(pod) {
       const before = pods.get(pod.uid);
       pods.set(pod.uid, pod);
       if (pod.up) started.add(pod.node);
       if (pod.deleting && !before?.deleting) recordDeletion(pod);
       update();
     },
-    removePod(uid: string): void {
+    removePod(uid) {
       const pod = pods.get(uid);
       pods.delete(uid);
       if (pod && !pod.deleting) recordDeletion(pod);
       update();
     },
-    /** Call it now and then: settle times pass without an event. */
     update,
-    pods: (): readonly PodState[] => [...pods.values()],
-    isOnline: (name: string): boolean => nodes.get(name)?.ready ?? false,
-    deletions: (): readonly Deletion[] => deletions,
-    violations: (): readonly string[] => violations,
-    /** The most nodes that were down at once, and the limit at that time. */
+    pods: () => [...pods.values()],
+    isOnline: (name) => nodes.get(name)?.ready ?? false,
+    deletions: () => deletions,
+    violations: () => violations,
     peak: () => ({ ...peak, limit: peak.limit || limit() }),
-    /** Online nodes that are down now. */
     down,
   };
 };

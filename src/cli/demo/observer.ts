@@ -4,10 +4,10 @@ import { daemonRollouts } from '../../controller/index.ts';
 import { ifFound, nodes as nodeResource, pods as podResource } from '../../kube/index.ts';
 import { toPodFacts } from '../../rollout/index.ts';
 import type { DaemonRollout, DaemonRolloutStatus } from '../../words/index.ts';
-import { countsOf, type EventLine, emptySnapshot, type Snapshot } from '../fleet/index.ts';
+import { countsOf, type EventLine, emptySnapshot } from '../fleet/index.ts';
 import { createAvailability } from './availability.ts';
 import type { Environment } from './environment.ts';
-import type { Part } from './parts/index.ts';
+import type { Observer, Part } from './parts/part.ts';
 
 const SETTLE_MS = 10_000;
 const EVENTS_KEPT = 100;
@@ -19,7 +19,7 @@ export const isReady = ({ status }: WithConditions): boolean =>
   status?.conditions?.some((condition) => condition.type === 'Ready' && condition.status === 'True') ?? false;
 
 /** Observes one DaemonSet, its nodes and its pods in the API server, independently of the manager. */
-export const createObserver = ({ cluster: { apiServer }, client, clock }: Environment, part: Part) => {
+export const createObserver = ({ cluster: { apiServer }, client, clock }: Environment, part: Part): Observer => {
   const { kind, eligible, daemonSet, share } = part;
   const { namespace, name } = daemonSet.metadata;
   const { app = '' } = daemonSet.spec?.selector?.matchLabels ?? {};
@@ -75,8 +75,7 @@ export const createObserver = ({ cluster: { apiServer }, client, clock }: Enviro
   return {
     availability,
     status,
-    /** Whether the rollout's status has the condition for the current template. */
-    conditionHolds(type: string): boolean {
+    conditionHolds(type) {
       const { conditions = [], daemonSetGeneration } = status() ?? {};
       const generation = apiServer.find<typeof daemonSet>(kind.resource, { namespace, name })?.metadata.generation;
       return (
@@ -84,12 +83,11 @@ export const createObserver = ({ cluster: { apiServer }, client, clock }: Enviro
         conditions.some((condition) => condition.type === type && condition.status === 'True')
       );
     },
-    /** Pods on the node, including those that are being deleted. */
-    podsOn: (node: string): readonly Pod[] =>
+    podsOn: (node) =>
       apiServer
         .list<Pod>(podResource, { namespace, labelSelector: `app=${app}` })
         .filter((pod) => toPodFacts(pod)?.node === node),
-    async snapshot(): Promise<Snapshot> {
+    async snapshot() {
       const nodes = eligible.map((node) => ({ name: node, phase: undefined, image: imageOn(node) }));
       // Nothing is found before the first step creates the DaemonSet.
       const reading = await ifFound(kind.read({ client, clock, namespace, name, overrides: {} }));
@@ -101,9 +99,7 @@ export const createObserver = ({ cluster: { apiServer }, client, clock }: Enviro
         events,
       };
     },
-    /** The number of changes so far. */
     changes: () => changes,
     stop: unsubscribe,
   };
 };
-export type Observer = ReturnType<typeof createObserver>;

@@ -3,20 +3,10 @@ import { sleep, systemClock } from '../../runtime/index.ts';
 import { firstOf } from '../plugin/text.ts';
 import { runEdgeset } from './edgeset-command.ts';
 import { DemoFailure, type Environment } from './environment.ts';
-import type { Observer } from './observer.ts';
-import type { Part, Step } from './parts/index.ts';
+import type { Expectation, Step, StepContext } from './parts/part.ts';
 
-/** `that` completes "expected ...", `seen` completes "saw ..."; by default, the pods by image. */
-type Expectation = [that: string, test: () => boolean | Promise<boolean>, seen?: () => string];
-
-export interface StepOptions {
-  part: Part;
+export interface StepOptions extends Pick<StepContext, 'part' | 'observer' | 'keepPicture' | 'figure'> {
   environment: Environment;
-  observer: Observer;
-  /** Keeps the current snapshot for the picture. */
-  keepPicture: (caption: string) => Promise<void>;
-  /** Adds a line to the part's summary. */
-  figure: (label: string, value: string) => void;
 }
 
 /** In the cluster's time: the slowest expectation takes a minute. */
@@ -39,7 +29,10 @@ const fail = (expected: string, seen: string): never => {
 };
 
 /** What a step can do to the cluster, and how it checks the result. */
-const createStepContext = ({ part, environment, observer, ...options }: StepOptions, { unchanged = [] }: Step) => {
+const createStepContext = (
+  { part, environment, observer, ...options }: StepOptions,
+  { unchanged = [] }: Step,
+): StepContext & { checkRules(): void } => {
   const { client, clock, signal, agent } = environment;
   const { availability } = observer;
   const { kind, daemonSet } = part;
@@ -61,7 +54,6 @@ const createStepContext = ({ part, environment, observer, ...options }: StepOpti
     return found;
   };
   const before = podsByNode();
-  /** Nodes that have other pods than at the start of the step. */
   const replaced = (): string[] => {
     const now = podsByNode();
     return part.eligible.filter((node) => now.get(node) !== before.get(node));
@@ -76,12 +68,10 @@ const createStepContext = ({ part, environment, observer, ...options }: StepOpti
     if (others.length > 0)
       fail(`the pods on ${listNames(unchanged)} to stay`, `other pods on ${listNames(others)}: ${inventory()}`);
   };
-  /** Rejects with a `DemoFailure` unless the test holds now. */
   const check = async (...[that, test, seen = inventory]: Expectation): Promise<void> => {
     checkRules();
     if (!(await test())) fail(that, seen());
   };
-  /** Resolves once the test holds. Rejects with a `DemoFailure` on timeout, or when a rule is violated. */
   const expect = async (...[that, test, seen = inventory]: Expectation): Promise<void> => {
     const realEnd = systemClock.now() + REAL_TIMEOUT_MS;
     for (const end = clock.now() + TIMEOUT_MS; ; await sleep(clock, POLL_MS, signal)) {
@@ -92,7 +82,6 @@ const createStepContext = ({ part, environment, observer, ...options }: StepOpti
     }
   };
 
-  /** Nodes whose pod has this image and is Ready. */
   const nodesWith = (image: string): Set<string> =>
     new Set(availability.pods().flatMap((pod) => (pod.up && pod.image === image ? [pod.node] : [])));
   const haveImage = (image: string, nodes: readonly string[]): boolean => new Set(nodes).isSubsetOf(nodesWith(image));
@@ -100,7 +89,6 @@ const createStepContext = ({ part, environment, observer, ...options }: StepOpti
   const patch = async (body: object): Promise<void> => {
     await client.patch(kind.resource, daemonSet.metadata, body, MERGE);
   };
-  /** The part of the spec that `setImage` changes, to combine with other changes. */
   const imagePatch = (image: string): { template: object } => {
     const [first] = daemonSet.spec?.template?.spec?.containers ?? [];
     return { template: { spec: { containers: [{ ...first, image }] } } };
@@ -129,6 +117,7 @@ const createStepContext = ({ part, environment, observer, ...options }: StepOpti
 
   return {
     ...options,
+    part,
     observer,
     agent,
     inventory,
@@ -143,37 +132,30 @@ const createStepContext = ({ part, environment, observer, ...options }: StepOpti
     patchObject,
     patchMetadata,
     createObject,
-    /** What the manager's Prometheus answers. */
     metrics: environment.metrics,
-    /** The cluster's time. */
     now: () => clock.now(),
-    /** Runs a command of `kubectl edgeset`. */
-    edgeset: (...args: string[]): Promise<void> => runEdgeset(args, environment),
-    /** Rejects as soon as a rule is violated, or the test fails, within the next `forMs` of the cluster's time. */
-    async hold(forMs: number, ...[that = '', test = () => true, seen]: Partial<Expectation>): Promise<void> {
+    edgeset: (...args) => runEdgeset(args, environment),
+    async hold(forMs, ...[that = '', test = () => true, seen]) {
       for (const end = clock.now() + forMs; clock.now() < end; await sleep(clock, POLL_MS, signal))
         await check(that, test, seen);
     },
-    expectImage: (image: string, nodes: readonly string[]): Promise<void> =>
+    expectImage: (image, nodes) =>
       expect(`${count(nodes.length, 'node')} to run ${image}`, () => haveImage(image, nodes)),
-    expectCondition: (type: string, also = (): boolean => true): Promise<void> =>
+    expectCondition: (type, also = () => true) =>
       expect(
         `the DaemonRollout to have the condition ${type}`,
         () => observer.conditionHolds(type) && also(),
         () => `"${observer.status()?.summary ?? 'no status'}", ${inventory()}`,
       ),
-    /** Creates the part's DaemonSet, in the API version of its manifest. */
-    async create(): Promise<void> {
+    async create() {
       const version = daemonSet.apiVersion?.split('/')[1] ?? kind.resource.version;
       await createObject({ ...kind.resource, version }, daemonSet);
     },
-    /** As `kubectl set image` does. */
-    setImage: (image: string): Promise<void> => patch({ spec: imagePatch(image) }),
-    takeOffline: (nodes: readonly string[]): Promise<void> => setOnline(nodes, false),
-    bringBack: (nodes: readonly string[]): Promise<void> => setOnline(nodes, true),
+    setImage: (image) => patch({ spec: imagePatch(image) }),
+    takeOffline: (nodes) => setOnline(nodes, false),
+    bringBack: (nodes) => setOnline(nodes, true),
   };
 };
-export type StepContext = ReturnType<typeof createStepContext>;
 
 /** Carries out the step. Resolves with what was seen; rejects with a `DemoFailure`. */
 export const carryOut = async (step: Step, options: StepOptions): Promise<string> => {

@@ -1,11 +1,11 @@
-import type { Observer } from './observer.ts';
+import type { Availability } from './availability.ts';
 import type { DemoOptions } from './options.ts';
 import type { Part } from './parts/index.ts';
 
 /** What was counted while a part ran. */
 export interface PartResult {
   part: Part;
-  availability: Observer['availability'];
+  availability: Availability;
   /** Figures for the summary, in addition to those of every part. */
   figures: readonly [label: string, value: string][];
 }

@@ -13,7 +13,8 @@ import { MAX_CLOCK_SKEW_MS, type OutsideHold, type Owner, type PolicyError, toEp
 import type { Clock } from '../../runtime/index.ts';
 import type { AdvancedView } from './advanced-view.ts';
 import { type NativeDaemonSet, type NativeDaemonSets, selectorInTheWay, toNative } from './native-daemonsets.ts';
-import { createPreviousOwners, isNativeOwner, otherDaemonSetOf } from './previous-owners.ts';
+import { isNativeOwner, otherDaemonSetOf } from './other-owner.ts';
+import { createPreviousOwners } from './previous-owners.ts';
 
 /** Another controller that manages, or may manage, the same pods. `reason` is for conditions and Events. */
 export interface Conflict {

@@ -1,25 +1,14 @@
-import type { ObjectMeta } from 'kubernetes-types/meta/v1.d.ts';
-import { daemonSets, ifFound, type KubeClient } from '../../kube/index.ts';
+import { ifFound, type KubeClient } from '../../kube/index.ts';
 import { controllerOf, type Owner } from '../../rollout/index.ts';
 import type { Clock } from '../../runtime/index.ts';
 import { advancedDaemonSets } from './api/types.ts';
 import type { NativeDaemonSets } from './native-daemonsets.ts';
+import { isNativeOwner } from './other-owner.ts';
 import type { CachedPod } from './podcontrol/cached-pod.ts';
 
 /** How long the answer counts that another Advanced DaemonSet stays. */
 const STAYS_MS = 5_000;
 const TIMEOUT_MS = 10_000;
-
-const groupOf = ({ apiVersion }: Pick<Owner, 'apiVersion'>): string => apiVersion.split('/')[0] ?? '';
-
-/** The other DaemonSet, of either kind, that controls the object; undefined for an orphan, and for any other controller. */
-export const otherDaemonSetOf = (object: { metadata?: ObjectMeta }, uid: string): Owner | undefined => {
-  const owner = controllerOf(object);
-  if (owner?.kind !== 'DaemonSet' || owner.uid === uid) return undefined;
-  return [daemonSets.group, advancedDaemonSets.group].includes(groupOf(owner)) ? owner : undefined;
-};
-
-export const isNativeOwner = (owner: Pick<Owner, 'apiVersion'>): boolean => groupOf(owner) === daemonSets.group;
 
 /**
  * Previous owners: DaemonSets that are being deleted, or are gone, while objects still name them as their controller. The

@@ -19,7 +19,7 @@ import {
 import { createPace } from '../../runtime/index.ts';
 import { plainText } from '../../text/index.ts';
 import { FIELD_MANAGER } from '../../words/index.ts';
-import type { NativeView } from './native-view.ts';
+import { type NativeView, ownConditions } from './native-view.ts';
 
 const NEVER = Number.POSITIVE_INFINITY;
 /**
@@ -31,13 +31,6 @@ const INTERVAL_MS = 2_500;
 const MOST_EARLY = 3;
 const TIMEOUT_MS = 10_000;
 const WRITE = 'conditions';
-
-/** The native controller sets no condition of these types, and keeps those of others. */
-const types: ReadonlySet<string> = new Set<ConditionState['type']>(['Ready', 'Reconciling', 'Stalled', 'Paused']);
-
-/** The conditions of a native DaemonSet that are ours. */
-export const ownConditions = ({ status }: { status?: DaemonSet['status'] | undefined }): DaemonSetCondition[] =>
-  (status?.conditions ?? []).filter(({ type }) => types.has(type));
 
 const withTimes = (
   wanted: readonly ConditionState[],

@@ -1,6 +1,7 @@
 import type { DaemonSet, DaemonSetCondition } from 'kubernetes-types/apps/v1.d.ts';
 import { type DaemonSetView, selectorTooLong } from '../../controller/index.ts';
 import {
+  type ConditionState,
   formatSelector,
   fromLabelSelector,
   heldBy,
@@ -12,7 +13,13 @@ import {
   templateOrigin,
   tooManyNeeds,
 } from '../../rollout/index.ts';
-import { ownConditions } from './conditions.ts';
+
+/** The native controller sets no condition of these types, and keeps those of others. */
+const types: ReadonlySet<string> = new Set<ConditionState['type']>(['Ready', 'Reconciling', 'Stalled', 'Paused']);
+
+/** The conditions of a native DaemonSet that are ours. */
+export const ownConditions = ({ status }: { status?: DaemonSet['status'] | undefined }): DaemonSetCondition[] =>
+  (status?.conditions ?? []).filter(({ type }) => types.has(type));
 
 /** What the cache keeps of an apps/v1 DaemonSet that opted in. */
 export interface NativeView extends DaemonSetView {

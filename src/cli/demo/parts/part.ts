@@ -1,8 +1,74 @@
 import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
+import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import type { EmbeddedNode } from '../../../../embedded/index.ts';
 import type { AdvancedDaemonSet } from '../../../kinds/advanced/index.ts';
+import type { KubeObject, Resource } from '../../../kube/index.ts';
+import type { DaemonRolloutStatus } from '../../../words/index.ts';
+import type { Snapshot } from '../../fleet/index.ts';
 import type { DaemonSetKind } from '../../plugin/kinds/kind.ts';
-import type { StepContext } from '../step.ts';
+import type { Availability } from '../availability.ts';
+import type { Environment } from '../environment.ts';
+
+/** `that` completes "expected ...", `seen` completes "saw ..."; by default, the pods by image. */
+export type Expectation = [that: string, test: () => boolean | Promise<boolean>, seen?: () => string];
+
+/** What is seen of one DaemonSet, its nodes and its pods, independently of the manager. */
+export interface Observer {
+  availability: Availability;
+  status: () => DaemonRolloutStatus | undefined;
+  /** Whether the rollout's status has the condition for the current template. */
+  conditionHolds(type: string): boolean;
+  /** Pods on the node, including those that are being deleted. */
+  podsOn: (node: string) => readonly Pod[];
+  snapshot(): Promise<Snapshot>;
+  /** The number of changes so far. */
+  changes: () => number;
+  stop: () => void;
+}
+
+/** What a step can do to the cluster, and how it checks the result. Everything that it expects rejects with a `DemoFailure`. */
+export interface StepContext {
+  part: Part;
+  observer: Observer;
+  agent: Environment['agent'];
+  /** What the manager's Prometheus answers. */
+  metrics: Environment['metrics'];
+  /** Keeps the current snapshot for the picture. */
+  keepPicture(caption: string): Promise<void>;
+  /** Adds a line to the part's summary. */
+  figure(label: string, value: string): void;
+  /** The cluster's time. */
+  now(): number;
+  /** `2 with nginx:1.19.5, 1 with nginx:1.19.4 (not ready)`. */
+  inventory(): string;
+  /** Nodes that have other pods than at the start of the step. */
+  replaced(): string[];
+  /** Nodes whose pod has this image and is Ready. */
+  nodesWith(image: string): Set<string>;
+  haveImage(image: string, nodes: readonly string[]): boolean;
+  /** The test holds now. */
+  check(...expectation: Expectation): Promise<void>;
+  /** Resolves once the test holds. */
+  expect(...expectation: Expectation): Promise<void>;
+  /** The test, and every rule, holds for the next `forMs` of the cluster's time. */
+  hold(forMs: number, ...expectation: Partial<Expectation>): Promise<void>;
+  expectImage(image: string, nodes: readonly string[]): Promise<void>;
+  expectCondition(type: string, also?: () => boolean): Promise<void>;
+  /** Creates the part's DaemonSet, in the API version of its manifest. */
+  create(): Promise<void>;
+  /** As `kubectl set image` does. */
+  setImage(image: string): Promise<void>;
+  /** The part of the spec that `setImage` changes, to combine with other changes. */
+  imagePatch(image: string): { template: object };
+  patch(body: object): Promise<void>;
+  patchObject(resource: Resource, name: string, body: object): Promise<void>;
+  patchMetadata(resource: Resource, name: string, metadata: object): Promise<void>;
+  createObject<T extends KubeObject>(resource: Resource<T>, object: T): Promise<void>;
+  takeOffline(nodes: readonly string[]): Promise<void>;
+  bringBack(nodes: readonly string[]): Promise<void>;
+  /** Runs a command of `kubectl edgeset`. */
+  edgeset(...args: string[]): Promise<void>;
+}
 
 export interface Step {
   title: string;

@@ -1,8 +1,8 @@
 import { rolloutPlans } from '../../../controller/index.ts';
 import { type DaemonRolloutStage, planApi, REST_STAGE, type RolloutPlanObject } from '../../../words/index.ts';
 import { native } from '../../plugin/kinds/native.ts';
-import { count, listNames, type StepContext } from '../step.ts';
-import { fleetNodes, nativeDaemonSet, type Part, podTemplate } from './part.ts';
+import { count, listNames } from '../step.ts';
+import { fleetNodes, nativeDaemonSet, type Part, podTemplate, type StepContext } from './part.ts';
 
 const NAME = 'checkout';
 const FLEET = 'stores';

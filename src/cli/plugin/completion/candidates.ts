@@ -8,7 +8,11 @@ import { advanced } from '../kinds/advanced.ts';
 import type { DaemonSetKind } from '../kinds/kind.ts';
 import { findKind, kinds, ownerOfRollout, readKind, readName } from '../kinds/names.ts';
 import { native } from '../kinds/native.ts';
-import type { Candidate } from './complete.ts';
+
+export interface Candidate {
+  value: string;
+  description: string;
+}
 
 /** The user has pressed Tab: later answers are of no use. */
 const DEADLINE_MS = 1_500;

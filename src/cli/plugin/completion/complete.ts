@@ -4,12 +4,7 @@ import { connectionOptions } from '../../flags.ts';
 import type { Io } from '../../io.ts';
 import { findOption, takesValue } from '../../usage.ts';
 import type { ConnectionFlags } from '../connection.ts';
-import type { DaemonSetFilter } from './candidates.ts';
-
-export interface Candidate {
-  value: string;
-  description: string;
-}
+import type { Candidate, DaemonSetFilter } from './candidates.ts';
 
 /** What the shell does with the candidates: cobra's directives. */
 const OFFER_FILES = 0;

@@ -1,8 +1,8 @@
 import type { Container, Pod } from 'kubernetes-types/core/v1.d.ts';
 import type { PodProjection } from '../../../controller/index.ts';
 import { controllerOf, gate, type PodFacts, toPodFacts } from '../../../rollout/index.ts';
+import { otherDaemonSetOf } from '../other-owner.ts';
 import { FINISHED_PODS_ANNOTATION } from '../placement/failed-pod-backoff.ts';
-import { otherDaemonSetOf } from '../previous-owners.ts';
 
 /** The owner of a pod that the selector matches: this DaemonSet, nobody, or another DaemonSet of either kind. */
 export type Ownership = 'ours' | 'orphan' | 'other';

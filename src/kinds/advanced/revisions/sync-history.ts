@@ -5,8 +5,9 @@ import { controllerOf, type Owner, recordedTemplate, type TargetRevision } from 
 import type { AdvancedView } from '../advanced-view.ts';
 import { advancedDaemonSets } from '../api/types.ts';
 import { type InPlacePlan, planInPlace } from '../inplace/plan.ts';
+import { otherDaemonSetOf } from '../other-owner.ts';
 import { mayAdopt } from '../podcontrol/may-adopt.ts';
-import { otherDaemonSetOf, type PreviousOwners } from '../previous-owners.ts';
+import type { PreviousOwners } from '../previous-owners.ts';
 import { goJson } from './go-json.ts';
 import { type HistoryPlan, hashOf, onNameTaken, planHistory, type RevisionSummary, summaryOf } from './history.ts';
 
