@@ -82,6 +82,10 @@ const noEmbedded: Pattern = {
   regex: String.raw`^(\.\./)+embedded/`,
   message: 'Only `edgeset cluster` and the demo start an embedded cluster.',
 };
+const embeddedDoor: Pattern = {
+  regex: String.raw`^(\.\./)+embedded/(?!index\.ts$)`,
+  message: 'Enter embedded by its index.ts.',
+};
 const USE_EMBEDDED = ['src/cli/cluster/**', 'src/cli/demo/**'];
 /** What the embedded cluster uses of the product. */
 const EMBEDDED_MAY_IMPORT = ['runtime', 'words', 'rollout', 'kube'];
@@ -283,7 +287,9 @@ export default defineConfig({
     {
       files: USE_EMBEDDED,
       excludeFiles: TESTS,
-      rules: { 'no-restricted-imports': ['error', { paths: ambientModules, patterns: layers('cli') }] },
+      rules: {
+        'no-restricted-imports': ['error', { paths: ambientModules, patterns: [...layers('cli'), embeddedDoor] }],
+      },
     },
     {
       files: ['embedded/**'],
