@@ -32,11 +32,20 @@ const keyOf = ({ namespace, name, what }: CheckNeed): string => `${namespace}/${
 const templateOf = ({ name, what }: CheckNeed): Parameters<typeof templateProblem>[1] | undefined =>
   what === 'template' || what === 'clusterTemplate' ? { name, isCluster: what === 'clusterTemplate' } : undefined;
 
+export interface NeedReview {
+  /** What is wrong with them; undefined while one of them was not read yet. */
+  errorsOf(uses: readonly CheckNeed[]): PolicyError[] | undefined;
+  /** A plan has changed: what it needs is read anew if it is in use. Until then, what was known of them counts. */
+  review(uses: readonly CheckNeed[]): void;
+  /** Reads until the signal aborts. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
 /**
  * Judges the Secrets and templates of checks when their plan is read. One that can't be used is read again, with a back-off, until it can be
  * or no plan needs it.
  */
-export const createNeedReview = ({ client, clock, needed, changed }: NeedReviewOptions) => {
+export const createNeedReview = ({ client, clock, needed, changed }: NeedReviewOptions): NeedReview => {
   const entries = new Map<string, Entry>();
   let running: AbortSignal | undefined;
   const following = new Set<Promise<void>>();
@@ -92,8 +101,7 @@ export const createNeedReview = ({ client, clock, needed, changed }: NeedReviewO
   };
 
   return {
-    /** What is wrong with them; undefined while one of them was not read yet. */
-    errorsOf(uses: readonly CheckNeed[]): PolicyError[] | undefined {
+    errorsOf(uses) {
       const errors: PolicyError[] = [];
       let known = true;
       for (const use of uses) {
@@ -115,8 +123,7 @@ export const createNeedReview = ({ client, clock, needed, changed }: NeedReviewO
       return known ? errors : undefined;
     },
 
-    /** A plan has changed: what it needs is read anew if it is in use. Until then, what was known of them counts. */
-    review(uses: readonly CheckNeed[]): void {
+    review(uses) {
       const wanted = new Set(Iterator.from(needed()).map(keyOf));
       for (const [key, entry] of entries) if (!wanted.has(key) && !entry.following) entries.delete(key);
       for (const use of uses) {
@@ -125,8 +132,7 @@ export const createNeedReview = ({ client, clock, needed, changed }: NeedReviewO
       }
     },
 
-    /** Reads until the signal aborts. */
-    async run(signal: AbortSignal): Promise<void> {
+    async run(signal) {
       running = signal;
       for (const use of needed()) this.errorsOf([use]);
       await untilAborted(signal);
@@ -134,4 +140,3 @@ export const createNeedReview = ({ client, clock, needed, changed }: NeedReviewO
     },
   };
 };
-export type NeedReview = ReturnType<typeof createNeedReview>;

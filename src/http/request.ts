@@ -41,13 +41,15 @@ export interface OutgoingOptions {
   timeoutMs: number;
 }
 
+export type Outgoing = (outgoing: OutgoingRequest, signal: AbortSignal) => Promise<OutgoingResult>;
+
 /**
  * Sends one request on a connection of its own; never rejects. It follows no redirect, reads no more of the response than it
  * is asked to, and ends in time whatever the server does.
  */
 export const createOutgoing =
-  ({ clock, environment, timeoutMs }: OutgoingOptions) =>
-  (outgoing: OutgoingRequest, signal: AbortSignal): Promise<OutgoingResult> =>
+  ({ clock, environment, timeoutMs }: OutgoingOptions): Outgoing =>
+  (outgoing, signal) =>
     new Promise((resolve) => {
       const { method, url, headers, body, ca, serverName, insecureSkipVerify = false, maxBytes } = outgoing;
       const { controller, unlink } = linkedController(signal);
@@ -122,4 +124,3 @@ export const createOutgoing =
       });
       request.end(body);
     });
-export type Outgoing = ReturnType<typeof createOutgoing>;

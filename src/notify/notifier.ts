@@ -1,5 +1,5 @@
 import type { Delivery, Notifier } from '../controller/index.ts';
-import { backoffMs, type Clock, createPace, type Env, type Timer } from '../runtime/index.ts';
+import { backoffMs, type Clock, createPace, type Env, type Pace, type Timer } from '../runtime/index.ts';
 import type { NotificationsConfig } from './config.ts';
 import type { Target } from './config-schema.ts';
 import { requestFor } from './messages.ts';
@@ -42,7 +42,7 @@ interface Lane extends Rest {
  */
 interface Line extends Rest {
   lanes: Map<string, Lane>;
-  pace: ReturnType<typeof createPace>;
+  pace: Pace;
   busy: boolean;
   timer?: Timer;
 }

@@ -39,20 +39,21 @@ const resultOf = (response: Response, now: number): PostResult => {
   return { kind: 'failed', why, ...retryAfterOf(response, now) };
 };
 
+export type Post = (post: PostRequest, signal: AbortSignal) => Promise<PostResult>;
+
 /**
  * Sends one request on a connection of its own; never rejects. It follows no redirect, reads a few hundred bytes of the
  * response, and ends in time whatever the receiver does.
  */
-export const createPost = (options: OutgoingOptions) => {
+export const createPost = (options: OutgoingOptions): Post => {
   const send = createOutgoing(options);
   const { clock } = options;
   // An answer that settles the matter is not read.
   const maxBytes = (status: number): number => (status >= 200 && status < 400 ? 0 : MAX_REASON);
-  return async (post: PostRequest, signal: AbortSignal): Promise<PostResult> => {
+  return async (post, signal) => {
     const result = await send({ method: 'POST', ...post, maxBytes }, signal);
     if (result.kind === 'response') return resultOf(result, clock.now());
     const cure = result.untrusted ? '; set ca if the authority of its certificate is your own' : '';
     return { kind: 'failed', why: `${result.why}${cure}` };
   };
 };
-export type Post = ReturnType<typeof createPost>;

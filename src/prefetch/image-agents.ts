@@ -19,8 +19,18 @@ const readyNode = ({ metadata, spec, status }: Pod): string | undefined => {
   return ready && metadata?.deletionTimestamp == null ? spec?.nodeName : undefined;
 };
 
+export interface ImageAgents {
+  has: (node: string) => boolean;
+  onChange(listener: (node: string) => void): () => void;
+  /** The agents are known, or the wait has timed out. */
+  isSettled: () => boolean;
+  settled: Promise<void>;
+  /** Keeps the cache until the signal aborts. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
 /** The nodes with an agent that pulls images: those with a ready pod that has the agents' label and account. */
-export const createImageAgents = ({ client, env, account }: ImageAgentsOptions) => {
+export const createImageAgents = ({ client, env, account }: ImageAgentsOptions): ImageAgents => {
   const listeners = new Set<(node: string) => void>();
   const settled = Promise.withResolvers<void>();
   let isSettled = false;
@@ -52,20 +62,17 @@ export const createImageAgents = ({ client, env, account }: ImageAgentsOptions) 
   });
 
   return {
-    has: (node: string): boolean => reflector.store.byIndex(BY_NODE, node).length > 0,
-    onChange(listener: (node: string) => void): () => void {
+    has: (node) => reflector.store.byIndex(BY_NODE, node).length > 0,
+    onChange(listener) {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
-    /** The agents are known, or the wait has timed out. */
-    isSettled: (): boolean => isSettled,
+    isSettled: () => isSettled,
     settled: settled.promise,
-    /** Keeps the cache until the signal aborts. */
-    async run(signal: AbortSignal): Promise<void> {
+    async run(signal) {
       reflector.whenSynced(signal).then(settle, () => undefined);
       sleep(env.clock, LIST_TIMEOUT_MS, signal).then(settle, () => undefined);
       await reflector.run(signal);
     },
   };
 };
-export type ImageAgents = ReturnType<typeof createImageAgents>;

@@ -32,11 +32,20 @@ const RECHECK_MS = 1_000;
 const LIST_BACKOFF = { baseMs: 1_000, maxMs: 30_000 };
 const BY_DAEMON_SET = 'daemonSet';
 
+export interface Prefetch {
+  /** Receives the requests. */
+  requests: ImageRequests;
+  /** Keeps the cache of pull pods, once it is needed, until the signal aborts. */
+  run(signal: AbortSignal): Promise<void>;
+  /** Pulls, reports and cleans up until the signal aborts; resolves once no write is in flight. */
+  lead(signal: AbortSignal): Promise<void>;
+}
+
 /**
  * Pulls images on the nodes of pods that request them, with a short-lived pod on each node. It caches only its own pull
  * pods, and opens that watch only once there is a request, or an earlier manager has left a pull pod.
  */
-export const createPrefetch = (options: PrefetchOptions) => {
+export const createPrefetch = (options: PrefetchOptions): Prefetch => {
   const { client, cluster, namespaces } = options;
   const env: Env = { ...options.env, log: options.env.log.with({ part: 'prefetch' }) };
   const { clock, log } = env;
@@ -209,18 +218,15 @@ export const createPrefetch = (options: PrefetchOptions) => {
   };
 
   return {
-    /** Receives the requests. */
     requests,
 
-    /** Keeps the cache of pull pods, once it is needed, until the signal aborts. */
-    async run(signal: AbortSignal): Promise<void> {
+    async run(signal) {
       await Promise.race([needed.promise, untilAborted(signal)]);
       for (const reflector of reflectors) reflector.whenSynced(signal).then(enqueueAll, () => undefined);
       await Promise.all(reflectors.map((reflector) => reflector.run(signal)));
     },
 
-    /** Pulls, reports and cleans up until the signal aborts; resolves once no write is in flight. */
-    async lead(signal: AbortSignal): Promise<void> {
+    async lead(signal) {
       const leading = createWorkQueue({
         env,
         concurrency: CONCURRENCY,
@@ -243,4 +249,3 @@ export const createPrefetch = (options: PrefetchOptions) => {
     },
   };
 };
-export type Prefetch = ReturnType<typeof createPrefetch>;

@@ -4,7 +4,7 @@ export { type Clock, loadTemporal, nextTurn, sleep, steadyClock, systemClock, ty
 export type { Env } from './env.ts';
 export { createLogger, errorText, type LogFields, type Logger, type LogLevel, silentLogger } from './log.ts';
 export { OptionError, parseDuration } from './options.ts';
-export { createPace } from './pace.ts';
+export { createPace, type Pace } from './pace.ts';
 export { createRandom } from './random.ts';
 export { anySignal, linkedController, untilAborted, withSignal } from './signals.ts';
 export { createVirtualClock, type VirtualClock } from './virtual-clock.ts';

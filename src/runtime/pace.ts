@@ -1,19 +1,24 @@
 import type { Clock } from './clock.ts';
 
+export interface Pace {
+  /** When it may be done next if `early` times may be ahead, epoch ms; a time in the past for at once. */
+  nextAt(early?: number): number;
+  done(): void;
+}
+
 /**
  * Lets something happen once an interval in the long run, and `mostEarly` times ahead of that after a rest: a token bucket
  * that tells when instead of refusing. A clock that is set back delays nothing for longer than what has been done ahead.
  */
-export const createPace = (clock: Pick<Clock, 'now'>, intervalMs: number, mostEarly: number) => {
+export const createPace = (clock: Pick<Clock, 'now'>, intervalMs: number, mostEarly: number): Pace => {
   /** When the intervals of all that was done are over. */
   let owedUntil = Number.NEGATIVE_INFINITY;
   return {
-    /** When it may be done next if `early` times may be ahead, epoch ms; a time in the past for at once. */
-    nextAt(early = mostEarly): number {
+    nextAt(early = mostEarly) {
       owedUntil = Math.min(owedUntil, clock.now() + (mostEarly + 1) * intervalMs);
       return owedUntil - early * intervalMs;
     },
-    done(): void {
+    done() {
       owedUntil = Math.max(owedUntil, clock.now()) + intervalMs;
     },
   };

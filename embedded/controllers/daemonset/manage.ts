@@ -8,12 +8,17 @@ import { allowsSurge, type ParsedSpec } from './spec.ts';
 const FIRST_MS = 1000;
 const LONGEST_MS = 15 * 60_000;
 
+export interface FailedPodBackOff {
+  /** Milliseconds until the key's failed pod may be deleted. 0 means now, and counts as a deletion. */
+  holdMs(key: string): number;
+  forget(prefix: string): void;
+}
+
 /** Exponential back-off for deleting failed pods, so that a DaemonSet doesn't fight a node that fails every pod. */
-export const createFailedPodBackOff = (clock: Clock) => {
+export const createFailedPodBackOff = (clock: Clock): FailedPodBackOff => {
   const known = new Map<string, { delayMs: number; at: number }>();
   return {
-    /** Milliseconds until the key's failed pod may be deleted. 0 means now, and counts as a deletion. */
-    holdMs(key: string): number {
+    holdMs(key) {
       const now = clock.now();
       const found = known.get(key);
       if (found && now - found.at < found.delayMs) return found.delayMs;
@@ -22,12 +27,11 @@ export const createFailedPodBackOff = (clock: Clock) => {
       known.set(key, { delayMs: fresh ? FIRST_MS : Math.min(LONGEST_MS, found.delayMs * 2), at: now });
       return 0;
     },
-    forget(prefix: string): void {
+    forget(prefix) {
       for (const key of known.keys()) if (key.startsWith(prefix)) known.delete(key);
     },
   };
 };
-export type FailedPodBackOff = ReturnType<typeof createFailedPodBackOff>;
 
 /** What one sync of a DaemonSet works from. */
 export interface Observed {

@@ -12,8 +12,16 @@ import { GENERATION_LABEL, type PodChanges, templateGeneration } from './manage.
 // Expectations that aren't met by then expire, in case the watch missed an event.
 const FORGOTTEN_AFTER_MS = 300_000;
 
+export interface Expectations {
+  expect: (key: string, creations: number, deletions: number) => void;
+  created: (key: string, count?: number) => void;
+  deleted: (key: string) => void;
+  forget: (key: string) => void;
+  satisfied(key: string): boolean;
+}
+
 /** Creations and deletions, by key, that the watch hasn't reported yet. */
-export const createExpectations = (clock: Clock) => {
+export const createExpectations = (clock: Clock): Expectations => {
   const pending = new Map<string, { creations: number; deletions: number; at: number }>();
   const lower = (key: string, creations: number, deletions: number): void => {
     const found = pending.get(key);
@@ -22,19 +30,17 @@ export const createExpectations = (clock: Clock) => {
     found.deletions -= deletions;
   };
   return {
-    expect: (key: string, creations: number, deletions: number): void =>
-      void pending.set(key, { creations, deletions, at: clock.now() }),
-    created: (key: string, count = 1): void => lower(key, count, 0),
-    deleted: (key: string): void => lower(key, 0, 1),
-    forget: (key: string): void => void pending.delete(key),
-    satisfied(key: string): boolean {
+    expect: (key, creations, deletions) => void pending.set(key, { creations, deletions, at: clock.now() }),
+    created: (key, count = 1) => lower(key, count, 0),
+    deleted: (key) => lower(key, 0, 1),
+    forget: (key) => void pending.delete(key),
+    satisfied(key) {
       const found = pending.get(key);
       if (!found) return true;
       return (found.creations <= 0 && found.deletions <= 0) || clock.now() - found.at > FORGOTTEN_AFTER_MS;
     },
   };
 };
-export type Expectations = ReturnType<typeof createExpectations>;
 
 /** The most pods to create, and the most to delete, in one sync. */
 const BURST = 250;

@@ -34,8 +34,23 @@ const lookAt = (calendar: Calendar | undefined, at: number): Look => {
   return { calendar, at, stateOf, changesAt: () => changesAt };
 };
 
+export interface CalendarView {
+  /**
+   * Looks at the calendar at `now`. False: nothing can have changed since the last time. Throws if the calendar can't be
+   * computed, and is closed until a later call succeeds.
+   */
+  set(next: Calendar | undefined, now: number): boolean;
+  /** Undefined without windows and freezes. */
+  stateOf: (timeZone: string | undefined) => CalendarState | undefined;
+  isOpen: (timeZone: string | undefined) => boolean;
+  /** The same for every node, whatever its time zone; undefined without windows and freezes. */
+  forAll: () => CalendarState | undefined;
+  /** When some state changes, epoch ms; Infinity for never. */
+  changesAt: () => number;
+}
+
 /** The state of a plan's windows and freezes, by time zone of the nodes, until the next one opens or closes. */
-export const createCalendarView = () => {
+export const createCalendarView = (): CalendarView => {
   /** Undefined while the last calendar could not be computed: nothing is open then. */
   let look: Look | undefined = lookAt(undefined, 0);
 
@@ -47,11 +62,7 @@ export const createCalendarView = () => {
   };
 
   return {
-    /**
-     * Looks at the calendar at `now`. False: nothing can have changed since the last time. Throws if the calendar can't be
-     * computed, and is closed until a later call succeeds.
-     */
-    set(next: Calendar | undefined, now: number): boolean {
+    set(next, now) {
       const last = look;
       look = undefined;
       const isEmpty = !next || (next.windows.length === 0 && next.freezes.length === 0);
@@ -60,13 +71,9 @@ export const createCalendarView = () => {
       look = known ?? lookAt(wanted, now);
       return known === undefined;
     },
-    /** Undefined without windows and freezes. */
-    stateOf: (timeZone: string | undefined): CalendarState | undefined => look?.stateOf(timeZone),
-    isOpen: (timeZone: string | undefined): boolean => look !== undefined && (look.stateOf(timeZone)?.open ?? true),
-    /** The same for every node, whatever its time zone; undefined without windows and freezes. */
-    forAll: (): CalendarState | undefined => (usesNodeZones(look?.calendar) ? undefined : look?.stateOf(undefined)),
-    /** When some state changes, epoch ms; Infinity for never. */
-    changesAt: (): number => look?.changesAt() ?? NEVER,
+    stateOf: (timeZone) => look?.stateOf(timeZone),
+    isOpen: (timeZone) => look !== undefined && (look.stateOf(timeZone)?.open ?? true),
+    forAll: () => (usesNodeZones(look?.calendar) ? undefined : look?.stateOf(undefined)),
+    changesAt: () => look?.changesAt() ?? NEVER,
   };
 };
-export type CalendarView = ReturnType<typeof createCalendarView>;

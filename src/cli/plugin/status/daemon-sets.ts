@@ -70,25 +70,32 @@ const doubtOf = (rollout: DaemonRollout, present: Present | undefined): Doubt | 
   return isBehind || (!present.optedIn && saysManaged(status)) ? 'waiting' : undefined;
 };
 
+export interface DaemonSets {
+  get: (kind: DaemonSetKind, key: string) => Present | undefined;
+  /** From here on, these are the DaemonSets of the kind. */
+  use: (kind: DaemonSetKind, known: Presents) => void;
+  doubt(rollout: DaemonRollout): Doubt | undefined;
+  /**
+   * For each DaemonSet that opted in and has no DaemonRollout, one without a status; if it can have none, with a status that
+   * says why.
+   */
+  unserved(rollouts: readonly DaemonRollout[]): DaemonRollout[];
+}
+
 /** The DaemonSets in view. A kind is missing if the user may not read it: nothing is doubted on its account then. */
-const createDaemonSets = () => {
+const createDaemonSets = (): DaemonSets => {
   const presents = new Map<DaemonSetKind, Presents>();
   const placeholders = new WeakSet<DaemonRollout>();
   return {
-    get: (kind: DaemonSetKind, key: string): Present | undefined => presents.get(kind)?.get(key),
-    /** From here on, these are the DaemonSets of the kind. */
-    use: (kind: DaemonSetKind, known: Presents): void => void presents.set(kind, known),
-    doubt(rollout: DaemonRollout): Doubt | undefined {
+    get: (kind, key) => presents.get(kind)?.get(key),
+    use: (kind, known) => void presents.set(kind, known),
+    doubt(rollout) {
       if (placeholders.has(rollout)) return rollout.status ? undefined : 'unserved';
       const { kind, name } = ownerOfRollout(rollout);
       const known = presents.get(kind);
       return known && doubtOf(rollout, known.get(`${rollout.metadata.namespace}/${name}`));
     },
-    /**
-     * For each DaemonSet that opted in and has no DaemonRollout, one without a status; if it can have none, with a status that
-     * says why.
-     */
-    unserved(rollouts: readonly DaemonRollout[]): DaemonRollout[] {
+    unserved(rollouts) {
       const served = new Set(
         rollouts.map((rollout) => {
           const { kind, name } = ownerOfRollout(rollout);
@@ -105,7 +112,6 @@ const createDaemonSets = () => {
     },
   };
 };
-export type DaemonSets = ReturnType<typeof createDaemonSets>;
 
 export interface DaemonSetScope {
   namespace?: string;
