@@ -40,14 +40,21 @@ const expiresAt = ({ spec }: Lease): number | undefined => {
   return renewedAt === 0 ? undefined : renewedAt + (spec?.leaseDurationSeconds ?? 0) * 1000;
 };
 
+/** Who holds the lease; undefined for nobody. */
+export type LeaseWatch = (
+  client: KubeClient,
+  clock: Pick<Clock, 'now'>,
+  signal: AbortSignal,
+) => Promise<string | undefined>;
+
 /**
  * Tracks the lease of OpenKruise's manager for all DaemonSets with an occasional read. As in leader election, a lease has
  * expired once it has not changed for its duration by our own clock, because its times are from another machine's clock.
  * Only a lease that expired long ago by any clock is ignored at once.
  */
-export const createLeaseWatch = () => {
+export const createLeaseWatch = (): LeaseWatch => {
   let last: { at: number; version: string | undefined; unchangedSince: number; holder: string | undefined } | undefined;
-  return async (client: KubeClient, clock: Pick<Clock, 'now'>, signal: AbortSignal): Promise<string | undefined> => {
+  return async (client, clock, signal) => {
     const now = clock.now();
     if (last && now >= last.at && now - last.at < LEASE_READ_INTERVAL_MS) return last.holder;
     const lease = await readLease(client, signal);
@@ -60,7 +67,6 @@ export const createLeaseWatch = () => {
     return last.holder;
   };
 };
-export type LeaseWatch = ReturnType<typeof createLeaseWatch>;
 
 const kruiseConflict = (holder: string): Conflict => ({
   reason: 'OpenKruiseManager',

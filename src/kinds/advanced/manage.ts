@@ -50,11 +50,25 @@ interface CheckedNode {
   recheckAt: number;
 }
 
+export interface PodManagement {
+  eventHandlers: KindEventHandlers<CachedPod>;
+  isPlacing: () => boolean;
+  manage(input: ManageInput<AdvancedView>): Promise<number>;
+  /** Says that something about the DaemonSet cannot be computed. */
+  reportError(latest: AdvancedView, what: string): void;
+  /**
+   * `manage` for a DaemonSet that is being deleted: its pods go through their hook, and nothing else is started. One that can
+   * have no DaemonRollout only gets a status.
+   */
+  finalize(latest: AdvancedView, signal: AbortSignal): Promise<number | undefined>;
+  drain(graceMs: number): Promise<void>;
+}
+
 /**
  * Everything besides the rollout: creates, removes, adopts and syncs pods, and writes the status. Checks only nodes with an
  * event and nodes that are due; the others enter only through the counts.
  */
-export const createPodManagement = (options: PodManagementOptions) => {
+export const createPodManagement = (options: PodManagementOptions): PodManagement => {
   const { env, ledger, nodes, events, finder, operations, writer, creator, podSync, previousOwners, enqueue } = options;
   const { clock } = env;
   const dirtyNodes = createDirtyNodes(options);
@@ -173,7 +187,7 @@ export const createPodManagement = (options: PodManagementOptions) => {
   return {
     eventHandlers,
     isPlacing,
-    async manage(input: ManageInput<AdvancedView>): Promise<number> {
+    async manage(input) {
       const { decision, signal } = input;
       signal.throwIfAborted();
       const now = clock.now();
@@ -217,16 +231,11 @@ export const createPodManagement = (options: PodManagementOptions) => {
         status.update(view, next, progressFor(decision)),
       );
     },
-    /** Says that something about the DaemonSet cannot be computed. */
-    reportError(latest: AdvancedView, what: string): void {
+    reportError(latest, what) {
       const view = status.withLastWrite(latest);
       status.update(view, statusOnError(view, what, clock.now()), 'reached');
     },
-    /**
-     * `manage` for a DaemonSet that is being deleted: its pods go through their hook, and nothing else is started. One that can
-     * have no DaemonRollout only gets a status.
-     */
-    async finalize(latest: AdvancedView, signal: AbortSignal): Promise<number | undefined> {
+    async finalize(latest, signal) {
       if (!latest.deleted) return isNameTooLong(latest.name) ? reportInvalid(latest) : undefined;
       const target = await finder.find(latest, signal);
       signal.throwIfAborted();
@@ -250,10 +259,9 @@ export const createPodManagement = (options: PodManagementOptions) => {
       const conflictAt = target.kind === 'held' ? target.recheckAt : NEVER;
       return Math.min(dirtyNodes.nextDueAt(now), finalizerAt, status.update(view, next, 'moving'), conflictAt);
     },
-    async drain(graceMs: number): Promise<void> {
+    async drain(graceMs) {
       const parts = [creator, writer, status, refManager, finalizer];
       await Promise.all(parts.map((part) => part.drain(graceMs)));
     },
   };
 };
-export type PodManagement = ReturnType<typeof createPodManagement>;

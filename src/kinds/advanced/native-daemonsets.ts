@@ -53,16 +53,24 @@ const project = (daemonSet: DaemonSet): CachedDaemonSet => {
   return { ...toNative(daemonSet), key };
 };
 
+export interface NativeDaemonSets {
+  informer(options: InformerOptions): Reflector<unknown>;
+  /** One that is in the way of others with this selector; one that stays comes first. */
+  withSelector(namespace: string, podSelector: string): NativeDaemonSet | undefined;
+  /** It exists, as far as the watch has shown, and is not being deleted. */
+  stays: (uid: string) => boolean;
+}
+
 /**
  * A cache of all native DaemonSets, by their selectors, for the Advanced DaemonSets that may have the same ones. Reading them
  * from the API server instead takes as much memory as the users of a namespace want, again and again.
  */
-export const createNativeDaemonSets = () => {
+export const createNativeDaemonSets = (): NativeDaemonSets => {
   const stores: Store<CachedDaemonSet>[] = [];
   const byIndex = (index: string, value: string): CachedDaemonSet[] =>
     stores.flatMap((store) => store.byIndex(index, value));
   return {
-    informer(options: InformerOptions): Reflector<unknown> {
+    informer(options) {
       const reflector = createReflector({
         ...options,
         resource: daemonSets,
@@ -75,13 +83,10 @@ export const createNativeDaemonSets = () => {
       stores.push(reflector.store);
       return reflector;
     },
-    /** One that is in the way of others with this selector; one that stays comes first. */
-    withSelector(namespace: string, podSelector: string): NativeDaemonSet | undefined {
+    withSelector(namespace, podSelector) {
       const found = byIndex(BY_SELECTOR, keyOf(namespace, podSelector));
       return found.find(({ deleted }) => !deleted) ?? found[0];
     },
-    /** It exists, as far as the watch has shown, and is not being deleted. */
-    stays: (uid: string): boolean => byIndex(BY_UID, uid).some(({ deleted }) => !deleted),
+    stays: (uid) => byIndex(BY_UID, uid).some(({ deleted }) => !deleted),
   };
 };
-export type NativeDaemonSets = ReturnType<typeof createNativeDaemonSets>;

@@ -10,6 +10,14 @@ import type { CachedPod } from './podcontrol/cached-pod.ts';
 const STAYS_MS = 5_000;
 const TIMEOUT_MS = 10_000;
 
+export interface PreviousOwners {
+  podObserved(cached: CachedPod, present: boolean): void;
+  /** A previous owner of pods that the selector matches, and are not being deleted. */
+  ofPods(namespace: string, signal: AbortSignal): Promise<Owner | undefined>;
+  /** Is this controller of an object a previous one? */
+  has: (owner: Owner, namespace: string, signal: AbortSignal) => Promise<boolean>;
+}
+
 /**
  * Previous owners: DaemonSets that are being deleted, or are gone, while objects still name them as their controller. The
  * garbage collector releases or deletes those one after another, so it is not known yet which of them to adopt.
@@ -18,7 +26,7 @@ export const createPreviousOwners = (
   client: Pick<KubeClient, 'get'>,
   clock: Pick<Clock, 'now'>,
   natives: Pick<NativeDaemonSets, 'stays'>,
-) => {
+): PreviousOwners => {
   /** By UID of the owner: the pods of it that the selector matches, without terminating ones. */
   const podsByOwner = new Map<string, { owner: Owner; pods: Set<string> }>();
   const ownerByPod = new Map<string, string>();
@@ -48,7 +56,7 @@ export const createPreviousOwners = (
   };
 
   return {
-    podObserved({ ownership, facts: { uid, terminating }, pod }: CachedPod, present: boolean): void {
+    podObserved({ ownership, facts: { uid, terminating }, pod }, present) {
       remove(uid);
       const owner = present && ownership === 'other' && !terminating ? controllerOf(pod) : undefined;
       if (!owner) return;
@@ -57,14 +65,10 @@ export const createPreviousOwners = (
       if (known) known.pods.add(uid);
       else podsByOwner.set(owner.uid, { owner, pods: new Set([uid]) });
     },
-    /** A previous owner of pods that the selector matches, and are not being deleted. */
-    async ofPods(namespace: string, signal: AbortSignal): Promise<Owner | undefined> {
+    async ofPods(namespace, signal) {
       for (const { owner } of podsByOwner.values()) if (!(await stays(owner, namespace, signal))) return owner;
       return undefined;
     },
-    /** Is this controller of an object a previous one? */
-    has: async (owner: Owner, namespace: string, signal: AbortSignal): Promise<boolean> =>
-      !(await stays(owner, namespace, signal)),
+    has: async (owner, namespace, signal) => !(await stays(owner, namespace, signal)),
   };
 };
-export type PreviousOwners = ReturnType<typeof createPreviousOwners>;

@@ -26,11 +26,24 @@ export interface AwaitedPods {
   first: readonly string[];
 }
 
+export interface Finalizer {
+  /** Starts what a pod of a deleted DaemonSet needs. When to recheck it, epoch ms; undefined: at the next reconcile. */
+  syncPod(view: AdvancedView, cached: CachedPod): number | undefined;
+  podGone(cached: CachedPod): void;
+  awaitedPods: () => AwaitedPods;
+  /**
+   * Adds or removes the finalizer. `allPodsSynced`: no pod of a deleted DaemonSet can be missing in `syncPod`. Returns
+   * when to call it again, epoch ms; Infinity for never.
+   */
+  sync(view: AdvancedView, allPodsSynced: boolean): number;
+  drain: (graceMs: number) => Promise<void>;
+}
+
 /**
  * The deletion of a DaemonSet with a preDelete hook: a finalizer holds it until the hook has released all of its pods. A
  * DaemonSet without a hook has no finalizer and can be deleted while no manager runs.
  */
-export const createFinalizer = ({ client, env, events, enqueue, operations, writer }: FinalizerOptions) => {
+export const createFinalizer = ({ client, env, events, enqueue, operations, writer }: FinalizerOptions): Finalizer => {
   const { clock, log } = env;
   /** By UID: names of the pods that the deletion waits for. */
   const awaited = new Map<string, string>();
@@ -98,8 +111,7 @@ export const createFinalizer = ({ client, env, events, enqueue, operations, writ
   };
 
   return {
-    /** Starts what a pod of a deleted DaemonSet needs. When to recheck it, epoch ms; undefined: at the next reconcile. */
-    syncPod(view: AdvancedView, cached: CachedPod): number | undefined {
+    syncPod(view, cached) {
       const { uid, name, node } = cached.facts;
       const step = nextStep(view, cached);
       if (!step || step.kind === 'delete') awaited.delete(uid);
@@ -130,16 +142,12 @@ export const createFinalizer = ({ client, env, events, enqueue, operations, writ
       );
       return undefined;
     },
-    podGone({ facts: { uid } }: CachedPod): void {
+    podGone({ facts: { uid } }) {
       awaited.delete(uid);
       uncancellable.delete(uid);
     },
-    awaitedPods: (): AwaitedPods => ({ count: awaited.size, first: [...awaited.values().take(NAMED_PODS)] }),
-    /**
-     * Adds or removes the finalizer. `allPodsSynced`: no pod of a deleted DaemonSet can be missing in `syncPod`. Returns
-     * when to call it again, epoch ms; Infinity for never.
-     */
-    sync(view: AdvancedView, allPodsSynced: boolean): number {
+    awaitedPods: () => ({ count: awaited.size, first: [...awaited.values().take(NAMED_PODS)] }),
+    sync(view, allPodsSynced) {
       const isPresent = view.finalizers.includes(HOOK_FINALIZER);
       const isNeeded = view.deleted ? awaited.size > 0 || !allPodsSynced : hasHandlers(view.preDelete);
       if (view.deleted === 'with-pods' && awaited.size > 0 && !reported) {
@@ -152,7 +160,6 @@ export const createFinalizer = ({ client, env, events, enqueue, operations, writ
       const others = view.finalizers.filter((name) => name !== HOOK_FINALIZER);
       return writes.start(WRITE, (signal) => write(view, isNeeded ? [...others, HOOK_FINALIZER] : others, signal));
     },
-    drain: (graceMs: number): Promise<void> => writes.drain(graceMs),
+    drain: (graceMs) => writes.drain(graceMs),
   };
 };
-export type Finalizer = ReturnType<typeof createFinalizer>;

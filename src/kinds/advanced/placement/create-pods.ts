@@ -21,7 +21,7 @@ import type { CachedPod } from '../podcontrol/cached-pod.ts';
 import { newPod } from '../podcontrol/new-pod.ts';
 import { createSuspensionCheck, type SuspensionCheck } from '../podcontrol/write-guards.ts';
 import type { CurrentRevision } from '../revisions/sync-history.ts';
-import { createExpectations } from './expectations.ts';
+import { createExpectations, type Expectations } from './expectations.ts';
 import type { Creation } from './place.ts';
 import { slowStart } from './slow-start.ts';
 
@@ -47,8 +47,34 @@ type PodCreatorOptions = Pick<Context, 'client' | 'env' | 'view' | 'nodes' | 'po
   events: Pick<Context['events'], 'event' | 'warnOnce'>;
 };
 
+export interface PodCreator {
+  /** Creates the new pod of a surge next to the pod that it replaces. */
+  createSurgePod(
+    view: AdvancedView,
+    current: CurrentRevision,
+    creation: Creation & { replaces: string },
+    signal: AbortSignal,
+  ): Promise<WriteOutcome>;
+  /** Asks by a dry run whether the API server would accept the pod: `done` if it would. */
+  tryPod(view: AdvancedView, current: CurrentRevision, creation: Creation, signal: AbortSignal): Promise<WriteOutcome>;
+  expectations: Expectations;
+  /** When creations may start again, epoch ms; a time in the past for at once. */
+  nextAttemptAt: () => number;
+  /** Why the API server refuses pods; undefined while it accepts them. */
+  refusal: () => string | undefined;
+  /** No node lacks a pod that it should have: what was refused is no longer wanted. */
+  noneWanted(): void;
+  /** Can creations start at once? The end of running ones enqueues a reconcile; `nextAttemptAt` does not. */
+  isIdle: () => boolean;
+  start(view: AdvancedView, current: CurrentRevision, creations: readonly Creation[], signal: AbortSignal): void;
+  /** The cache no longer shows the pod. */
+  podGone(cached: CachedPod): void;
+  forgetNode(node: string): void;
+  drain: (graceMs: number) => Promise<void>;
+}
+
 /** Creates pods in the background, with slow start, and with back-off while the API server refuses them. */
-export const createPodCreator = (options: PodCreatorOptions) => {
+export const createPodCreator = (options: PodCreatorOptions): PodCreator => {
   const { client, env, view: currentView, ledger, nodes, pods, events, metrics, enqueue } = options;
   const { clock, log } = env;
   const writes = createInFlightWrites({
@@ -198,13 +224,7 @@ export const createPodCreator = (options: PodCreatorOptions) => {
   const isIdle = (): boolean => !writes.has(BATCHES) && nextAttemptAt() <= clock.now();
 
   return {
-    /** Creates the new pod of a surge next to the pod that it replaces. */
-    async createSurgePod(
-      view: AdvancedView,
-      current: CurrentRevision,
-      creation: Creation & { replaces: string },
-      signal: AbortSignal,
-    ): Promise<WriteOutcome> {
+    async createSurgePod(view, current, creation, signal) {
       const pod = podFor(view, current, creation);
       try {
         const created = await client.create(podResource, pod, { timeoutMs: TIMEOUT_MS, signal, ...decidedOnAgain });
@@ -228,13 +248,7 @@ export const createPodCreator = (options: PodCreatorOptions) => {
         }
       }
     },
-    /** Asks by a dry run whether the API server would accept the pod: `done` if it would. */
-    async tryPod(
-      view: AdvancedView,
-      current: CurrentRevision,
-      creation: Creation,
-      signal: AbortSignal,
-    ): Promise<WriteOutcome> {
+    async tryPod(view, current, creation, signal) {
       try {
         const pod = podFor(view, current, creation);
         await client.create(podResource, pod, { timeoutMs: TIMEOUT_MS, signal, dryRun: true });
@@ -244,17 +258,13 @@ export const createPodCreator = (options: PodCreatorOptions) => {
       }
     },
     expectations,
-    /** When creations may start again, epoch ms; a time in the past for at once. */
     nextAttemptAt,
-    /** Why the API server refuses pods; undefined while it accepts them. */
-    refusal: (): string | undefined => (refusal?.generation === currentView().generation ? refusal.message : undefined),
-    /** No node lacks a pod that it should have: what was refused is no longer wanted. */
-    noneWanted(): void {
+    refusal: () => (refusal?.generation === currentView().generation ? refusal.message : undefined),
+    noneWanted() {
       if (refusal?.surging === false) refusal = undefined;
     },
-    /** Can creations start at once? The end of running ones enqueues a reconcile; `nextAttemptAt` does not. */
     isIdle,
-    start(view: AdvancedView, current: CurrentRevision, creations: readonly Creation[], signal: AbortSignal): void {
+    start(view, current, creations, signal) {
       if (creations.length === 0 || !isIdle()) return;
       leading = signal;
       const names = creations.map(({ node }) => node);
@@ -278,8 +288,7 @@ export const createPodCreator = (options: PodCreatorOptions) => {
         return 'succeeded';
       });
     },
-    /** The cache no longer shows the pod. */
-    podGone(cached: CachedPod): void {
+    podGone(cached) {
       const { node, name, uid, terminating } = cached.facts;
       expectations.podGone(cached);
       if (cached.ownership !== 'ours') return;
@@ -287,11 +296,10 @@ export const createPodCreator = (options: PodCreatorOptions) => {
       // A list of an API server that lags may lack it.
       if (!terminating) expectations.mayExist(node, { name, uid });
     },
-    forgetNode(node: string): void {
+    forgetNode(node) {
       predecessors.delete(node);
       expectations.doesNotExist(node);
     },
-    drain: (graceMs: number): Promise<void> => writes.drain(graceMs),
+    drain: (graceMs) => writes.drain(graceMs),
   };
 };
-export type PodCreator = ReturnType<typeof createPodCreator>;

@@ -18,12 +18,26 @@ export type Requeue = 'next reconcile' | 'creation' | undefined;
 
 const NEVER = Number.POSITIVE_INFINITY;
 
+export interface DirtyNodes {
+  addNode: (name: string) => void;
+  /** Returns whether the pod is still in the cache. */
+  addPod(cached: CachedPod): boolean;
+  podsOn(node: string): CachedPod[];
+  /** The nodes to sync now. Vacant nodes are included only if pods may be created. */
+  due(inputs: SyncInputs, mayCreate: boolean, now: number): readonly string[];
+  /** The node was synced. It is due again at `at`, epoch ms (Infinity for never), or as `requeue` says. */
+  synced(node: string, at: number, requeue: Requeue): void;
+  hasVacantNodes: () => boolean;
+  /** When the next node is due, epoch ms; Infinity for never. */
+  nextDueAt(now: number): number;
+}
+
 /** The queue of nodes to sync: those with an event, and those that are due. Also indexes the pods by node. */
 export const createDirtyNodes = ({
   nodes,
   pods,
   view,
-}: Pick<ReconcilerContext<AdvancedView, CachedPod>, 'nodes' | 'pods' | 'view'>) => {
+}: Pick<ReconcilerContext<AdvancedView, CachedPod>, 'nodes' | 'pods' | 'view'>): DirtyNodes => {
   const dirty = new Set<string>();
   /** Nodes that only lack a pod. All nodes do when a DaemonSet is new, so they are synced only when creation is possible. */
   const vacant = new Set<string>();
@@ -34,9 +48,8 @@ export const createDirtyNodes = ({
   let lastInputs: SyncInputs | undefined;
 
   return {
-    addNode: (name: string): void => void dirty.add(name),
-    /** Returns whether the pod is still in the cache. */
-    addPod({ facts }: CachedPod): boolean {
+    addNode: (name) => void dirty.add(name),
+    addPod({ facts }) {
       const key = keyOf({ metadata: { namespace: view().namespace, name: facts.name } });
       dirty.add(facts.node);
       const keys = podKeys.get(facts.node);
@@ -44,7 +57,7 @@ export const createDirtyNodes = ({
       else podKeys.set(facts.node, new Set([key]));
       return pods.get(key)?.facts.uid === facts.uid;
     },
-    podsOn(node: string): CachedPod[] {
+    podsOn(node) {
       const keys = podKeys.get(node);
       if (!keys) return [];
       const found: CachedPod[] = [];
@@ -56,12 +69,7 @@ export const createDirtyNodes = ({
       if (keys.size === 0) podKeys.delete(node);
       return found;
     },
-    /** The nodes to sync now. Vacant nodes are included only if pods may be created. */
-    due(
-      { hash, blocked, policy, preDelete, preDeleteTimeoutMs, deleted }: SyncInputs,
-      mayCreate: boolean,
-      now: number,
-    ): readonly string[] {
+    due({ hash, blocked, policy, preDelete, preDeleteTimeoutMs, deleted }, mayCreate, now) {
       const inputs = { hash, blocked, policy, preDelete, preDeleteTimeoutMs, deleted };
       if (!isDeepStrictEqual(lastInputs, inputs)) {
         lastInputs = inputs;
@@ -75,21 +83,18 @@ export const createDirtyNodes = ({
       }
       return [...dirty];
     },
-    /** The node was synced. It is due again at `at`, epoch ms (Infinity for never), or as `requeue` says. */
-    synced(node: string, at: number, requeue: Requeue): void {
+    synced(node, at, requeue) {
       if (requeue !== 'next reconcile') dirty.delete(node);
       if (requeue === 'creation') vacant.add(node);
       else vacant.delete(node);
       if (at === NEVER) dueAt.delete(node);
       else dueAt.set(node, at);
     },
-    hasVacantNodes: (): boolean => vacant.size > 0,
-    /** When the next node is due, epoch ms; Infinity for never. */
-    nextDueAt(now: number): number {
+    hasVacantNodes: () => vacant.size > 0,
+    nextDueAt(now) {
       let earliest = NEVER;
       for (const at of dueAt.values()) earliest = Math.min(earliest, Math.max(at, now));
       return earliest;
     },
   };
 };
-export type DirtyNodes = ReturnType<typeof createDirtyNodes>;

@@ -39,8 +39,32 @@ const reasons: Readonly<Record<Removal['why'], string>> = {
   'node-gone': 'its node no longer exists',
 };
 
+export interface NodeSync {
+  /** What the node needs, regardless of limits. `recheckAt`: when time alone changes that, epoch ms. */
+  check(
+    view: AdvancedView,
+    name: string,
+    ours: readonly CachedPod[],
+    hash: string,
+    now: number,
+  ): { requeue: Requeue; recheckAt: number };
+  /** Nothing but an update would remove the pod: its node is eligible and has no other one. */
+  stays(view: AdvancedView, cached: CachedPod): boolean;
+  /** Would another pod be created if a node needed one? */
+  mayCreate: (view: AdvancedView) => boolean;
+  /** Starts the creations and removals that the limits allow on these nodes. */
+  sync(
+    input: ManageInput<AdvancedView>,
+    current: CurrentRevision,
+    names: readonly string[],
+    now: number,
+  ): { removing: ReadonlySet<string>; wakeAt: number };
+  podGone(cached: CachedPod): void;
+  forgetNode: (node: string) => void;
+}
+
 /** Creates and removes pods as placement decides, within the limits of the whole DaemonSet. */
-export const createNodeSync = (options: NodeSyncOptions) => {
+export const createNodeSync = (options: NodeSyncOptions): NodeSync => {
   const { env, view: currentView, ledger, nodes, events, dirtyNodes, counts, operations, writer, creator } = options;
   const { clock } = env;
   /** By node: the back-off after pods that finished there. */
@@ -180,8 +204,7 @@ export const createNodeSync = (options: NodeSyncOptions) => {
   };
 
   return {
-    /** What the node needs, regardless of limits. `recheckAt`: when time alone changes that, epoch ms. */
-    check(view: AdvancedView, name: string, ours: readonly CachedPod[], hash: string, now: number) {
+    check(view, name, ours, hash, now) {
       restoreBackoff(name, ours, now);
       const {
         create,
@@ -194,22 +217,13 @@ export const createNodeSync = (options: NodeSyncOptions) => {
       const requeue: Requeue = removals.length > 0 ? 'next reconcile' : create.length > 0 ? 'creation' : undefined;
       return { requeue, recheckAt: wakeAt };
     },
-    /** Nothing but an update would remove the pod: its node is eligible and has no other one. */
-    stays(view: AdvancedView, { facts }: CachedPod): boolean {
+    stays(view, { facts }) {
       const node = placeableNode(view, facts.node);
       const live = dirtyNodes.podsOn(facts.node).filter((pod) => pod.ownership === 'ours' && !pod.facts.terminating);
       return node?.shouldContinueRunning === true && live.length === 1;
     },
-    /** Would another pod be created if a node needed one? */
-    mayCreate: (view: AdvancedView): boolean =>
-      creator.isIdle() && creator.expectations.inFlight() < burstOf(view, counts.totals.eligible),
-    /** Starts the creations and removals that the limits allow on these nodes. */
-    sync(
-      { view, signal }: ManageInput<AdvancedView>,
-      current: CurrentRevision,
-      names: readonly string[],
-      now: number,
-    ): { removing: ReadonlySet<string>; wakeAt: number } {
+    mayCreate: (view) => creator.isIdle() && creator.expectations.inFlight() < burstOf(view, counts.totals.eligible),
+    sync({ view, signal }, current, names, now) {
       const { hash } = current.target;
       const pods = new Map(
         names.flatMap((node) => dirtyNodes.podsOn(node).map((cached) => [cached.facts.uid, cached] as const)),
@@ -236,11 +250,10 @@ export const createNodeSync = (options: NodeSyncOptions) => {
       }
       return { removing: removed, wakeAt };
     },
-    podGone({ facts: { uid } }: CachedPod): void {
+    podGone({ facts: { uid } }) {
       hookWaits.delete(uid);
       countFinished(uid);
     },
-    forgetNode: (node: string): void => void finished.delete(node),
+    forgetNode: (node) => void finished.delete(node),
   };
 };
-export type NodeSync = ReturnType<typeof createNodeSync>;

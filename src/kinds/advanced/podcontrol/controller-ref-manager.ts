@@ -32,11 +32,24 @@ export const releasableSelectors = (podSelector: string, hashes: readonly string
 
 type RefManagerContext = Pick<ReconcilerContext<AdvancedView, CachedPod>, 'client' | 'env' | 'revisions' | 'enqueue'>;
 
+export interface ControllerRefManager {
+  /** The cache no longer shows the pod. If it was not terminating, its labels may have changed. */
+  podGone(cached: CachedPod): void;
+  /** Starts the search and the releases. Returns when to call it again, epoch ms; Infinity for never. */
+  release(view: AdvancedView): number;
+  drain: (graceMs: number) => Promise<void>;
+}
+
 /**
  * Releases pods that the DaemonSet owns and its selector no longer matches, as the DaemonSet controller's controller
  * reference manager does. Adoption is part of the sync of a pod (sync-pod.ts).
  */
-export const createControllerRefManager = ({ client, env, revisions, enqueue }: RefManagerContext) => {
+export const createControllerRefManager = ({
+  client,
+  env,
+  revisions,
+  enqueue,
+}: RefManagerContext): ControllerRefManager => {
   const { clock, log } = env;
   /** By UID: names of pods to release if they are still owned. */
   const candidates = new Map<string, string>();
@@ -108,12 +121,10 @@ export const createControllerRefManager = ({ client, env, revisions, enqueue }: 
     });
 
   return {
-    /** The cache no longer shows the pod. If it was not terminating, its labels may have changed. */
-    podGone({ ownership, facts }: CachedPod): void {
+    podGone({ ownership, facts }) {
       if (ownership === 'ours' && !facts.terminating) addCandidate(facts.uid, facts.name);
     },
-    /** Starts the search and the releases. Returns when to call it again, epoch ms; Infinity for never. */
-    release(view: AdvancedView): number {
+    release(view) {
       let nextAt = searched ? NEVER : start(SEARCH, (signal) => search(view, signal));
       for (const [uid, name] of candidates) {
         const retryAt = start(uid, async (signal) => {
@@ -124,7 +135,6 @@ export const createControllerRefManager = ({ client, env, revisions, enqueue }: 
       }
       return nextAt;
     },
-    drain: (graceMs: number): Promise<void> => writes.drain(graceMs),
+    drain: (graceMs) => writes.drain(graceMs),
   };
 };
-export type ControllerRefManager = ReturnType<typeof createControllerRefManager>;

@@ -16,8 +16,23 @@ export interface MaintenanceWriterOptions {
   enqueue: () => void;
 }
 
+export interface MaintenanceWriter {
+  /** When the pod in this version may be written to, epoch ms; a time in the past for at once. */
+  nextWriteAt: (cached: CachedPod) => number;
+  /** Starts a write, unless one to the pod is in flight or `nextWriteAt` is in the future. */
+  start(
+    pod: CachedPod,
+    write: (signal: AbortSignal) => Promise<WriteOutcome>,
+    onOutcome?: (outcome: WriteOutcome) => void,
+  ): void;
+  /** The latest state of a cached pod, from responses that may be newer than the cache. */
+  latest(cached: PodFacts): PodFacts;
+  forget(uid: string): void;
+  drain: (graceMs: number) => Promise<void>;
+}
+
 /** Writes to pods that need no slot of the budget: one at a time for each pod, and none based on a stale cache. */
-export const createMaintenanceWriter = ({ env, ledger, enqueue }: MaintenanceWriterOptions) => {
+export const createMaintenanceWriter = ({ env, ledger, enqueue }: MaintenanceWriterOptions): MaintenanceWriter => {
   const { clock, log } = env;
   /** By UID: the cache is stale until it shows a version that `isCurrent` accepts, or until `expiresAt`. */
   const staleUntil = new Map<string, { isCurrent: (version: string) => boolean; expiresAt: number }>();
@@ -45,7 +60,6 @@ export const createMaintenanceWriter = ({ env, ledger, enqueue }: MaintenanceWri
     if (outcome.kind === 'unsure') log.warn('lost the response to a write to a pod', { uid, error: outcome.message });
   };
 
-  /** When the pod in this version may be written to, epoch ms; a time in the past for at once. */
   const nextWriteAt = ({ facts: { uid, resourceVersion } }: CachedPod): number => {
     const stale = staleUntil.get(uid);
     return Math.max(writes.nextAttemptAt(uid), stale && !stale.isCurrent(resourceVersion) ? stale.expiresAt : 0);
@@ -53,12 +67,7 @@ export const createMaintenanceWriter = ({ env, ledger, enqueue }: MaintenanceWri
 
   return {
     nextWriteAt,
-    /** Starts a write, unless one to the pod is in flight or `nextWriteAt` is in the future. */
-    start(
-      pod: CachedPod,
-      write: (signal: AbortSignal) => Promise<WriteOutcome>,
-      onOutcome?: (outcome: WriteOutcome) => void,
-    ): void {
+    start(pod, write, onOutcome) {
       const { uid, resourceVersion } = pod.facts;
       if (nextWriteAt(pod) > clock.now()) return;
       writes.start(uid, async (signal) => {
@@ -70,18 +79,16 @@ export const createMaintenanceWriter = ({ env, ledger, enqueue }: MaintenanceWri
         return outcome.kind === 'unsure' || outcome.kind === 'refused' ? 'failed' : 'succeeded';
       });
     },
-    /** The latest state of a cached pod, from responses that may be newer than the cache. */
-    latest(cached: PodFacts): PodFacts {
+    latest(cached) {
       const { uid, node } = cached;
       const facts = ledger.get(node)?.pods.find((pod) => pod.facts.uid === uid)?.facts ?? cached;
       return gone.has(uid) ? { ...facts, terminating: true } : facts;
     },
-    forget(uid: string): void {
+    forget(uid) {
       gone.delete(uid);
       staleUntil.delete(uid);
       writes.forget(uid);
     },
-    drain: (graceMs: number): Promise<void> => writes.drain(graceMs),
+    drain: (graceMs) => writes.drain(graceMs),
   };
 };
-export type MaintenanceWriter = ReturnType<typeof createMaintenanceWriter>;

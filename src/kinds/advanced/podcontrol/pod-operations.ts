@@ -50,8 +50,26 @@ export interface PodOperationsOptions
 const specVersionOf = ({ generation, policy }: AdvancedView): string =>
   `${generation} ${policy.kind === 'on' ? policy.hash : policy.kind}`;
 
+export interface PodOperations {
+  podWrites: PodWrites;
+  /** Deletes the pod, once the preDelete hook releases it. */
+  deletePod: (cached: CachedPod, signal: AbortSignal) => Promise<WriteOutcome>;
+  /** Undefined if the API server has the pod, and it doesn't terminate; else the outcome to return instead of relying on it. */
+  findMissing: (pod: Pick<PodFacts, 'name' | 'uid'>, signal: AbortSignal) => Promise<WriteOutcome | undefined>;
+  inPlaceStep: (cached: CachedPod, target: InPlaceTarget) => InPlaceStep;
+  writeInPlaceStep: (cached: CachedPod, step: InPlaceStep, signal: AbortSignal) => Promise<WriteOutcome>;
+  patch: (
+    pod: PodVersion,
+    patch: { kind: 'status' | 'pod' | 'resize'; body: object },
+    signal: AbortSignal,
+  ) => Promise<WriteOutcome>;
+  preparingSince: (cached: CachedPod) => number;
+  /** The cache shows a new version of the pod, or no longer shows it. */
+  podObserved(cached: CachedPod, present: boolean): void;
+}
+
 /** Updates of single pods: deletion through the preDelete hook, in-place updates, surges. */
-export const createPodOperations = (options: PodOperationsOptions) => {
+export const createPodOperations = (options: PodOperationsOptions): PodOperations => {
   const { env, view, ledger, pods, podControl, events, finder, creator, review } = options;
   const { clock } = env;
   /** By UID of the old pod of a surge: the version that the fence left, and the version that was fenced. */
@@ -82,7 +100,6 @@ export const createPodOperations = (options: PodOperationsOptions) => {
     return cached.facts.resourceVersion === pod.podResourceVersion ? cached : waitForCache();
   };
 
-  /** Undefined if the API server has the pod, and it doesn't terminate; else the outcome to return instead of relying on it. */
   const findMissing = async (
     { name: podName, uid: podUid }: Pick<PodFacts, 'name' | 'uid'>,
     signal: AbortSignal,
@@ -94,7 +111,6 @@ export const createPodOperations = (options: PodOperationsOptions) => {
 
   const preparingSince = ({ facts: { uid } }: CachedPod): number => preparing.get(uid) ?? clock.now();
 
-  /** Deletes the pod, once the preDelete hook releases it. */
   const deletePod = async (cached: CachedPod, signal: AbortSignal): Promise<WriteOutcome> => {
     const { preDelete: hook, preDeleteTimeoutMs: timeoutMs } = view();
     const { pod, facts } = cached;
@@ -249,11 +265,9 @@ export const createPodOperations = (options: PodOperationsOptions) => {
     writeInPlaceStep,
     patch,
     preparingSince,
-    /** The cache shows a new version of the pod, or no longer shows it. */
-    podObserved({ pod, facts: { uid } }: CachedPod, present: boolean): void {
+    podObserved({ pod, facts: { uid } }, present) {
       if (!present || !isPreparing(pod)) preparing.delete(uid);
       else if (!preparing.has(uid)) preparing.set(uid, clock.now());
     },
   };
 };
-export type PodOperations = ReturnType<typeof createPodOperations>;

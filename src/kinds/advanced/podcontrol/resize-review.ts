@@ -30,11 +30,34 @@ const CANNOT_ASK = 'BadRequest';
 const asDryRun = (outcome: WriteOutcome): WriteOutcome =>
   outcome.kind === 'unsure' ? { ...outcome, kind: 'refused', reason: undefined } : outcome;
 
+export interface ResizeReview {
+  /** Undefined: the API server would resize the pod, or can't be asked; else the outcome to return instead. */
+  ask(
+    revision: CurrentRevision,
+    node: string,
+    pod: PodVersion,
+    body: object,
+    signal: AbortSignal,
+  ): Promise<WriteOutcome | undefined>;
+  /** What to do after this outcome of a resize: nothing else unless it was refused for good. */
+  instead(
+    revision: CurrentRevision,
+    node: string,
+    pod: PodVersion,
+    outcome: WriteOutcome,
+    signal: AbortSignal,
+  ): Promise<WriteOutcome>;
+  /** Why the API server refuses new pods, if a dry run says so. */
+  refusal: () => string | undefined;
+  /** The same, once it concerns more than a node, and until when to wait before another one is tried, epoch ms. */
+  hold(): { message: string; until: number } | undefined;
+}
+
 /**
  * Asks the API server, by dry runs, whether it would resize a pod before the pod leaves service, and whether it would accept
  * a new pod in its place if not. Admission policies, webhooks, LimitRanges and quotas may refuse either.
  */
-export const createResizeReview = ({ env, view, podControl, creator }: ResizeReviewOptions) => {
+export const createResizeReview = ({ env, view, podControl, creator }: ResizeReviewOptions): ResizeReview => {
   const { clock } = env;
   /** New pods of this generation that were refused: on which nodes, and until when no other is tried. */
   let refusal: { generation: number; nodes: Set<string>; tries: number; until: number; message: string } | undefined;
@@ -48,29 +71,15 @@ export const createResizeReview = ({ env, view, podControl, creator }: ResizeRev
     refusal = { generation, nodes: nodes.add(node), tries: tries + 1, until, message };
   };
 
-  const review = {
-    /** Undefined: the API server would resize the pod, or can't be asked; else the outcome to return instead. */
-    async ask(
-      revision: CurrentRevision,
-      node: string,
-      pod: PodVersion,
-      body: object,
-      signal: AbortSignal,
-    ): Promise<WriteOutcome | undefined> {
+  const review: ResizeReview = {
+    async ask(revision, node, pod, body, signal) {
       const options = { type: 'strategic', subresource: 'resize', dryRun: true } as const;
       const outcome = asDryRun(await podControl.patch(pod, body, options, signal));
       if (outcome.kind === 'done') refusal = undefined;
       if (outcome.kind === 'done' || (isFinal(outcome) && outcome.reason === CANNOT_ASK)) return undefined;
       return review.instead(revision, node, pod, outcome, signal);
     },
-    /** What to do after this outcome of a resize: nothing else unless it was refused for good. */
-    async instead(
-      revision: CurrentRevision,
-      node: string,
-      pod: PodVersion,
-      outcome: WriteOutcome,
-      signal: AbortSignal,
-    ): Promise<WriteOutcome> {
+    async instead(revision, node, pod, outcome, signal) {
       if (!isFinal(outcome)) return outcome;
       const resize = serverText(outcome.message);
       const created = asDryRun(await creator.tryPod(view(), revision, { node, replaces: pod.podUid }, signal));
@@ -83,14 +92,11 @@ export const createResizeReview = ({ env, view, podControl, creator }: ResizeRev
       note(node, `${message} (nor does it let running pods be resized: ${resize})`);
       return { ...outcome, message: `${resize} A new pod is refused as well: ${message}` };
     },
-    /** Why the API server refuses new pods, if a dry run says so. */
-    refusal: (): string | undefined => current()?.message,
-    /** The same, once it concerns more than a node, and until when to wait before another one is tried, epoch ms. */
-    hold(): { message: string; until: number } | undefined {
+    refusal: () => current()?.message,
+    hold() {
       const known = current();
       return known && known.nodes.size > 1 && known.until > clock.now() ? known : undefined;
     },
   };
   return review;
 };
-export type ResizeReview = ReturnType<typeof createResizeReview>;

@@ -27,8 +27,27 @@ type Need =
   /** The rollout is about to write to the pod. */
   | { kind: 'rollout' };
 
+export interface PodSync {
+  /**
+   * Starts the write that the pod needs, as it was at `now`. Returns when to recheck it, epoch ms; undefined: at the next
+   * reconcile.
+   */
+  sync(
+    view: AdvancedView,
+    cached: CachedPod,
+    current: CurrentRevision | undefined,
+    removing: boolean,
+    now: number,
+  ): number | undefined;
+  /**
+   * Only returns a pod to service that was prepared for its deletion (if it `stays`), or for an in-place update. Same
+   * result as `sync`.
+   */
+  returnToService(cached: CachedPod, last: CurrentRevision | undefined, stays: boolean): number | undefined;
+}
+
 /** Syncs pods that stay: adoption, readiness gates, the remaining steps of an in-place update, a cancelled deletion. */
-export const createPodSync = ({ client, env, ledger, events, operations, writer }: PodSyncOptions) => {
+export const createPodSync = ({ client, env, ledger, events, operations, writer }: PodSyncOptions): PodSync => {
   const { clock } = env;
   /** Whether the DaemonSet may adopt, as read at or after this time: the orphans were observed before. */
   let adoption: { asOf: number; may: Promise<boolean> } | undefined;
@@ -147,25 +166,11 @@ export const createPodSync = ({ client, env, ledger, events, operations, writer 
   };
 
   return {
-    /**
-     * Starts the write that the pod needs, as it was at `now`. Returns when to recheck it, epoch ms; undefined: at the next
-     * reconcile.
-     */
-    sync(
-      view: AdvancedView,
-      cached: CachedPod,
-      current: CurrentRevision | undefined,
-      removing: boolean,
-      now: number,
-    ): number | undefined {
+    sync(view, cached, current, removing, now) {
       reportUnschedulable(cached);
       return fulfill(cached, needOf(view, cached, current, removing, now));
     },
-    /**
-     * Only returns a pod to service that was prepared for its deletion (if it `stays`), or for an in-place update. Same
-     * result as `sync`.
-     */
-    returnToService(cached: CachedPod, last: CurrentRevision | undefined, stays: boolean): number | undefined {
+    returnToService(cached, last, stays) {
       if (cached.ownership !== 'ours' || cached.facts.terminating) return NEVER;
       if (isRolloutsTurn(cached)) return fulfill(cached, { kind: 'rollout' });
       const cancel = stays ? cancelDelete(cached.pod, clock.now()) : undefined;
@@ -174,4 +179,3 @@ export const createPodSync = ({ client, env, ledger, events, operations, writer 
     },
   };
 };
-export type PodSync = ReturnType<typeof createPodSync>;

@@ -6,17 +6,20 @@ export const precondition = ({ metadata }: Pod) => ({ uid: metadata?.uid, resour
 /** A process that takes longer from one write to the next was suspended; another leader may have acted meanwhile. */
 export const SUSPENDED_MS = 10_000;
 
+export interface SuspensionCheck {
+  /** Call when a write starts or ends. Returns whether the process has been suspended since the sequence started. */
+  step(): boolean;
+}
+
 /** Detects that the process was suspended during a sequence of writes. `now`: epoch ms. */
-export const createSuspensionCheck = (now: () => number) => {
+export const createSuspensionCheck = (now: () => number): SuspensionCheck => {
   let lastStepAt = now();
   let suspended = false;
   return {
-    /** Call when a write starts or ends. Returns whether the process has been suspended since the sequence started. */
-    step(): boolean {
+    step() {
       suspended ||= now() - lastStepAt > SUSPENDED_MS;
       lastStepAt = now();
       return suspended;
     },
   };
 };
-export type SuspensionCheck = ReturnType<typeof createSuspensionCheck>;

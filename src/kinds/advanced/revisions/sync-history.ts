@@ -89,8 +89,17 @@ const createKeptTemplates = (live: ReadonlySet<string>) => {
   };
 };
 
+export interface HistorySync {
+  sync(
+    view: AdvancedView,
+    template: PodTemplateSpec,
+    live: ReadonlySet<string>,
+    signal: AbortSignal,
+  ): Promise<HistoryResult>;
+}
+
 /** Creates, adopts and cleans up the revisions of one DaemonSet, once for each template. */
-export const createHistorySync = (client: KubeClient, previousOwners: Pick<PreviousOwners, 'has'>) => {
+export const createHistorySync = (client: KubeClient, previousOwners: Pick<PreviousOwners, 'has'>): HistorySync => {
   /** The cache may not show our last write of the collision count. */
   let collisionCount = 0;
 
@@ -141,12 +150,7 @@ export const createHistorySync = (client: KubeClient, previousOwners: Pick<Previ
   };
 
   return {
-    async sync(
-      view: AdvancedView,
-      template: PodTemplateSpec,
-      live: ReadonlySet<string>,
-      signal: AbortSignal,
-    ): Promise<HistoryResult> {
+    async sync(view, template, live, signal) {
       const { namespace, podSelector, uid, apiVersion, name, keep, description } = view;
       collisionCount = Math.max(collisionCount, view.status.collisionCount ?? 0);
       const kept = createKeptTemplates(live);
@@ -186,4 +190,3 @@ export const createHistorySync = (client: KubeClient, previousOwners: Pick<Previ
     },
   };
 };
-export type HistorySync = ReturnType<typeof createHistorySync>;

@@ -69,8 +69,20 @@ type TargetContext = Pick<
   previousOwners: Pick<PreviousOwners, 'ofPods' | 'has'>;
 };
 
+export interface TargetFinder {
+  find(view: AdvancedView, signal: AbortSignal): Promise<Target>;
+  /** The current revision of this generation; undefined while it is not recorded. */
+  current: (view: AdvancedView) => CurrentRevision | undefined;
+  /** The last recorded revision, to complete in-place updates even if the current template is invalid. */
+  lastRecorded: () => CurrentRevision | undefined;
+  /** Pods may be returned to service while none may be created: no other controller may manage them. */
+  mayReturnPods: () => boolean;
+  /** Why no pod may be created; undefined if pods may be. */
+  blocked: () => Blocked | undefined;
+}
+
 /** Finds the current revision of a DaemonSet. Reads and writes only when something has changed. */
-export const createTargetFinder = (context: TargetContext) => {
+export const createTargetFinder = (context: TargetContext): TargetFinder => {
   const { client, env, pods, ledger, revisions, events, lease, natives, previousOwners, review } = context;
   const { clock } = env;
   const history = createHistorySync(client, previousOwners);
@@ -174,7 +186,7 @@ export const createTargetFinder = (context: TargetContext) => {
   };
 
   return {
-    async find(view: AdvancedView, signal: AbortSignal): Promise<Target> {
+    async find(view, signal) {
       if (view.selectorError) {
         const { reason, error } = view.selectorError;
         return hold(INVALID, reason, error, Number.POSITIVE_INFINITY);
@@ -217,18 +229,12 @@ export const createTargetFinder = (context: TargetContext) => {
       const inPlaceFrom = view.policy.policy.inPlace ? new Set(plans.keys()) : undefined;
       return { kind: 'known', revision: { ...target, ...(inPlaceFrom && { inPlaceFrom }) } };
     },
-    /** The current revision of this generation; undefined while it is not recorded. */
-    current: (view: AdvancedView): CurrentRevision | undefined =>
-      recorded?.generation === view.generation ? recorded.revision : undefined,
-    /** The last recorded revision, to complete in-place updates even if the current template is invalid. */
-    lastRecorded: (): CurrentRevision | undefined => lastRecorded,
-    /** Pods may be returned to service while none may be created: no other controller may manage them. */
-    mayReturnPods: (): boolean => conflict === undefined,
-    /** Why no pod may be created; undefined if pods may be. */
-    blocked: (): Blocked | undefined => blocked,
+    current: (view) => (recorded?.generation === view.generation ? recorded.revision : undefined),
+    lastRecorded: () => lastRecorded,
+    mayReturnPods: () => conflict === undefined,
+    blocked: () => blocked,
   };
 };
-export type TargetFinder = ReturnType<typeof createTargetFinder>;
 
 /**
  * The current revision from the cluster's objects alone: the newest one, once the status has observed the generation. Both

@@ -73,19 +73,25 @@ export const countNode = (
   return { counts, changesAt: availableAt > now ? availableAt : Number.POSITIVE_INFINITY };
 };
 
+export interface StatusCounts {
+  /** Of all nodes. */
+  totals: Readonly<NodeCounts>;
+  set(node: string, counts: NodeCounts | undefined): void;
+  of: (node: string) => Readonly<NodeCounts>;
+}
+
 /** Totals that are updated one node at a time. */
-export const createStatusCounts = () => {
+export const createStatusCounts = (): StatusCounts => {
   const byNode = new Map<string, NodeCounts>();
   const totals: NodeCounts = { ...none };
   return {
-    totals: totals as Readonly<NodeCounts>,
-    set(node: string, counts: NodeCounts | undefined): void {
+    totals,
+    set(node, counts) {
       const before = byNode.get(node) ?? none;
       for (const key of keys) totals[key] += (counts ?? none)[key] - before[key];
       if (counts) byNode.set(node, counts);
       else byNode.delete(node);
     },
-    of: (node: string): Readonly<NodeCounts> => byNode.get(node) ?? none,
+    of: (node) => byNode.get(node) ?? none,
   };
 };
-export type StatusCounts = ReturnType<typeof createStatusCounts>;
