@@ -1,18 +1,17 @@
-export { type Controller, createController } from './controller.ts';
-export type { ControllerOptions, RolloutSnapshot } from './controller-options.ts';
-export { daemonRollouts, decidedOnAgain, saysManaged } from './daemon-rollout.ts';
-export { RESERVE_INTERVAL_MS } from './decision-executor.ts';
-export { createInFlightWrites, type InFlightWrites, type WriteResult } from './in-flight-writes.ts';
+export type { Delivery, Notifier } from './events/outbox.ts';
+export type { RolloutEvents } from './events/rollout-events.ts';
 export {
   controllingDaemonSet,
   type DaemonSetObject,
   type DaemonSetView,
   type Kind,
+  nodeFactsOf,
   ORPHAN_FINALIZER,
   ownedPodFacts,
   type PodProjection,
   type RecordedRevision,
   type RevisionView,
+  seeNodesAlike,
   selectorTooLong,
 } from './kind.ts';
 export type {
@@ -27,14 +26,22 @@ export type {
   Target,
   WritePod,
 } from './kind-adapter.ts';
-export { createOrder, type Order, type OrderedDaemonSet } from './order.ts';
-export type { Delivery, Notifier } from './outbox.ts';
-export { clusterRolloutPlans, readPlan, rolloutApprovals, rolloutPlans } from './plans.ts';
-export { outcomeOfError, type PodControl, type PodVersion, type WriteOutcome } from './pod-control.ts';
-export { updateKnownPod } from './pod-writer.ts';
-export { type ReadOptions, readRollout } from './read-rollout.ts';
-export { newestRevision, readRevisions } from './revisions.ts';
-export { type RolloutReading, reportedStall } from './rollout-display.ts';
-export type { RolloutEvents } from './rollout-events.ts';
-export { createStatusPace, type Progress, progressOf } from './status-pace.ts';
-export { type RolloutWatch, type WatchRolloutOptions, watchNodes, watchRollout } from './watch-rollout.ts';
+export { type Controller, createController } from './loop/controller.ts';
+export type { ControllerOptions, RolloutSnapshot } from './loop/controller-options.ts';
+export { createOrder, type Order, type OrderedDaemonSet } from './loop/order.ts';
+export { newestRevision, readRevisions, toRecorded } from './revisions.ts';
+export { daemonRollouts, decidedOnAgain, saysManaged } from './status/daemon-rollout.ts';
+export { createStatusPace, type Progress, progressOf } from './status/status-pace.ts';
+export { createEventHandlers } from './watches/event-handlers.ts';
+export {
+  clusterRolloutPlans,
+  createPlans,
+  readPlan,
+  readPlans,
+  rolloutApprovals,
+  rolloutPlans,
+} from './watches/plans.ts';
+export { RESERVE_INTERVAL_MS } from './writes/decision-executor.ts';
+export { createInFlightWrites, type InFlightWrites, type WriteResult } from './writes/in-flight-writes.ts';
+export { outcomeOfError, type PodControl, type PodVersion, type WriteOutcome } from './writes/pod-control.ts';
+export { updateKnownPod } from './writes/pod-writer.ts';

@@ -7,10 +7,10 @@ import { daemonSets, nodes, pods } from '../kube/index.ts';
 import { type PodFacts, toPodFacts } from '../rollout/index.ts';
 import { silentLogger } from '../runtime/index.ts';
 import type { DaemonRollout } from '../words/index.ts';
-import { createController } from './controller.ts';
-import { daemonRollouts } from './daemon-rollout.ts';
+import type { KindAdapter, ManageInput, ManagedKind, ReconcilerContext, Target } from './kind-adapter.ts';
 import type { DaemonSetView } from './kind.ts';
-import type { KindAdapter, ManagedKind, ManageInput, ReconcilerContext, Target } from './kind-adapter.ts';
+import { createController } from './loop/controller.ts';
+import { daemonRollouts } from './status/daemon-rollout.ts';
 import { createTestApi } from './testing/api.ts';
 import { createTestRecorder, testKind } from './testing/fixtures.ts';
 

@@ -6,9 +6,9 @@
 import type { KubeClient, Reflector, Store, WorkQueueMetrics } from '../kube/index.ts';
 import type { Decision, Ledger, NodeInfo, NodeUpdate, OutsideHold, TargetRevision } from '../rollout/index.ts';
 import type { Env } from '../runtime/index.ts';
+import type { PodWriteKind, RolloutEvents } from './events/rollout-events.ts';
 import type { DaemonSetObject, DaemonSetView, Kind, RevisionView } from './kind.ts';
-import type { PodControl, PodVersion, WriteOutcome } from './pod-control.ts';
-import type { PodWriteKind, RolloutEvents } from './rollout-events.ts';
+import type { PodControl, PodVersion, WriteOutcome } from './writes/pod-control.ts';
 
 /** Receives what the controller measures. All members are optional, and must not throw. */
 export interface ControllerMetrics {

@@ -187,7 +187,9 @@ const reasonsIn = (text: string): string[] => [
 ];
 
 const managerEvents = (): Area => {
-  const stageEvents = camelIn(['src/controller/stage-events.ts']).filter((word) => /^(Stage|Check)\w/.test(word));
+  const stageEvents = camelIn(['src/controller/events/stage-events.ts']).filter((word) =>
+    /^(Stage|Check)\w/.test(word),
+  );
   const conflicts = camelIn(['src/kinds/advanced/conflicting-controllers.ts', 'src/kinds/advanced/advanced-view.ts']);
   const ofEvents = rowsOf(section(page('events'), '## From the manager (`edgeset.io/manager`)'));
   const documented = unique([...ofEvents, ...rowsOf(section(page('advanced-daemonset'), '## Events'))]);

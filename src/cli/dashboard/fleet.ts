@@ -1,4 +1,4 @@
-import { watchNodes } from '../../controller/index.ts';
+import { watchNodes } from '../../view/index.ts';
 import type { Connection } from '../plugin/connection.ts';
 import { kinds } from '../plugin/kinds/names.ts';
 import { createTrouble } from '../plugin/trouble.ts';

@@ -1,5 +1,5 @@
-import type { RolloutReading } from '../../controller/index.ts';
 import { countsOf as countsOfLedger, fullScopeOf, slotsOf, surges } from '../../rollout/index.ts';
+import type { RolloutReading } from '../../view/index.ts';
 import type { Cause, Phase } from '../../words/index.ts';
 
 /** One node, as drawn. */

@@ -1,4 +1,5 @@
-import { daemonRollouts, type OrderedDaemonSet, readPlan, reportedStall } from '../../controller/index.ts';
+import { reportedStall } from '../../view/index.ts';
+import { daemonRollouts, type OrderedDaemonSet, readPlan } from '../../controller/index.ts';
 import { type CallOptions, ifFound, isKubeError } from '../../kube/index.ts';
 import {
   controllerOf,

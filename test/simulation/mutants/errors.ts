@@ -13,19 +13,19 @@ export const ofErrors: readonly Mutant[] = [
     replace: "    } catch (error) {\n      log.error('a handler failed', { error });\n    }",
     also: [
       {
-        file: 'src/controller/reconciler.ts',
+        file: 'src/controller/loop/reconciler.ts',
         find: "onFailed: (error) => fail('the state of its nodes', error),",
         replace: "onFailed: (error) => log.error('the ledger failed', { error }),",
       },
     ],
-    hunt: test('src/controller/internal-error.test.ts'),
+    hunt: test('src/controller/loop/internal-error.test.ts'),
   },
   {
     name: 'decides-without-what-it-cannot-read',
     whose: 'S18',
     story: 'an object whose projection throws is left as it was, and nodes are updated all the same',
     breaks: ['S18'],
-    file: 'src/controller/reconciler.ts',
+    file: 'src/controller/loop/reconciler.ts',
     find: 'failures.failure() ?? handlers.failure() ?? options.sharedFailure();',
     replace: 'failures.failure();',
     hunt: history(
@@ -41,7 +41,7 @@ export const ofErrors: readonly Mutant[] = [
     whose: 'S18',
     story: 'a rollout plan whose view cannot be computed counts as none, and every stage is open',
     breaks: ['S18'],
-    file: 'src/controller/controller.ts',
+    file: 'src/controller/loop/controller.ts',
     find: '      reconciler.fail(planOf(view), error);\n      return;',
     replace: '      next = view;',
     hunt: history(
@@ -56,7 +56,7 @@ export const ofErrors: readonly Mutant[] = [
     whose: 'S18',
     story: 'a rollout plan whose projection throws stays as it was, and nodes are updated by it',
     breaks: ['S18'],
-    file: 'src/controller/daemonset-plans.ts',
+    file: 'src/controller/loop/daemonset-plans.ts',
     find: 'return rolloutPlan && plans.failure(namespace, rolloutPlan);',
     replace: 'return rolloutPlan && undefined;',
     hunt: history(
@@ -90,7 +90,7 @@ export const ofErrors: readonly Mutant[] = [
     whose: 'S18',
     story: 'an exception about one DaemonSet holds every other one, too',
     breaks: ['S18'],
-    file: 'src/controller/informers.ts',
+    file: 'src/controller/watches/informers.ts',
     find: 'firstFailure(kind.resource.kind, sets.failures, (failure) => failure.key === key) ??',
     replace: 'firstFailure(kind.resource.kind, sets.failures) ??',
     hunt: history(
@@ -105,7 +105,7 @@ export const ofErrors: readonly Mutant[] = [
     whose: 'S18',
     story: 'a rollout that is held by an internal error says nothing of it',
     breaks: ['S18'],
-    file: 'src/controller/reconciler.ts',
+    file: 'src/controller/loop/reconciler.ts',
     find: '      await store.writeError(message, signal);',
     replace: '      void message;',
     hunt: history(

@@ -92,7 +92,7 @@ export const kubernetes: readonly Mutant[] = [
     whose: 'kubernetes #14528',
     story: 'a lost response is mistaken for a failure',
     breaks: ['S1', 'S2'],
-    file: 'src/controller/pod-control.ts',
+    file: 'src/controller/writes/pod-control.ts',
     find: "if (!isKubeError(error) || error.happened === 'unknown') return { kind: 'unsure', message };",
     replace:
       "if (!isKubeError(error) || error.happened === 'unknown') return { kind: 'refused', reason: 'Unknown', message };",

@@ -101,7 +101,7 @@ export const neighbours: readonly Mutant[] = [
     file: 'src/kube/queue/work-queue.ts',
     find: 'slowMs: SLOW_MS,',
     replace: 'slowMs: Number.POSITIVE_INFINITY,',
-    hunt: test('src/controller/controller.test.ts'),
+    hunt: test('src/controller/loop/controller.test.ts'),
   },
   {
     name: 'one-writer-of-events',
@@ -128,10 +128,10 @@ export const neighbours: readonly Mutant[] = [
     whose: 'our own: hostile neighbours',
     story: 'one DaemonSet whose pods cannot be listed keeps every replica from being ready',
     breaks: [],
-    file: 'src/controller/controller.ts',
+    file: 'src/controller/loop/controller.ts',
     find: 'if (clock.now() - entry.openedAt < POD_SYNC_TIMEOUT_MS) return false;',
     replace: 'if (entry.openedAt >= 0) return false;',
-    hunt: test('src/controller/controller.test.ts'),
+    hunt: test('src/controller/loop/controller.test.ts'),
   },
   {
     name: 'a-selector-of-any-length',

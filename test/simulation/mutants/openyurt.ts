@@ -31,7 +31,7 @@ export const openyurt: readonly Mutant[] = [
     file: 'src/rollout/facts/need-upgrade.ts',
     find: '      conditions: [\n        {\n          type: NEED_UPGRADE,',
     replace: "      conditions: [\n        { $patch: 'replace' },\n        {\n          type: NEED_UPGRADE,",
-    hunt: test('src/controller/announcer.test.ts', 'stands beside the other conditions'),
+    hunt: test('src/controller/writes/announcer.test.ts', 'stands beside the other conditions'),
   },
   {
     name: 'role-lacks-pods-status',
@@ -77,7 +77,7 @@ export const openyurt: readonly Mutant[] = [
     whose: 'OpenYurt',
     story: 'a pod whose Node object is missing fails the whole reconcile',
     breaks: ['L1', 'L2', 'L5', 'S18'],
-    file: 'src/controller/reconciler.ts',
+    file: 'src/controller/loop/reconciler.ts',
     find: '    checkConnection();\n    let announced',
     replace:
       '      for (const each of ledger.records()) if (!each.node && each.pods.length > 0) throw new Error(`no Node ${each.name}`);\n    checkConnection();\n    let announced',

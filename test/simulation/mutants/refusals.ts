@@ -39,7 +39,7 @@ export const refusals: readonly Mutant[] = [
     whose: 'our own: a quota',
     story: 'the DaemonRollout says that it goes on while the API server refuses every pod',
     breaks: [],
-    file: 'src/controller/reconciler.ts',
+    file: 'src/controller/loop/reconciler.ts',
     find: 'decide(ledger, outsideHold(target, isOutdated), now, adapter.refusal?.());',
     replace: 'decide(ledger, outsideHold(target, isOutdated), now);',
     hunt: test('src/kinds/advanced/placement/refused-pods.test.ts'),

@@ -1,4 +1,3 @@
-import type { RolloutReading } from '../../../controller/index.ts';
 import {
   type AdvancedDaemonSet,
   type AdvancedView,
@@ -12,6 +11,7 @@ import {
 import { isKubeError } from '../../../kube/index.ts';
 import { formatIntOrPercent, livePod, parseSelector } from '../../../rollout/index.ts';
 import { OptionError } from '../../../runtime/index.ts';
+import type { RolloutReading } from '../../../view/index.ts';
 import { CommandError } from '../errors.ts';
 import { type DaemonSetKind, defineKind, type Overrides } from './kind.ts';
 

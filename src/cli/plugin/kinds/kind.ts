@@ -5,10 +5,6 @@ import {
   type DaemonSetView,
   type Kind,
   type OrderedDaemonSet,
-  type RolloutReading,
-  readRollout,
-  type WatchRolloutOptions,
-  watchRollout,
 } from '../../../controller/index.ts';
 import type {
   CallOptions,
@@ -21,6 +17,7 @@ import type {
 } from '../../../kube/index.ts';
 import type { OutsideHold, ParsedPolicy, Preceding, Predecessor } from '../../../rollout/index.ts';
 import type { Clock } from '../../../runtime/index.ts';
+import { type RolloutReading, readRollout, type WatchRolloutOptions, watchRollout } from '../../../view/index.ts';
 import type { CommandError } from '../errors.ts';
 import type { ManagerState } from '../status/manager-lease.ts';
 

@@ -1,0 +1,70 @@
+import type { WrittenStatus } from '../../rollout/index.ts';
+import type { DaemonRolloutStage, DaemonRolloutStatus, StagePromotion } from '../../words/index.ts';
+
+/** An Event about a stage; `key` for those that are recorded once per rollout. */
+export interface StageEvent {
+  type: 'Normal' | 'Warning';
+  reason: string;
+  action: string;
+  note: string;
+  key?: string;
+}
+
+const passedBecause = ({ nodes, promotedBy }: DaemonRolloutStage): Record<StagePromotion, string> => ({
+  Gates: `${nodes.updated} of its ${nodes.online} online nodes run the target${promotedBy ? `, approved by ${promotedBy}` : ''}`,
+  Empty: 'it has no nodes',
+  Timeout: `its timeout is over${promotedBy ? `, approved by ${promotedBy}` : ''}`,
+  ByHand: `${promotedBy} promoted it`,
+});
+
+const eventsOf = (before: DaemonRolloutStage | undefined, stage: DaemonRolloutStage): StageEvent[] => {
+  const { name, nodes, openedAt, promotedAt, promotion = 'Gates', awaits, checks = [] } = stage;
+  const events: StageEvent[] = [];
+  if (openedAt !== undefined && before?.openedAt !== openedAt)
+    events.push({
+      type: 'Normal',
+      reason: 'StageOpened',
+      action: 'Open',
+      note: `Opened stage ${name}: ${nodes.online} of its ${nodes.total} nodes are online.`,
+    });
+  if (promotedAt !== undefined && before?.promotedAt !== promotedAt)
+    events.push({
+      type: 'Normal',
+      reason: 'StagePassed',
+      action: 'Promote',
+      note: `Passed stage ${name}: ${passedBecause(stage)[promotion]}.`,
+    });
+  const waits = awaits && awaits.reason !== before?.awaits?.reason ? awaits.reason : undefined;
+  if (waits === 'Approval')
+    events.push({
+      type: 'Normal',
+      reason: 'StageAwaitsApproval',
+      action: 'Await',
+      note: `Stage ${name} ${awaits?.message}.`,
+    });
+  if (waits === 'Timeout')
+    events.push({
+      type: 'Warning',
+      reason: 'StageTimedOut',
+      action: 'Await',
+      note: `Stage ${name} ${awaits?.message}.`,
+    });
+  for (const { name: check, state, message } of checks)
+    if (state === 'NoResult' || state === 'Failing')
+      events.push({
+        type: 'Warning',
+        reason: state === 'Failing' ? 'CheckFailing' : 'CheckWithoutResult',
+        action: 'Check',
+        note: `Check ${check} of stage ${name}: ${message ?? 'no details'}`,
+        key: `check ${name} ${check} ${state}`,
+      });
+  return events;
+};
+
+/** What a status says of stages that the one before did not. */
+export const stageEvents = (before: DaemonRolloutStatus | undefined, after: WrittenStatus): StageEvent[] => {
+  const known = new Map(
+    before?.rollout === after.rollout ? before.stages?.map((stage) => [stage.name, stage]) : undefined,
+  );
+  return (after.stages ?? []).flatMap((stage) => eventsOf(known.get(stage.name), stage));
+};

@@ -1,0 +1,54 @@
+import type { AddressRules, CheckRunner } from '../../checks/index.ts';
+import type { EventRecorder, KubeClient } from '../../kube/index.ts';
+import type { ImageRequests, Ledger, Summary } from '../../rollout/index.ts';
+import type { Env } from '../../runtime/index.ts';
+import type { Notifier } from '../events/outbox.ts';
+import type { ControllerMetrics } from '../kind-adapter.ts';
+import type { Order } from './order.ts';
+
+export interface ControllerOptions {
+  client: KubeClient;
+  env: Env;
+  events: EventRecorder;
+  /** Unique to this process: reservations and fences carry it. */
+  identity: string;
+  /** Default: all. */
+  namespaces?: readonly string[];
+  metrics?: ControllerMetrics;
+  /** Receives the pods' requests for images. Default: nothing pulls images ahead. */
+  images?: ImageRequests;
+  /** Images are pulled ahead of updates also where no annotation asks for it. Default: false. */
+  pullsByDefault?: boolean;
+  /** The agents that pull images. Default: those that Nodes report. */
+  agents?: ImageAgents;
+  /** Tells receivers outside of the cluster about rollouts. Default: nobody is told. */
+  notifier?: Notifier | undefined;
+  /** Between the updates of DaemonSets. Default: of those of this controller. */
+  order?: Order | undefined;
+  /** See `LedgerOptions`. */
+  aheadMs?: (() => number) | undefined;
+  /** Runs the checks of stages, and says whom they may ask. Default: they are never evaluated, and hold. */
+  checks?: { runner: CheckRunner; ownNamespace: string; rules: AddressRules } | undefined;
+}
+
+/** The agents that pull images, by node. */
+export interface ImageAgents {
+  has(node: string): boolean;
+  /** `listener` is called with the name of a node whose agent was added or removed. Returns a function that ends this. */
+  onChange(listener: (node: string) => void): () => void;
+  /** The agents are known, or the wait for them has timed out; `settled` resolves then. */
+  isSettled(): boolean;
+  settled: Promise<void>;
+}
+
+export interface RolloutSnapshot {
+  namespace: string;
+  name: string;
+  ledger: Ledger;
+  /** Of the latest decision; undefined before the first. */
+  summary: Summary | undefined;
+  /** When a reconcile last succeeded, epoch ms; undefined before the first. */
+  reconciledAt: number | undefined;
+  /** Something about it cannot be computed: nothing of it is updated, and what its ledger holds may be wrong. */
+  hasError: boolean;
+}

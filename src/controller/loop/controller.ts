@@ -1,0 +1,375 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type WorkQueue, createReflector, createWorkQueue, nodes, splitKey } from '../../kube/index.ts';
+import { type NodeInfo, formatPlanName, toNodeInfo } from '../../rollout/index.ts';
+import { type Env, anySignal } from '../../runtime/index.ts';
+import { type InternalError, firstFailure } from '../internal-error.ts';
+import type { ManagedKind, When } from '../kind-adapter.ts';
+import type { DaemonSetObject, DaemonSetView, RevisionView } from '../kind.ts';
+import { createInformers } from '../watches/informers.ts';
+import { stopManaging } from '../writes/stop-managing.ts';
+import type { ControllerOptions, RolloutSnapshot } from './controller-options.ts';
+import { createDaemonSetPlans } from './daemonset-plans.ts';
+import { createOrder } from './order.ts';
+import { type ReconcilePace, createReconcilePace } from './reconcile-pace.ts';
+import type { ReconcileResult } from './reconciler-options.ts';
+import { type Reconciler, createReconciler } from './reconciler.ts';
+
+/** DaemonSets reconciled at the same time, and those of one namespace; each by one worker at a time. */
+const CONCURRENCY = 8;
+const PER_NAMESPACE = 4;
+/** The API server sends a bookmark per minute on every watch: at this age, the second one is missing. */
+const CONNECTION_TIMEOUT_MS = 120_000;
+/** A clock that is being adjusted may step back a little. */
+const CLOCK_SLACK_MS = 1_000;
+/** Pods of one DaemonSet that can't be listed for longer keep nobody else waiting. */
+const POD_SYNC_TIMEOUT_MS = 30_000;
+/** Of a reconcile that failed. */
+const RECONCILE_BACKOFF = { baseMs: 250, maxMs: 30_000 };
+
+const keyOf = ({ namespace, name }: Pick<DaemonSetView, 'namespace' | 'name'>): string => `${namespace}/${name}`;
+
+/** A DaemonSet that is managed. */
+interface Entry<V extends DaemonSetView> {
+  /** Without the plan that it names. */
+  view: V;
+  reconciler: Reconciler<V>;
+  running: Promise<void>;
+  pace: ReconcilePace;
+  succeededAt: number | undefined;
+  openedAt: number;
+  /** It was reported that its pods can't be listed. */
+  reported: boolean;
+}
+
+/**
+ * The controller for one kind of DaemonSet. It keeps its caches whether it leads or not, so that a failover costs no list;
+ * it writes only while `lead` runs.
+ */
+export const createController = <D extends DaemonSetObject, V extends DaemonSetView, P>(
+  kind: ManagedKind<D, V, P>,
+  options: ControllerOptions,
+) => {
+  const { client, events, identity, metrics = {} } = options;
+  const env: Env = { ...options.env, log: options.env.log.with({ controller: kind.controller }) };
+  const { clock } = env;
+  const reconcilers = new Map<string, Entry<V>>();
+  /** Reconcilers that were closed, until their last write and their cache have ended: their DaemonSets' keys. */
+  const closing = new Map<Promise<unknown>, string>();
+  /** DaemonSets whose reconciler has failed and was closed, until another one has taken its place. */
+  const replacing = new Set<string>();
+  let queue: Pick<WorkQueue, 'add' | 'addAt' | 'retry'> | undefined;
+  let running: AbortSignal | undefined;
+
+  const enqueueAll = (): void => {
+    for (const key of reconcilers.keys()) queue?.add(key);
+    for (const each of informers) for (const key of each.managed()) queue?.add(key);
+  };
+
+  const enqueue = (key: string, when: When = 'now'): void => {
+    if (when === 'retry') queue?.retry(key);
+    else queue?.addAt(key, reconcilers.get(key)?.pace.nextAt(when) ?? clock.now());
+  };
+
+  const order = options.order ?? createOrder(clock);
+  const failuresChanged = (): void => {
+    for (const { reconciler } of reconcilers.values()) reconciler.failuresChanged();
+  };
+
+  const plans = createDaemonSetPlans<V>({
+    client,
+    env,
+    namespaces: options.namespaces,
+    apiGroup: kind.resource.group,
+    order,
+    checks: options.checks,
+    views: () => reconcilers.values().map(({ view }) => view),
+    changed(view) {
+      const entry = reconcilers.get(keyOf(view));
+      if (entry) update(entry);
+    },
+    failuresChanged,
+    approvalsChanged: (view) => reconcilers.get(keyOf(view))?.reconciler.setApprovals(plans.approvalsOf(view)),
+    isFresh,
+  });
+
+  /** The DaemonSet, or its plan, has changed. What is wrong with one must not disturb others. */
+  const update = ({ reconciler, view }: Pick<Entry<V>, 'reconciler' | 'view'>): void => {
+    let next: V;
+    try {
+      next = plans.apply(view);
+    } catch (error) {
+      reconciler.fail(planOf(view), error);
+      return;
+    }
+    reconciler.update(next);
+  };
+
+  const planOf = ({ policy }: V): string => {
+    const plan = policy.policy.rolloutPlan;
+    return plan ? `RolloutPlan ${formatPlanName(plan)}` : 'its rollout plan';
+  };
+
+  const hasImageAgent = (node: string): boolean => options.agents?.has(node) ?? false;
+
+  const nodeReflector = createReflector({
+    client,
+    env,
+    resource: nodes,
+    project: toNodeInfo,
+    handlers: [
+      {
+        upsert: (_key: string, node: NodeInfo, previous: NodeInfo | undefined) => {
+          // A heartbeat changes nothing that a DaemonSet depends on.
+          if (isDeepStrictEqual(node, previous)) return;
+          for (const { reconciler } of reconcilers.values()) reconciler.setNode(node, previous);
+        },
+        remove: (_key: string, node: NodeInfo) => {
+          for (const { reconciler } of reconcilers.values()) reconciler.removeNode(node.name);
+        },
+        failuresChanged,
+      },
+    ],
+  });
+
+  const close = (key: string): void => {
+    const entry = reconcilers.get(key);
+    if (!entry) return;
+    reconcilers.delete(key);
+    const ended: Promise<unknown> = Promise.all([entry.reconciler.close(), entry.running]).finally(() => {
+      closing.delete(ended);
+      // What its DaemonRollout and its pods say is out of date.
+      queue?.add(key);
+    });
+    closing.set(ended, key);
+  };
+
+  /** Any node may be one on which a DaemonSet runs, or by which its plan would hold it. */
+  const sharedFailure = (key: string, view: V): InternalError | undefined =>
+    firstFailure('Node', nodeReflector.failures) ?? plans.failure(view) ?? failureInInformers(key, view.uid);
+
+  const failureInInformers = (key: string, uid: string | undefined): InternalError | undefined =>
+    informersOf(key)
+      .map((each) => each.failure(key, uid))
+      .find((failure) => failure !== undefined);
+
+  const informersOf = (key: string) => {
+    const { namespace } = splitKey(key);
+    return informers.filter((each) => each.namespace === undefined || each.namespace === namespace);
+  };
+
+  const open = (key: string, view: V, signal: AbortSignal): void => {
+    const reconciler = createReconciler({
+      kind,
+      client,
+      env,
+      events,
+      identity,
+      view,
+      nodes: nodeReflector.store,
+      sharedSynced,
+      isConnected,
+      relistIfPast(version) {
+        for (const each of informersOf(key)) each.relistIfPast(version);
+      },
+      plans: () => plans.stateOf(reconcilers.get(key)?.view ?? view),
+      revisionsOf,
+      enqueue: (when) => enqueue(key, when),
+      sharedFailure: () => sharedFailure(key, reconcilers.get(key)?.view ?? view),
+      images: options.images,
+      pullsByDefault: options.pullsByDefault ?? false,
+      hasImageAgent,
+      notifier: options.notifier,
+      checks: options.checks,
+      order,
+      aheadMs: options.aheadMs,
+      metrics,
+    });
+    update({ reconciler, view });
+    for (const node of nodeReflector.store.values()) reconciler.setNode(node);
+    if (view.policy.policy.rolloutPlan) reconciler.setApprovals(plans.approvalsOf(view));
+    reconcilers.set(key, {
+      reconciler,
+      view,
+      running: reconciler.run(signal),
+      pace: createReconcilePace(clock),
+      succeededAt: undefined,
+      openedAt: clock.now(),
+      reported: false,
+    });
+    queue?.add(key);
+  };
+
+  const informers = (options.namespaces ?? [undefined]).map((namespace) =>
+    createInformers({
+      kind,
+      client,
+      env,
+      namespace,
+      synced: enqueueAll,
+      failuresChanged,
+      daemonSets: {
+        upsert(key, view) {
+          // One that was deleted and created again under the same name was removed before.
+          const known = reconcilers.get(key);
+          if (known) {
+            known.view = view;
+            update(known);
+          } else if (running && !replacing.has(key)) open(key, view, running);
+        },
+        remove: close,
+      },
+      revisions: { upsert: enqueueOwner, remove: enqueueOwner },
+      rollouts: {
+        upsert(_key, { daemonSet, saysManaged }) {
+          if (saysManaged && !reconcilers.has(daemonSet)) queue?.add(daemonSet);
+        },
+        remove: (_key, { daemonSet }) => reconcilers.get(daemonSet)?.reconciler.rolloutDeleted(),
+      },
+    }),
+  );
+
+  function enqueueOwner(_key: string, revision: RevisionView): void {
+    for (const { reconciler } of reconcilers.values())
+      if (reconciler.uid === revision.ownerUid) queue?.add(reconciler.key);
+  }
+
+  function sharedSynced(): boolean {
+    const agentsKnown = options.agents?.isSettled() ?? true;
+    return agentsKnown && nodeReflector.synced && informers.every(({ synced }) => synced());
+  }
+
+  /** Watches of pods don't matter here: an update completes only when its watch says so, so a dead one starts no more. */
+  function isConnected(): boolean {
+    return [nodeReflector.lastActivityAt, ...informers.map(({ lastActivityAt }) => lastActivityAt())].every(isFresh);
+  }
+
+  function isFresh(at: number): boolean {
+    const now = clock.now();
+    return now - at <= CONNECTION_TIMEOUT_MS && at - now <= CLOCK_SLACK_MS;
+  }
+
+  function revisionsOf(ownerUid: string): readonly RevisionView[] {
+    return informers.flatMap((each) => each.revisionsOf(ownerUid));
+  }
+
+  /** Its pods are cached, or could not be for so long that only this DaemonSet waits for them. */
+  const isSettled = (entry: Entry<V>): boolean => {
+    if (entry.reconciler.synced()) return true;
+    if (clock.now() - entry.openedAt < POD_SYNC_TIMEOUT_MS) return false;
+    if (!entry.reported)
+      env.log.warn("the DaemonSet's pods cannot be listed: nothing of it is updated until they can", {
+        ...splitKey(entry.reconciler.key),
+      });
+    entry.reported = true;
+    return true;
+  };
+
+  /**
+   * A reconciler that has failed is replaced by another one, which reads everything again as after a restart: what the first
+   * one missed is nowhere else.
+   */
+  const replaceFailed = async (key: string, signal: AbortSignal): Promise<void> => {
+    if (reconcilers.get(key)?.reconciler.hasFailed()) {
+      replacing.add(key);
+      close(key);
+    }
+    if (!replacing.has(key)) return;
+    // Its last writes must be in what the other one reads.
+    await Promise.all(closing.entries().flatMap(([ended, of]) => (of === key ? [ended] : [])));
+    const view = informersOf(key)
+      .map((each) => each.daemonSet(key))
+      .find((found) => found !== undefined);
+    if (view && running && !running.aborted && !reconcilers.has(key)) open(key, view, running);
+    replacing.delete(key);
+    const reconciler = reconcilers.get(key)?.reconciler;
+    const timeout = new AbortController();
+    const timer = clock.timer(POD_SYNC_TIMEOUT_MS, () => timeout.abort(new Error('its pods cannot be listed')));
+    await reconciler?.whenSynced(anySignal(signal, timeout.signal)).catch(() => undefined);
+    timer.cancel();
+    signal.throwIfAborted();
+  };
+
+  const reconcile = async (key: string, signal: AbortSignal): Promise<ReconcileResult> => {
+    await replaceFailed(key, signal);
+    const entry = reconcilers.get(key);
+    entry?.pace.done();
+    try {
+      const result = await (entry ? entry.reconciler.reconcile(signal) : reconcileUnmanaged(key, signal));
+      if (entry) entry.succeededAt = clock.now();
+      return result;
+    } catch (error) {
+      // It was closed meanwhile: its failure no longer matters.
+      if (entry && reconcilers.get(key) !== entry) return {};
+      throw error;
+    }
+  };
+
+  const reconcileUnmanaged = async (key: string, signal: AbortSignal): Promise<ReconcileResult> => {
+    // It may be managed, as far as we can tell.
+    if (failureInInformers(key, undefined)) return {};
+    // Writes that are still on their way to pods would be missed there.
+    if (!sharedSynced() || closing.values().some((other) => other === key)) return {};
+    const stopped = await stopManaging(client, kind, splitKey(key), identity, clock, signal);
+    if (stopped) env.log.info('the DaemonSet is no longer managed', splitKey(key));
+    return {};
+  };
+
+  return {
+    /** Fills and keeps the caches until the signal aborts. */
+    async run(signal: AbortSignal): Promise<void> {
+      running = signal;
+      nodeReflector.whenSynced(signal).then(enqueueAll, () => undefined);
+      options.agents?.settled.then(enqueueAll, () => undefined);
+      const off = options.agents?.onChange((name) => {
+        const node = nodeReflector.store.get(name);
+        if (node) for (const { reconciler } of reconcilers.values()) reconciler.setNode(node);
+      });
+      await Promise.all([nodeReflector.run(signal), ...informers.map((each) => each.run(signal)), plans.run(signal)]);
+      await Promise.all([...reconcilers.values()].map((entry) => entry.running));
+      await Promise.all(closing.keys());
+      off?.();
+    },
+
+    /** Reconciles until the signal aborts; resolves once no write is in flight. */
+    async lead(signal: AbortSignal): Promise<void> {
+      const leading = createWorkQueue({
+        env,
+        concurrency: CONCURRENCY,
+        perGroup: PER_NAMESPACE,
+        backoff: RECONCILE_BACKOFF,
+        ...(metrics.queue && { metrics: metrics.queue }),
+        process: reconcile,
+      });
+      queue = leading;
+      for (const { reconciler } of reconcilers.values()) reconciler.beginTerm();
+      enqueueAll();
+      try {
+        await leading.run(signal);
+      } finally {
+        queue = undefined;
+        await Promise.all([...reconcilers.values()].map(({ reconciler }) => reconciler.stopLeading()));
+        await Promise.all(closing.keys());
+      }
+    },
+
+    /** The caches hold a consistent view of everything that is managed, but for DaemonSets whose pods can't be listed. */
+    synced: (): boolean => sharedSynced() && [...reconcilers.values()].every(isSettled),
+
+    /** False for an unknown node. */
+    nodeReady: (name: string): boolean => nodeReflector.store.get(name)?.ready ?? false,
+
+    /** Manages the DaemonSet of this UID. */
+    serves: (uid: string): boolean => reconcilers.values().some(({ reconciler }) => reconciler.uid === uid),
+
+    /** The managed DaemonSets, for metrics. */
+    *snapshot(): Generator<RolloutSnapshot> {
+      for (const [key, { reconciler, succeededAt }] of reconcilers) {
+        const { namespace = '', name } = splitKey(key);
+        const { ledger } = reconciler;
+        const hasError = reconciler.internalError() !== undefined;
+        yield { namespace, name, ledger, summary: reconciler.summary(), reconciledAt: succeededAt, hasError };
+      }
+    },
+  };
+};
+export type Controller = ReturnType<typeof createController>;

@@ -1,0 +1,196 @@
+import { type KubeClient, isKubeError } from '../../kube/index.ts';
+import { type Decision, type Ledger, type NodeUpdate, type WrittenStatus, reportedError, restore, statusOf, statusOnError } from '../../rollout/index.ts';
+import type { Clock } from '../../runtime/index.ts';
+import type { DaemonRolloutStatus } from '../../words/index.ts';
+import type { Outbox } from '../events/outbox.ts';
+import type { RolloutEvents } from '../events/rollout-events.ts';
+import type { ControllerMetrics } from '../kind-adapter.ts';
+import type { DaemonSetRef, DaemonSetView } from '../kind.ts';
+import { createRolloutObject, saysManaged } from './daemon-rollout.ts';
+import { createStatusPace, progressOf } from './status-pace.ts';
+import { isDeepStrictEqual } from 'node:util';
+
+export interface RolloutStoreOptions {
+  client: KubeClient;
+  daemonSet: DaemonSetRef;
+  ledger: Ledger;
+  /** The kind creates or deletes pods, besides what is decided. */
+  isPlacing: () => boolean;
+  events: RolloutEvents;
+  /** Absent: nobody outside of the cluster is told. */
+  outbox?: Outbox | undefined;
+  metrics: ControllerMetrics;
+  clock: Clock;
+  /** Of this process, unique among all that may ever lead. */
+  identity: string;
+}
+
+/**
+ * Keeps the ledger and the DaemonRollout consistent: nothing is executed before its reservation is written, and what is
+ * written is in the ledger.
+ */
+export const createRolloutStore = (options: RolloutStoreOptions) => {
+  const { client, daemonSet, ledger, isPlacing, events, outbox, metrics, clock, identity } = options;
+  const object = createRolloutObject(client, daemonSet);
+  const pace = createStatusPace(clock);
+  /** The ledger holds what the DaemonRollout said, and everything that happened since. */
+  let authoritative = false;
+  /** The DaemonRollout lacks reservations of the ledger. */
+  let unwritten = false;
+  /** What we wrote. The API server may return it in another form, for example without a field that its CRD lacks. */
+  let sent: { status: DaemonRolloutStatus; version: string | undefined } | undefined;
+  /** The status that Events have described, which outlives a reload of the object. */
+  let described: DaemonRolloutStatus | undefined;
+
+  const statusBefore = (): DaemonRolloutStatus | undefined =>
+    sent && sent.version === object.version ? sent.status : object.status;
+
+  const buildStatus = (decision: Decision, view: DaemonSetView): WrittenStatus => {
+    const { policy, generation: daemonSetGeneration } = view;
+    const { status: previous, generation } = object;
+    // Only with reservations does the writer matter: a restart at rest must not write.
+    const leader = unwritten ? identity : previous?.leader;
+    const policyHash = policy.kind === 'on' ? policy.hash : '';
+    const input = { ledger, decision, generation, daemonSetGeneration, policyHash, previous, now: clock.now() };
+    const status = statusOf(input);
+    // What an object said that somebody deleted has been told.
+    const notifications = outbox?.next(statusBefore() ?? described, status);
+    return { ...status, ...(leader !== undefined && { leader }), ...(notifications && { notifications }) };
+  };
+
+  const writeStatus = async (status: WrittenStatus, decision: Decision, signal: AbortSignal): Promise<void> => {
+    const before = statusBefore();
+    const progress = progressOf(ledger, decision, isPlacing());
+    try {
+      await object.write(status, { signal });
+    } catch (error) {
+      if (unwritten) metrics.reserved?.('failed');
+      throw error;
+    }
+    pace.told(progress, unwritten ? 'reserved' : 'informed');
+    sent = { status, version: object.version };
+    if (unwritten) metrics.reserved?.('written');
+    metrics.statusWritten?.();
+    events.statusWritten(described ?? before, status);
+    described = status;
+  };
+
+  const store = {
+    /** Reservations must be written before anything is executed. */
+    get unwritten(): boolean {
+      return unwritten;
+    },
+    /**
+     * The DaemonRollout says that the DaemonSet is managed: if that ends while no manager runs, the next one takes back
+     * what was written to pods.
+     */
+    get saysManaged(): boolean {
+      return saysManaged(object.status);
+    },
+
+    /** Brings the ledger to what the DaemonRollout says, unless the ledger is newer. */
+    async load(signal: AbortSignal): Promise<void> {
+      if (object.loaded) return;
+      const saved = await object.load({ signal });
+      if (authoritative && saved === undefined) {
+        // The object was deleted, or never written: the ledger is the truth.
+        unwritten = true;
+        return;
+      }
+      // What the next write pushes out of a full list is given up by the one who has it.
+      outbox?.send(saved, signal);
+      const { state, updates, forgiven } = restore(saved);
+      ledger.restore(state, updates, forgiven, clock.now());
+      authoritative = true;
+      // Updates that another process left open are ours once our name is on the object. Until then, that process may
+      // take one back, with the version that it still holds, and give the slot to another node.
+      unwritten = saved?.leader !== identity && [...updates.values()].some(({ stage }) => stage !== 'done');
+    },
+
+    /** Reserves the slot of a node in the ledger: it must be written next. */
+    reserve(node: string, update: NodeUpdate, now: number): void {
+      ledger.reserve(node, update, now);
+      unwritten = true;
+    },
+
+    /** What changed in the ledger must be written before anything is begun because of it. */
+    mustWrite(): void {
+      unwritten = true;
+    },
+
+    /** Writes the status, with the slots that were reserved. After a failure, everything is read again. */
+    async write(
+      decision: Decision,
+      view: DaemonSetView,
+      signal: AbortSignal,
+      status: WrittenStatus = buildStatus(decision, view),
+    ): Promise<void> {
+      try {
+        await writeStatus(status, decision, signal);
+        unwritten = false;
+      } catch (error) {
+        const refused = isKubeError(error) && error.happened === 'no' && !isKubeError(error, 'Conflict', 'NotFound');
+        if (!refused) object.forget();
+        throw error;
+      }
+    },
+
+    /**
+     * Says that something about the DaemonSet cannot be computed, unless the object says so already. Everything is read again
+     * before anything else.
+     */
+    async writeError(what: string, signal: AbortSignal): Promise<void> {
+      try {
+        if (!object.loaded) await object.load({ signal });
+        const { status: previous, generation } = object;
+        const status = statusOnError(what, { generation, previous, now: clock.now() });
+        if (isDeepStrictEqual(previous, status)) return;
+        await object.write(status, { signal });
+        metrics.statusWritten?.();
+        const isKnown = isDeepStrictEqual(reportedError(previous?.conditions), reportedError(status.conditions));
+        if (!isKnown) events.internalError(status.conditions?.[0]?.message ?? what);
+      } finally {
+        object.forget();
+        pace.forget();
+      }
+    },
+
+    /** Writes a status that only informs, if it is time. Returns when it is time otherwise, epoch ms; else Infinity. */
+    async writeWhenDue(decision: Decision, view: DaemonSetView, signal: AbortSignal): Promise<number> {
+      const invalid = decision.summary.hold?.kind === 'invalid' || view.policy.kind === 'invalid';
+      if (!ledger.state.target && !invalid) return Number.POSITIVE_INFINITY;
+      const progress = progressOf(ledger, decision, isPlacing());
+      const buildAt = pace.dueAt(progress);
+      if (buildAt > clock.now()) return buildAt;
+      const status = buildStatus(decision, view);
+      if (isDeepStrictEqual(statusBefore(), status)) {
+        pace.told(progress, 'unchanged');
+        return Number.POSITIVE_INFINITY;
+      }
+      const writeAt = pace.dueAt(progress, status);
+      if (writeAt > clock.now()) return writeAt;
+      await store.write(decision, view, signal, status);
+      return Number.POSITIVE_INFINITY;
+    },
+
+    /**
+     * Has what the object says sent that is still to be sent. Returns when there may be more without a change, epoch ms;
+     * Infinity for never.
+     */
+    notify: (signal: AbortSignal): number => outbox?.send(statusBefore(), signal) ?? Number.POSITIVE_INFINITY,
+
+    /** The watch says that the object is gone: it is read, or created, before anything else. */
+    forget: (): void => object.forget(),
+
+    /** Another leader may write the object from here on. */
+    release(): void {
+      object.forget();
+      outbox?.clear();
+      described = undefined;
+      authoritative = false;
+      unwritten = false;
+    },
+  };
+  return store;
+};
+export type RolloutStore = ReturnType<typeof createRolloutStore>;

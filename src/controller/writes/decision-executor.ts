@@ -1,0 +1,162 @@
+import type { KubeClient } from '../../kube/index.ts';
+import {
+  afterStageAction,
+  type Decision,
+  isEverywhere,
+  type Ledger,
+  newUpdate,
+  withoutFailedChecks,
+} from '../../rollout/index.ts';
+import { type Env, nextAllowedAt } from '../../runtime/index.ts';
+import type { RolloutEvents } from '../events/rollout-events.ts';
+import type { DaemonSetView } from '../kind.ts';
+import type { ControllerMetrics, Enqueue, KindAdapter } from '../kind-adapter.ts';
+import type { RolloutStore } from '../status/rollout-store.ts';
+import { createAnnouncer } from './announcer.ts';
+import { createImageRequester } from './image-requester.ts';
+import type { PodControl } from './pod-control.ts';
+import { createPodUpdates } from './pod-updates.ts';
+import { createRollback } from './rollback.ts';
+
+/** Slots that become free within this time are reserved with one write. */
+export const RESERVE_INTERVAL_MS = 100;
+
+export interface DecisionExecutorOptions<V extends DaemonSetView> {
+  client: KubeClient;
+  env: Env;
+  ledger: Ledger;
+  store: Pick<RolloutStore, 'reserve' | 'mustWrite'>;
+  podControl: PodControl;
+  adapter: Pick<KindAdapter<V, unknown>, 'podWrites' | 'restoreTemplate'>;
+  events: RolloutEvents;
+  metrics: ControllerMetrics;
+  /** Called when a write to a pod has ended: time to reconcile again. */
+  onWriteDone: Enqueue;
+}
+
+export interface Execution {
+  /** The ledger has changed: the next decision may differ. */
+  changed: boolean;
+  /** When the rest of the decision may be executed, epoch ms; Infinity when nothing is left. */
+  nextAttemptAt: number;
+}
+
+/** Executes decisions: in the ledger at once, on pods in the background, on the DaemonSet by a rollback. */
+export const createDecisionExecutor = <V extends DaemonSetView>(options: DecisionExecutorOptions<V>) => {
+  const { env, ledger, store, adapter } = options;
+  const { clock } = env;
+  const podUpdates = createPodUpdates({ ...options, podWrites: adapter.podWrites });
+  const announcer = createAnnouncer(options);
+  const imageRequester = createImageRequester(options);
+  const rollback = createRollback({ ...options, clock });
+  let reservedAt = Number.NEGATIVE_INFINITY;
+
+  /** Releases in the ledger the reserved updates of which nothing was sent. Returns whether there were any. */
+  const releaseUnsent = ({ actions }: Pick<Decision, 'actions'>): boolean => {
+    const nodes = actions.flatMap((action) => (action.type === 'release' && !action.fence ? [action.node] : []));
+    for (const node of nodes) ledger.release(node, clock.now());
+    return nodes.length > 0;
+  };
+
+  return {
+    /** The watch is behind our own write to the DaemonSet. */
+    awaitsWatch: rollback.awaitsWatch,
+    /** The watch has delivered the DaemonSet. */
+    delivered: rollback.delivered,
+
+    releaseUnsent,
+
+    async execute({ actions, summary }: Decision, view: V, signal: AbortSignal): Promise<Execution> {
+      const now = clock.now();
+      const reserveAt = nextAllowedAt(reservedAt, RESERVE_INTERVAL_MS, now);
+      let changed = releaseUnsent({ actions });
+      let nextAttemptAt = Number.POSITIVE_INFINITY;
+      const tryAgainAt = (time: number): void => {
+        nextAttemptAt = Math.min(nextAttemptAt, time);
+      };
+      let rollbackTo: { name: string; hash: string } | undefined;
+      // Once for a rollout: afterwards, nodes may go and new ones come.
+      if (ledger.state.allNodesUpdatedAt === undefined && isEverywhere(ledger, summary))
+        ledger.patchState({ allNodesUpdatedAt: now }, now);
+      for (const action of actions) {
+        switch (action.type) {
+          case 'halt':
+            ledger.patchState({ halted: action.halt }, now);
+            changed = true;
+            break;
+          case 'resume':
+            ledger.forgive(now);
+            ledger.patchState(
+              { halted: undefined, resumed: action.value, stages: withoutFailedChecks(ledger.state.stages) },
+              now,
+            );
+            changed = true;
+            break;
+          case 'complete': {
+            const { target } = ledger.state;
+            ledger.patchState(
+              { finishedAt: now, lastComplete: target && { name: target.name, hash: target.hash } },
+              now,
+            );
+            changed = true;
+            break;
+          }
+          case 'open-stage':
+          case 'start-soak':
+          case 'end-soak':
+          case 'promote':
+            ledger.patchState({ stages: afterStageAction(ledger.state.stages, action, ledger.planTime(now)) }, now);
+            store.mustWrite();
+            changed = true;
+            break;
+          case 'rollback':
+            rollbackTo = action.to;
+            break;
+          case 'announce':
+            tryAgainAt(announcer.announce());
+            break;
+          case 'ask':
+            tryAgainAt(imageRequester.request(action.node));
+            break;
+          case 'unask':
+            tryAgainAt(imageRequester.withdraw(action.node));
+            break;
+          case 'delete':
+          case 'change':
+          case 'surge':
+            tryAgainAt(podUpdates.update(action.node, action.type));
+            break;
+          case 'retire':
+            tryAgainAt(podUpdates.deleteReplaced(action.node, action.pod));
+            break;
+          case 'release':
+            if (action.fence) tryAgainAt(podUpdates.fence(action.node));
+            break;
+          case 'reserve':
+            if (now < reserveAt) {
+              tryAgainAt(reserveAt);
+              break;
+            }
+            store.reserve(action.node, newUpdate(action, ledger.state.rollout, now), now);
+            reservedAt = now;
+            changed = true;
+            break;
+        }
+      }
+      if (rollbackTo) tryAgainAt(await rollback.run(rollbackTo, view, signal));
+      return { changed, nextAttemptAt };
+    },
+
+    /**
+     * Resolves when no write is in flight; waits at most this long for responses. Those to announcements have a time of
+     * their own.
+     */
+    async drain(graceMs: number, announcementsGraceMs: number): Promise<void> {
+      await Promise.all([
+        podUpdates.drain(graceMs),
+        announcer.drain(announcementsGraceMs),
+        imageRequester.drain(graceMs),
+      ]);
+    },
+  };
+};

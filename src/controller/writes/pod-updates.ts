@@ -1,0 +1,190 @@
+import { boundVersion, type Ledger, mayHaveStarted, type NodeUpdate, type PodFacts } from '../../rollout/index.ts';
+import type { Env } from '../../runtime/index.ts';
+import { type PodWriteKind, podWriteTexts, type RolloutEvents } from '../events/rollout-events.ts';
+import type { ControllerMetrics, Enqueue, PodWrites } from '../kind-adapter.ts';
+import type { PodVersion, WriteOutcome } from './pod-control.ts';
+import { createPodWriter } from './pod-writer.ts';
+
+/** Updates of one DaemonSet in flight at the same time. */
+const MAX_IN_FLIGHT = 16;
+
+export interface PodUpdatesOptions {
+  env: Env;
+  ledger: Ledger;
+  podWrites: PodWrites;
+  events: RolloutEvents;
+  metrics: ControllerMetrics;
+  /** Called when a write has ended: time to reconcile again. */
+  onWriteDone: Enqueue;
+}
+
+/**
+ * Executes what was decided for single nodes, one write per node, and records the outcome in the ledger. All methods
+ * return when to try again, epoch ms; Infinity if an event comes first.
+ */
+export const createPodUpdates = ({ env, ledger, podWrites, events, metrics, onWriteDone }: PodUpdatesOptions) => {
+  const { clock, log } = env;
+  /** Pods that a hook holds back, by node: the version that waits, and until when. */
+  const held = new Map<string, { version: string; until: number }>();
+  const writer = createPodWriter({
+    clock,
+    ledger,
+    limit: MAX_IN_FLIGHT,
+    onWriteDone,
+    failed(node, error) {
+      log.error('the update of a pod failed unexpectedly', { node, error });
+      // The outcome is unknown: it is found out as after a lost response.
+      if (ledger.get(node)?.update?.stage === 'sending') ledger.setStage(node, 'unsure', clock.now());
+    },
+  });
+
+  const start = (
+    node: string,
+    pod: PodVersion,
+    write: (signal: AbortSignal) => Promise<WriteOutcome>,
+    then?: (outcome: WriteOutcome) => void,
+  ): number => {
+    const wait = held.get(node);
+    if (wait?.version === pod.podResourceVersion && wait.until > clock.now()) return wait.until;
+    return writer.start(node, pod, write, (outcome) => {
+      if (outcome.kind === 'later') held.set(node, { version: pod.podResourceVersion, until: outcome.at });
+      else held.delete(node);
+      then?.(outcome);
+      return undefined;
+    });
+  };
+
+  const send = async (
+    kind: PodWriteKind,
+    node: string,
+    pod: PodVersion,
+    signal: AbortSignal,
+  ): Promise<WriteOutcome> => {
+    const write = podWrites[kind];
+    if (!write) throw new Error(`this kind of DaemonSet does not support the write ${kind}`);
+    const outcome = await write(node, pod, signal);
+    const result = outcome.kind === 'recreate' ? 'refused' : outcome.kind;
+    metrics.podWritten?.(outcome.kind === 'done' ? podWriteTexts[kind].result : result);
+    if (outcome.kind === 'done') events.podWritten(kind, pod.podName, node);
+    if ((outcome.kind === 'recreate' || outcome.kind === 'refused') && outcome.reason !== undefined)
+      events.podWriteRefused(kind, pod.podName, node, outcome.reason, outcome.message);
+    if (outcome.kind === 'unsure')
+      log.warn('the response to a write was lost', { write: kind, node, pod: pod.podName, error: outcome.message });
+    return outcome;
+  };
+
+  /** While the response was on its way, the node's slot may have been given to another update. */
+  const stillHoldsSlot = (node: string, update: NodeUpdate): boolean => {
+    const current = ledger.get(node)?.update;
+    return (
+      current?.podUid === update.podUid &&
+      current.podResourceVersion === update.podResourceVersion &&
+      current.rollout === update.rollout
+    );
+  };
+
+  const recordUpdate = (
+    node: string,
+    update: NodeUpdate,
+    sent: { version: string; at: number },
+    outcome: WriteOutcome,
+  ): void => {
+    if (!stillHoldsSlot(node, update)) return;
+    const now = clock.now();
+    switch (outcome.kind) {
+      case 'done':
+        ledger.setStage(node, 'done', now);
+        break;
+      case 'gone':
+        // The ledger knows that the pod is gone; the response does not say who deleted it.
+        ledger.setStage(node, 'unsure', now);
+        break;
+      case 'changed':
+        // Whatever was sent for the older version of the pod can no longer succeed.
+        ledger.setStage(
+          node,
+          outcome.pod.resourceVersion === sent.version ? 'unsure' : 'reserved',
+          now,
+          outcome.begun && sent.at,
+        );
+        break;
+      case 'refused':
+        if (outcome.reason === undefined) {
+          ledger.setStage(node, update.stage, now);
+          break;
+        }
+        // An earlier attempt may still succeed: then only a fence frees the slot.
+        if (!mayHaveStarted(update)) ledger.release(node, now);
+        else ledger.setStage(node, 'unsure', now);
+        ledger.refuse(node, outcome.message, now);
+        break;
+      case 'recreate':
+        // In the slot that it has.
+        ledger.setStage(node, update.stage, now);
+        ledger.recreate(node, now);
+        break;
+      case 'unsure':
+        ledger.setStage(node, 'unsure', now);
+        break;
+      case 'later':
+        ledger.setStage(node, update.stage, now);
+        break;
+    }
+  };
+
+  const recordFence = (node: string, update: NodeUpdate, outcome: WriteOutcome): void => {
+    metrics.podWritten?.(outcome.kind === 'done' ? 'fenced' : outcome.kind);
+    if (outcome.kind === 'refused' && outcome.reason !== undefined)
+      events.fenceRefused(update.podName, node, outcome.reason, outcome.message);
+    if (!stillHoldsSlot(node, update)) return;
+    const changed = outcome.kind === 'changed' && outcome.pod.resourceVersion !== update.podResourceVersion;
+    const deleted = update.kind === undefined && 'pod' in outcome && outcome.pod?.terminating;
+    // Deleted by the update that is fenced, or by somebody else.
+    if (outcome.kind === 'gone' || deleted) ledger.setStage(node, 'unsure', clock.now());
+    else if (outcome.kind === 'done' || changed) ledger.release(node, clock.now());
+  };
+
+  /** The update that the node's slot is reserved for, as it is before the write. */
+  const reservedFor = (node: string): NodeUpdate | undefined => {
+    const update = ledger.get(node)?.update;
+    return update && { ...update };
+  };
+
+  return {
+    /** Executes the update that the node's slot is reserved for, on the pod that it is reserved for. */
+    update(node: string, kind: Exclude<PodWriteKind, 'deleteReplaced'>): number {
+      const update = reservedFor(node);
+      const record = ledger.get(node);
+      if (!update || !record) return Number.POSITIVE_INFINITY;
+      const at = clock.now();
+      const version = boundVersion(record, at) ?? update.podResourceVersion;
+      const pod = { podName: update.podName, podUid: update.podUid, podResourceVersion: version };
+      const write = (signal: AbortSignal): Promise<WriteOutcome> => {
+        ledger.setStage(node, 'sending', clock.now());
+        return send(kind, node, pod, signal);
+      };
+      return start(node, pod, write, (outcome) => recordUpdate(node, update, { version, at }, outcome));
+    },
+    /** Deletes the pod that a new one has replaced: it needs no slot of its own, it uses the one of the surge. */
+    deleteReplaced(
+      node: string,
+      { name: podName, uid: podUid, resourceVersion: podResourceVersion }: PodFacts,
+    ): number {
+      const pod = { podName, podUid, podResourceVersion };
+      return start(node, pod, (signal) => send('deleteReplaced', node, pod, signal));
+    },
+    /** Makes sure that the reserved update can no longer be executed by anyone, then frees its slot. */
+    fence(node: string): number {
+      const update = reservedFor(node);
+      if (!update) return Number.POSITIVE_INFINITY;
+      return start(
+        node,
+        update,
+        (signal) => podWrites.fence(node, update, signal),
+        (outcome) => recordFence(node, update, outcome),
+      );
+    },
+    /** Reservations stay on record, so that the next leader finds out what became of writes that were given up. */
+    drain: writer.drain,
+  };
+};

@@ -1,0 +1,155 @@
+import { type DaemonSetObject, type DaemonSetView, type Kind, type RecordedRevision, nodeFactsOf } from '../controller/index.ts';
+import { type Decision, type Ledger, type NodeInfo, type OutsideHold, type PodFacts, createLedger, decide, reasonOfHold, reportedError, restore } from '../rollout/index.ts';
+import type { DaemonRolloutStatus } from '../words/index.ts';
+
+/** A rollout at one moment, read from the cluster's objects alone. */
+export interface RolloutReading<V extends DaemonSetView = DaemonSetView> {
+  view: V;
+  ledger: Ledger;
+  decision: Decision;
+  /** What the manager wrote last; undefined before its first write. */
+  status: DaemonRolloutStatus | undefined;
+  /** The revisions that the DaemonSet owns. */
+  revisions: readonly RecordedRevision[];
+  /** Plurals of the resources of its rollout plan that the user may not read: what they say is not in the decision. */
+  unreadable: readonly string[];
+}
+
+/** What a decision needs besides the ledger. */
+export interface DisplayedObjects<V extends DaemonSetView> {
+  view: V;
+  status: DaemonRolloutStatus | undefined;
+  /** Of any owner. */
+  revisions: readonly RecordedRevision[];
+  unreadable: readonly string[];
+  /** What else would hold the manager back. */
+  hold: OutsideHold | undefined;
+}
+
+/** Why the manager says that this generation of the DaemonSet is stuck; undefined if it does not. */
+export const reportedStall = (
+  status: DaemonRolloutStatus | undefined,
+  { generation }: Pick<DaemonSetView, 'generation'>,
+): { reason: string; message: string } | undefined => {
+  const stalled = status?.conditions?.find(({ type }) => type === 'Stalled');
+  return stalled?.status === 'True' && status?.daemonSetGeneration === generation ? stalled : undefined;
+};
+
+/** Why the API server refuses new pods: only the manager finds that out. */
+const reportedRefusal = (status: DaemonRolloutStatus | undefined, view: DaemonSetView): string | undefined => {
+  const stalled = reportedStall(status, view);
+  return stalled?.reason === reasonOfHold.refused ? stalled.message : undefined;
+};
+
+/** What the manager reports as invalid in this generation of the DaemonSet: a sentence. */
+const reportedInvalidity = (
+  status: DaemonRolloutStatus | undefined,
+  view: Pick<DaemonSetView, 'generation'>,
+): string | undefined => {
+  const stalled = reportedStall(status, view);
+  return stalled?.reason === reasonOfHold.invalid ? stalled.message : undefined;
+};
+
+const toHold = (sentence: string): OutsideHold => ({ kind: 'invalid', errors: [], what: sentence.replace(/\.$/, '') });
+
+/**
+ * What the manager alone knows to be invalid, such as a template that the API server refuses: it holds the rollout whatever
+ * the objects show. It has no hash of a policy that is invalid by itself, which may be another one here, in a dry run.
+ */
+const reportedHold = (status: DaemonRolloutStatus | undefined, view: DaemonSetView): OutsideHold | undefined => {
+  const invalidity = status?.policyHash ? reportedInvalidity(status, view) : undefined;
+  return invalidity === undefined ? undefined : toHold(invalidity);
+};
+
+/** Why the objects show no target. What the manager has reported, and what is missing here, is no fault of its own. */
+const withoutTarget = (
+  status: DaemonRolloutStatus | undefined,
+  view: DaemonSetView,
+  revisions: readonly RecordedRevision[],
+): OutsideHold => {
+  const invalidity = reportedInvalidity(status, view);
+  if (invalidity !== undefined) return toHold(invalidity);
+  const { target } = status ?? {};
+  const waits = status?.conditions?.some(({ reason }) => reason === reasonOfHold.unobserved) ?? false;
+  if (!target || waits || status?.daemonSetGeneration !== view.generation) return { kind: 'unobserved' };
+  if (revisions.some(({ name }) => name === target.revision)) return { kind: 'unobserved' };
+  return {
+    kind: 'unobserved',
+    what: `ControllerRevision ${target.revision}, which the manager rolls out, is not among those that the DaemonSet owns`,
+    remedy: 'If this lasts, find out who deletes or changes ControllerRevisions.',
+  };
+};
+
+/**
+ * The manager's verdict on a policy that is valid as far as it can be seen from here. The manager alone knows whom it may ask,
+ * which Secrets there are and, of every DaemonSet, whether it waits for itself; so its verdict counts.
+ */
+export const managerVerdict = (
+  view: DaemonSetView,
+  status: DaemonRolloutStatus | undefined,
+): OutsideHold | undefined => {
+  const { policy } = view;
+  const invalidity = status?.policyHash === '' ? reportedInvalidity(status, view) : undefined;
+  if (invalidity === undefined || !policy.policy.rolloutPlan || policy.kind !== 'on') return undefined;
+  return toHold(`The manager reports: ${invalidity}`);
+};
+
+/**
+ * The ledger of a rollout that this process only displays, and the manager's decision on it. It serves those who read the
+ * cluster's objects once, and those who watch them.
+ */
+export const createRolloutDisplay = <D extends DaemonSetObject, V extends DaemonSetView, P>(
+  kind: Kind<D, V, P>,
+  view: V,
+) => {
+  const ledger = createLedger(view.policy.policy, { readOnly: true });
+  /** Nodes with an agent that pulls images. */
+  const agents = new Set<string>();
+  let restored: { status: DaemonRolloutStatus | undefined } | undefined;
+
+  return {
+    ledger,
+    hasImageAgent: (node: string): boolean => agents.has(node),
+    /** The manager's flags and the agents' pods can't be read; requests for images can. True: the node has an agent. */
+    noteImages({ images, revision, node }: PodFacts, now: number): boolean {
+      if (!images || images.revision === revision) return false;
+      ledger.setPullsByDefault(true, now);
+      if (!images.byAgent || agents.has(node)) return false;
+      agents.add(node);
+      return true;
+    },
+    setPod(facts: PodFacts, now: number): void {
+      this.noteImages(facts, now);
+      ledger.setPod(facts, now);
+    },
+    setNode(node: NodeInfo, now: number): void {
+      const facts = nodeFactsOf(view, node, agents.has(node.name));
+      if (facts.eligible) ledger.setNode(facts, now);
+    },
+    /** What each node waits for, as its plan's predecessors stand now. */
+    setOrder(waits: (node: string) => string | undefined, now: number): void {
+      for (const { name } of ledger.records()) ledger.setWaitsFor(name, waits(name), now);
+    },
+    /** All nodes and pods are known: decides as the manager would, and executes nothing. */
+    read(objects: DisplayedObjects<V>, now: number): RolloutReading<V> {
+      const { status, hold, unreadable } = objects;
+      const { policy, uid } = objects.view;
+      ledger.finishInitialSync();
+      if (!restored || restored.status !== status) {
+        const saved = restore(status);
+        ledger.restore(saved.state, saved.updates, saved.forgiven, now);
+        restored = { status };
+      }
+      const revisions = objects.revisions.filter(({ ownerUid }) => ownerUid === uid);
+      const target = kind.targetOf(objects.view, revisions);
+      if (target) ledger.setTarget(target, now);
+      ledger.tick(now);
+      const invalid = policy.kind === 'invalid' ? ({ kind: 'invalid', errors: policy.errors } as const) : undefined;
+      const untold = target ? undefined : withoutTarget(status, objects.view, revisions);
+      const outside =
+        reportedError(status?.conditions) ?? invalid ?? hold ?? reportedHold(status, objects.view) ?? untold;
+      const decision = decide(ledger, outside, now, reportedRefusal(status, objects.view));
+      return { view: objects.view, ledger, decision, status, revisions, unreadable };
+    },
+  };
+};
