@@ -51,8 +51,28 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** The rooms of src/rollout. Each imports only rooms before it, types included. */
-const ROOMS = ['facts', 'policy', 'plan', 'node', 'fleet', 'decision', 'report'];
+/**
+ * What each room of a folder may import of its other rooms, types included. The files beside the rooms are for all: they import
+ * none.
+ */
+const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  rollout: {
+    facts: [],
+    policy: ['facts'],
+    plan: ['facts', 'policy'],
+    node: ['facts', 'policy', 'plan'],
+    fleet: ['facts', 'policy', 'plan', 'node'],
+    decision: ['facts', 'policy', 'plan', 'node', 'fleet'],
+    report: ['facts', 'policy', 'plan', 'node', 'fleet', 'decision'],
+  },
+  controller: {
+    events: [],
+    status: ['events'],
+    writes: ['events', 'status'],
+    watches: ['status'],
+    loop: ['events', 'status', 'writes', 'watches'],
+  },
+};
 
 const CYCLES_OF_TYPES = [
   'src/agent/pods/{cache,index}.ts',
@@ -111,11 +131,13 @@ const layers = (folder: string, allowed = MAY_IMPORT[folder] ?? []): Pattern[] =
   ];
 };
 
-const roomsAfter = (room: string): Pattern[] => {
-  const later = ROOMS.slice(ROOMS.indexOf(room) + 1);
-  return later.length === 0
-    ? []
-    : [{ regex: `^\\.\\./(${later.join('|')})/`, message: `src/rollout/${room} comes before ${later.join(', ')}.` }];
+/** `prefix`: from the importing file to its folder. */
+const otherRooms = (folder: string, prefix: string, allowed: readonly string[]): Pattern => {
+  const forbidden = Object.keys(ROOMS[folder] ?? {}).filter((room) => !allowed.includes(room));
+  return {
+    regex: `^${prefix}(${forbidden.join('|')})/`,
+    message: `Here, of the rooms of src/${folder}, may be imported ${allowed.join(', ') || 'none'}: see oxlint.config.ts.`,
+  };
 };
 
 /** Modules that these folders must not import: the decision core does no I/O. */
@@ -193,6 +215,21 @@ const ambientModules = [
   },
 ];
 
+const product = (folder: string, files = `src/${folder}/**`, rooms: Pattern[] = []): OxlintOverride => ({
+  files: [files],
+  excludeFiles: [...TESTS, ...(rooms.length > 0 ? [`src/${folder}/index.ts`] : [])],
+  rules: {
+    'no-restricted-imports': [
+      'error',
+      {
+        paths: [...ambientModules, ...(PURE.includes(folder) ? impure : [])],
+        patterns: [...layers(folder), noEmbedded, ...rooms],
+      },
+    ],
+    ...ambient({ mayYield: false }),
+  },
+});
+
 export default defineConfig({
   plugins: ['typescript', 'import', 'unicorn', 'promise', 'node'],
   jsPlugins: ['./scripts/linear-patterns.ts'],
@@ -255,37 +292,13 @@ export default defineConfig({
     'typescript/no-unsafe-type-assertion': 'off',
   },
   overrides: [
-    ...FOLDERS.map(
-      (folder): OxlintOverride => ({
-        files: [`src/${folder}/**`],
-        excludeFiles: TESTS,
-        rules: {
-          'no-restricted-imports': [
-            'error',
-            {
-              paths: [...ambientModules, ...(PURE.includes(folder) ? impure : [])],
-              patterns: [...layers(folder), noEmbedded],
-            },
-          ],
-          ...ambient({ mayYield: false }),
-        },
-      }),
-    ),
-    ...ROOMS.map(
-      (room): OxlintOverride => ({
-        files: [`src/rollout/${room}/**`],
-        excludeFiles: TESTS,
-        rules: {
-          'no-restricted-imports': [
-            'error',
-            {
-              paths: [...ambientModules, ...impure],
-              patterns: [...layers('rollout'), noEmbedded, ...roomsAfter(room)],
-            },
-          ],
-        },
-      }),
-    ),
+    ...FOLDERS.map((folder) => product(folder)),
+    ...Object.entries(ROOMS).flatMap(([folder, rooms]) => [
+      product(folder, `src/${folder}/*.ts`, [otherRooms(folder, String.raw`\./`, [])]),
+      ...Object.entries(rooms).map(([room, allowed]) =>
+        product(folder, `src/${folder}/${room}/**`, [otherRooms(folder, String.raw`\.\./`, allowed)]),
+      ),
+    ]),
     {
       files: USE_EMBEDDED,
       excludeFiles: TESTS,

@@ -1,3 +1,4 @@
+export type { PodControl, PodVersion, WriteOutcome } from './pod-writes.ts';
 export type { Delivery, Notifier } from './events/outbox.ts';
 export type { RolloutEvents } from './events/rollout-events.ts';
 export {
@@ -43,5 +44,5 @@ export {
 } from './watches/plans.ts';
 export { RESERVE_INTERVAL_MS } from './writes/decision-executor.ts';
 export { createInFlightWrites, type InFlightWrites, type WriteResult } from './writes/in-flight-writes.ts';
-export { outcomeOfError, type PodControl, type PodVersion, type WriteOutcome } from './writes/pod-control.ts';
+export { outcomeOfError } from './writes/pod-control.ts';
 export { updateKnownPod } from './writes/pod-writer.ts';

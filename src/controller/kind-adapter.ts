@@ -6,9 +6,8 @@
 import type { KubeClient, Reflector, Store, WorkQueueMetrics } from '../kube/index.ts';
 import type { Decision, Ledger, NodeInfo, NodeUpdate, OutsideHold, TargetRevision } from '../rollout/index.ts';
 import type { Env } from '../runtime/index.ts';
-import type { PodWriteKind, RolloutEvents } from './events/rollout-events.ts';
 import type { DaemonSetObject, DaemonSetView, Kind, RevisionView } from './kind.ts';
-import type { PodControl, PodVersion, WriteOutcome } from './writes/pod-control.ts';
+import type { PodControl, PodVersion, PodWriteKind, WriteOutcome } from './pod-writes.ts';
 
 /** Receives what the controller measures. All members are optional, and must not throw. */
 export interface ControllerMetrics {
@@ -36,6 +35,15 @@ export type When = 'now' | 'soon' | 'retry';
 /** Requests a reconcile. Default: now. */
 export type Enqueue = (when?: When) => void;
 
+/** Records Events on a DaemonSet. */
+export interface KindEvents {
+  event(type: 'Normal' | 'Warning', reason: string, action: string, note: string): void;
+  /** A Warning, recorded once per rollout and `key`: never once per retry. */
+  warnOnce(key: string, reason: string, action: string, note: string): void;
+  /** Once per rollout, kind of write, node and reason. */
+  podWriteRefused(kind: PodWriteKind, pod: string, node: string, reason: string, message: string): void;
+}
+
 /** What the reconciler of one DaemonSet provides to the adapter of its kind. */
 export interface ReconcilerContext<V extends DaemonSetView, P> {
   client: KubeClient;
@@ -53,7 +61,7 @@ export interface ReconcilerContext<V extends DaemonSetView, P> {
   /** The revisions that the DaemonSet owns, as watched. */
   revisions: () => readonly RevisionView[];
   podControl: PodControl;
-  events: RolloutEvents;
+  events: KindEvents;
   metrics: ControllerMetrics;
   enqueue: Enqueue;
   /** The API server has refused a write: the DaemonSet has changed since its view. */

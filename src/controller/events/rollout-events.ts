@@ -2,10 +2,9 @@ import type { EventRecorder } from '../../kube/index.ts';
 import { INTERNAL_ERROR, type PolicyError, type WrittenStatus, formatPolicyError, hasCompleted, hasReachedAll, hasStarted, startedText } from '../../rollout/index.ts';
 import type { DaemonRolloutStatus } from '../../words/index.ts';
 import type { DaemonSetRef } from '../kind.ts';
+import type { KindEvents } from '../kind-adapter.ts';
+import type { PodWriteKind } from '../pod-writes.ts';
 import { stageEvents } from './stage-events.ts';
-
-/** What is written to the pod of a node, in the words of the decision. */
-export type PodWriteKind = 'delete' | 'change' | 'surge' | 'deleteReplaced';
 
 interface PodWriteTexts {
   /** For metrics, when it was done. */
@@ -53,8 +52,6 @@ export const podWriteTexts: Readonly<Record<PodWriteKind, PodWriteTexts>> = {
   },
 };
 
-type Type = 'Normal' | 'Warning';
-
 const condition = (status: DaemonRolloutStatus | undefined, type: string) =>
   status?.conditions?.find((candidate) => candidate.type === type);
 
@@ -74,10 +71,25 @@ const turned = (
   return was === is ? undefined : is ? 'on' : 'off';
 };
 
-/**
- * Records Events on a DaemonSet. Those about the rollout follow from two statuses, so that a restart repeats nothing.
- */
-export const createRolloutEvents = (recorder: EventRecorder, daemonSet: DaemonSetRef) => {
+/** Records Events on a DaemonSet. Those about the rollout follow from two statuses, so that a restart repeats nothing. */
+export interface RolloutEvents extends KindEvents {
+  /** Compares the status that was written with the one before. */
+  statusWritten(before: DaemonRolloutStatus | undefined, after: WrittenStatus): void;
+  policyWarning(warning: PolicyError): void;
+  podWritten(kind: PodWriteKind, pod: string, node: string): void;
+  fenceRefused(pod: string, node: string, reason: string, message: string): void;
+  /** What refuses one pod usually refuses all: one Event per revision and reason. */
+  announceRefused(pod: string, node: string, revision: string, reason: string, message: string): void;
+  rolledBack(from: string, to: string): void;
+  rollbackRefused(to: string, reason: string, message: string): void;
+  rollbackImpossible(to: string): void;
+  /** A condition says so from now on. */
+  internalError(note: string): void;
+  /** The DaemonRollout, which should hold the reservations, belongs to another DaemonSet. */
+  rolloutNotOurs(): void;
+}
+
+export const createRolloutEvents = (recorder: EventRecorder, daemonSet: DaemonSetRef): RolloutEvents => {
   const { rolloutName, ...regarding } = daemonSet;
   const conflicts = new Set<string>();
   /** Warnings of this rollout. */
@@ -85,11 +97,10 @@ export const createRolloutEvents = (recorder: EventRecorder, daemonSet: DaemonSe
   /** Pods are announced before the status of their rollout is written: refusals in between are still recorded. */
   let announcing = { revision: '', reasons: new Set<string>() };
 
-  const event = (type: Type, reason: string, action: string, note: string): void =>
+  const event: KindEvents['event'] = (type, reason, action, note) =>
     recorder.event({ regarding, type, reason, action, note });
 
-  /** A Warning, recorded once per rollout and `key`: never once per retry. */
-  const warnOnce = (key: string, reason: string, action: string, note: string): void => {
+  const warnOnce: KindEvents['warnOnce'] = (key, reason, action, note) => {
     if (warned.has(key)) return;
     warned.add(key);
     event('Warning', reason, action, note);
@@ -110,13 +121,10 @@ export const createRolloutEvents = (recorder: EventRecorder, daemonSet: DaemonSe
   };
 
   return {
-    /** An Event of the kind's own. */
     event,
-    /** A Warning of the kind's own, once per rollout and `key`. */
     warnOnce,
 
-    /** Compares the status that was written with the one before. */
-    statusWritten(before: DaemonRolloutStatus | undefined, after: WrittenStatus): void {
+    statusWritten(before, after) {
       const message = (type: string): string => condition(after, type)?.message ?? '';
       const invalid = invalidity(after);
       if (invalid && invalid !== invalidity(before)) event('Warning', 'InvalidPolicy', 'Validate', invalid);
@@ -149,52 +157,48 @@ export const createRolloutEvents = (recorder: EventRecorder, daemonSet: DaemonSe
       if (paused === 'off') event('Normal', 'RolloutUnpaused', 'Unpause', 'The rollout continues.');
     },
 
-    policyWarning(warning: PolicyError): void {
+    policyWarning(warning) {
       const text = formatPolicyError(warning);
       if (conflicts.has(text)) return;
       conflicts.add(text);
       event('Warning', 'PolicyConflict', 'Validate', text);
     },
-    podWritten(kind: PodWriteKind, pod: string, node: string): void {
+    podWritten(kind, pod, node) {
       const { done, action, did } = podWriteTexts[kind];
       event('Normal', done, action, did(pod, node));
     },
-    podWriteRefused(kind: PodWriteKind, pod: string, node: string, reason: string, message: string): void {
+    podWriteRefused(kind, pod, node, reason, message) {
       const { failed, action, attempted } = podWriteTexts[kind];
       warnOnce(`${kind} ${node} ${reason}`, failed, action, `Failed to ${attempted(pod, node)}: ${message}`);
     },
-    fenceRefused(pod: string, node: string, reason: string, message: string): void {
+    fenceRefused(pod, node, reason, message) {
       const note = `Failed to withdraw the reservation for pod ${pod} on ${node}: ${message}`;
       warnOnce(`fence ${node} ${reason}`, 'FailedFence', 'Fence', note);
     },
-    /** What refuses one pod usually refuses all: one Event per revision and reason. */
-    announceRefused(pod: string, node: string, revision: string, reason: string, message: string): void {
+    announceRefused(pod, node, revision, reason, message) {
       if (announcing.revision !== revision) announcing = { revision, reasons: new Set() };
       if (announcing.reasons.has(reason)) return;
       announcing.reasons.add(reason);
       const note = `Failed to write condition PodNeedUpgrade of pod ${pod} on ${node}, and possibly of others; retrying: ${message}`;
       event('Warning', 'FailedAnnounce', 'Announce', note);
     },
-    rolledBack(from: string, to: string): void {
+    rolledBack(from, to) {
       event('Warning', 'RolledBack', 'Rollback', `Restored the template of ${to}: ${from} failed.`);
     },
-    rollbackRefused(to: string, reason: string, message: string): void {
+    rollbackRefused(to, reason, message) {
       const note = `Failed to restore the template of ${to}: ${message}`;
       warnOnce(`rollback ${to} ${reason}`, 'RollbackFailed', 'Rollback', note);
     },
-    rollbackImpossible(to: string): void {
+    rollbackImpossible(to) {
       const note = `The template of ${to} is no longer kept, so the rollout stays halted.`;
       event('Warning', 'RollbackFailed', 'Rollback', note);
     },
-    /** A condition says so from now on. */
-    internalError(note: string): void {
+    internalError(note) {
       event('Warning', INTERNAL_ERROR, 'Reconcile', note);
     },
-    /** The DaemonRollout, which should hold the reservations, belongs to another DaemonSet. */
-    rolloutNotOurs(): void {
+    rolloutNotOurs() {
       const note = `DaemonRollout ${rolloutName} belongs to another DaemonSet, so nothing is rolled out. If it stays, delete it: kubectl delete daemonrollout ${rolloutName}.`;
       warnOnce('object', 'RolloutObjectInTheWay', 'Reserve', note);
     },
   };
 };
-export type RolloutEvents = ReturnType<typeof createRolloutEvents>;

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { type WorkQueue, createReflector, createWorkQueue, nodes, splitKey } from '../../kube/index.ts';
 import { type NodeInfo, formatPlanName, toNodeInfo } from '../../rollout/index.ts';
 import { type Env, anySignal } from '../../runtime/index.ts';
@@ -13,6 +12,7 @@ import { createOrder } from './order.ts';
 import { type ReconcilePace, createReconcilePace } from './reconcile-pace.ts';
 import type { ReconcileResult } from './reconciler-options.ts';
 import { type Reconciler, createReconciler } from './reconciler.ts';
+import { isDeepStrictEqual } from 'node:util';
 
 /** DaemonSets reconciled at the same time, and those of one namespace; each by one worker at a time. */
 const CONCURRENCY = 8;

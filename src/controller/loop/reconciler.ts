@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { ifFound, isKubeError } from '../../kube/index.ts';
 import { type Approval, type Decision, type NodeInfo, type OutsideHold, type Summary, createLedger, decide, hasUnusableName } from '../../rollout/index.ts';
 import { anySignal } from '../../runtime/index.ts';
@@ -21,6 +20,7 @@ import { unreadablePlan } from './daemonset-plans.ts';
 import type { OrderMember } from './order.ts';
 import { NEVER, type ReconcileResult, type ReconcilerOptions, requeueAt } from './reconciler-options.ts';
 import { createStageChecks } from './stage-checks.ts';
+import { isDeepStrictEqual } from 'node:util';
 
 /** How long writes in flight may take once leadership is lost: well within what the lease leaves. */
 const DRAIN_MS = 500;

@@ -2,8 +2,8 @@ import { type Announcement, type Ledger, livePod, type PodFacts } from '../../ro
 import type { Env } from '../../runtime/index.ts';
 import type { RolloutEvents } from '../events/rollout-events.ts';
 import type { ControllerMetrics, Enqueue } from '../kind-adapter.ts';
+import type { PodControl, WriteOutcome } from '../pod-writes.ts';
 import type { WriteResult } from './in-flight-writes.ts';
-import type { PodControl, WriteOutcome } from './pod-control.ts';
 import { createPodWriter } from './pod-writer.ts';
 
 /**

@@ -11,10 +11,10 @@ import { type Env, nextAllowedAt } from '../../runtime/index.ts';
 import type { RolloutEvents } from '../events/rollout-events.ts';
 import type { DaemonSetView } from '../kind.ts';
 import type { ControllerMetrics, Enqueue, KindAdapter } from '../kind-adapter.ts';
+import type { PodControl } from '../pod-writes.ts';
 import type { RolloutStore } from '../status/rollout-store.ts';
 import { createAnnouncer } from './announcer.ts';
 import { createImageRequester } from './image-requester.ts';
-import type { PodControl } from './pod-control.ts';
 import { createPodUpdates } from './pod-updates.ts';
 import { createRollback } from './rollback.ts';
 

@@ -9,7 +9,7 @@ import {
 import type { Env } from '../../runtime/index.ts';
 import type { RolloutEvents } from '../events/rollout-events.ts';
 import type { Enqueue } from '../kind-adapter.ts';
-import type { PodControl, WriteOutcome } from './pod-control.ts';
+import type { PodControl, WriteOutcome } from '../pod-writes.ts';
 import { createPodWriter } from './pod-writer.ts';
 
 /** Patches of one DaemonSet in flight at the same time: fewer than updates, which take precedence. */

@@ -1,7 +1,8 @@
-import { type KubeClient, type PatchOptions, isKubeError, pods } from '../../kube/index.ts';
-import { type Announcement, type NodeUpdate, type PodFacts, announcementPatch, toPodFacts } from '../../rollout/index.ts';
+import { type KubeClient, isKubeError, pods } from '../../kube/index.ts';
+import { type PodFacts, announcementPatch, toPodFacts } from '../../rollout/index.ts';
 import { type Clock, errorText } from '../../runtime/index.ts';
 import { FIELD_MANAGER, ownKey } from '../../words/index.ts';
+import type { PodControl, PodIdentity, WriteOutcome } from '../pod-writes.ts';
 import { decidedOnAgain } from '../status/daemon-rollout.ts';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 
@@ -10,35 +11,7 @@ export const POD_WRITE_TIMEOUT_MS = 10_000;
 
 export const FENCE_ANNOTATION = ownKey.fence;
 
-/** The outcome of a write to a pod. */
-export type WriteOutcome =
-  /** The API server confirmed the write; the pod after it, if the response has it. */
-  | { kind: 'done'; pod: PodFacts | undefined }
-  /** The pod is gone, or another pod has its name. */
-  | { kind: 'gone' }
-  /**
-   * The pod has changed since the decision, or was prepared for the update: decide again on what it is now. `begun`: the update's
-   * own first write took it out of service.
-   */
-  | { kind: 'changed'; pod: PodFacts; begun?: true }
-  /** Nothing was sent: a hook comes first. To be tried again when the pod has changed, or at `at`, epoch ms. */
-  | { kind: 'later'; at: number }
-  /** `reason`: the API server's reason; undefined if it did not look at the request, which says nothing about the pod. */
-  | { kind: 'refused'; reason: string | undefined; message: string }
-  /** The API server refuses to change the pod in place, for good, and would accept a new pod: recreate it. */
-  | { kind: 'recreate'; reason: string; message: string }
-  /** There was no response: the write may have been applied. */
-  | { kind: 'unsure'; message: string };
-
 const factsOf = (pod: Pod | undefined): PodFacts | undefined => pod && toPodFacts(pod);
-
-/** Identifies a pod for good. */
-export type PodIdentity = Pick<NodeUpdate, 'podName' | 'podUid'>;
-
-type AnnouncedPod = Pick<PodFacts, 'uid' | 'name' | 'announced' | 'approved'>;
-
-/** The pod as a decision saw it. */
-export type PodVersion = PodIdentity & Pick<NodeUpdate, 'podResourceVersion'>;
 
 /** The outcome of a write that failed with this error. */
 export const outcomeOfError = (error: unknown): WriteOutcome => {
@@ -48,13 +21,12 @@ export const outcomeOfError = (error: unknown): WriteOutcome => {
   return { kind: 'refused', reason: wasRead ? error.code : undefined, message };
 };
 
-/** Writes to the pods of one namespace. Every write names the pod's UID, so that it never reaches another pod. */
 export const createPodControl = (
   client: KubeClient,
   namespace: string,
   identity: string,
   clock: Pick<Clock, 'now'>,
-) => {
+): PodControl => {
   const read = async (pod: PodIdentity, signal: AbortSignal): Promise<WriteOutcome> => {
     try {
       const found = await client.get(
@@ -83,13 +55,7 @@ export const createPodControl = (
     }
   };
 
-  /** The body names the pod's UID, and its resourceVersion if the decision depends on the content. */
-  const patch = async (
-    pod: PodIdentity,
-    body: object,
-    options: Pick<PatchOptions, 'type' | 'subresource' | 'mayRepeat' | 'dryRun'>,
-    signal: AbortSignal,
-  ): Promise<WriteOutcome> => {
+  const patch: PodControl['patch'] = async (pod, body, options, signal) => {
     const outcome = await attempt(pod, signal, () =>
       client.patch(pods, { namespace, name: pod.podName }, body, {
         ...options,
@@ -113,10 +79,8 @@ export const createPodControl = (
 
   return {
     patch,
-    /** The pod as it is now, as outcome `changed`. */
     read,
-    /** Deletes exactly the pod that was decided on: neither created again nor changed since. */
-    delete: (pod: PodVersion, signal: AbortSignal): Promise<WriteOutcome> =>
+    delete: (pod, signal) =>
       attempt(pod, signal, () =>
         client.delete(
           pods,
@@ -129,20 +93,13 @@ export const createPodControl = (
           },
         ),
       ),
-    /** Writes condition PodNeedUpgrade of a pod, or removes it, and nothing else. */
-    announce(
-      { uid, name, announced, approved }: AnnouncedPod,
-      wanted: Announcement | 'none',
-      signal: AbortSignal,
-    ): Promise<WriteOutcome> {
+    announce({ uid, name, announced, approved }, wanted, signal) {
       const body = announcementPatch({ uid, announced, approved }, wanted, clock.now());
       return patch({ podName: name, podUid: uid }, body, { type: 'strategic', subresource: 'status' }, signal);
     },
-    /** Changes the pod's resourceVersion, so that the API server refuses what another process may still send. */
-    fence: (pod: PodIdentity, signal: AbortSignal): Promise<WriteOutcome> =>
+    fence: (pod, signal) =>
       patch(pod, { metadata: { uid: pod.podUid, annotations: sign() } }, { type: 'merge' }, signal),
-    /** The same, only on the version that was decided on: before a write that cannot have the pod as a precondition. */
-    claim: (pod: PodVersion, signal: AbortSignal): Promise<WriteOutcome> => {
+    claim: (pod, signal) => {
       const { podUid: uid, podResourceVersion: resourceVersion } = pod;
       return patch(
         pod,
@@ -153,4 +110,3 @@ export const createPodControl = (
     },
   };
 };
-export type PodControl = ReturnType<typeof createPodControl>;

@@ -3,8 +3,8 @@ import { describe, it } from 'node:test';
 import { createTestClock, settle } from '../../../test/support/index.ts';
 import { silentLogger } from '../../runtime/index.ts';
 import { createRolloutEvents } from '../events/rollout-events.ts';
+import type { PodVersion, WriteOutcome } from '../pod-writes.ts';
 import { createTestLedger, createTestRecorder, podFacts, reserve, testRef } from '../testing/fixtures.ts';
-import type { PodVersion, WriteOutcome } from './pod-control.ts';
 import { createPodUpdates } from './pod-updates.ts';
 
 /** Pod updates whose requests the test answers. */

@@ -1,8 +1,8 @@
 import { boundVersion, type Ledger, mayHaveStarted, type NodeUpdate, type PodFacts } from '../../rollout/index.ts';
 import type { Env } from '../../runtime/index.ts';
-import { type PodWriteKind, podWriteTexts, type RolloutEvents } from '../events/rollout-events.ts';
+import { podWriteTexts, type RolloutEvents } from '../events/rollout-events.ts';
 import type { ControllerMetrics, Enqueue, PodWrites } from '../kind-adapter.ts';
-import type { PodVersion, WriteOutcome } from './pod-control.ts';
+import type { PodVersion, PodWriteKind, WriteOutcome } from '../pod-writes.ts';
 import { createPodWriter } from './pod-writer.ts';
 
 /** Updates of one DaemonSet in flight at the same time. */

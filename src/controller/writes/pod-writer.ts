@@ -1,6 +1,6 @@
 import type { Ledger, PodFacts } from '../../rollout/index.ts';
+import type { PodIdentity, WriteOutcome } from '../pod-writes.ts';
 import { createInFlightWrites, type InFlightWritesOptions, type WriteResult } from './in-flight-writes.ts';
-import type { PodIdentity, WriteOutcome } from './pod-control.ts';
 
 /**
  * Updates the ledger with what a response says about a pod. A response may arrive after the watch has reported that the

@@ -3,8 +3,9 @@ import { approvedRevision, controllerOf, formatSelector, fromLabelSelector, imag
 import type { Clock } from '../../runtime/index.ts';
 import { type DaemonRollout, type DaemonRolloutStatus, FIELD_MANAGER } from '../../words/index.ts';
 import { type DaemonSetObject, type DaemonSetView, type Kind, ORPHAN_FINALIZER, controllingDaemonSet, selectorTooLong } from '../kind.ts';
+import type { WriteOutcome } from '../pod-writes.ts';
 import { NOT_MANAGED, daemonRollouts, isOrphaned, removeRollout, saysManaged } from '../status/daemon-rollout.ts';
-import { type WriteOutcome, createPodControl } from './pod-control.ts';
+import { createPodControl } from './pod-control.ts';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 
 const MAX_IN_FLIGHT = 8;
