@@ -1,3 +1,19 @@
+import { ifFound, type KubeClient, type ObjectRef, pagesOf, pods } from '../../kube/index.ts';
+import {
+  approvedRevision,
+  type ConditionState,
+  controllerOf,
+  type DaemonRollout,
+  type DaemonRolloutStatus,
+  FIELD_MANAGER,
+  formatSelector,
+  fromLabelSelector,
+  imageFactsOf,
+  imageReadyRemoval,
+  needUpgradeOf,
+  reasonOfHold,
+  toTimestamp,
+} from '../../rollout/index.ts';
 import { type KubeClient, type ObjectRef, ifFound, pagesOf, pods } from '../../kube/index.ts';
 import { approvedRevision, controllerOf, formatSelector, fromLabelSelector, imageFactsOf, imageReadyRemoval, needUpgradeOf, reasonOfHold, toTimestamp } from '../../rollout/index.ts';
 import type { Clock } from '../../runtime/index.ts';
@@ -10,26 +26,59 @@ import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 
 const MAX_IN_FLIGHT = 8;
 
-/** Fields that hold only while a manager keeps them up to date. */
-const presentFields: ReadonlySet<string> = new Set<keyof DaemonRolloutStatus>([
-  'policyHash',
-  'nodes',
-  'causes',
-  'budget',
-  'breaker',
-  'failing',
-  'stragglers',
-  'owners',
-  'images',
-  'estimatedFinishAt',
-  'notifications',
-]);
+/** Whether a field outlives the manager: the others hold only while one keeps them up to date. */
+const outlives: ReadonlyMap<string, boolean> = new Map(
+  Object.entries({
+    observedGeneration: true,
+    daemonSetGeneration: true,
+    policyHash: false,
+    strategy: true,
+    leader: true,
+    summary: true,
+    target: true,
+    rollout: true,
+    acted: true,
+    startedAt: true,
+    finishedAt: true,
+    allNodesUpdatedAt: true,
+    estimatedFinishAt: false,
+    nodes: false,
+    causes: false,
+    budget: false,
+    breaker: false,
+    owners: false,
+    images: false,
+    failing: false,
+    stragglers: false,
+    conditions: true,
+    halted: true,
+    resumed: true,
+    lastComplete: true,
+    reservations: true,
+    forgiven: true,
+    history: true,
+    notifications: false,
+    plan: true,
+    rollback: true,
+    stages: true,
+  } satisfies Record<keyof DaemonRolloutStatus, boolean>),
+);
 
 /**
- * Conditions that are False once no manager acts. Complete is Unknown, and Ready goes: kstatus would wait for ever for a Ready
- * that is not True, and nobody who waits for the rollout of a DaemonSet that opted out should.
+ * What becomes of the conditions once no manager acts. Ready goes: kstatus would wait for ever for a Ready that is not True,
+ * and nobody who waits for the rollout of a DaemonSet that opted out should.
  */
-const falseWhenUnmanaged: ReadonlySet<string> = new Set(['Reconciling', 'Stalled', 'Paused', 'Halted']);
+const whenUnmanaged: ReadonlyMap<string, 'False' | 'Unknown' | 'removed'> = new Map(
+  Object.entries({
+    Ready: 'removed',
+    Reconciling: 'False',
+    Stalled: 'False',
+    Complete: 'Unknown',
+    AllNodesUpdated: 'Unknown',
+    Paused: 'False',
+    Halted: 'False',
+  } satisfies Record<ConditionState['type'], 'False' | 'Unknown' | 'removed'>),
+);
 
 /** The status of a rollout that is no longer managed: what a later manager continues from, and nothing of the present. */
 export const unmanagedStatus = (
@@ -39,7 +88,7 @@ export const unmanagedStatus = (
   now: number,
 ): DaemonRolloutStatus => {
   const kept: DaemonRolloutStatus = Object.fromEntries(
-    Object.entries(status).filter(([field]) => !presentFields.has(field)),
+    Object.entries(status).filter(([field]) => outlives.get(field) ?? true),
   );
   const observedGeneration = metadata.generation ?? 1;
   const daemonSetGeneration = Math.max(generation, status.daemonSetGeneration ?? 0);
@@ -50,8 +99,8 @@ export const unmanagedStatus = (
     daemonSetGeneration,
     summary,
     conditions: (status.conditions ?? []).flatMap(({ type, status: before, lastTransitionTime: since }) => {
-      if (type === 'Ready') return [];
-      const after = falseWhenUnmanaged.has(type) ? 'False' : 'Unknown';
+      const after = whenUnmanaged.get(type) ?? 'Unknown';
+      if (after === 'removed') return [];
       const lastTransitionTime = before === after ? since : time;
       return [{ type, status: after, reason, message, observedGeneration, lastTransitionTime }];
     }),
