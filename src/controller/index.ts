@@ -6,13 +6,11 @@ export {
   type DaemonSetObject,
   type DaemonSetView,
   type Kind,
-  nodeFactsOf,
   ORPHAN_FINALIZER,
   ownedPodFacts,
   type PodProjection,
   type RecordedRevision,
   type RevisionView,
-  seeNodesAlike,
   selectorTooLong,
 } from './kind.ts';
 export type {
@@ -33,7 +31,6 @@ export { createOrder, type Order, type OrderedDaemonSet } from './loop/order.ts'
 export { newestRevision, readRevisions, toRecorded } from './revisions.ts';
 export { daemonRollouts, decidedOnAgain, saysManaged } from './status/daemon-rollout.ts';
 export { createStatusPace, type Progress, progressOf } from './status/status-pace.ts';
-export { createEventHandlers } from './watches/event-handlers.ts';
 export {
   clusterRolloutPlans,
   createPlans,
@@ -42,6 +39,7 @@ export {
   rolloutApprovals,
   rolloutPlans,
 } from './watches/plans.ts';
+export { createRolloutModel, type RolloutModel, watchPods } from './watches/rollout-model.ts';
 export { RESERVE_INTERVAL_MS } from './writes/decision-executor.ts';
 export { createInFlightWrites, type InFlightWrites, type WriteResult } from './writes/in-flight-writes.ts';
 export { outcomeOfError } from './writes/pod-control.ts';

@@ -86,25 +86,23 @@ export const readRollout = async <D extends DaemonSetObject, V extends DaemonSet
   ]);
 
   const now = clock.now();
-  const display = createRolloutDisplay(kind, view);
-  display.ledger.setApprovals(approvals);
+  const known = new Map(allNodes.map(toNodeInfo).map((node) => [node.name, node]));
+  const moment = { clock: { now: () => now }, view, nodes: known, changed: () => undefined };
+  const display = createRolloutDisplay(kind, moment);
+  const { model } = display;
+  model.ledger.setApprovals(approvals);
   for (const pod of ownPods) {
     const kept = kind.pods.project(pod, view.uid);
-    const facts = kept === undefined ? undefined : kind.pods.facts(kept);
-    if (facts) display.setPod(facts, now);
+    if (kept !== undefined) model.setPod(kept);
   }
-  for (const node of allNodes) display.setNode(toNodeInfo(node), now);
-  if (options.preceding && after.length > 0) display.setOrder(await readPreceding(after, options.preceding), now);
-  return display.read(
-    {
-      view,
-      status,
-      hold: asItIs ? (managerVerdict(asItIs, status) ?? hold) : hold,
-      unreadable,
-      revisions: revisions.flatMap((one) => toRecorded(one, kind.resource)),
-    },
-    now,
-  );
+  for (const node of known.values()) model.setNode(node);
+  if (options.preceding && after.length > 0) display.setOrder(await readPreceding(after, options.preceding));
+  return display.read({
+    status,
+    hold: asItIs ? (managerVerdict(asItIs, status) ?? hold) : hold,
+    unreadable,
+    revisions: revisions.flatMap((one) => toRecorded(one, kind.resource)),
+  });
 
   async function readStatus(): Promise<DaemonRolloutStatus | undefined> {
     const rollout = await ifFound(client.get(daemonRollouts, { namespace, name: kind.rolloutName(name) }, call));

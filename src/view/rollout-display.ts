@@ -1,3 +1,24 @@
+import {
+  createRolloutModel,
+  type DaemonSetObject,
+  type DaemonSetView,
+  type Kind,
+  type RecordedRevision,
+} from '../controller/index.ts';
+import type { Store } from '../kube/index.ts';
+import {
+  createLedger,
+  type DaemonRolloutStatus,
+  type Decision,
+  decide,
+  type Ledger,
+  type NodeInfo,
+  type OutsideHold,
+  reasonOfHold,
+  reportedError,
+  restore,
+} from '../rollout/index.ts';
+import type { Clock } from '../runtime/index.ts';
 import { type DaemonSetObject, type DaemonSetView, type Kind, type RecordedRevision, nodeFactsOf } from '../controller/index.ts';
 import { type Decision, type Ledger, type NodeInfo, type OutsideHold, type PodFacts, createLedger, decide, reasonOfHold, reportedError, restore } from '../rollout/index.ts';
 import type { DaemonRolloutStatus } from '../words/index.ts';
@@ -15,9 +36,8 @@ export interface RolloutReading<V extends DaemonSetView = DaemonSetView> {
   unreadable: readonly string[];
 }
 
-/** What a decision needs besides the ledger. */
-export interface DisplayedObjects<V extends DaemonSetView> {
-  view: V;
+/** What a decision needs besides the model. */
+export interface DisplayedObjects {
   status: DaemonRolloutStatus | undefined;
   /** Of any owner. */
   revisions: readonly RecordedRevision[];
@@ -94,46 +114,61 @@ export const managerVerdict = (
   return toHold(`The manager reports: ${invalidity}`);
 };
 
+export interface RolloutDisplayOptions<V extends DaemonSetView> {
+  clock: Pick<Clock, 'now'>;
+  view: V;
+  /** All nodes of the cluster. */
+  nodes: Pick<Store<NodeInfo>, 'get' | 'values'>;
+  /** The model has changed. */
+  changed: () => void;
+}
+
 /**
- * The ledger of a rollout that this process only displays, and the manager's decision on it. It serves those who read the
+ * The model of a rollout that this process only displays, and the manager's decision on it. It serves those who read the
  * cluster's objects once, and those who watch them.
  */
 export const createRolloutDisplay = <D extends DaemonSetObject, V extends DaemonSetView, P>(
   kind: Kind<D, V, P>,
-  view: V,
+  { clock, view, nodes, changed }: RolloutDisplayOptions<V>,
 ) => {
   const ledger = createLedger(view.policy.policy, { readOnly: true });
   /** Nodes with an agent that pulls images. */
   const agents = new Set<string>();
   let restored: { status: DaemonRolloutStatus | undefined } | undefined;
 
-  return {
+  const model = createRolloutModel({
+    clock,
     ledger,
-    hasImageAgent: (node: string): boolean => agents.has(node),
-    /** The manager's flags and the agents' pods can't be read; requests for images can. True: the node has an agent. */
-    noteImages({ images, revision, node }: PodFacts, now: number): boolean {
-      if (!images || images.revision === revision) return false;
-      ledger.setPullsByDefault(true, now);
-      if (!images.byAgent || agents.has(node)) return false;
-      agents.add(node);
-      return true;
+    view,
+    nodes,
+    hasImageAgent: (node) => agents.has(node),
+    projection: kind.pods,
+    images: {
+      /** The manager's flags and the agents' pods can't be read; requests for images can. */
+      setPod({ images, revision, node: name }) {
+        if (!images || images.revision === revision) return;
+        ledger.setPullsByDefault(true, clock.now());
+        if (!images.byAgent || agents.has(name)) return;
+        agents.add(name);
+        const node = nodes.get(name);
+        if (node) model.setNode(node);
+      },
+      removePod: () => undefined,
     },
-    setPod(facts: PodFacts, now: number): void {
-      this.noteImages(facts, now);
-      ledger.setPod(facts, now);
-    },
-    setNode(node: NodeInfo, now: number): void {
-      const facts = nodeFactsOf(view, node, agents.has(node.name));
-      if (facts.eligible) ledger.setNode(facts, now);
-    },
+    enqueue: changed,
+  });
+
+  return {
+    model,
     /** What each node waits for, as its plan's predecessors stand now. */
-    setOrder(waits: (node: string) => string | undefined, now: number): void {
-      for (const { name } of ledger.records()) ledger.setWaitsFor(name, waits(name), now);
+    setOrder(waits: (node: string) => string | undefined): void {
+      for (const { name } of ledger.records()) ledger.setWaitsFor(name, waits(name), clock.now());
     },
     /** All nodes and pods are known: decides as the manager would, and executes nothing. */
-    read(objects: DisplayedObjects<V>, now: number): RolloutReading<V> {
-      const { status, hold, unreadable } = objects;
-      const { policy, uid } = objects.view;
+    read({ status, hold, unreadable, ...objects }: DisplayedObjects): RolloutReading<V> {
+      const now = clock.now();
+      const current = model.view();
+      const { policy, uid } = current;
       ledger.finishInitialSync();
       if (!restored || restored.status !== status) {
         const saved = restore(status);
@@ -141,15 +176,14 @@ export const createRolloutDisplay = <D extends DaemonSetObject, V extends Daemon
         restored = { status };
       }
       const revisions = objects.revisions.filter(({ ownerUid }) => ownerUid === uid);
-      const target = kind.targetOf(objects.view, revisions);
+      const target = kind.targetOf(current, revisions);
       if (target) ledger.setTarget(target, now);
       ledger.tick(now);
       const invalid = policy.kind === 'invalid' ? ({ kind: 'invalid', errors: policy.errors } as const) : undefined;
-      const untold = target ? undefined : withoutTarget(status, objects.view, revisions);
-      const outside =
-        reportedError(status?.conditions) ?? invalid ?? hold ?? reportedHold(status, objects.view) ?? untold;
-      const decision = decide(ledger, outside, now, reportedRefusal(status, objects.view));
-      return { view: objects.view, ledger, decision, status, revisions, unreadable };
+      const untold = target ? undefined : withoutTarget(status, current, revisions);
+      const outside = reportedError(status?.conditions) ?? invalid ?? hold ?? reportedHold(status, current) ?? untold;
+      const decision = decide(ledger, outside, now, reportedRefusal(status, current));
+      return { view: current, ledger, decision, status, revisions, unreadable };
     },
   };
 };

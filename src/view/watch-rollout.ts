@@ -1,3 +1,25 @@
+import {
+  createPlans,
+  type DaemonSetObject,
+  type DaemonSetView,
+  daemonRollouts,
+  type Kind,
+  toRecorded,
+  watchPods,
+} from '../controller/index.ts';
+import { controllerRevisions, createReflector, type KubeClient, keyOf, nodes, type Reflector } from '../kube/index.ts';
+import {
+  controllerOf,
+  type DaemonRollout,
+  type DaemonRolloutStatus,
+  type NodeInfo,
+  type OutsideHold,
+  type Preceding,
+  type Predecessor,
+  toNodeInfo,
+  withPlan,
+} from '../rollout/index.ts';
+import { anySignal, type Env, sleep } from '../runtime/index.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { type DaemonSetObject, type DaemonSetView, type Kind, createEventHandlers, createPlans, daemonRollouts, seeNodesAlike, toRecorded } from '../controller/index.ts';
 import { type KubeClient, type Reflector, controllerRevisions, createReflector, keyOf, nodes } from '../kube/index.ts';
@@ -34,36 +56,16 @@ const HOLD_INTERVAL_MS = 15_000;
 const nothing = (): void => undefined;
 
 /** What is watched of one DaemonSet: another one of the same name gets its own. */
-const watchPods = <D extends DaemonSetObject, V extends DaemonSetView, P>(
+const follow = <D extends DaemonSetObject, V extends DaemonSetView, P>(
   kind: Kind<D, V, P>,
-  first: V,
-  nodeReflector: { store: Parameters<typeof createEventHandlers>[0]['nodes'] },
+  view: V,
+  { store: allNodes }: Reflector<NodeInfo>,
   { client, env, namespace, changed, outsideHold, preceding }: WatchRolloutOptions<V>,
 ) => {
-  let view = first;
   let hold: OutsideHold | undefined;
-  const display = createRolloutDisplay(kind, view);
-  const handlers = createEventHandlers({
-    client,
-    env,
-    ledger: display.ledger,
-    nodes: nodeReflector.store,
-    hasImageAgent: display.hasImageAgent,
-    view: () => view,
-    projection: kind.pods,
-    imageRequests: { setPod: nothing, removePod: nothing, podsSynced: nothing },
-    kindHandlers: {
-      node: nothing,
-      pod(kept) {
-        const facts = kind.pods.facts(kept);
-        const node = facts && nodeReflector.store.get(facts.node);
-        if (facts && display.noteImages(facts, env.clock.now()) && node) handlers.setNode(node);
-        return true;
-      },
-    },
-    enqueue: changed,
-    guard: (_about, call) => call(),
-  });
+  const display = createRolloutDisplay(kind, { clock: env.clock, view, nodes: allNodes, changed });
+  const { model } = display;
+  const pods = watchPods({ client, env, model, projection: kind.pods, failuresChanged: changed });
   const revisions = createReflector({
     client,
     env,
@@ -77,51 +79,35 @@ const watchPods = <D extends DaemonSetObject, V extends DaemonSetView, P>(
   const keepHold = async (signal: AbortSignal): Promise<void> => {
     while (!signal.aborted) {
       // A hold that can't be read is the manager's to report.
-      const next = await outsideHold?.(view).catch(() => undefined);
+      const next = await outsideHold?.(model.view()).catch(() => undefined);
       if (!isDeepStrictEqual(next, hold)) changed();
       hold = next;
-      const { after = [] } = view.policy.policy.plan ?? {};
+      const { after = [] } = model.view().policy.policy.plan ?? {};
       const waits = preceding && (await readPreceding(after, preceding).catch(() => undefined));
       if (waits && (after.length > 0 || ordered)) {
         ordered = after.length > 0;
-        display.setOrder(waits, env.clock.now());
+        display.setOrder(waits);
         changed();
       }
       await sleep(env.clock, HOLD_INTERVAL_MS, signal).catch(nothing);
     }
   };
   const stop = new AbortController();
-  for (const node of nodeReflector.store.values()) handlers.setNode(node);
+  for (const node of allNodes.values()) model.setNode(node);
 
   return {
     uid: view.uid,
-    handlers,
+    model,
     stop: (): void => stop.abort(),
     async run(signal: AbortSignal): Promise<void> {
       const both = anySignal(signal, stop.signal);
-      await Promise.all([handlers.run(both), revisions.run(both), keepHold(both)]);
-    },
-    setApprovals: (approvals: readonly Approval[]): void => display.ledger.setApprovals(approvals),
-    /** The DaemonSet has changed. */
-    update(next: V): void {
-      const before = view;
-      view = next;
-      const policyChanged = !isDeepStrictEqual(before.policy, next.policy);
-      if (policyChanged) display.ledger.setPolicy(next.policy.policy, env.clock.now());
-      if (!seeNodesAlike(before, next)) handlers.setAllNodes();
+      pods.whenSynced(both).then(changed, nothing);
+      await Promise.all([pods.run(both), revisions.run(both), keepHold(both)]);
     },
     read(status: DaemonRolloutStatus | undefined, unreadable: readonly string[]): RolloutReading<V> | undefined {
-      if (!handlers.synced() || !revisions.synced) return undefined;
-      return display.read(
-        {
-          view,
-          status,
-          revisions: [...revisions.store.values()],
-          unreadable,
-          hold: managerVerdict(view, status) ?? hold,
-        },
-        env.clock.now(),
-      );
+      if (!pods.synced || !revisions.synced) return undefined;
+      const reported = managerVerdict(model.view(), status) ?? hold;
+      return display.read({ status, revisions: [...revisions.store.values()], unreadable, hold: reported });
     },
   };
 };
@@ -137,7 +123,7 @@ export const watchRollout = <D extends DaemonSetObject, V extends DaemonSetView,
 ): RolloutWatch<V> => {
   const { client, env, namespace, name, changed } = options;
   const common = { client, env };
-  let own: ReturnType<typeof watchPods<D, V, P>> | undefined;
+  let own: ReturnType<typeof follow<D, V, P>> | undefined;
   let running: AbortSignal | undefined;
   const ended = new Set<Promise<void>>();
 
@@ -160,11 +146,11 @@ export const watchRollout = <D extends DaemonSetObject, V extends DaemonSetView,
     namespaces: [namespace],
     mayMiss: true,
     plansChanged() {
-      if (latest) own?.update(planned(latest));
+      if (latest) own?.model.update(planned(latest));
       changed();
     },
     approvalsChanged() {
-      own?.setApprovals(plans.approvalsOf(kind.resource.group, namespace, name));
+      own?.model.ledger.setApprovals(plans.approvalsOf(kind.resource.group, namespace, name));
       changed();
     },
   });
@@ -176,7 +162,7 @@ export const watchRollout = <D extends DaemonSetObject, V extends DaemonSetView,
   };
   const open = (view: V): void => {
     close();
-    own = watchPods(kind, view, nodeReflector, options);
+    own = follow(kind, view, nodeReflector, options);
     if (!running) return;
     const run: Promise<void> = own.run(running).finally(() => ended.delete(run));
     ended.add(run);
@@ -192,9 +178,9 @@ export const watchRollout = <D extends DaemonSetObject, V extends DaemonSetView,
         upsert(_key: string, view: V) {
           latest = view;
           if (view.policy.policy.rolloutPlan) plans.need();
-          if (own?.uid === view.uid) own.update(planned(view));
+          if (own?.uid === view.uid) own.model.update(planned(view));
           else open(planned(view));
-          own?.setApprovals(plans.approvalsOf(kind.resource.group, namespace, name));
+          own?.model.ledger.setApprovals(plans.approvalsOf(kind.resource.group, namespace, name));
           changed();
         },
         remove() {
@@ -220,9 +206,9 @@ export const watchRollout = <D extends DaemonSetObject, V extends DaemonSetView,
       const removeHandler = nodeReflector.addHandler({
         upsert(_key: string, node: NodeInfo, previous: NodeInfo | undefined) {
           // A heartbeat changes nothing that a DaemonSet depends on.
-          if (!isDeepStrictEqual(node, previous)) own?.handlers.setNode(node, previous);
+          if (!isDeepStrictEqual(node, previous)) own?.model.setNode(node, previous);
         },
-        remove: (_key: string, node: NodeInfo) => own?.handlers.removeNode(node.name),
+        remove: (_key: string, node: NodeInfo) => own?.model.removeNode(node.name),
         synced: changed,
       });
       const reflectors = [daemonSets, rollouts, ...(options.nodes ? [] : [nodeReflector])];

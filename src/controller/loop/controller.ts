@@ -1,3 +1,6 @@
+import { createReconcilePace, type ReconcilePace } from './reconcile-pace.ts';
+import { createReconciler } from './reconciler.ts';
+import type { ReconcileResult, Reconciler } from './reconciler-options.ts';
 import { type WorkQueue, createReflector, createWorkQueue, nodes, splitKey } from '../../kube/index.ts';
 import { type NodeInfo, formatPlanName, toNodeInfo } from '../../rollout/index.ts';
 import { type Env, anySignal } from '../../runtime/index.ts';
@@ -49,7 +52,7 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
   kind: ManagedKind<D, V, P>,
   options: ControllerOptions,
 ) => {
-  const { client, events, identity, metrics = {} } = options;
+  const { client, identity, metrics = {} } = options;
   const env: Env = { ...options.env, log: options.env.log.with({ controller: kind.controller }) };
   const { clock } = env;
   const reconcilers = new Map<string, Entry<V>>();
@@ -109,8 +112,6 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
     return plan ? `RolloutPlan ${formatPlanName(plan)}` : 'its rollout plan';
   };
 
-  const hasImageAgent = (node: string): boolean => options.agents?.has(node) ?? false;
-
   const nodeReflector = createReflector({
     client,
     env,
@@ -160,29 +161,20 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
   const open = (key: string, view: V, signal: AbortSignal): void => {
     const reconciler = createReconciler({
       kind,
-      client,
-      env,
-      events,
-      identity,
       view,
-      nodes: nodeReflector.store,
-      sharedSynced,
-      isConnected,
-      relistIfPast(version) {
-        for (const each of informersOf(key)) each.relistIfPast(version);
+      controller: { ...options, env, order, metrics },
+      caches: {
+        nodes: nodeReflector.store,
+        synced: sharedSynced,
+        isConnected,
+        relistIfPast(version) {
+          for (const each of informersOf(key)) each.relistIfPast(version);
+        },
+        plans: () => plans.stateOf(reconcilers.get(key)?.view ?? view),
+        revisionsOf: (uid) => informers.flatMap((each) => each.revisionsOf(uid)),
+        failure: () => sharedFailure(key, reconcilers.get(key)?.view ?? view),
       },
-      plans: () => plans.stateOf(reconcilers.get(key)?.view ?? view),
-      revisionsOf,
       enqueue: (when) => enqueue(key, when),
-      sharedFailure: () => sharedFailure(key, reconcilers.get(key)?.view ?? view),
-      images: options.images,
-      pullsByDefault: options.pullsByDefault ?? false,
-      hasImageAgent,
-      notifier: options.notifier,
-      checks: options.checks,
-      order,
-      aheadMs: options.aheadMs,
-      metrics,
     });
     update({ reconciler, view });
     for (const node of nodeReflector.store.values()) reconciler.setNode(node);
@@ -246,10 +238,6 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
   function isFresh(at: number): boolean {
     const now = clock.now();
     return now - at <= CONNECTION_TIMEOUT_MS && at - now <= CLOCK_SLACK_MS;
-  }
-
-  function revisionsOf(ownerUid: string): readonly RevisionView[] {
-    return informers.flatMap((each) => each.revisionsOf(ownerUid));
   }
 
   /** Its pods are cached, or could not be for so long that only this DaemonSet waits for them. */

@@ -23,6 +23,7 @@ const world = () => {
       namespace: 'ns',
       name,
       ledger,
+      setWaitsFor: (...call) => ledger.setWaitsFor(...call),
       isCurrent: () => current,
       isComplete: () => complete,
       isUnknown: () => unknown,

@@ -11,7 +11,8 @@ export interface OrderedDaemonSet {
 
 /** A DaemonSet that takes part in the order. */
 export interface OrderMember extends OrderedDaemonSet {
-  ledger: Pick<Ledger, 'policy' | 'get' | 'records' | 'setWaitsFor'>;
+  ledger: Pick<Ledger, 'policy' | 'get' | 'records'>;
+  setWaitsFor: Ledger['setWaitsFor'];
   /** The ledger has the target of the DaemonSet's present template. */
   isCurrent: () => boolean;
   isComplete: () => boolean;
@@ -58,7 +59,7 @@ export const createOrder = (clock: Pick<Clock, 'now'>) => {
       const found = members.get(keyOf(apiGroup, member.namespace, name));
       return found && toPreceding(found);
     };
-    for (const node of nodes) member.ledger.setWaitsFor(node, waitsFor(predecessors, find, node), clock.now());
+    for (const node of nodes) member.setWaitsFor(node, waitsFor(predecessors, find, node), clock.now());
   };
 
   const checkAll = (member: OrderMember): void => {

@@ -1,3 +1,13 @@
+import {
+  createLedger,
+  type Decision,
+  decide,
+  hasUnusableName,
+  type OutsideHold,
+  type Summary,
+} from '../../rollout/index.ts';
+import { createFailureGuard, firstFailure, InternalError } from '../internal-error.ts';
+import { type DaemonSetObject, type DaemonSetView, toDaemonSetRef } from '../kind.ts';
 import { ifFound, isKubeError } from '../../kube/index.ts';
 import { type Approval, type Decision, type NodeInfo, type OutsideHold, type Summary, createLedger, decide, hasUnusableName } from '../../rollout/index.ts';
 import { anySignal } from '../../runtime/index.ts';
@@ -7,18 +17,23 @@ import { InternalError, createFailureGuard } from '../internal-error.ts';
 import type { Target } from '../kind-adapter.ts';
 import { type DaemonSetObject, type DaemonSetView, type RevisionView, seeNodesAlike, toDaemonSetRef } from '../kind.ts';
 import { RolloutObjectError } from '../status/daemon-rollout.ts';
-import { createRolloutLoader } from '../status/load-rollout.ts';
 import { createRolloutStore } from '../status/rollout-store.ts';
-import { createEventHandlers } from '../watches/event-handlers.ts';
 import { createImageRequestTracker } from '../watches/image-requests.ts';
 import { createRefusals } from '../watches/refusals.ts';
+import { createRolloutModel, watchPods } from '../watches/rollout-model.ts';
 import { createTermStart } from '../watches/term-start.ts';
 import { createDecisionExecutor } from '../writes/decision-executor.ts';
 import { POD_WRITE_TIMEOUT_MS, createPodControl } from '../writes/pod-control.ts';
 import { stopManaging } from '../writes/stop-managing.ts';
 import { unreadablePlan } from './daemonset-plans.ts';
 import type { OrderMember } from './order.ts';
-import { NEVER, type ReconcileResult, type ReconcilerOptions, requeueAt } from './reconciler-options.ts';
+import {
+  NEVER,
+  type ReconcileResult,
+  type Reconciler,
+  type ReconcilerOptions,
+  requeueAt,
+} from './reconciler-options.ts';
 import { createStageChecks } from './stage-checks.ts';
 import { isDeepStrictEqual } from 'node:util';
 
@@ -34,39 +49,36 @@ const PLANS_TIMEOUT_MS = 15_000;
 
 const noTarget: Target = { kind: 'held', hold: { kind: 'unobserved' }, recheckAt: NEVER };
 
-/** Manages one DaemonSet: the cache of its pods, its ledger, and the loop that decides and executes. */
 export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetView, P>(
   options: ReconcilerOptions<D, V, P>,
-) => {
-  const { kind, client, nodes, enqueue, metrics, identity } = options;
+): Reconciler<V> => {
+  const { kind, controller, caches, enqueue } = options;
+  const { client, identity, metrics, order, agents, checks, notifier, aheadMs } = controller;
   const { namespace, name, uid } = options.view;
-  const env = { ...options.env, log: options.env.log.with({ namespace, name }) };
+  const env = { ...controller.env, log: controller.env.log.with({ namespace, name }) };
   const { clock, log } = env;
-  let current = options.view;
-  const view = (): V => current;
-
   const failures = createFailureGuard({
     log,
     onFailed() {
       stageChecks?.stop();
-      options.order.rolloutChanged(member);
+      order.rolloutChanged(member);
       enqueue();
     },
     retry: () => enqueue('retry'),
   });
   const { fail, guard } = failures;
 
-  const ledger = createLedger(current.policy.policy, {
-    pullsByDefault: options.pullsByDefault,
-    ...(options.aheadMs && { aheadMs: options.aheadMs }),
-    onOrderChanged: (node) => options.order.nodeChanged(member, node),
+  const ledger = createLedger(options.view.policy.policy, {
+    pullsByDefault: controller.pullsByDefault ?? false,
+    ...(aheadMs && { aheadMs }),
+    onOrderChanged: (node) => order.nodeChanged(member, node),
     onFailed: (error) => fail('the state of its nodes', error),
     onUpdateCompleted: (ms) => metrics.nodeUpdated?.({ namespace, name }, ms / 1000),
   });
-  const daemonSet = toDaemonSetRef(kind, current);
-  const events = createRolloutEvents(options.events, daemonSet);
+  const daemonSet = toDaemonSetRef(kind, options.view);
+  const events = createRolloutEvents(controller.events, daemonSet);
   const podControl = createPodControl(client, namespace, identity, clock);
-  const outbox = options.notifier && createOutbox({ notifier: options.notifier, daemonSet, clock, onSettled: enqueue });
+  const outbox = notifier && createOutbox({ notifier, daemonSet, clock, onSettled: enqueue });
   const store = createRolloutStore({
     client,
     daemonSet,
@@ -78,27 +90,28 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
     clock,
     identity,
   });
-  const loadRollout = createRolloutLoader(store, events, clock);
-  const imageRequests = createImageRequestTracker({ requests: options.images, view, ledger });
-  const handlers = createEventHandlers({
+  const view = (): V => model.view();
+  const imageRequests = createImageRequestTracker({ requests: controller.images, view, ledger });
+  const model = createRolloutModel<V, P>({
+    clock,
+    ledger,
+    view: options.view,
+    nodes: caches.nodes,
+    hasImageAgent: (node) => agents?.has(node) ?? false,
+    projection: kind.pods,
+    images: imageRequests,
+    kindHandlers: () => adapter.eventHandlers,
+    enqueue,
+  });
+  const pods = watchPods({
     client,
     env,
-    ledger,
-    nodes,
-    hasImageAgent: options.hasImageAgent,
-    view,
+    model,
     projection: kind.pods,
-    imageRequests,
-    kindHandlers: {
-      node: (node) => adapter.eventHandlers?.node(node),
-      pod: (kept) => adapter.eventHandlers?.pod(kept) ?? false,
-    },
-    enqueue,
-    failuresChanged: () => failuresChanged(),
     guard,
+    synced: () => imageRequests.podsSynced(),
+    failuresChanged: () => failuresChanged(),
   });
-  const { pods } = handlers;
-  const revisions = (): readonly RevisionView[] => options.revisionsOf(uid);
   const read = async (signal: AbortSignal): Promise<D | undefined> =>
     ifFound(client.get(kind.resource, { namespace, name }, { signal }));
   const refusals = createRefusals({
@@ -107,20 +120,42 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
       const found = await read(signal);
       return found?.metadata?.uid === uid ? kind.toView(found) : undefined;
     },
-    awaits: options.relistIfPast,
+    awaits: caches.relistIfPast,
   });
-  const termStart = createTermStart({ read, delivered: () => current.resourceVersion, awaits: options.relistIfPast });
-  const own = { client, env, identity, view, ledger, nodes, pods, revisions, podControl, events, metrics, enqueue };
-  const context = { ...own, refused: refusals.refused };
-  const adapter = kind.createAdapter(context);
-  const executor = createDecisionExecutor({ ...context, store, adapter, onWriteDone: enqueue });
+  const termStart = createTermStart({ read, delivered: () => view().resourceVersion, awaits: caches.relistIfPast });
+  const adapter = kind.createAdapter({
+    client,
+    env,
+    identity,
+    view,
+    ledger,
+    nodes: caches.nodes,
+    pods: pods.store,
+    revisions: () => caches.revisionsOf(uid),
+    podControl,
+    events,
+    metrics,
+    enqueue,
+    refused: refusals.refused,
+  });
+  const executor = createDecisionExecutor({
+    client,
+    env,
+    ledger,
+    store,
+    podControl,
+    adapter,
+    events,
+    metrics,
+    onWriteDone: enqueue,
+  });
 
   /** What is known of the DaemonSet may not be all: whatever is decided by that could be wrong. */
   const internalError = (): InternalError | undefined =>
-    failures.failure() ?? handlers.failure() ?? options.sharedFailure();
+    failures.failure() ?? firstFailure('Pod', pods.failures) ?? caches.failure();
 
   const failuresChanged = (): void => {
-    options.order.rolloutChanged(member);
+    order.rolloutChanged(member);
     enqueue('retry');
   };
 
@@ -128,21 +163,14 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
     apiGroup: kind.resource.group,
     namespace,
     name,
-    ledger: {
-      get policy() {
-        return ledger.policy;
-      },
-      get: ledger.get,
-      records: ledger.records,
-      setWaitsFor: (node, first, now) => guard(`Node ${node}`, () => ledger.setWaitsFor(node, first, now)),
-    },
-    isCurrent: () => decidedGeneration === current.generation,
+    ledger,
+    setWaitsFor: (node, first, now) => guard(`Node ${node}`, () => ledger.setWaitsFor(node, first, now)),
+    isCurrent: () => decidedGeneration === view().generation,
     isComplete: () => summary?.complete ?? false,
     isUnknown: () => internalError() !== undefined,
     changed: enqueue,
   };
-  const stageChecks =
-    options.checks && createStageChecks({ ...options.checks, daemonSet, ledger, view, clock, changed: enqueue });
+  const stageChecks = checks && createStageChecks({ ...checks, daemonSet, ledger, view, clock, changed: enqueue });
   const closed = new AbortController();
   let term: { leading: AbortSignal; signal: AbortSignal } | undefined;
   let initialSync = true;
@@ -155,39 +183,39 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
   /** The generation whose target that was about; undefined: none of this term of leadership. */
   let decidedGeneration: number | undefined;
 
-  const leaveOrder = options.order.join(member);
-  options.order.planChanged(member);
+  const leaveOrder = order.join(member);
+  order.planChanged(member);
 
-  const synced = (): boolean => options.sharedSynced() && handlers.synced();
-
+  const synced = (): boolean => caches.synced() && pods.synced;
   const untilClosed = (leading: AbortSignal): AbortSignal => {
     if (term?.leading !== leading) term = { leading, signal: anySignal(leading, closed.signal) };
     return term.signal;
   };
 
   const outsideHold = (target: Target, isOutdated: boolean): OutsideHold | undefined => {
+    const { policy } = view();
     if (!connected) return { kind: 'unsynced' };
     if (plansNeeded() === 'missing') return plansMissing();
     plansMissedSince = undefined;
     if (plansNeeded() === 'stale') return { kind: 'unsynced' };
-    if (current.policy.kind === 'invalid') return { kind: 'invalid', errors: current.policy.errors };
+    if (policy.kind === 'invalid') return { kind: 'invalid', errors: policy.errors };
     if (target.kind === 'held') return target.hold;
     return isOutdated || executor.awaitsWatch() ? { kind: 'unobserved' } : undefined;
   };
 
-  const plansNeeded = () => (current.policy.policy.rolloutPlan === undefined ? 'known' : options.plans());
+  const plansNeeded = () => (view().policy.policy.rolloutPlan === undefined ? 'known' : caches.plans());
 
   /** Before the first list; if it lasts, there is something to mend. */
   const plansMissing = (): OutsideHold => {
     const now = clock.now();
     plansMissedSince = Math.min(plansMissedSince ?? now, now);
     if (now - plansMissedSince < PLANS_TIMEOUT_MS) return { kind: 'unsynced' };
-    return unreadablePlan(current);
+    return unreadablePlan(view());
   };
 
   const checkConnection = (): void => {
     const before = connected;
-    connected = options.isConnected();
+    connected = caches.isConnected();
     if (before && !connected)
       log.warn('a watch has received nothing from the API server for too long: no updates until it does');
     if (!before && connected) log.info('every watch receives from the API server again');
@@ -201,8 +229,7 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
     const before = { generation: decidedGeneration, complete: summary?.complete };
     ({ summary } = decision);
     if (target.kind === 'known') decidedGeneration = generation;
-    if (decidedGeneration !== before.generation || summary.complete !== before.complete)
-      options.order.rolloutChanged(member);
+    if (decidedGeneration !== before.generation || summary.complete !== before.complete) order.rolloutChanged(member);
     return decision;
   };
 
@@ -212,7 +239,7 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
 
   /** Says what cannot be computed, as far as the API server lets us. */
   const reportError = async ({ message }: InternalError, signal: AbortSignal): Promise<void> => {
-    adapter.reportError(current, message);
+    adapter.reportError(view(), message);
     try {
       await store.writeError(message, signal);
     } catch (error) {
@@ -224,7 +251,7 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
     checkConnection();
     let announced = false;
     for (;;) {
-      const seen = current;
+      const seen = view();
       const finalizeAt = connected ? await adapter.finalize?.(seen, signal) : undefined;
       if (finalizeAt !== undefined) {
         // Metrics have to say that it is held.
@@ -233,14 +260,14 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
         ended = true;
         return requeueAt(finalizeAt);
       }
-      const freeAt = await loadRollout(signal);
+      const freeAt = await store.load(signal);
       if (freeAt !== undefined) return requeueAt(freeAt);
       if (await termStart.isBehind(signal)) return { requeueAt: clock.now() + RECHECK_MS };
       const isOutdated = await refusals.awaitsWatch(signal);
       const target = await adapter.findTarget(seen, signal);
       signal.throwIfAborted();
       // The DaemonSet changed while we read: start nothing for what it asked before, and nothing for one that is being deleted.
-      if (current !== seen || (!isOutdated && refusals.mustRead())) continue;
+      if (view() !== seen || (!isOutdated && refusals.mustRead())) continue;
       const now = clock.now();
       if (target.kind === 'known') ledger.setTarget(target.revision, now, seen.origin);
       checkConnection();
@@ -280,65 +307,55 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
     key: `${namespace}/${name}`,
     uid,
     ledger,
-    /** Of the latest decision; undefined before the first. */
-    summary: (): Summary | undefined => summary,
-    /** Something about the DaemonSet, with what the caches may lack of it, cannot be computed; undefined: nothing of the kind. */
+    summary: () => summary,
     internalError,
-    /** This reconciler cannot continue, and has said so: close it, and create another one. */
     hasFailed: failures.isReported,
-    /** What was to be brought to this reconciler could not be computed. */
     fail,
-    /** What the caches lack has changed. */
     failuresChanged,
-    setNode: (node: NodeInfo, previous?: NodeInfo): void =>
+    setNode: (node, previous) =>
       guard(`Node ${node.name}`, () => {
-        handlers.setNode(node, previous);
-        options.order.nodesAdded(member, [node.name]);
+        model.setNode(node, previous);
+        order.nodesAdded(member, [node.name]);
       }),
-    removeNode: (node: string): void => guard(`Node ${node}`, () => handlers.removeNode(node)),
+    removeNode: (node) => guard(`Node ${node}`, () => model.removeNode(node)),
     synced,
-    /** Resolves once its pods are cached; rejects when the signal aborts, or when the reconciler is closed. */
-    whenSynced: (signal: AbortSignal): Promise<void> => handlers.whenSynced(anySignal(signal, closed.signal)),
-    /** Fills and keeps the cache of pods until the signal aborts or the reconciler is closed. */
-    run: (signal: AbortSignal): Promise<void> => handlers.run(anySignal(signal, closed.signal)),
+    whenSynced: (signal) => pods.whenSynced(anySignal(signal, closed.signal)),
+    run(signal) {
+      const ending = anySignal(signal, closed.signal);
+      pods.whenSynced(ending).then(
+        () => enqueue(),
+        () => undefined,
+      );
+      return pods.run(ending);
+    },
 
-    update: (next: V): void =>
+    update: (next) =>
       guard(kind.resource.kind, () => {
-        const before = current;
-        current = next;
+        const { generation } = view();
         executor.delivered(next);
         for (const warning of next.policy.warnings) events.policyWarning(warning);
-        const policyChanged = !isDeepStrictEqual(before.policy, next.policy);
-        if (policyChanged) ledger.setPolicy(next.policy.policy, clock.now());
-        if (!seeNodesAlike(before, next)) {
-          handlers.setAllNodes();
-          options.order.nodesAdded(
-            member,
-            [...ledger.records()].map((record) => record.name),
-          );
-        }
+        const { policyChanged, nodesChanged } = model.update(next);
+        const names = ledger.records().map((record) => record.name);
+        if (nodesChanged) order.nodesAdded(member, names.toArray());
         if (policyChanged) imageRequests.refresh();
-        if (policyChanged) options.order.planChanged(member);
-        if (before.generation !== next.generation) options.order.rolloutChanged(member);
+        if (policyChanged) order.planChanged(member);
+        if (generation !== next.generation) order.rolloutChanged(member);
         // Its status changes with every pod.
         enqueue(policyChanged || decidedGeneration !== next.generation ? 'now' : 'soon');
       }),
 
-    /** What people decided about the stages of this DaemonSet. */
-    setApprovals: (approvals: readonly Approval[]): void =>
+    setApprovals: (approvals) =>
       guard('its RolloutApprovals', () => {
         ledger.setApprovals(approvals);
         enqueue();
       }),
 
-    /** The watch says that the DaemonRollout is gone. */
-    rolloutDeleted(): void {
+    rolloutDeleted() {
       store.forget();
       enqueue();
     },
 
-    /** Decides, executes and writes, until nothing is left to do now. Only the leader calls it. */
-    async reconcile(leading: AbortSignal): Promise<ReconcileResult> {
+    async reconcile(leading) {
       const signal = untilClosed(leading);
       signal.throwIfAborted();
       if (!synced() && !failures.failure()) return {};
@@ -348,7 +365,7 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
         if (initialSync) {
           initialSync = false;
           ledger.finishInitialSync();
-          for (const warning of current.policy.warnings) events.policyWarning(warning);
+          for (const warning of view().policy.warnings) events.policyWarning(warning);
         }
         return await reconcile(signal);
       } catch (error) {
@@ -361,21 +378,18 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
       }
     },
 
-    /** What failed before the term is tried anew, before anybody is told of it. */
-    beginTerm: (): void => failures.reported(),
+    beginTerm: () => failures.reported(),
 
-    /** Leadership is lost: another leader may write the DaemonRollout. Resolves when none of our writes is in flight. */
-    async stopLeading(): Promise<void> {
+    async stopLeading() {
       stageChecks?.stop();
       await drain(DRAIN_MS, DRAIN_MS);
       store.release();
       termStart.end();
       decidedGeneration = undefined;
-      options.order.rolloutChanged(member);
+      order.rolloutChanged(member);
     },
 
-    /** Not managed any more: sends nothing. Resolves when no write is in flight, or announcement, which must be taken back. */
-    async close(): Promise<void> {
+    async close() {
       // One that has failed is replaced, and sends what the status lists.
       if (!failures.isReported()) outbox?.giveUp();
       closed.abort(new Error('the DaemonSet is no longer managed'));
@@ -386,4 +400,3 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
     },
   };
 };
-export type Reconciler<V extends DaemonSetView> = ReturnType<typeof createReconciler<DaemonSetObject, V, unknown>>;

@@ -1,3 +1,4 @@
+import { createRolloutObject, RolloutObjectError, saysManaged } from './daemon-rollout.ts';
 import { type KubeClient, isKubeError } from '../../kube/index.ts';
 import { type Decision, type Ledger, type NodeUpdate, type WrittenStatus, reportedError, restore, statusOf, statusOnError } from '../../rollout/index.ts';
 import type { Clock } from '../../runtime/index.ts';
@@ -9,6 +10,10 @@ import type { DaemonSetRef, DaemonSetView } from '../kind.ts';
 import { createRolloutObject, saysManaged } from './daemon-rollout.ts';
 import { createStatusPace, progressOf } from './status-pace.ts';
 import { isDeepStrictEqual } from 'node:util';
+
+/** The garbage collector gets this long before an Event reports an object that is in the way. */
+const COLLECTION_TIMEOUT_MS = 30_000;
+const COLLECTION_CHECK_MS = 5_000;
 
 export interface RolloutStoreOptions {
   client: KubeClient;
@@ -41,6 +46,8 @@ export const createRolloutStore = (options: RolloutStoreOptions) => {
   let sent: { status: DaemonRolloutStatus; version: string | undefined } | undefined;
   /** The status that Events have described, which outlives a reload of the object. */
   let described: DaemonRolloutStatus | undefined;
+  /** Since when a DaemonRollout of another DaemonSet has been in the way. */
+  let blockedSince: number | undefined;
 
   const statusBefore = (): DaemonRolloutStatus | undefined =>
     sent && sent.version === object.version ? sent.status : object.status;
@@ -88,14 +95,27 @@ export const createRolloutStore = (options: RolloutStoreOptions) => {
       return saysManaged(object.status);
     },
 
-    /** Brings the ledger to what the DaemonRollout says, unless the ledger is newer. */
-    async load(signal: AbortSignal): Promise<void> {
-      if (object.loaded) return;
-      const saved = await object.load({ signal });
+    /**
+     * Brings the ledger to what the DaemonRollout says, unless the ledger is newer. Undefined: it is ours; otherwise when to
+     * look again, since one of an earlier DaemonSet wakes us when it is removed.
+     */
+    async load(signal: AbortSignal): Promise<number | undefined> {
+      if (object.loaded) return undefined;
+      let saved: DaemonRolloutStatus | undefined;
+      try {
+        saved = await object.load({ signal });
+        blockedSince = undefined;
+      } catch (error) {
+        if (!(error instanceof RolloutObjectError) || error.code !== 'NotOurs') throw error;
+        const now = clock.now();
+        blockedSince = Math.min(blockedSince ?? now, now);
+        if (now - blockedSince >= COLLECTION_TIMEOUT_MS) events.rolloutNotOurs();
+        return now + COLLECTION_CHECK_MS;
+      }
       if (authoritative && saved === undefined) {
         // The object was deleted, or never written: the ledger is the truth.
         unwritten = true;
-        return;
+        return undefined;
       }
       // What the next write pushes out of a full list is given up by the one who has it.
       outbox?.send(saved, signal);
@@ -105,6 +125,7 @@ export const createRolloutStore = (options: RolloutStoreOptions) => {
       // Updates that another process left open are ours once our name is on the object. Until then, that process may
       // take one back, with the version that it still holds, and give the slot to another node.
       unwritten = saved?.leader !== identity && [...updates.values()].some(({ stage }) => stage !== 'done');
+      return undefined;
     },
 
     /** Reserves the slot of a node in the ledger: it must be written next. */

@@ -26,7 +26,7 @@ export const ofErrors: readonly Mutant[] = [
     story: 'an object whose projection throws is left as it was, and nodes are updated all the same',
     breaks: ['S18'],
     file: 'src/controller/loop/reconciler.ts',
-    find: 'failures.failure() ?? handlers.failure() ?? options.sharedFailure();',
+    find: "failures.failure() ?? firstFailure('Pod', pods.failures) ?? caches.failure();",
     replace: 'failures.failure();',
     hunt: history(
       {},

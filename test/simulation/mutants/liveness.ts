@@ -77,9 +77,9 @@ export const liveness: readonly Mutant[] = [
     whose: 'L5',
     story: 'a slot becomes free at its next deadline, and not when its update completes',
     breaks: [],
-    file: 'src/controller/watches/event-handlers.ts',
-    find: '          podChanged(kept, decisive);',
-    replace: '          kindHandlers.pod(kept);',
+    file: 'src/controller/watches/rollout-model.ts',
+    find: "enqueue(isPressing ? 'now' : 'soon');",
+    replace: 'void isPressing;',
     hunt: test('src/controller/loop/reconciler.test.ts'),
   },
   {
