@@ -25,8 +25,8 @@ export type {
   Target,
   WritePod,
 } from './kind-adapter.ts';
-export { type Controller, createController } from './loop/controller.ts';
-export type { ControllerOptions, RolloutSnapshot } from './loop/controller-options.ts';
+export { createController } from './loop/controller.ts';
+export type { Controller, ControllerOptions, RolloutSnapshot } from './loop/controller-options.ts';
 export { createOrder, type Order, type OrderedDaemonSet } from './loop/order.ts';
 export { newestRevision, readRevisions, toRecorded } from './revisions.ts';
 export { daemonRollouts, decidedOnAgain, saysManaged } from './status/daemon-rollout.ts';

@@ -44,7 +44,18 @@ const RETRY_MS = 10_000;
  * they are written, and taken out once their target has them. So no change of leader loses one or enters one twice; what was
  * received just before a leader died is sent again, with the same id.
  */
-export const createOutbox = ({ notifier, daemonSet, clock, onSettled }: OutboxOptions) => {
+export interface Outbox {
+  /** The field `notifications` of the status that follows `before`. */
+  next(before: DaemonRolloutStatus | undefined, after: WrittenStatus): Required<DaemonRolloutStatus>['notifications'];
+  /** Sends what a status that was written lists. Returns when to call it again without a change, epoch ms. */
+  send(written: DaemonRolloutStatus | undefined, signal: AbortSignal): number;
+  /** Nobody sends what is left. */
+  giveUp(): void;
+  /** Another leader sends what is left. */
+  clear(): void;
+}
+
+export const createOutbox = ({ notifier, daemonSet, clock, onSettled }: OutboxOptions): Outbox => {
   /** What the notifier has, by id and target, and whether it is done with it. */
   const sent = new Map<string, Sent>();
   const idOf = (notification: RolloutNotification): string => notificationId(daemonSet.uid, notification);
@@ -53,15 +64,10 @@ export const createOutbox = ({ notifier, daemonSet, clock, onSettled }: OutboxOp
     sent.get(keyOf(notification, target))?.settled ?? false;
 
   return {
-    /** The field `notifications` of the status that follows `before`. */
-    next: (
-      before: DaemonRolloutStatus | undefined,
-      after: WrittenStatus,
-    ): Required<DaemonRolloutStatus>['notifications'] =>
+    next: (before, after) =>
       notificationsOf(before, after, { ...notifier.terms(daemonSet.namespace), isSettled }, clock.now()),
 
-    /** Sends what a status that was written lists. Returns when to call it again without a change, epoch ms. */
-    send(written: DaemonRolloutStatus | undefined, signal: AbortSignal): number {
+    send(written, signal) {
       const pending = written?.notifications?.pending ?? [];
       const listed = new Set<string>();
       /** Targets with no room: what comes later is not sent before. */
@@ -94,13 +100,10 @@ export const createOutbox = ({ notifier, daemonSet, clock, onSettled }: OutboxOp
       return full.size > 0 ? Math.min(again, clock.now() + RETRY_MS) : again;
     },
 
-    /** Nobody sends what is left. */
-    giveUp(): void {
+    giveUp() {
       for (const { giveUp } of sent.values()) giveUp?.('the DaemonSet is no longer managed');
     },
 
-    /** Another leader sends what is left. */
-    clear: (): void => sent.clear(),
+    clear: () => sent.clear(),
   };
 };
-export type Outbox = ReturnType<typeof createOutbox>;

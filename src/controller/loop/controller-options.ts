@@ -31,6 +31,25 @@ export interface ControllerOptions {
   checks?: { runner: CheckRunner; ownNamespace: string; rules: AddressRules } | undefined;
 }
 
+/**
+ * The controller for one kind of DaemonSet. It keeps its caches whether it leads or not, so that a failover costs no list;
+ * it writes only while `lead` runs.
+ */
+export interface Controller {
+  /** Fills and keeps the caches until the signal aborts. */
+  run(signal: AbortSignal): Promise<void>;
+  /** Reconciles until the signal aborts; resolves once no write is in flight. */
+  lead(signal: AbortSignal): Promise<void>;
+  /** The caches hold a consistent view of everything that is managed, but for DaemonSets whose pods can't be listed. */
+  synced(): boolean;
+  /** False for an unknown node. */
+  nodeReady(name: string): boolean;
+  /** Manages the DaemonSet of this UID. */
+  serves(uid: string): boolean;
+  /** The managed DaemonSets, for metrics. */
+  snapshot(): Generator<RolloutSnapshot>;
+}
+
 /** The agents that pull images, by node. */
 export interface ImageAgents {
   has(node: string): boolean;

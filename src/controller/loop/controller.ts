@@ -9,7 +9,7 @@ import type { ManagedKind, When } from '../kind-adapter.ts';
 import type { DaemonSetObject, DaemonSetView, RevisionView } from '../kind.ts';
 import { createInformers } from '../watches/informers.ts';
 import { stopManaging } from '../writes/stop-managing.ts';
-import type { ControllerOptions, RolloutSnapshot } from './controller-options.ts';
+import type { Controller, ControllerOptions } from './controller-options.ts';
 import { createDaemonSetPlans } from './daemonset-plans.ts';
 import { createOrder } from './order.ts';
 import { type ReconcilePace, createReconcilePace } from './reconcile-pace.ts';
@@ -44,14 +44,10 @@ interface Entry<V extends DaemonSetView> {
   reported: boolean;
 }
 
-/**
- * The controller for one kind of DaemonSet. It keeps its caches whether it leads or not, so that a failover costs no list;
- * it writes only while `lead` runs.
- */
 export const createController = <D extends DaemonSetObject, V extends DaemonSetView, P>(
   kind: ManagedKind<D, V, P>,
   options: ControllerOptions,
-) => {
+): Controller => {
   const { client, identity, metrics = {} } = options;
   const env: Env = { ...options.env, log: options.env.log.with({ controller: kind.controller }) };
   const { clock } = env;
@@ -303,8 +299,7 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
   };
 
   return {
-    /** Fills and keeps the caches until the signal aborts. */
-    async run(signal: AbortSignal): Promise<void> {
+    async run(signal) {
       running = signal;
       nodeReflector.whenSynced(signal).then(enqueueAll, () => undefined);
       options.agents?.settled.then(enqueueAll, () => undefined);
@@ -318,8 +313,7 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
       off?.();
     },
 
-    /** Reconciles until the signal aborts; resolves once no write is in flight. */
-    async lead(signal: AbortSignal): Promise<void> {
+    async lead(signal) {
       const leading = createWorkQueue({
         env,
         concurrency: CONCURRENCY,
@@ -340,17 +334,13 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
       }
     },
 
-    /** The caches hold a consistent view of everything that is managed, but for DaemonSets whose pods can't be listed. */
-    synced: (): boolean => sharedSynced() && [...reconcilers.values()].every(isSettled),
+    synced: () => sharedSynced() && [...reconcilers.values()].every(isSettled),
 
-    /** False for an unknown node. */
-    nodeReady: (name: string): boolean => nodeReflector.store.get(name)?.ready ?? false,
+    nodeReady: (name) => nodeReflector.store.get(name)?.ready ?? false,
 
-    /** Manages the DaemonSet of this UID. */
-    serves: (uid: string): boolean => reconcilers.values().some(({ reconciler }) => reconciler.uid === uid),
+    serves: (uid) => reconcilers.values().some(({ reconciler }) => reconciler.uid === uid),
 
-    /** The managed DaemonSets, for metrics. */
-    *snapshot(): Generator<RolloutSnapshot> {
+    *snapshot() {
       for (const [key, { reconciler, succeededAt }] of reconcilers) {
         const { namespace = '', name } = splitKey(key);
         const { ledger } = reconciler;
@@ -360,4 +350,3 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
     },
   };
 };
-export type Controller = ReturnType<typeof createController>;

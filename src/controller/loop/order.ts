@@ -35,7 +35,24 @@ interface Written {
  * The order between the updates of DaemonSets, of all kinds: which of them are managed, and what their nodes wait for. One
  * for all controllers of a process.
  */
-export const createOrder = (clock: Pick<Clock, 'now'>) => {
+export interface Order {
+  /** The DaemonSet is managed from now on, until the returned function is called. */
+  join(member: OrderMember): () => void;
+  /** `listener` is called with each DaemonSet that another's plan brought into a cycle, or out of it. Returns a function that ends this. */
+  onChange(listener: (daemonSet: OrderedDaemonSet) => void): () => void;
+  /** What the plan of a managed DaemonSet says in `after`, as it is written. Returns the cycle that it leads in. */
+  setAfter(daemonSet: OrderedDaemonSet, after: readonly Predecessor[]): readonly string[] | undefined;
+  /** Its plan may have changed. */
+  planChanged(member: OrderMember): void;
+  /** Nodes of its own were added or have changed. */
+  nodesAdded(member: OrderMember, nodes: Iterable<string>): void;
+  /** The node's status has changed in a way that matters to those that wait for it. */
+  nodeChanged(member: OrderMember, node: string): void;
+  /** Its template has changed, the target of that is known, its rollout became complete or no longer is, or it became unknown or known. */
+  rolloutChanged(member: OrderMember): void;
+}
+
+export const createOrder = (clock: Pick<Clock, 'now'>): Order => {
   const members = new Map<string, OrderMember>();
   /** By the key of a DaemonSet: the keys of those whose plans name it. */
   const followers = new Map<string, Set<string>>();
@@ -121,8 +138,7 @@ export const createOrder = (clock: Pick<Clock, 'now'>) => {
   };
 
   return {
-    /** The DaemonSet is managed from now on, until the returned function is called. */
-    join(member: OrderMember): () => void {
+    join(member) {
       const key = keyOfMember(member);
       members.set(key, member);
       for (const follower of followersOf(key)) checkAll(follower);
@@ -134,38 +150,31 @@ export const createOrder = (clock: Pick<Clock, 'now'>) => {
         rewrite(member, undefined);
       };
     },
-    /** `listener` is called with each DaemonSet that another's plan brought into a cycle, or out of it. Returns a function that ends this. */
-    onChange(listener: (daemonSet: OrderedDaemonSet) => void): () => void {
+    onChange(listener) {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
-    /** What the plan of a managed DaemonSet says in `after`, as it is written. Returns the cycle that it leads in. */
-    setAfter(daemonSet: OrderedDaemonSet, after: readonly Predecessor[]): readonly string[] | undefined {
+    setAfter(daemonSet, after) {
       rewrite(daemonSet, after.length > 0 ? after : undefined);
       return written.get(keyOfMember(daemonSet))?.cycle;
     },
-    /** Its plan may have changed. */
-    planChanged(member: OrderMember): void {
+    planChanged(member) {
       const had = followers.values().some((set) => set.has(keyOfMember(member)));
       link(member);
       if (!had && predecessorsOf(member).length === 0) return;
       checkAll(member);
     },
-    /** Nodes of its own were added or have changed. */
-    nodesAdded(member: OrderMember, nodes: Iterable<string>): void {
+    nodesAdded(member, nodes) {
       if (predecessorsOf(member).length > 0) check(member, nodes);
     },
-    /** The node's status has changed in a way that matters to those that wait for it. */
-    nodeChanged(member: OrderMember, node: string): void {
+    nodeChanged(member, node) {
       for (const follower of followersOf(keyOfMember(member))) {
         check(follower, [node]);
         follower.changed();
       }
     },
-    /** Its template has changed, the target of that is known, its rollout became complete or no longer is, or it became unknown or known. */
-    rolloutChanged(member: OrderMember): void {
+    rolloutChanged(member) {
       for (const follower of followersOf(keyOfMember(member))) checkAll(follower);
     },
   };
 };
-export type Order = ReturnType<typeof createOrder>;

@@ -11,12 +11,16 @@ const MOST_EARLY = 20;
 const LATE = -1;
 
 /** When one DaemonSet may be reconciled. */
-export const createReconcilePace = (clock: Pick<Clock, 'now'>) => {
+export interface ReconcilePace {
+  /** Epoch ms; a time in the past for at once. */
+  nextAt(when: When): number;
+  done(): void;
+}
+
+export const createReconcilePace = (clock: Pick<Clock, 'now'>): ReconcilePace => {
   const pace = createPace(clock, INTERVAL_MS, MOST_EARLY);
   return {
-    /** Epoch ms; a time in the past for at once. */
-    nextAt: (when: When): number => pace.nextAt(when === 'soon' ? LATE : MOST_EARLY),
-    done: (): void => pace.done(),
+    nextAt: (when) => pace.nextAt(when === 'soon' ? LATE : MOST_EARLY),
+    done: () => pace.done(),
   };
 };
-export type ReconcilePace = ReturnType<typeof createReconcilePace>;

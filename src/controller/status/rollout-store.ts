@@ -34,7 +34,44 @@ export interface RolloutStoreOptions {
  * Keeps the ledger and the DaemonRollout consistent: nothing is executed before its reservation is written, and what is
  * written is in the ledger.
  */
-export const createRolloutStore = (options: RolloutStoreOptions) => {
+export interface RolloutStore {
+  /** Reservations must be written before anything is executed. */
+  readonly unwritten: boolean;
+  /**
+   * The DaemonRollout says that the DaemonSet is managed: if that ends while no manager runs, the next one takes back
+   * what was written to pods.
+   */
+  readonly saysManaged: boolean;
+  /**
+   * Brings the ledger to what the DaemonRollout says, unless the ledger is newer. Undefined: it is ours; otherwise when to
+   * look again, since one of an earlier DaemonSet wakes us when it is removed.
+   */
+  load(signal: AbortSignal): Promise<number | undefined>;
+  /** Reserves the slot of a node in the ledger: it must be written next. */
+  reserve(node: string, update: NodeUpdate, now: number): void;
+  /** What changed in the ledger must be written before anything is begun because of it. */
+  mustWrite(): void;
+  /** Writes the status, with the slots that were reserved. After a failure, everything is read again. */
+  write(decision: Decision, view: DaemonSetView, signal: AbortSignal, status?: WrittenStatus): Promise<void>;
+  /**
+   * Says that something about the DaemonSet cannot be computed, unless the object says so already. Everything is read again
+   * before anything else.
+   */
+  writeError(what: string, signal: AbortSignal): Promise<void>;
+  /** Writes a status that only informs, if it is time. Returns when it is time otherwise, epoch ms; else Infinity. */
+  writeWhenDue(decision: Decision, view: DaemonSetView, signal: AbortSignal): Promise<number>;
+  /**
+   * Has what the object says sent that is still to be sent. Returns when there may be more without a change, epoch ms;
+   * Infinity for never.
+   */
+  notify(signal: AbortSignal): number;
+  /** The watch says that the object is gone: it is read, or created, before anything else. */
+  forget(): void;
+  /** Another leader may write the object from here on. */
+  release(): void;
+}
+
+export const createRolloutStore = (options: RolloutStoreOptions): RolloutStore => {
   const { client, daemonSet, ledger, isPlacing, events, outbox, metrics, clock, identity } = options;
   const object = createRolloutObject(client, daemonSet);
   const pace = createStatusPace(clock);
@@ -82,24 +119,15 @@ export const createRolloutStore = (options: RolloutStoreOptions) => {
     described = status;
   };
 
-  const store = {
-    /** Reservations must be written before anything is executed. */
-    get unwritten(): boolean {
+  const store: RolloutStore = {
+    get unwritten() {
       return unwritten;
     },
-    /**
-     * The DaemonRollout says that the DaemonSet is managed: if that ends while no manager runs, the next one takes back
-     * what was written to pods.
-     */
-    get saysManaged(): boolean {
+    get saysManaged() {
       return saysManaged(object.status);
     },
 
-    /**
-     * Brings the ledger to what the DaemonRollout says, unless the ledger is newer. Undefined: it is ours; otherwise when to
-     * look again, since one of an earlier DaemonSet wakes us when it is removed.
-     */
-    async load(signal: AbortSignal): Promise<number | undefined> {
+    async load(signal) {
       if (object.loaded) return undefined;
       let saved: DaemonRolloutStatus | undefined;
       try {
@@ -128,24 +156,16 @@ export const createRolloutStore = (options: RolloutStoreOptions) => {
       return undefined;
     },
 
-    /** Reserves the slot of a node in the ledger: it must be written next. */
-    reserve(node: string, update: NodeUpdate, now: number): void {
+    reserve(node, update, now) {
       ledger.reserve(node, update, now);
       unwritten = true;
     },
 
-    /** What changed in the ledger must be written before anything is begun because of it. */
-    mustWrite(): void {
+    mustWrite() {
       unwritten = true;
     },
 
-    /** Writes the status, with the slots that were reserved. After a failure, everything is read again. */
-    async write(
-      decision: Decision,
-      view: DaemonSetView,
-      signal: AbortSignal,
-      status: WrittenStatus = buildStatus(decision, view),
-    ): Promise<void> {
+    async write(decision, view, signal, status = buildStatus(decision, view)) {
       try {
         await writeStatus(status, decision, signal);
         unwritten = false;
@@ -156,11 +176,7 @@ export const createRolloutStore = (options: RolloutStoreOptions) => {
       }
     },
 
-    /**
-     * Says that something about the DaemonSet cannot be computed, unless the object says so already. Everything is read again
-     * before anything else.
-     */
-    async writeError(what: string, signal: AbortSignal): Promise<void> {
+    async writeError(what, signal) {
       try {
         if (!object.loaded) await object.load({ signal });
         const { status: previous, generation } = object;
@@ -176,8 +192,7 @@ export const createRolloutStore = (options: RolloutStoreOptions) => {
       }
     },
 
-    /** Writes a status that only informs, if it is time. Returns when it is time otherwise, epoch ms; else Infinity. */
-    async writeWhenDue(decision: Decision, view: DaemonSetView, signal: AbortSignal): Promise<number> {
+    async writeWhenDue(decision, view, signal) {
       const invalid = decision.summary.hold?.kind === 'invalid' || view.policy.kind === 'invalid';
       if (!ledger.state.target && !invalid) return Number.POSITIVE_INFINITY;
       const progress = progressOf(ledger, decision, isPlacing());
@@ -194,17 +209,11 @@ export const createRolloutStore = (options: RolloutStoreOptions) => {
       return Number.POSITIVE_INFINITY;
     },
 
-    /**
-     * Has what the object says sent that is still to be sent. Returns when there may be more without a change, epoch ms;
-     * Infinity for never.
-     */
-    notify: (signal: AbortSignal): number => outbox?.send(statusBefore(), signal) ?? Number.POSITIVE_INFINITY,
+    notify: (signal) => outbox?.send(statusBefore(), signal) ?? Number.POSITIVE_INFINITY,
 
-    /** The watch says that the object is gone: it is read, or created, before anything else. */
-    forget: (): void => object.forget(),
+    forget: () => object.forget(),
 
-    /** Another leader may write the object from here on. */
-    release(): void {
+    release() {
       object.forget();
       outbox?.clear();
       described = undefined;
@@ -214,4 +223,3 @@ export const createRolloutStore = (options: RolloutStoreOptions) => {
   };
   return store;
 };
-export type RolloutStore = ReturnType<typeof createRolloutStore>;

@@ -87,4 +87,3 @@ export const createStatusPace = (clock: Pick<Clock, 'now'>) => {
     },
   };
 };
-export type StatusPace = ReturnType<typeof createStatusPace>;

@@ -21,7 +21,24 @@ export interface ImageRequestTrackerOptions {
  * Reports which images the pods of one DaemonSet request, from the watch of its pods. Only open requests are kept: a
  * DaemonSet without requests costs two empty maps.
  */
-export const createImageRequestTracker = ({ requests, view, ledger }: ImageRequestTrackerOptions) => {
+export interface ImageRequestTracker {
+  setPod(pod: PodFacts): void;
+  removePod(pod: PodFacts): void;
+  /** All pods have been set. */
+  podsSynced(): void;
+  /** The DaemonSet has changed: the strategy may be another one, or pulls may take longer. */
+  refresh(): void;
+  /** Evaluates the requests again if the rollout has changed. */
+  refreshIfChanged(): void;
+  /** The DaemonSet is no longer managed: reports nothing further, since another reconciler may manage it by then. */
+  close(): void;
+}
+
+export const createImageRequestTracker = ({
+  requests,
+  view,
+  ledger,
+}: ImageRequestTrackerOptions): ImageRequestTracker => {
   /** Pods with a request in their condition, by UID, whether it is valid now or not. */
   const open = new Map<string, PodFacts>();
   /** The valid ones. */
@@ -85,24 +102,19 @@ export const createImageRequestTracker = ({ requests, view, ledger }: ImageReque
   };
 
   return {
-    setPod: (pod: PodFacts): void => update(pod, openImageRequest(pod) !== undefined),
-    removePod: (pod: PodFacts): void => update(pod, false),
-    /** All pods have been set. */
-    podsSynced(): void {
+    setPod: (pod) => update(pod, openImageRequest(pod) !== undefined),
+    removePod: (pod) => update(pod, false),
+    podsSynced() {
       synced = true;
       refresh();
     },
-    /** The DaemonSet has changed: the strategy may be another one, or pulls may take longer. */
     refresh,
-    /** Evaluates the requests again if the rollout has changed. */
-    refreshIfChanged(): void {
+    refreshIfChanged() {
       if (judgedBy !== criteria()) refresh();
     },
-    /** The DaemonSet is no longer managed: reports nothing further, since another reconciler may manage it by then. */
-    close(): void {
+    close() {
       if (requests && synced && !closed) requests.update(daemonSet(), undefined);
       closed = true;
     },
   };
 };
-export type ImageRequestTracker = ReturnType<typeof createImageRequestTracker>;

@@ -225,7 +225,6 @@ export const createPlans = (options: PlansOptions) => {
     },
   };
 };
-export type Plans = ReturnType<typeof createPlans>;
 
 /**
  * Reads a plan once, and judges what it says by itself. `unreadable`: without the right to. A cluster without the CRDs has none.

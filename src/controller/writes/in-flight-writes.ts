@@ -27,13 +27,32 @@ export interface InFlightWritesOptions {
  * Writes that run in the background: one for a key, a limited number at a time, with exponential back-off for each key,
  * and none once leadership is lost.
  */
+export interface InFlightWrites {
+  has: (key: string) => boolean;
+  isFull: () => boolean;
+  /** When the back-off of `key` ends, epoch ms; a time in the past for no back-off. */
+  nextAttemptAt: (key: string) => number;
+  /** Forgets the failures of `key`. */
+  forget: (key: string) => void;
+  /**
+   * Starts a write, unless `key` backs off, has one in flight, or the limit is reached. Returns when to try again,
+   * epoch ms; Infinity if a call of `onWriteDone` comes first.
+   */
+  start(key: string, write: (signal: AbortSignal) => Promise<WriteResult>): number;
+  /**
+   * Resolves when nothing is in flight. After `graceMs` it stops waiting for answers: what has not been sent by then
+   * never is.
+   */
+  drain: (graceMs: number) => Promise<void>;
+}
+
 export const createInFlightWrites = ({
   clock,
   limit,
   backoff: options,
   onWriteDone,
   failed,
-}: InFlightWritesOptions) => {
+}: InFlightWritesOptions): InFlightWrites => {
   const backoff = createKeyedBackoff(options);
   const inFlight = new Map<string, Promise<void>>();
   let sending = new AbortController();
@@ -45,17 +64,11 @@ export const createInFlightWrites = ({
   };
 
   return {
-    has: (key: string): boolean => awaited(inFlight.has(key)),
-    isFull: (): boolean => awaited(inFlight.size >= limit),
-    /** When the back-off of `key` ends, epoch ms; a time in the past for no back-off. */
-    nextAttemptAt: (key: string): number => backoff.nextAttemptAt(key, clock.now()),
-    /** Forgets the failures of `key`. */
-    forget: (key: string): void => backoff.reset(key),
-    /**
-     * Starts a write, unless `key` backs off, has one in flight, or the limit is reached. Returns when to try again,
-     * epoch ms; Infinity if a call of `onWriteDone` comes first.
-     */
-    start(key: string, write: (signal: AbortSignal) => Promise<WriteResult>): number {
+    has: (key) => awaited(inFlight.has(key)),
+    isFull: () => awaited(inFlight.size >= limit),
+    nextAttemptAt: (key) => backoff.nextAttemptAt(key, clock.now()),
+    forget: (key) => backoff.reset(key),
+    start(key, write) {
       if (awaited(inFlight.has(key) || inFlight.size >= limit)) return Number.POSITIVE_INFINITY;
       const now = clock.now();
       const nextAttemptAt = backoff.nextAttemptAt(key, now);
@@ -80,11 +93,7 @@ export const createInFlightWrites = ({
       inFlight.set(key, running);
       return Number.POSITIVE_INFINITY;
     },
-    /**
-     * Resolves when nothing is in flight. After `graceMs` it stops waiting for answers: what has not been sent by then
-     * never is.
-     */
-    drain: async (graceMs: number): Promise<void> => {
+    drain: async (graceMs) => {
       const ending = sending;
       sending = new AbortController();
       const done = new AbortController();
@@ -96,4 +105,3 @@ export const createInFlightWrites = ({
     },
   };
 };
-export type InFlightWrites = ReturnType<typeof createInFlightWrites>;
