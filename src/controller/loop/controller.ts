@@ -1,3 +1,7 @@
+import { createReflector, createWorkQueue, nodes, splitKey, type WorkQueue } from '../../kube/index.ts';
+import { formatPlanName, type NodeInfo, toNodeInfo } from '../../rollout/index.ts';
+import { anySignal, createPace, type Env } from '../../runtime/index.ts';
+import { firstFailure, type InternalError } from '../internal-error.ts';
 import { createReconcilePace, type ReconcilePace } from './reconcile-pace.ts';
 import { createReconciler } from './reconciler.ts';
 import type { ReconcileResult, Reconciler } from './reconciler-options.ts';
@@ -26,6 +30,14 @@ const CONNECTION_TIMEOUT_MS = 120_000;
 const CLOCK_SLACK_MS = 1_000;
 /** Pods of one DaemonSet that can't be listed for longer keep nobody else waiting. */
 const POD_SYNC_TIMEOUT_MS = 30_000;
+/**
+ * Between two reconciles of one DaemonSet. The update of one node causes some ten events: a reconcile for each would be most of
+ * the cost of a rollout. Those of a second may be ahead, so that what ends a short burst is seen at once.
+ */
+const RECONCILE_INTERVAL_MS = 50;
+const MOST_EARLY = 20;
+/** Those that no decision waits for are late instead: one in two intervals. */
+const LATE = -1;
 /** Of a reconcile that failed. */
 const RECONCILE_BACKOFF = { baseMs: 250, maxMs: 30_000 };
 
@@ -37,7 +49,7 @@ interface Entry<V extends DaemonSetView> {
   view: V;
   reconciler: Reconciler<V>;
   running: Promise<void>;
-  pace: ReconcilePace;
+  pace: ReturnType<typeof createPace>;
   succeededAt: number | undefined;
   openedAt: number;
   /** It was reported that its pods can't be listed. */
@@ -66,7 +78,7 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
 
   const enqueue = (key: string, when: When = 'now'): void => {
     if (when === 'retry') queue?.retry(key);
-    else queue?.addAt(key, reconcilers.get(key)?.pace.nextAt(when) ?? clock.now());
+    else queue?.addAt(key, reconcilers.get(key)?.pace.nextAt(when === 'soon' ? LATE : MOST_EARLY) ?? clock.now());
   };
 
   const order = options.order ?? createOrder(clock);
@@ -179,7 +191,7 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
       reconciler,
       view,
       running: reconciler.run(signal),
-      pace: createReconcilePace(clock),
+      pace: createPace(clock, RECONCILE_INTERVAL_MS, MOST_EARLY),
       succeededAt: undefined,
       openedAt: clock.now(),
       reported: false,

@@ -47,10 +47,14 @@ export const unreadablePlan = ({ policy }: Pick<DaemonSetView, 'policy'>): Outsi
 
 /** The plans of the managed DaemonSets of one kind. */
 export const createDaemonSetPlans = <V extends DaemonSetView>(options: DaemonSetPlansOptions<V>) => {
-  const { apiGroup, order, checks, views, changed, approvalsChanged } = options;
+  const { client, env, namespaces, apiGroup, order, checks, views, changed, approvalsChanged, failuresChanged } =
+    options;
   const planned = (): V[] => [...views()].filter(({ policy }) => policy.policy.rolloutPlan);
   const plans = createPlans({
-    ...options,
+    client,
+    env,
+    namespaces,
+    failuresChanged,
     ...(checks && {
       manager: {
         ...checks,

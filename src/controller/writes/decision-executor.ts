@@ -43,12 +43,12 @@ export interface Execution {
 
 /** Executes decisions: in the ledger at once, on pods in the background, on the DaemonSet by a rollback. */
 export const createDecisionExecutor = <V extends DaemonSetView>(options: DecisionExecutorOptions<V>) => {
-  const { env, ledger, store, adapter } = options;
+  const { client, env, ledger, store, podControl, adapter, events, metrics, onWriteDone } = options;
   const { clock } = env;
-  const podUpdates = createPodUpdates({ ...options, podWrites: adapter.podWrites });
-  const announcer = createAnnouncer(options);
-  const imageRequester = createImageRequester(options);
-  const rollback = createRollback({ ...options, clock });
+  const podUpdates = createPodUpdates({ env, ledger, podWrites: adapter.podWrites, events, metrics, onWriteDone });
+  const announcer = createAnnouncer({ env, ledger, podControl, events, metrics, onWriteDone });
+  const imageRequester = createImageRequester({ env, ledger, podControl, events, onWriteDone });
+  const rollback = createRollback({ client, clock, ledger, events, adapter });
   let reservedAt = Number.NEGATIVE_INFINITY;
 
   /** Releases in the ledger the reserved updates of which nothing was sent. Returns whether there were any. */
