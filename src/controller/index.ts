@@ -1,4 +1,3 @@
-export type { PodControl, PodVersion, WriteOutcome } from './pod-writes.ts';
 export type { Delivery, Notifier } from './events/outbox.ts';
 export type { RolloutEvents } from './events/rollout-events.ts';
 export {
@@ -28,6 +27,7 @@ export type {
 export { createController } from './loop/controller.ts';
 export type { Controller, ControllerOptions, RolloutSnapshot } from './loop/controller-options.ts';
 export { createOrder, type Order, type OrderedDaemonSet } from './loop/order.ts';
+export type { PodControl, PodVersion, WriteOutcome } from './pod-writes.ts';
 export { newestRevision, readRevisions, toRecorded } from './revisions.ts';
 export { daemonRollouts, decidedOnAgain, saysManaged } from './status/daemon-rollout.ts';
 export { createStatusPace, type Progress, progressOf } from './status/status-pace.ts';

@@ -1,9 +1,34 @@
-import { type DaemonSetObject, type DaemonSetView, type Kind, type OrderedDaemonSet, daemonRollouts, readPlans, toRecorded } from '../controller/index.ts';
-import { type CallOptions, type KubeClient, controllerRevisions, ifFound, listAll, nodes, pods } from '../kube/index.ts';
-import { type OutsideHold, type Preceding, type Predecessor, controllerOf, findCycles, toNodeInfo, waitsFor, withoutCycle } from '../rollout/index.ts';
+import {
+  type DaemonSetObject,
+  type DaemonSetView,
+  daemonRollouts,
+  type Kind,
+  type OrderedDaemonSet,
+  readPlans,
+  toRecorded,
+} from '../controller/index.ts';
+import {
+  type CallOptions,
+  controllerRevisions,
+  ifFound,
+  type KubeClient,
+  listAll,
+  nodes,
+  pods,
+} from '../kube/index.ts';
+import {
+  controllerOf,
+  findCycles,
+  type OutsideHold,
+  type Preceding,
+  type Predecessor,
+  toNodeInfo,
+  waitsFor,
+  withoutCycle,
+} from '../rollout/index.ts';
 import type { Clock } from '../runtime/index.ts';
 import type { DaemonRolloutStatus } from '../words/index.ts';
-import { type RolloutReading, createRolloutDisplay, managerVerdict } from './rollout-display.ts';
+import { createRolloutDisplay, managerVerdict, type RolloutReading } from './rollout-display.ts';
 
 export interface ReadOptions<D extends DaemonSetObject = DaemonSetObject, V extends DaemonSetView = DaemonSetView> {
   /** It only reads, so a cache that serves these kinds of object is enough. */

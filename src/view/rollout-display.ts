@@ -8,7 +8,6 @@ import {
 import type { Store } from '../kube/index.ts';
 import {
   createLedger,
-  type DaemonRolloutStatus,
   type Decision,
   decide,
   type Ledger,
@@ -19,8 +18,6 @@ import {
   restore,
 } from '../rollout/index.ts';
 import type { Clock } from '../runtime/index.ts';
-import { type DaemonSetObject, type DaemonSetView, type Kind, type RecordedRevision, nodeFactsOf } from '../controller/index.ts';
-import { type Decision, type Ledger, type NodeInfo, type OutsideHold, type PodFacts, createLedger, decide, reasonOfHold, reportedError, restore } from '../rollout/index.ts';
 import type { DaemonRolloutStatus } from '../words/index.ts';
 
 /** A rollout at one moment, read from the cluster's objects alone. */

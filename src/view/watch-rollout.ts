@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import {
   createPlans,
   type DaemonSetObject,
@@ -10,8 +11,6 @@ import {
 import { controllerRevisions, createReflector, type KubeClient, keyOf, nodes, type Reflector } from '../kube/index.ts';
 import {
   controllerOf,
-  type DaemonRollout,
-  type DaemonRolloutStatus,
   type NodeInfo,
   type OutsideHold,
   type Preceding,
@@ -20,14 +19,9 @@ import {
   withPlan,
 } from '../rollout/index.ts';
 import { anySignal, type Env, sleep } from '../runtime/index.ts';
-import { isDeepStrictEqual } from 'node:util';
-import { type DaemonSetObject, type DaemonSetView, type Kind, createEventHandlers, createPlans, daemonRollouts, seeNodesAlike, toRecorded } from '../controller/index.ts';
-import { type KubeClient, type Reflector, controllerRevisions, createReflector, keyOf, nodes } from '../kube/index.ts';
-import { type Approval, type NodeInfo, type OutsideHold, type Preceding, type Predecessor, controllerOf, toNodeInfo, withPlan } from '../rollout/index.ts';
-import { type Env, anySignal, sleep } from '../runtime/index.ts';
 import type { DaemonRollout, DaemonRolloutStatus } from '../words/index.ts';
 import { readPreceding } from './read-rollout.ts';
-import { type RolloutReading, createRolloutDisplay, managerVerdict } from './rollout-display.ts';
+import { createRolloutDisplay, managerVerdict, type RolloutReading } from './rollout-display.ts';
 
 export interface WatchRolloutOptions<V extends DaemonSetView = DaemonSetView> {
   client: KubeClient;

@@ -1,4 +1,3 @@
-import { reportedStall } from '../../view/index.ts';
 import { daemonRollouts, type OrderedDaemonSet, readPlan } from '../../controller/index.ts';
 import { type CallOptions, ifFound, isKubeError } from '../../kube/index.ts';
 import {
@@ -9,6 +8,7 @@ import {
   predecessorsIn,
   reportedError,
 } from '../../rollout/index.ts';
+import { reportedStall } from '../../view/index.ts';
 import type { DaemonRolloutStatus } from '../../words/index.ts';
 import type { Connection } from './connection.ts';
 import { CommandError } from './errors.ts';

@@ -1,4 +1,10 @@
-import { type NotificationTerms, type WrittenStatus, notificationId, notificationsOf, stragglersAt } from '../../rollout/index.ts';
+import {
+  type NotificationTerms,
+  notificationId,
+  notificationsOf,
+  stragglersAt,
+  type WrittenStatus,
+} from '../../rollout/index.ts';
 import type { Clock } from '../../runtime/index.ts';
 import type { DaemonRolloutStatus, RolloutNotification } from '../../words/index.ts';
 import type { DaemonSetRef } from '../kind.ts';

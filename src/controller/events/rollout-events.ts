@@ -1,5 +1,14 @@
 import type { EventRecorder } from '../../kube/index.ts';
-import { INTERNAL_ERROR, type PolicyError, type WrittenStatus, formatPolicyError, hasCompleted, hasReachedAll, hasStarted, startedText } from '../../rollout/index.ts';
+import {
+  formatPolicyError,
+  hasCompleted,
+  hasReachedAll,
+  hasStarted,
+  INTERNAL_ERROR,
+  type PolicyError,
+  startedText,
+  type WrittenStatus,
+} from '../../rollout/index.ts';
 import type { DaemonRolloutStatus } from '../../words/index.ts';
 import type { DaemonSetRef } from '../kind.ts';
 import type { KindEvents } from '../kind-adapter.ts';

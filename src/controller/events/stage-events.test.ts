@@ -1,8 +1,8 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
 import type { WrittenStatus } from '../../rollout/index.ts';
 import type { DaemonRolloutStage, DaemonRolloutStatus } from '../../words/index.ts';
 import { stageEvents } from './stage-events.ts';
-import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
 
 const at = '2030-01-01T00:00:00.000Z';
 const status = (stage: Partial<DaemonRolloutStage>, rollout = 2): WrittenStatus =>

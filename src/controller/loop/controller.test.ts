@@ -1,12 +1,12 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
 import { daemonSets, nodes, pods } from '../../kube/index.ts';
 import type { RolloutPlanObject } from '../../words/index.ts';
 import { daemonRollouts } from '../status/daemon-rollout.ts';
 import { NAMESPACE } from '../testing/cluster.ts';
 import { type Scenario, scenario } from '../testing/scenario.ts';
 import { rolloutPlans } from '../watches/plans.ts';
-import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
-import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
 
 const app = { namespace: NAMESPACE, name: 'app' };
 

@@ -1,25 +1,17 @@
+import { isDeepStrictEqual } from 'node:util';
 import { createReflector, createWorkQueue, nodes, splitKey, type WorkQueue } from '../../kube/index.ts';
 import { formatPlanName, type NodeInfo, toNodeInfo } from '../../rollout/index.ts';
 import { anySignal, createPace, type Env } from '../../runtime/index.ts';
 import { firstFailure, type InternalError } from '../internal-error.ts';
-import { createReconcilePace, type ReconcilePace } from './reconcile-pace.ts';
-import { createReconciler } from './reconciler.ts';
-import type { ReconcileResult, Reconciler } from './reconciler-options.ts';
-import { type WorkQueue, createReflector, createWorkQueue, nodes, splitKey } from '../../kube/index.ts';
-import { type NodeInfo, formatPlanName, toNodeInfo } from '../../rollout/index.ts';
-import { type Env, anySignal } from '../../runtime/index.ts';
-import { type InternalError, firstFailure } from '../internal-error.ts';
-import type { ManagedKind, When } from '../kind-adapter.ts';
 import type { DaemonSetObject, DaemonSetView, RevisionView } from '../kind.ts';
+import type { ManagedKind, When } from '../kind-adapter.ts';
 import { createInformers } from '../watches/informers.ts';
 import { stopManaging } from '../writes/stop-managing.ts';
 import type { Controller, ControllerOptions } from './controller-options.ts';
 import { createDaemonSetPlans } from './daemonset-plans.ts';
 import { createOrder } from './order.ts';
-import { type ReconcilePace, createReconcilePace } from './reconcile-pace.ts';
-import type { ReconcileResult } from './reconciler-options.ts';
-import { type Reconciler, createReconciler } from './reconciler.ts';
-import { isDeepStrictEqual } from 'node:util';
+import { createReconciler } from './reconciler.ts';
+import type { ReconcileResult, Reconciler } from './reconciler-options.ts';
 
 /** DaemonSets reconciled at the same time, and those of one namespace; each by one worker at a time. */
 const CONCURRENCY = 8;

@@ -1,6 +1,13 @@
 import type { AddressRules } from '../../checks/index.ts';
 import type { KubeClient } from '../../kube/index.ts';
-import { type Approval, type OutsideHold, formatPlanName, predecessorsIn, withPlan, withoutCycle } from '../../rollout/index.ts';
+import {
+  type Approval,
+  formatPlanName,
+  type OutsideHold,
+  predecessorsIn,
+  withoutCycle,
+  withPlan,
+} from '../../rollout/index.ts';
 import type { Env } from '../../runtime/index.ts';
 import { annotation } from '../../words/index.ts';
 import type { InternalError } from '../internal-error.ts';

@@ -1,10 +1,10 @@
-import { type Resource, controllerRevisions, daemonSets, nodes, pods } from '../../kube/index.ts';
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { controllerRevisions, daemonSets, nodes, pods, type Resource } from '../../kube/index.ts';
 import type { RolloutPlanObject } from '../../words/index.ts';
 import { NAMESPACE } from '../testing/cluster.ts';
 import { type Scenario, scenario } from '../testing/scenario.ts';
 import { rolloutPlans } from '../watches/plans.ts';
-import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
 
 const app = { namespace: NAMESPACE, name: 'app' };
 const ON_PLAN = { 'edgeset.io/rollout-plan': 'rings' };

@@ -1,11 +1,11 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
 import { type KubeObject, secrets } from '../../kube/index.ts';
 import { untilAborted } from '../../runtime/index.ts';
 import type { PrometheusCheck, RolloutPlanObject, RolloutPlanSpec } from '../../words/index.ts';
 import { NAMESPACE } from '../testing/cluster.ts';
 import { type Scenario, scenario } from '../testing/scenario.ts';
 import { rolloutPlans } from '../watches/plans.ts';
-import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
 
 const plan = { namespace: NAMESPACE, name: 'rings' };
 const prometheus: PrometheusCheck = { query: 'up', condition: 'result.all(r, r > 0.0)' };

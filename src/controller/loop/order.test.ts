@@ -1,9 +1,9 @@
-import { type Ledger, createLedger } from '../../rollout/index.ts';
-import type { RolloutPlanSpec } from '../../words/index.ts';
-import { policyWithPlan } from '../testing/plans.ts';
-import { type OrderMember, createOrder } from './order.ts';
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { createLedger, type Ledger } from '../../rollout/index.ts';
+import type { RolloutPlanSpec } from '../../words/index.ts';
+import { policyWithPlan } from '../testing/plans.ts';
+import { createOrder, type OrderMember } from './order.ts';
 
 const policyAfter = (...after: NonNullable<RolloutPlanSpec['after']>) => policyWithPlan({ after });
 

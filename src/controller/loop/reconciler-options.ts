@@ -1,9 +1,9 @@
-import type { ControllerOptions } from './controller-options.ts';
 import type { Store } from '../../kube/index.ts';
 import type { Approval, Ledger, NodeInfo, Summary } from '../../rollout/index.ts';
 import type { InternalError } from '../internal-error.ts';
-import type { ControllerMetrics, Enqueue, ManagedKind } from '../kind-adapter.ts';
 import type { DaemonSetObject, DaemonSetView, RevisionView } from '../kind.ts';
+import type { ControllerMetrics, Enqueue, ManagedKind } from '../kind-adapter.ts';
+import type { ControllerOptions } from './controller-options.ts';
 import type { Order } from './order.ts';
 
 /** What the caches of a controller say to the reconciler of one DaemonSet. */

@@ -1,3 +1,4 @@
+import { ifFound, isKubeError } from '../../kube/index.ts';
 import {
   createLedger,
   type Decision,
@@ -6,16 +7,12 @@ import {
   type OutsideHold,
   type Summary,
 } from '../../rollout/index.ts';
-import { createFailureGuard, firstFailure, InternalError } from '../internal-error.ts';
-import { type DaemonSetObject, type DaemonSetView, toDaemonSetRef } from '../kind.ts';
-import { ifFound, isKubeError } from '../../kube/index.ts';
-import { type Approval, type Decision, type NodeInfo, type OutsideHold, type Summary, createLedger, decide, hasUnusableName } from '../../rollout/index.ts';
 import { anySignal } from '../../runtime/index.ts';
 import { createOutbox } from '../events/outbox.ts';
 import { createRolloutEvents } from '../events/rollout-events.ts';
-import { InternalError, createFailureGuard } from '../internal-error.ts';
+import { createFailureGuard, firstFailure, InternalError } from '../internal-error.ts';
+import { type DaemonSetObject, type DaemonSetView, toDaemonSetRef } from '../kind.ts';
 import type { Target } from '../kind-adapter.ts';
-import { type DaemonSetObject, type DaemonSetView, type RevisionView, seeNodesAlike, toDaemonSetRef } from '../kind.ts';
 import { RolloutObjectError } from '../status/daemon-rollout.ts';
 import { createRolloutStore } from '../status/rollout-store.ts';
 import { createImageRequestTracker } from '../watches/image-requests.ts';
@@ -23,7 +20,7 @@ import { createRefusals } from '../watches/refusals.ts';
 import { createRolloutModel, watchPods } from '../watches/rollout-model.ts';
 import { createTermStart } from '../watches/term-start.ts';
 import { createDecisionExecutor } from '../writes/decision-executor.ts';
-import { POD_WRITE_TIMEOUT_MS, createPodControl } from '../writes/pod-control.ts';
+import { createPodControl, POD_WRITE_TIMEOUT_MS } from '../writes/pod-control.ts';
 import { stopManaging } from '../writes/stop-managing.ts';
 import { unreadablePlan } from './daemonset-plans.ts';
 import type { OrderMember } from './order.ts';
@@ -35,7 +32,6 @@ import {
   requeueAt,
 } from './reconciler-options.ts';
 import { createStageChecks } from './stage-checks.ts';
-import { isDeepStrictEqual } from 'node:util';
 
 /** How long writes in flight may take once leadership is lost: well within what the lease leaves. */
 const DRAIN_MS = 500;

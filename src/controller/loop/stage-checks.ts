@@ -1,5 +1,5 @@
 import type { CheckResult, CheckRunner } from '../../checks/index.ts';
-import { type Ledger, checksFrom } from '../../rollout/index.ts';
+import { checksFrom, type Ledger } from '../../rollout/index.ts';
 import type { Clock } from '../../runtime/index.ts';
 import type { PlanCheck } from '../../words/index.ts';
 import type { DaemonSetRef, DaemonSetView } from '../kind.ts';

@@ -1,8 +1,8 @@
-import { type CallOptions, type KubeClient, defineResource, isKubeError } from '../../kube/index.ts';
-import { controllerOf, reasonOfHold } from '../../rollout/index.ts';
-import { type DaemonRollout, type DaemonRolloutStatus, FIELD_MANAGER, daemonRolloutApi } from '../../words/index.ts';
-import { type DaemonSetRef, controllingDaemonSet } from '../kind.ts';
 import { isDeepStrictEqual } from 'node:util';
+import { type CallOptions, defineResource, isKubeError, type KubeClient } from '../../kube/index.ts';
+import { controllerOf, reasonOfHold } from '../../rollout/index.ts';
+import { type DaemonRollout, type DaemonRolloutStatus, daemonRolloutApi, FIELD_MANAGER } from '../../words/index.ts';
+import { controllingDaemonSet, type DaemonSetRef } from '../kind.ts';
 
 const { group, version, plural, kind } = daemonRolloutApi;
 export const daemonRollouts = defineResource<DaemonRollout>({ group, version, plural, kind, namespaced: true });

@@ -1,17 +1,17 @@
-import { type TestClock, createTestClock } from '../../../test/support/index.ts';
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { createTestClock, type TestClock } from '../../../test/support/index.ts';
 import { daemonSets, pods } from '../../kube/index.ts';
 import { decide, newUpdate } from '../../rollout/index.ts';
 import type { DaemonRollout } from '../../words/index.ts';
 import { createRolloutEvents } from '../events/rollout-events.ts';
 import type { DaemonSetView } from '../kind.ts';
-import { type TestApi, createTestApi } from '../testing/api.ts';
+import { createTestApi, type TestApi } from '../testing/api.ts';
 import { NAMESPACE } from '../testing/cluster.ts';
 import { createTestLedger, createTestRecorder, testRef } from '../testing/fixtures.ts';
 import { scenario } from '../testing/scenario.ts';
 import { daemonRollouts } from './daemon-rollout.ts';
 import { createRolloutStore } from './rollout-store.ts';
-import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
 
 const { signal } = new AbortController();
 const rolloutRef = { namespace: 'edge', name: testRef.rolloutName };

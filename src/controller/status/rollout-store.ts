@@ -1,15 +1,23 @@
-import { createRolloutObject, RolloutObjectError, saysManaged } from './daemon-rollout.ts';
-import { type KubeClient, isKubeError } from '../../kube/index.ts';
-import { type Decision, type Ledger, type NodeUpdate, type WrittenStatus, reportedError, restore, statusOf, statusOnError } from '../../rollout/index.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { isKubeError, type KubeClient } from '../../kube/index.ts';
+import {
+  type Decision,
+  type Ledger,
+  type NodeUpdate,
+  reportedError,
+  restore,
+  statusOf,
+  statusOnError,
+  type WrittenStatus,
+} from '../../rollout/index.ts';
 import type { Clock } from '../../runtime/index.ts';
 import type { DaemonRolloutStatus } from '../../words/index.ts';
 import type { Outbox } from '../events/outbox.ts';
 import type { RolloutEvents } from '../events/rollout-events.ts';
-import type { ControllerMetrics } from '../kind-adapter.ts';
 import type { DaemonSetRef, DaemonSetView } from '../kind.ts';
-import { createRolloutObject, saysManaged } from './daemon-rollout.ts';
+import type { ControllerMetrics } from '../kind-adapter.ts';
+import { createRolloutObject, RolloutObjectError, saysManaged } from './daemon-rollout.ts';
 import { createStatusPace, progressOf } from './status-pace.ts';
-import { isDeepStrictEqual } from 'node:util';
 
 /** The garbage collector gets this long before an Event reports an object that is in the way. */
 const COLLECTION_TIMEOUT_MS = 30_000;

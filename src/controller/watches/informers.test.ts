@@ -1,3 +1,5 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
 import { daemonSets } from '../../kube/index.ts';
 import type { DaemonRollout } from '../../words/index.ts';
 import { daemonRollouts } from '../status/daemon-rollout.ts';
@@ -5,8 +7,6 @@ import { NAMESPACE } from '../testing/cluster.ts';
 import { testKind } from '../testing/fixtures.ts';
 import { scenario } from '../testing/scenario.ts';
 import { toRolloutView } from './informers.ts';
-import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
 
 const condition = {
   type: 'Ready',

@@ -1,9 +1,25 @@
-import { type CacheFailure, type KubeClient, type KubeObject, type Reflector, type ReflectorHandler, type Resource, controllerRevisions, createReflector, splitKey } from '../../kube/index.ts';
+import {
+  type CacheFailure,
+  controllerRevisions,
+  createReflector,
+  type KubeClient,
+  type KubeObject,
+  type Reflector,
+  type ReflectorHandler,
+  type Resource,
+  splitKey,
+} from '../../kube/index.ts';
 import type { Env } from '../../runtime/index.ts';
 import type { DaemonRollout } from '../../words/index.ts';
-import { type InternalError, firstFailure } from '../internal-error.ts';
+import { firstFailure, type InternalError } from '../internal-error.ts';
+import {
+  controllingDaemonSet,
+  type DaemonSetObject,
+  type DaemonSetView,
+  type Kind,
+  type RevisionView,
+} from '../kind.ts';
 import type { ManagedKind } from '../kind-adapter.ts';
-import { type DaemonSetObject, type DaemonSetView, type Kind, type RevisionView, controllingDaemonSet } from '../kind.ts';
 import { toRevisionView } from '../revisions.ts';
 import { daemonRollouts, isOrphaned, saysManaged } from '../status/daemon-rollout.ts';
 

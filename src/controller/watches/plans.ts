@@ -1,9 +1,22 @@
 import { type AddressRules, type CheckNeed, checkNeeds, createNeedReview, planErrors } from '../../checks/index.ts';
-import { type CacheFailure, type CallOptions, type KubeClient, type KubeObject, type Reflector, type Resource, createReflector, defineResource, ifFound, isKubeError, listAll, splitKey } from '../../kube/index.ts';
+import {
+  type CacheFailure,
+  type CallOptions,
+  createReflector,
+  defineResource,
+  ifFound,
+  isKubeError,
+  type KubeClient,
+  type KubeObject,
+  listAll,
+  type Reflector,
+  type Resource,
+  splitKey,
+} from '../../kube/index.ts';
 import { type Approval, type FoundPlan, type PlanName, type PolicyError, withPlan } from '../../rollout/index.ts';
 import { type Env, sleep, untilAborted } from '../../runtime/index.ts';
-import { type RolloutApproval, type RolloutPlanObject, type RolloutPlanSpec, planApi } from '../../words/index.ts';
-import { type InternalError, firstFailure } from '../internal-error.ts';
+import { planApi, type RolloutApproval, type RolloutPlanObject, type RolloutPlanSpec } from '../../words/index.ts';
+import { firstFailure, type InternalError } from '../internal-error.ts';
 import type { DaemonSetView } from '../kind.ts';
 
 const { group, version } = planApi;

@@ -1,10 +1,10 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
 import { nodes, pods } from '../../kube/index.ts';
 import type { DaemonRollout } from '../../words/index.ts';
 import { daemonRollouts } from '../status/daemon-rollout.ts';
 import { NAMESPACE } from '../testing/cluster.ts';
 import { scenario } from '../testing/scenario.ts';
-import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
 
 const updated = (count: number): Record<string, string> =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`n${index + 1}`, 'v2']));

@@ -1,10 +1,10 @@
-import { type KubeClient, isKubeError, pods } from '../../kube/index.ts';
-import { type PodFacts, announcementPatch, toPodFacts } from '../../rollout/index.ts';
+import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import { isKubeError, type KubeClient, pods } from '../../kube/index.ts';
+import { announcementPatch, type PodFacts, toPodFacts } from '../../rollout/index.ts';
 import { type Clock, errorText } from '../../runtime/index.ts';
 import { FIELD_MANAGER, ownKey } from '../../words/index.ts';
 import type { PodControl, PodIdentity, WriteOutcome } from '../pod-writes.ts';
 import { decidedOnAgain } from '../status/daemon-rollout.ts';
-import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 
 /** After this time without a response, the outcome is found out by reading the pod. */
 export const POD_WRITE_TIMEOUT_MS = 10_000;

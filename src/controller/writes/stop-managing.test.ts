@@ -1,5 +1,9 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
+import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { createTestClock } from '../../../test/support/index.ts';
-import { type KubeObject, daemonSets, pods } from '../../kube/index.ts';
+import { daemonSets, type KubeObject, pods } from '../../kube/index.ts';
 import type { DaemonRolloutStatus } from '../../words/index.ts';
 import { daemonRollouts, saysManaged } from '../status/daemon-rollout.ts';
 import { createTestApi } from '../testing/api.ts';
@@ -7,10 +11,6 @@ import { NAMESPACE } from '../testing/cluster.ts';
 import { testKind } from '../testing/fixtures.ts';
 import { announcements, conditionOf, onEveryNode, patches, scenario } from '../testing/scenario.ts';
 import { stopManaging, unmanagedStatus } from './stop-managing.ts';
-import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
-import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
-import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 
 const managedStatus: DaemonRolloutStatus = {
   observedGeneration: 1,

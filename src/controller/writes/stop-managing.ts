@@ -1,11 +1,9 @@
+import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { ifFound, type KubeClient, type ObjectRef, pagesOf, pods } from '../../kube/index.ts';
 import {
   approvedRevision,
   type ConditionState,
   controllerOf,
-  type DaemonRollout,
-  type DaemonRolloutStatus,
-  FIELD_MANAGER,
   formatSelector,
   fromLabelSelector,
   imageFactsOf,
@@ -14,15 +12,19 @@ import {
   reasonOfHold,
   toTimestamp,
 } from '../../rollout/index.ts';
-import { type KubeClient, type ObjectRef, ifFound, pagesOf, pods } from '../../kube/index.ts';
-import { approvedRevision, controllerOf, formatSelector, fromLabelSelector, imageFactsOf, imageReadyRemoval, needUpgradeOf, reasonOfHold, toTimestamp } from '../../rollout/index.ts';
 import type { Clock } from '../../runtime/index.ts';
 import { type DaemonRollout, type DaemonRolloutStatus, FIELD_MANAGER } from '../../words/index.ts';
-import { type DaemonSetObject, type DaemonSetView, type Kind, ORPHAN_FINALIZER, controllingDaemonSet, selectorTooLong } from '../kind.ts';
+import {
+  controllingDaemonSet,
+  type DaemonSetObject,
+  type DaemonSetView,
+  type Kind,
+  ORPHAN_FINALIZER,
+  selectorTooLong,
+} from '../kind.ts';
 import type { WriteOutcome } from '../pod-writes.ts';
-import { NOT_MANAGED, daemonRollouts, isOrphaned, removeRollout, saysManaged } from '../status/daemon-rollout.ts';
+import { daemonRollouts, isOrphaned, NOT_MANAGED, removeRollout, saysManaged } from '../status/daemon-rollout.ts';
 import { createPodControl } from './pod-control.ts';
-import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 
 const MAX_IN_FLIGHT = 8;
 
