@@ -193,7 +193,7 @@ const managerEvents = (): Area => {
   const conflicts = camelIn(['src/kinds/advanced/conflicting-controllers.ts', 'src/kinds/advanced/advanced-view.ts']);
   const ofEvents = rowsOf(section(page('events'), '## From the manager (`edgeset.io/manager`)'));
   const documented = unique([...ofEvents, ...rowsOf(section(page('advanced-daemonset'), '## Events'))]);
-  const text = sources('src/{controller,native,advanced,prefetch,manager}/**/*.ts');
+  const text = sources('src/{controller,kinds,prefetch,manager}/**/*.ts');
   const spoken = new Set([...text.matchAll(/'([A-Z]\w+)'/g)].map(([, word = '']) => word));
   return {
     inCode: unique([
