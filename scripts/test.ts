@@ -1,16 +1,18 @@
-// Runs a suite with Node's test runner:
+// Runs a suite with Node's test runner; the whole unit suite after the static checks:
 //   scripts/test.ts unit|cluster|embedded|browser|package|nodes [options of node --test] [files instead of the whole suite]
 
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import path from 'node:path';
-import { buildPrograms } from './bundle.ts';
+import { groupFiles } from './group-files.ts';
 
 interface Suite {
   files: readonly string[];
-  /** Test files that run at the same time. */
+  /** Processes that run test files at the same time. */
   concurrency: number;
+  /** Most files share a process with their neighbors. These take longest: they start first, each in a process of its own. */
+  longest?: readonly string[];
   /** Conformance cases of a file that run at the same time, unless EDGESET_TEST_CASES is set. Default 6. */
   cases?: number;
 }
@@ -29,7 +31,24 @@ const SUITES: Readonly<Record<string, Suite>> = {
       'test/embedded/{advanced,advanced-api,advanced-pods,agent,conformance,determinism,guides,oracle,plans,plugin}.test.ts',
       'test/{invariants,simulation,stories}/**/*.test.ts',
     ],
-    concurrency: cores,
+    // The longest wait for clusters on a real clock most of the time.
+    concurrency: 2 * cores,
+    longest: [
+      'test/simulation/known/known.test.ts',
+      'test/embedded/conformance.test.ts',
+      'src/cli/demo/run.test.ts',
+      'test/embedded/guides.test.ts',
+      'test/embedded/advanced.test.ts',
+      'src/agent/agent.test.ts',
+      'test/agent/hostile/hostile.test.ts',
+      'test/hostile-text/index.test.ts',
+      'test/embedded/plugin.test.ts',
+      'test/embedded/agent.test.ts',
+      'src/cli/plugin/wait.test.ts',
+      'src/cli/manager.test.ts',
+      'test/simulation/same-history.test.ts',
+      'scripts/bundle.test.ts',
+    ],
   },
   cluster: {
     files: [
@@ -62,9 +81,15 @@ if (!suite) {
 }
 const options = args.filter((arg) => arg.startsWith('-'));
 const files = args.filter((arg) => !arg.startsWith('-'));
+const isWhole = files.length === 0;
+if (name === 'unit' && isWhole) {
+  const { status } = spawnSync('npm', ['run', 'check'], { stdio: 'inherit', shell: process.platform === 'win32' });
+  if (status !== 0) process.exit(status ?? 1);
+}
 const scratch = mkdtempSync(path.join(tmpdir(), 'edgeset-suite-'));
-// Dozens of files start the programs as they are shipped, and each would build its own.
-const programs = files.length === 0 && (await buildPrograms(scratch)) && scratch;
+// Dozens of files start the programs as they are shipped, and each would build its own. To load what builds them takes a second.
+const programs = isWhole && (await (await import('./bundle.ts')).buildPrograms(scratch)) && scratch;
+const ofSuite = suite.longest ? groupFiles(suite.files, suite.longest, scratch) : suite.files;
 const { status } = spawnSync(
   process.execPath,
   [
@@ -72,7 +97,7 @@ const { status } = spawnSync(
     `--test-concurrency=${suite.concurrency}`,
     '--test-reporter=spec',
     ...options,
-    ...(files.length > 0 ? files : suite.files),
+    ...(isWhole ? ofSuite : files),
   ],
   {
     stdio: 'inherit',
