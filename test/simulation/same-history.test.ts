@@ -52,6 +52,11 @@ const digests = `
   process.exit(0);
 `;
 
+it('a seed gives the same plan each time, and another seed another one', () => {
+  assert.deepEqual(generatePlan(7, faultKinds), generatePlan(7, faultKinds));
+  assert.notDeepEqual({ ...generatePlan(8, faultKinds), seed: 7 }, generatePlan(7, faultKinds));
+});
+
 describe('the same plan', () => {
   let elsewhere: readonly string[] = [];
 
