@@ -39,6 +39,7 @@ const SUITES: Readonly<Record<string, Suite>> = {
       'src/cli/demo/run.test.ts',
       'test/embedded/guides.test.ts',
       'test/embedded/advanced.test.ts',
+      'test/stories/stories.test.ts',
       'src/agent/agent.test.ts',
       'test/agent/hostile/hostile.test.ts',
       'test/hostile-text/index.test.ts',
