@@ -58,10 +58,7 @@ describe('the prefetch in a cluster', () => {
 
   it('reports the message of the kubelet, and retries until the owner withdraws the request', async (t) => {
     const setup = await createSetup(t, 'app:v2--not-pullable');
-    const manager = setup.start();
-    setup.announce('n1');
-    setup.ask('n1');
-    manager.report();
+    const manager = setup.startRequested();
     await setup.run(3_000);
     const outcome = setup.outcome('n1');
     assert.equal(outcome?.reason, 'PullImageFail');
@@ -86,10 +83,7 @@ describe('the prefetch in a cluster', () => {
         return setup.api.create(resource, object, options);
       }) as KubeClient['create'],
     };
-    const first = setup.start({ client });
-    setup.announce('n1');
-    setup.ask('n1');
-    first.report();
+    const first = setup.startRequested({ client });
     await setup.run(100);
     await first.end();
     const [pull] = setup.pulls();
@@ -104,10 +98,7 @@ describe('the prefetch in a cluster', () => {
 
   it('cleans up after a manager once it knows that its requests no longer exist', async (t) => {
     const setup = await createSetup(t);
-    const first = setup.start();
-    setup.announce('n1');
-    setup.ask('n1');
-    first.report();
+    const first = setup.startRequested();
     await setup.run(100);
     await first.end();
     let complete = false;
@@ -121,10 +112,7 @@ describe('the prefetch in a cluster', () => {
 
   it('drops a pull that is superseded midway, and never reports the wrong revision', async (t) => {
     const setup = await createSetup(t);
-    const manager = setup.start();
-    setup.announce('n1');
-    setup.ask('n1');
-    manager.report();
+    const manager = setup.startRequested();
     await setup.run(100);
     setup.setImage('app:v3');
     await setup.run(100);
@@ -143,10 +131,7 @@ describe('the prefetch in a cluster', () => {
 
   it('does not overwrite a request that came while the last one was answered', async (t) => {
     const setup = await createSetup(t);
-    const manager = setup.start();
-    setup.announce('n1');
-    setup.ask('n1');
-    manager.report();
+    setup.startRequested();
     await setup.run(200);
     // The pod changes before the report.
     setup.setImage('app:v3');
@@ -160,10 +145,7 @@ describe('the prefetch in a cluster', () => {
   it('reports which refusal prevents a pull pod', async (t) => {
     const setup = await createSetup(t);
     const refusal = new KubeError('Forbidden', 'exceeded quota: pods=1', { status: 403 });
-    const manager = setup.start({ client: { create: () => Promise.reject(refusal) } });
-    setup.announce('n1');
-    setup.ask('n1');
-    manager.report();
+    setup.startRequested({ client: { create: () => Promise.reject(refusal) } });
     await setup.run(300);
     assert.match(setup.outcome('n1')?.message ?? '', /no pull pod can be created: exceeded quota/);
   });
@@ -179,10 +161,7 @@ describe('the prefetch in a cluster', () => {
       refused += 1;
       return Promise.reject(refusal);
     };
-    const manager = setup.start({ client: { delete: remove } });
-    setup.announce('n1');
-    setup.ask('n1');
-    manager.report();
+    const manager = setup.startRequested({ client: { delete: remove } });
     await setup.run(60_000);
     setup.announce('n2');
     setup.ask('n2');
@@ -202,10 +181,7 @@ describe('the prefetch in a cluster', () => {
     const conflict = new KubeError('Conflict', 'changed meanwhile', { status: 409 });
     const remove: KubeClient['delete'] = (...args) =>
       (asked += 1) > 1 ? setup.api.delete(...args) : Promise.reject(conflict);
-    const manager = setup.start({ client: { delete: remove } });
-    setup.announce('n1');
-    setup.ask('n1');
-    manager.report();
+    setup.startRequested({ client: { delete: remove } });
     await setup.run(5_000);
     assert.deepEqual([asked, setup.outcome('n1')?.status, setup.pulls().length], [2, 'True', 0]);
   });
@@ -213,10 +189,7 @@ describe('the prefetch in a cluster', () => {
   it('finds out about a lost response from AlreadyExists', async (t) => {
     const setup = await createSetup(t);
     const { create, count } = losingTheFirstAnswer(setup.api);
-    const manager = setup.start({ client: { create } });
-    setup.announce('n1');
-    setup.ask('n1');
-    manager.report();
+    setup.startRequested({ client: { create } });
     await setup.run(3_000);
     assert.deepEqual([count(), setup.outcome('n1')?.status], [1, 'True']);
   });
@@ -227,10 +200,7 @@ describe('the prefetch in a cluster', () => {
     // It doesn't forget the first when it cannot read whose pod has the name.
     const busy = new KubeError('ServiceUnavailable', 'try again', { status: 503 });
     const get: KubeClient['get'] = (...args) => ((reads += 1) > 1 ? setup.api.get(...args) : Promise.reject(busy));
-    const manager = setup.start({ client: { get, watch: setup.behind } });
-    setup.announce('n1');
-    setup.ask('n1');
-    manager.report();
+    setup.startRequested({ client: { get, watch: setup.behind } });
     // Longer than it takes the pull pod for lost, and tries again.
     await setup.run(60_000);
     assert.deepEqual([reads, setup.pulls().length], [2, 1]);
@@ -239,20 +209,14 @@ describe('the prefetch in a cluster', () => {
   it('creates no second pull pod while its watch is behind the one whose creation had no response', async (t) => {
     const setup = await createSetup(t);
     const { create } = losingTheFirstAnswer(setup.api);
-    const manager = setup.start({ client: { create, watch: setup.behind } });
-    setup.announce('n1');
-    setup.ask('n1');
-    manager.report();
+    setup.startRequested({ client: { create, watch: setup.behind } });
     await setup.run(60_000);
     assert.equal(setup.pulls().length, 1);
   });
 
   it('creates no second pull pod while its watch is behind the one of an earlier leader', async (t) => {
     const setup = await createSetup(t);
-    const first = setup.start();
-    setup.announce('n1');
-    setup.ask('n1');
-    first.report();
+    const first = setup.startRequested();
     await setup.run(100);
     await first.end();
     const second = setup.start({ client: { watch: setup.behind } });
@@ -275,10 +239,7 @@ describe('the prefetch in a cluster', () => {
 
   it('pulls under another name where its pull pod, which it does not see, only terminates', async (t) => {
     const setup = await createSetup(t);
-    const manager = setup.start({ client: { watch: setup.behind } });
-    setup.announce('n1');
-    setup.ask('n1');
-    manager.report();
+    setup.startRequested({ client: { watch: setup.behind } });
     await setup.run(100);
     const [pull] = setup.pulls();
     assert.ok(pull);
@@ -292,10 +253,7 @@ describe('the prefetch in a cluster', () => {
 
   it('gives a node that goes offline its timeout, and no more', async (t) => {
     const setup = await createSetup(t);
-    const manager = setup.start();
-    setup.announce('n1');
-    setup.ask('n1');
-    manager.report();
+    const manager = setup.startRequested();
     await setup.run(100);
     const power = { metadata: { annotations: { 'edgeset.io/sim': 'offline' } } };
     setup.apiServer.patch<Stored<object>>(nodes, { name: 'n1' }, power, { type: 'merge' });
@@ -360,10 +318,7 @@ describe('the prefetch in a cluster', () => {
 
   it('is collected with the pod that asked, if no manager is left', async (t) => {
     const setup = await createSetup(t);
-    const manager = setup.start();
-    setup.announce('n1');
-    setup.ask('n1');
-    manager.report();
+    const manager = setup.startRequested();
     await setup.run(100);
     await manager.end();
     assert.equal(setup.pulls().length, 1);

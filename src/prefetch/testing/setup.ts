@@ -65,6 +65,10 @@ export const createSetup = async (t: TestContext, image = 'app:v2') => {
       { status: { conditions: [{ type, status, reason, message }] } },
       { type: 'strategic', subresource: 'status' },
     );
+  const announce = (node: string): void =>
+    condition(node, 'PodNeedUpgrade', 'True', 'NewRevision', `controllerrevision: ${hash()}`);
+  const ask = (node: string): void =>
+    condition(node, 'PodImageReady', 'False', 'PullingImage', `controllerrevision: ${hash()}`);
 
   await run(2_000);
   setImage(image);
@@ -148,10 +152,16 @@ export const createSetup = async (t: TestContext, image = 'app:v2') => {
       const options = { type: 'strategic', subresource: 'status' } as const;
       apiServer.patch<object>(pods, { namespace, name }, { status: { containerStatuses } }, options);
     },
-    announce: (node: string): void =>
-      condition(node, 'PodNeedUpgrade', 'True', 'NewRevision', `controllerrevision: ${hash()}`),
-    ask: (node: string): void =>
-      condition(node, 'PodImageReady', 'False', 'PullingImage', `controllerrevision: ${hash()}`),
+    announce,
+    ask,
+    /** A manager that knows of a request for the images on n1. */
+    startRequested(how: Parameters<typeof start>[0] = {}) {
+      const manager = start(how);
+      announce('n1');
+      ask('n1');
+      manager.report();
+      return manager;
+    },
     outcome: (node: string) => imageReadyOf(find(node)),
     api,
     /** A watch that delivers no object. */
