@@ -8,6 +8,21 @@ const slow = { podAnnotations: { 'sim.edgeset.io/start-ms': '700' } };
 const cutOff =
   /watch failed|processing failed|the response to a write was lost|failed to write the status|dropped an Event/;
 
+/** A rollout of which the first node is being updated. */
+const midway = async (c: Case): Promise<void> => {
+  await c.rolledOut(slow);
+  await c.setImage('app:v2');
+  await c.untilUpdates(1);
+};
+
+/** The link of the case's only manager, midway in its rollout. */
+const linkMidway = async (c: Case) => {
+  const link = await c.cluster.link();
+  await c.startManager({ link });
+  await midway(c);
+  return link;
+};
+
 const untilDone = async (c: Case): Promise<void> => {
   await c.untilRunning('app:v2', c.nodes, 60_000);
   await c.untilCondition('Complete');
@@ -37,46 +52,26 @@ const refuseDeletes = async (c: Case, node: string): Promise<() => Promise<void>
 };
 
 export const faults = section('Faults', (rule) => {
-  rule(
-    'a link that is cut for 30 s midway',
-    async (c) => {
-      const link = await c.cluster.link();
-      await c.startManager({ link });
-      await c.rolledOut(slow);
-      await c.setImage('app:v2');
-      await c.untilUpdates(1);
-      link.cut();
-      await c.expectNoUpdatesFor(30);
-      link.restore();
-      await untilDone(c);
-    },
-    { nodes: 4, manager: 'none', expected: cutOff },
-  );
-
-  rule(
-    'a link that falls silent for 20 s midway',
-    async (c) => {
-      const link = await c.cluster.link();
-      await c.startManager({ link });
-      await c.rolledOut(slow);
-      await c.setImage('app:v2');
-      await c.untilUpdates(1);
-      link.stall();
-      await c.expectNoUpdatesFor(20);
-      link.restore();
-      await untilDone(c);
-    },
-    { nodes: 4, manager: 'none', expected: cutOff },
-  );
+  for (const [what, seconds, fault] of [
+    ['is cut for 30 s', 30, 'cut'],
+    ['falls silent for 20 s', 20, 'stall'],
+  ] as const)
+    rule(
+      `a link that ${what} midway`,
+      async (c) => {
+        const link = await linkMidway(c);
+        link[fault]();
+        await c.expectNoUpdatesFor(seconds);
+        link.restore();
+        await untilDone(c);
+      },
+      { nodes: 4, manager: 'none', expected: cutOff },
+    );
 
   rule(
     'what happened while the link was silent is observed before the next update',
     async (c) => {
-      const link = await c.cluster.link();
-      await c.startManager({ link });
-      await c.rolledOut(slow);
-      await c.setImage('app:v2');
-      await c.untilUpdates(1);
+      const link = await linkMidway(c);
       link.stall();
       await c.annotate({ 'edgeset.io/paused': 'true' });
       await c.expectNoUpdatesFor(3);
@@ -136,9 +131,7 @@ export const faults = section('Faults', (rule) => {
   rule(
     'an API server that restarts midway',
     async (c) => {
-      await c.rolledOut(slow);
-      await c.setImage('app:v2');
-      await c.untilUpdates(1);
+      await midway(c);
       await c.cluster.restartApiServer();
       await untilDone(c);
     },
@@ -193,9 +186,7 @@ export const faults = section('Faults', (rule) => {
   rule(
     'a DaemonRollout that is deleted midway is recreated, and nothing is forgotten',
     async (c) => {
-      await c.rolledOut(slow);
-      await c.setImage('app:v2');
-      await c.untilUpdates(1);
+      await midway(c);
       const path = `/apis/edgeset.io/v1alpha1/namespaces/${c.namespace}/daemonrollouts/app`;
       assert.ok(await c.api.remove(path));
       await c.untilUpdates(3);
@@ -227,9 +218,7 @@ export const faults = section('Faults', (rule) => {
   rule(
     'a pod that a user deletes midway takes a slot like any other pod that is down',
     async (c) => {
-      await c.rolledOut(slow);
-      await c.setImage('app:v2');
-      await c.untilUpdates(1);
+      await midway(c);
       const [acted] = await c.updatedNodes();
       const victim = (await c.pods()).findLast((pod) => pod.node !== acted && pod.image === 'app:v1');
       await c.api.remove(`/api/v1/namespaces/${c.namespace}/pods/${victim?.name}`);
@@ -243,9 +232,7 @@ export const faults = section('Faults', (rule) => {
   rule(
     'a node that is recreated under the same name gets the new version',
     async (c) => {
-      await c.rolledOut(slow);
-      await c.setImage('app:v2');
-      await c.untilUpdates(1);
+      await midway(c);
       const acted = await c.updatedNodes();
       const again = c.nodes.findLast((name) => !acted.includes(name)) ?? '';
       await c.cluster.removeNodes([again]);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
-import { refusePods, section, strategyKey } from '../kit/index.ts';
+import type { NodeBehaviour } from '../cluster.ts';
+import { type Case, refusePods, type Shape, section, strategyKey } from '../kit/index.ts';
 import {
   announced,
   announceNext,
@@ -18,6 +19,19 @@ export { aheadRules } from './ahead.ts';
 
 /** Long enough for a busy machine to see the pull pod. */
 const SLOW = { startMs: 8_000 };
+
+/** The images of the announced revision, which the first node asks for; with the behavior they take their time. */
+const requested = async (c: Case, behaviour?: NodeBehaviour, shape?: Shape): Promise<string> => {
+  const hash = await announced(c, 'app:v2', shape);
+  if (behaviour) await c.cluster.behave(c.nodes, behaviour);
+  await ask(c, c.nodes[0], hash);
+  return hash;
+};
+
+const untilDone = async (c: Case, hash: string): Promise<void> => {
+  await untilReady(c, c.nodes[0], hash);
+  await untilClean(c);
+};
 
 /** Conditions follow the numbers. */
 const numbersOf = ({ status }: DaemonSet) => ({ ...status, conditions: undefined });
@@ -56,16 +70,13 @@ export const prefetchRules = section('Images pulled ahead', (rule) => {
         imagePullSecrets: [{ name: 'registry' }],
         tolerations: [{ key: 'edge', operator: 'Exists' }],
       };
-      const hash = await announced(c, 'app:v2', { podSpec });
-      await c.cluster.behave(c.nodes, SLOW);
-      await ask(c, c.nodes[0], hash);
+      const hash = await requested(c, SLOW, { podSpec });
       const { spec } = await untilPulling(c);
       const images = spec?.containers.map(({ image, imagePullPolicy }) => `${image} ${imagePullPolicy}`);
       assert.deepEqual(images, ['init:v1 IfNotPresent', 'side:v1 Always', 'app:v2 IfNotPresent']);
       assert.deepEqual(spec?.imagePullSecrets, [{ name: 'registry' }]);
       assert.ok(spec.tolerations?.some(({ key }) => key === 'edge'));
-      await untilReady(c, c.nodes[0], hash);
-      await untilClean(c);
+      await untilDone(c, hash);
     },
     { nodes: 1 },
   );
@@ -73,14 +84,11 @@ export const prefetchRules = section('Images pulled ahead', (rule) => {
   rule(
     'that cannot be pulled are reported with the cause, and pulled once it is fixed',
     async (c) => {
-      const hash = await announced(c);
-      await c.cluster.behave(c.nodes, { behaviour: 'not-pullable' });
-      await ask(c, c.nodes[0], hash);
+      const hash = await requested(c, { behaviour: 'not-pullable' });
       assert.match(await untilFailed(c, c.nodes[0]), new RegExp(`^controllerrevision: ${hash}; app:v2: .*app:v2`));
       await untilClean(c);
       await c.cluster.behave(c.nodes, undefined);
-      await untilReady(c, c.nodes[0], hash);
-      await untilClean(c);
+      await untilDone(c, hash);
     },
     { nodes: 1 },
   );
@@ -88,9 +96,7 @@ export const prefetchRules = section('Images pulled ahead', (rule) => {
   rule(
     'of a revision that is superseded midway are abandoned, and those of the next one are pulled on request',
     async (c) => {
-      const hash = await announced(c);
-      await c.cluster.behave(c.nodes, SLOW);
-      await ask(c, c.nodes[0], hash);
+      const hash = await requested(c, SLOW);
       await untilPulling(c);
       const next = await announceNext(c, 'app:v3');
       await untilClean(c);
@@ -121,9 +127,7 @@ export const prefetchRules = section('Images pulled ahead', (rule) => {
   rule(
     'are no longer waited for when the annotation is removed while no manager runs',
     async (c) => {
-      const hash = await announced(c);
-      await c.cluster.behave(c.nodes, { startMs: 60_000 });
-      await ask(c, c.nodes[0], hash);
+      await requested(c, { startMs: 60_000 });
       await untilPulling(c);
       c.manager.kill('SIGKILL');
       await c.annotate({ [strategyKey]: null });
@@ -136,9 +140,7 @@ export const prefetchRules = section('Images pulled ahead', (rule) => {
   rule(
     'are garbage-collected with the pod that requested them when no manager runs',
     async (c) => {
-      const hash = await announced(c);
-      await c.cluster.behave(c.nodes, { startMs: 60_000 });
-      await ask(c, c.nodes[0], hash);
+      await requested(c, { startMs: 60_000 });
       await untilPulling(c);
       c.manager.kill('SIGKILL');
       await c.kubectl(['delete', 'daemonset', 'app', '--wait=false']);
@@ -185,8 +187,7 @@ export const prefetchRules = section('Images pulled ahead', (rule) => {
       if (failure.status === 'False')
         assert.match(failure.message, /no pull pod can be created: .*no pulls in this namespace/);
       await lift();
-      await untilReady(c, c.nodes[0], hash);
-      await untilClean(c);
+      await untilDone(c, hash);
     },
     { nodes: 1, refusals: true },
   );
@@ -199,8 +200,7 @@ export const prefetchRules = section('Images pulled ahead', (rule) => {
         metadata: { labels: { 'pod-security.kubernetes.io/enforce': 'restricted' } },
       });
       await ask(c, c.nodes[0], hash);
-      await untilReady(c, c.nodes[0], hash);
-      await untilClean(c);
+      await untilDone(c, hash);
     },
     { nodes: 1 },
   );
@@ -224,8 +224,7 @@ export const prefetchRules = section('Images pulled ahead', (rule) => {
       await c.api.create(`/apis/apps/v1/namespaces/${c.namespace}/daemonsets`, greedy);
       await ask(c, c.nodes[0], hash);
       const { metadata } = await untilPulling(c);
-      await untilReady(c, c.nodes[0], hash);
-      await untilClean(c);
+      await untilDone(c, hash);
       const [made] = await madePulls(c);
       assert.equal((await madePulls(c)).length, 1, 'nobody else has deleted it');
       assert.equal(metadata?.ownerReferences?.length, 1);
