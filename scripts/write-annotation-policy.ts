@@ -4,9 +4,15 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { stringify } from 'yaml';
 import { fieldInsteadOf } from '../src/kinds/advanced/api/policy.ts';
-import { ADVANCED_ROLLOUT_SUFFIX } from '../src/rollout/facts/openkruise.ts';
 import { spellings } from '../src/rollout/policy/spelling.ts';
-import { aliasOf, knownKeys, OPENYURT_PREFIX, PREFIX, strategyKeys } from '../src/words/index.ts';
+import {
+  ADVANCED_ROLLOUT_SUFFIX,
+  aliasOf,
+  knownKeys,
+  OPENYURT_PREFIX,
+  PREFIX,
+  strategyKeys,
+} from '../src/words/index.ts';
 
 export const ANNOTATION_POLICY_FILES = ['deploy', 'charts/edgeset/files'].map((folder) =>
   path.join(import.meta.dirname, '..', folder, 'annotation-policy.yaml'),

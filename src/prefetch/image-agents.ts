@@ -1,7 +1,7 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { createReflector, type KubeClient, pods } from '../kube/index.ts';
-import { IMAGE_AGENT } from '../rollout/index.ts';
 import { type Env, sleep } from '../runtime/index.ts';
+import { ownKey } from '../words/index.ts';
 
 export interface ImageAgentsOptions {
   client: KubeClient;
@@ -47,7 +47,7 @@ export const createImageAgents = ({ client, env, account }: ImageAgentsOptions):
     client,
     env: { ...env, log: env.log.with({ part: 'agents' }) },
     resource: pods,
-    labelSelector: `${IMAGE_AGENT}=true`,
+    labelSelector: `${ownKey.imageAgent}=true`,
     namespace: account.namespace,
     project: (pod) => (pod.spec?.serviceAccountName === account.name ? { node: readyNode(pod) } : undefined),
     indexes: { [BY_NODE]: ({ node }) => (node === undefined ? [] : [node]) },

@@ -4,9 +4,7 @@ export { type Decision, decide, type Summary } from './decision/decide.ts';
 export type { OutsideHold } from './decision/hold.ts';
 export { checksFrom, previewSamples } from './decision/stages.ts';
 export {
-  IMAGE_READY,
   type ImageReady,
-  type ImageReadyReason,
   imageFactsOf,
   imageReadyOf,
   imageReadyPatch,
@@ -25,27 +23,18 @@ export {
   announcedRevision,
   announcementPatch,
   approvedRevision,
-  NEED_UPGRADE,
-  type NeedUpgradeReason,
   needUpgradeOf,
-  UPGRADE_APPROVED,
 } from './facts/need-upgrade.ts';
-export { IMAGE_AGENT, type NodeFacts, type NodeInfo, toNodeInfo } from './facts/node.ts';
+export { type NodeFacts, type NodeInfo, toNodeInfo } from './facts/node.ts';
 export {
-  ADVANCED_ROLLOUT_SUFFIX,
   type ContainerSnapshot,
-  type Gate,
-  gate,
   gateCondition,
   gatesOf,
   gatesOpen,
   hasGate,
-  IN_PLACE_STATE,
   type InPlaceState,
   isPreparing,
   isStatusUpToDate,
-  LIFECYCLE_STATE,
-  PREPARING,
   readInPlaceState,
 } from './facts/openkruise.ts';
 export { isDeletedTerminal, type PodFacts, toPodFacts } from './facts/pod.ts';

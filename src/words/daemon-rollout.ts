@@ -14,6 +14,9 @@ export const daemonRolloutApi = {
   category: 'edgeset',
 } as const;
 
+/** Ends the name of the DaemonRollout of an Advanced DaemonSet: the kinds share one namespace of names. */
+export const ADVANCED_ROLLOUT_SUFFIX = '.apps.kruise.io';
+
 /** Field manager of everything that the manager writes. */
 export const FIELD_MANAGER = 'edgeset-manager';
 

@@ -4,6 +4,7 @@ export { planCrds } from './crd/plans.ts';
 export { type Rule, type Schema, withRules } from './crd/schema.ts';
 export { intOrPercent, labelMap, labelSelector } from './crd/values.ts';
 export {
+  ADVANCED_ROLLOUT_SUFFIX,
   type CheckState,
   cut,
   type DaemonRollout,
@@ -55,3 +56,15 @@ export {
   type RolloutPlanObject,
   type RolloutPlanSpec,
 } from './plan.ts';
+export {
+  type Gate,
+  gate,
+  IMAGE_READY,
+  type ImageReadyReason,
+  IN_PLACE_STATE,
+  LIFECYCLE_STATE,
+  NEED_UPGRADE,
+  type NeedUpgradeReason,
+  PREPARING,
+  UPGRADE_APPROVED,
+} from './pods.ts';

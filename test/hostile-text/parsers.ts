@@ -40,7 +40,7 @@ import { hostHeader, parseBindAddress } from '../../src/process/flags.ts';
 import { readAffinity } from '../../src/rollout/facts/affinity.ts';
 import { imageFactsOf } from '../../src/rollout/facts/image-ready.ts';
 import { announcedRevision, approvedRevision } from '../../src/rollout/facts/need-upgrade.ts';
-import { IN_PLACE_STATE, readInPlaceState, withoutStaleStatuses } from '../../src/rollout/facts/openkruise.ts';
+import { readInPlaceState, withoutStaleStatuses } from '../../src/rollout/facts/openkruise.ts';
 import { shorten } from '../../src/rollout/facts/pod-trouble.ts';
 import { makeRequirement } from '../../src/rollout/facts/requirement.ts';
 import { fromLabelSelector, parseRequirements, parseSelector } from '../../src/rollout/facts/selector.ts';
@@ -55,6 +55,7 @@ import { createLogger } from '../../src/runtime/log.ts';
 import { parseDuration } from '../../src/runtime/options.ts';
 import { parseYaml, plainText } from '../../src/text/index.ts';
 import { cut } from '../../src/words/daemon-rollout.ts';
+import { IN_PLACE_STATE } from '../../src/words/index.ts';
 import { knownKeys } from '../../src/words/keys.ts';
 import { readImage } from '../../web/owner/view/image-name.ts';
 

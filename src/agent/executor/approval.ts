@@ -1,5 +1,6 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import { approvedRevision, toTimestamp, UPGRADE_APPROVED } from '../../rollout/index.ts';
+import { approvedRevision, toTimestamp } from '../../rollout/index.ts';
+import { UPGRADE_APPROVED } from '../../words/index.ts';
 
 interface Written {
   status: 'True' | 'False';

@@ -1,7 +1,8 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { isKubeError, type KubeClient, type KubeError, pods } from '../../kube/index.ts';
-import { type ImageReadyReason, imageReadyOf, imageReadyPatch } from '../../rollout/index.ts';
+import { imageReadyOf, imageReadyPatch } from '../../rollout/index.ts';
 import { backoffMs, type Env, sleep } from '../../runtime/index.ts';
+import type { ImageReadyReason } from '../../words/index.ts';
 import type { PullLimits } from './puller.ts';
 
 const FIELD_MANAGER = 'edgeset-agent';

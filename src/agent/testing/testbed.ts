@@ -13,8 +13,9 @@ import {
   type KubeObject,
   pods,
 } from '../../kube/index.ts';
-import { announcementPatch, type NeedUpgradeReason, needUpgradeOf } from '../../rollout/index.ts';
+import { announcementPatch, needUpgradeOf } from '../../rollout/index.ts';
 import { anySignal, createLogger, createVirtualClock, silentLogger, systemClock } from '../../runtime/index.ts';
+import type { NeedUpgradeReason } from '../../words/index.ts';
 import { type Agent, createAgent } from '../agent.ts';
 import type { Refusal } from '../executor/refusal.ts';
 import type { ImagePulls, ImageSizes } from '../images/index.ts';

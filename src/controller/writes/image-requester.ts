@@ -1,3 +1,8 @@
+import { imageReadyPatch, imageReadyRemoval, type Ledger, livePod, type PodFacts } from '../rollout/index.ts';
+import type { Env } from '../runtime/index.ts';
+import { IMAGE_READY } from '../words/index.ts';
+import type { Enqueue } from './kind-adapter.ts';
+import type { PodControl, WriteOutcome } from './pod-control.ts';
 import {
   IMAGE_READY,
   imageReadyPatch,

@@ -1,6 +1,5 @@
 import type { ManagedKind } from '../../controller/index.ts';
-import { ADVANCED_ROLLOUT_SUFFIX } from '../../rollout/index.ts';
-import { annotation, FIELD_MANAGER } from '../../words/index.ts';
+import { ADVANCED_ROLLOUT_SUFFIX, annotation, FIELD_MANAGER } from '../../words/index.ts';
 import { type AdvancedView, toAdvancedView } from './advanced-view.ts';
 import { type AdvancedDaemonSet, advancedDaemonSets } from './api/types.ts';
 import { createLeaseWatch, type LeaseWatch } from './conflicting-controllers.ts';

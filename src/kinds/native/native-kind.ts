@@ -1,8 +1,8 @@
 import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
 import { type ManagedKind, newestRevision, ownedPodFacts, readRevisions } from '../../controller/index.ts';
 import { daemonSets, ifFound, type KubeClient, type WriteOptions } from '../../kube/index.ts';
-import { ADVANCED_ROLLOUT_SUFFIX, hasUnusableName, type PodFacts } from '../../rollout/index.ts';
-import { annotation, FIELD_MANAGER } from '../../words/index.ts';
+import { hasUnusableName, type PodFacts } from '../../rollout/index.ts';
+import { ADVANCED_ROLLOUT_SUFFIX, annotation, FIELD_MANAGER } from '../../words/index.ts';
 import { createConditionWriter, removeConditions } from './conditions.ts';
 import { type NativeView, toNativeView } from './native-view.ts';
 import { createTargetFinder, type TargetOptions } from './target.ts';

@@ -1,15 +1,7 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { plainText } from '../../text/index.ts';
+import { IMAGE_READY, type ImageReadyReason } from '../../words/index.ts';
 import { toEpochMs, toTimestamp } from './metadata.ts';
-
-/**
- * Condition `PodImageReady` of a pod: whether the images of the target revision are on its node. The agent and the
- * manager's pull pods write it, and everyone who updates a pod reads it. Name and texts are OpenYurt's: the message begins
- * with the revision that it is about.
- */
-export const IMAGE_READY = 'PodImageReady';
-
-export type ImageReadyReason = 'PullingImage' | 'PullImageSuccess' | 'PullImageFail';
 
 export interface ImageReady {
   /** `True`, `False`, or what another writer put there. */

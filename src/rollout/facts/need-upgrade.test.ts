@@ -1,12 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import {
-  type Announcement,
-  announcementPatch,
-  approvedRevision,
-  isAnnounced,
-  UPGRADE_APPROVED,
-} from './need-upgrade.ts';
+import { UPGRADE_APPROVED } from '../../words/index.ts';
+import { type Announcement, announcementPatch, approvedRevision, isAnnounced } from './need-upgrade.ts';
 
 const START = Date.parse('2030-01-01T00:00:00Z');
 

@@ -1,25 +1,6 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import { NEED_UPGRADE, type NeedUpgradeReason, UPGRADE_APPROVED } from '../../words/index.ts';
 import { toTimestamp } from './metadata.ts';
-
-/**
- * Condition `PodNeedUpgrade` of a pod: whether its owner is offered another revision. Only the manager writes it; agents
- * and OpenYurt's tools read it. Its message names the target revision.
- */
-export const NEED_UPGRADE = 'PodNeedUpgrade';
-
-/**
- * `True`: `NewRevision`, or `Halted` when the fleet's breaker has stopped the revision, which agents then refuse. `False`:
- * the pod runs the target (`UpToDate`), or the policy keeps it on its revision for the given reason.
- */
-export type NeedUpgradeReason =
-  | 'NewRevision'
-  | 'Halted'
-  | 'UpToDate'
-  | 'Paused'
-  | 'Partition'
-  | 'NodeSelector'
-  | 'Staged'
-  | 'NodeNotEligible';
 
 /** The condition as the pod has it. */
 export interface NeedUpgrade {
@@ -58,12 +39,6 @@ export const isAnnounced = (present: NeedUpgrade | undefined, wanted: Announceme
   const { status, reason, message } = toCondition(wanted);
   return present?.status === status && present.reason === reason && present.message === message;
 };
-
-/**
- * Condition of a pod: its owner approved the revision that the message names. The agent writes it where it may not delete
- * the pod itself, and the manager acts on it.
- */
-export const UPGRADE_APPROVED = 'UpgradeApproved';
 
 /** An approval's message may have details after the revision. */
 const APPROVAL = /^controllerrevision: ([^;\s]+)(?:;|$)/;

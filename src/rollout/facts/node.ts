@@ -48,12 +48,9 @@ export interface NodeFacts {
   hasImageAgent?: true;
 }
 
-/** Annotation of a Node, and label of an agent's pod: the node has an agent that pulls images. */
-export const IMAGE_AGENT = ownKey.imageAgent;
-
 /** A node that has never reported is not ready. */
 export const toNodeInfo = (node: Node): NodeInfo => {
-  const { [IMAGE_AGENT]: imageAgent, [ownKey.timeZone]: timeZone } = node.metadata?.annotations ?? {};
+  const { [ownKey.imageAgent]: imageAgent, [ownKey.timeZone]: timeZone } = node.metadata?.annotations ?? {};
   const condition = node.status?.conditions?.find(({ type }) => type === 'Ready');
   return {
     name: node.metadata?.name ?? '',

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ContainerStatus, Pod } from 'kubernetes-types/core/v1.d.ts';
-import { IN_PLACE_STATE, type InPlaceState } from './openkruise.ts';
+import { IN_PLACE_STATE } from '../../words/index.ts';
+import type { InPlaceState } from './openkruise.ts';
 import { toPodFacts } from './pod.ts';
 
 const mark = { imageID: 'sha256:1', containerID: 'containerd://1', startedAt: '2026-01-01T00:00:00Z' };

@@ -1,15 +1,7 @@
 import type { ContainerStatus, Pod, PodCondition, PodSpec } from 'kubernetes-types/core/v1.d.ts';
+import { type Gate, gate, IN_PLACE_STATE, LIFECYCLE_STATE, PREPARING } from '../../words/index.ts';
 
 // What OpenKruise's pods carry: readiness gates, the lifecycle label, and the state of an in-place update.
-
-/** OpenKruise's readiness gates. A pod that has one is Ready only while the condition of that name is True. */
-export const gate = {
-  /** On pods that may be updated in place: closed while containers are replaced. */
-  inPlace: 'InPlaceUpdateReady',
-  /** On pods that a hook takes out of service before they are deleted. */
-  lifecycle: 'KruisePodReady',
-} as const;
-export type Gate = (typeof gate)[keyof typeof gate];
 
 export const hasGate = (spec: PodSpec | undefined, name: Gate): boolean =>
   spec?.readinessGates?.some(({ conditionType }) => conditionType === name) ?? false;
@@ -28,18 +20,8 @@ export const gatesOf = (pod: Pod): Gate[] => Object.values(gate).filter((name) =
 export const gatesOpen = (pod: Pod): boolean =>
   gatesOf(pod).every((name) => gateCondition(pod, name)?.status === 'True');
 
-/** Ends the name of the DaemonRollout of an Advanced DaemonSet: the kinds share one namespace of names. */
-export const ADVANCED_ROLLOUT_SUFFIX = '.apps.kruise.io';
-
-/** OpenKruise's label for the lifecycle state of a pod in which a user's controller takes part. */
-export const LIFECYCLE_STATE = 'lifecycle.apps.kruise.io/state';
-export const PREPARING = 'PreparingDelete';
-
 /** The pod waits for its user's controller before it is deleted, and counts as down in the meantime. */
 export const isPreparing = (pod: Pod): boolean => pod.metadata?.labels?.[LIFECYCLE_STATE] === PREPARING;
-
-/** OpenKruise's annotation; OpenKruise stores a subset of our fields in it. */
-export const IN_PLACE_STATE = 'apps.kruise.io/inplace-update-state';
 
 /** A container before its update: it has restarted once its status differs from this. */
 export interface ContainerSnapshot {

@@ -1,13 +1,11 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import { gate } from '../../words/index.ts';
 import { NAME_FIELD } from './affinity.ts';
-import type { ImageFacts } from './image-ready.ts';
-import { imageFactsOf } from './image-ready.ts';
+import { type ImageFacts, imageFactsOf } from './image-ready.ts';
 import { toEpochMs } from './metadata.ts';
-import type { NeedUpgrade } from './need-upgrade.ts';
-import { approvedRevision, needUpgradeOf } from './need-upgrade.ts';
-import { gate, gateCondition, gatesOf, gatesOpen, hasGate, isPreparing, withoutStaleStatuses } from './openkruise.ts';
-import type { PodTrouble } from './pod-trouble.ts';
-import { notPlaced, troubleOf } from './pod-trouble.ts';
+import { approvedRevision, type NeedUpgrade, needUpgradeOf } from './need-upgrade.ts';
+import { gateCondition, gatesOf, gatesOpen, hasGate, isPreparing, withoutStaleStatuses } from './openkruise.ts';
+import { notPlaced, type PodTrouble, troubleOf } from './pod-trouble.ts';
 
 /** What rollouts need from a pod that the DaemonSet owns (controller owner reference by UID). */
 export interface PodFacts {

@@ -1,4 +1,5 @@
-import { type Announcement, isAnnounced, type NeedUpgradeReason } from '../facts/need-upgrade.ts';
+import type { NeedUpgradeReason } from '../../words/index.ts';
+import { type Announcement, isAnnounced } from '../facts/need-upgrade.ts';
 import { isCurrent, livePod } from './pods.ts';
 import { type Context, type NodeRecord, noOwner, type OwnerStatus } from './record.ts';
 

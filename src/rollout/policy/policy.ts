@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
-import { annotation, keyInUse, strategyKeys } from '../../words/index.ts';
-import { ADVANCED_ROLLOUT_SUFFIX } from '../facts/openkruise.ts';
+import { ADVANCED_ROLLOUT_SUFFIX, annotation, keyInUse, strategyKeys } from '../../words/index.ts';
 import { formatSelector, type Selector } from '../facts/selector.ts';
 import { count, formatIntOrPercent, type IntOrPercent, percent } from './int-or-percent.ts';
 import type { Plan } from './plan-terms.ts';

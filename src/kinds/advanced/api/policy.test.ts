@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { pods as podResource } from '../../../kube/index.ts';
-import { isPreparing, NEED_UPGRADE, needUpgradeOf, UPGRADE_APPROVED } from '../../../rollout/index.ts';
+import { isPreparing, needUpgradeOf } from '../../../rollout/index.ts';
+import { NEED_UPGRADE, UPGRADE_APPROVED } from '../../../words/index.ts';
 import { type Fleet, NAMESPACE, withFleet } from '../testing/fleet.ts';
 
 /** Images by node. */

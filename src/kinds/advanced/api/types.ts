@@ -1,7 +1,7 @@
 import type { PodTemplateSpec } from 'kubernetes-types/core/v1.d.ts';
 import type { Condition, LabelSelector, ObjectMeta } from 'kubernetes-types/meta/v1.d.ts';
 import { defineResource } from '../../../kube/index.ts';
-import { ADVANCED_ROLLOUT_SUFFIX } from '../../../rollout/index.ts';
+import { ADVANCED_ROLLOUT_SUFFIX } from '../../../words/index.ts';
 
 /** OpenKruise's group, versions and kind of Advanced DaemonSets. */
 export const advancedDaemonSetApi = {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ResourceRequirements } from 'kubernetes-types/core/v1.d.ts';
-import { gate, IN_PLACE_STATE, readInPlaceState } from '../../../rollout/index.ts';
+import { readInPlaceState } from '../../../rollout/index.ts';
+import { gate, IN_PLACE_STATE } from '../../../words/index.ts';
 import { ask, bodyOf, createWorld, plan, priority, T0, waits } from '../testing/in-place-world.ts';
 import type { InPlacePlan } from './plan.ts';
 

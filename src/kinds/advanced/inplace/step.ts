@@ -1,10 +1,8 @@
 import type { Container, Pod, ResourceRequirements } from 'kubernetes-types/core/v1.d.ts';
 import {
   type ContainerSnapshot,
-  gate,
   gateCondition,
   hasGate,
-  IN_PLACE_STATE,
   type InPlaceState,
   isStatusUpToDate,
   readInPlaceState,
@@ -12,6 +10,7 @@ import {
   toTimestamp,
   WHOLE_SECOND_MS,
 } from '../../../rollout/index.ts';
+import { gate, IN_PLACE_STATE } from '../../../words/index.ts';
 import { type GatePatch, gatePatch } from '../podcontrol/readiness-gates.ts';
 import { precondition } from '../podcontrol/write-guards.ts';
 import { HASH_LABEL } from '../revisions/history.ts';

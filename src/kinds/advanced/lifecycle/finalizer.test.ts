@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { isKubeError, KubeError, leases, namespaces, pods as podResource, toMicroTime } from '../../../kube/index.ts';
-import { controllerOf, LIFECYCLE_STATE } from '../../../rollout/index.ts';
+import { controllerOf } from '../../../rollout/index.ts';
+import { LIFECYCLE_STATE } from '../../../words/index.ts';
 import { advancedDaemonSets } from '../api/types.ts';
 import { type Fleet, NAMESPACE, withFleet } from '../testing/fleet.ts';
 import { HOOK_FINALIZER } from './pre-delete.ts';

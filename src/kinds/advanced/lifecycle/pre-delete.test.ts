@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import { gate, isPreparing, LIFECYCLE_STATE } from '../../../rollout/index.ts';
+import { isPreparing } from '../../../rollout/index.ts';
+import { gate, LIFECYCLE_STATE } from '../../../words/index.ts';
 import type { PreDelete } from '../api/types.ts';
 import { cancelDelete, holdersOf, nextDeleteStep, type PreDeleteInput } from './pre-delete.ts';
 

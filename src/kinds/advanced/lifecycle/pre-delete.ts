@@ -1,15 +1,6 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import {
-  gate,
-  gateCondition,
-  hasGate,
-  isPreparing,
-  LIFECYCLE_STATE,
-  MAX_CLOCK_SKEW_MS,
-  PREPARING,
-  toTimestamp,
-} from '../../../rollout/index.ts';
-import { ownKey } from '../../../words/index.ts';
+import { gateCondition, hasGate, isPreparing, MAX_CLOCK_SKEW_MS, toTimestamp } from '../../../rollout/index.ts';
+import { gate, LIFECYCLE_STATE, ownKey, PREPARING } from '../../../words/index.ts';
 import type { PreDelete } from '../api/types.ts';
 import { gatePatch } from '../podcontrol/readiness-gates.ts';
 import { precondition } from '../podcontrol/write-guards.ts';

@@ -7,15 +7,8 @@ import {
   type WriteOutcome,
 } from '../../../controller/index.ts';
 import { ifFound, isKubeError, keyOf, pagesOf, pods as podResource, serverText } from '../../../kube/index.ts';
-import {
-  controllerOf,
-  type Gate,
-  gate,
-  isDeletedTerminal,
-  matches,
-  parseSelector,
-  toPodFacts,
-} from '../../../rollout/index.ts';
+import { controllerOf, isDeletedTerminal, matches, parseSelector, toPodFacts } from '../../../rollout/index.ts';
+import { type Gate, gate } from '../../../words/index.ts';
 import type { AdvancedView } from '../advanced-view.ts';
 import type { CachedPod } from '../podcontrol/cached-pod.ts';
 import { newPod } from '../podcontrol/new-pod.ts';

@@ -1,6 +1,7 @@
 import type { Container, Pod } from 'kubernetes-types/core/v1.d.ts';
 import type { PodProjection } from '../../../controller/index.ts';
-import { controllerOf, gate, type PodFacts, toPodFacts } from '../../../rollout/index.ts';
+import { controllerOf, type PodFacts, toPodFacts } from '../../../rollout/index.ts';
+import { gate } from '../../../words/index.ts';
 import { otherDaemonSetOf } from '../other-owner.ts';
 import { FINISHED_PODS_ANNOTATION } from '../placement/failed-pod-backoff.ts';
 

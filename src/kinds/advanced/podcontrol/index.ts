@@ -1,3 +1,3 @@
-export { gate } from '../../../rollout/index.ts';
+export { gate } from '../../../words/index.ts';
 export { newPod } from './new-pod.ts';
 export { initialGatePatch } from './readiness-gates.ts';

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { NodeSelectorTerm, PodSpec } from 'kubernetes-types/core/v1.d.ts';
-import { gate, gatesOpen } from '../../../rollout/index.ts';
+import { gatesOpen } from '../../../rollout/index.ts';
+import { gate } from '../../../words/index.ts';
 import { type NewPodInput, newPod, podNameOf } from './new-pod.ts';
 import { gatePatch, initialGatePatch, unsetGates } from './readiness-gates.ts';
 

@@ -1,5 +1,6 @@
 import type { Affinity, NodeSelectorTerm, Pod, PodSpec, PodTemplateSpec } from 'kubernetes-types/core/v1.d.ts';
-import { daemonTolerations, type Gate } from '../../../rollout/index.ts';
+import { daemonTolerations } from '../../../rollout/index.ts';
+import type { Gate } from '../../../words/index.ts';
 import { controllerRef } from '../api/types.ts';
 import { HASH_LENGTH, safeHash } from '../revisions/hash.ts';
 import { HASH_LABEL } from '../revisions/history.ts';

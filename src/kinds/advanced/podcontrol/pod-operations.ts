@@ -7,7 +7,8 @@ import {
   type WriteOutcome,
 } from '../../../controller/index.ts';
 import { compareVersions, keyOf } from '../../../kube/index.ts';
-import { gate, hasGate, isPreparing, type PodFacts } from '../../../rollout/index.ts';
+import { hasGate, isPreparing, type PodFacts } from '../../../rollout/index.ts';
+import { gate } from '../../../words/index.ts';
 import type { AdvancedView } from '../advanced-view.ts';
 import { updatableContainers } from '../inplace/plan.ts';
 import { type InPlaceStep, nextInPlaceStep, resizePatch } from '../inplace/step.ts';

@@ -1,5 +1,6 @@
 import type { Pod, PodCondition, PodSpec } from 'kubernetes-types/core/v1.d.ts';
-import { type Gate, gateCondition, gatesOf, hasGate, toTimestamp } from '../../../rollout/index.ts';
+import { gateCondition, gatesOf, hasGate, toTimestamp } from '../../../rollout/index.ts';
+import type { Gate } from '../../../words/index.ts';
 import { precondition } from './write-guards.ts';
 
 /** Adds the gates that the template lacks. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Container, ContainerStatus, EnvVar, Pod, PodCondition } from 'kubernetes-types/core/v1.d.ts';
-import { gate } from '../../../rollout/index.ts';
+import { gate } from '../../../words/index.ts';
 import type { InPlacePlan } from '../inplace/plan.ts';
 import { type InPlaceInput, type InPlaceStep, nextInPlaceStep } from '../inplace/step.ts';
 
