@@ -23,8 +23,8 @@ export const handOver: readonly Mutant[] = [
       },
       {
         file: 'src/kinds/advanced/previous-owners.ts',
-        find: 'podObserved({ ownership, facts: { uid, terminating }, pod }: CachedPod',
-        replace: 'podObserved({ ownership, facts, facts: { uid }, pod }: CachedPod',
+        find: 'podObserved({ ownership, facts: { uid, terminating }, pod }',
+        replace: 'podObserved({ ownership, facts, facts: { uid }, pod }',
       },
     ],
     hunt: history(recreate, at(10, { do: 'hand-over', first: 'apply', paceMs: 4_000 }), release(90)),
