@@ -6,22 +6,14 @@ import {
   addDaemonSetArguments,
   DAEMON_SET,
   dryRunOption,
-  oneName,
+  ofDaemonSet,
   outputOption,
   phaseOption,
   revisionOption,
 } from './flags.ts';
 import type { ExitCode, ProcessIo } from './io.ts';
-import type { ChangeFlags } from './plugin/change.ts';
 import type { Shell } from './plugin/completion/script.ts';
-import type { ExplainFlags } from './plugin/explain.ts';
-import type { GetFlags } from './plugin/get/get.ts';
-import type { HistoryFlags } from './plugin/history/history.ts';
-import type { UndoFlags } from './plugin/history/undo.ts';
-import type { PlanFlags } from './plugin/plan.ts';
-import type { SetFlags } from './plugin/set.ts';
 import type { StatusFlags } from './plugin/status/status.ts';
-import type { WaitFlags } from './plugin/wait.ts';
 import { type AddCommand, runProgram } from './program.ts';
 import { examples } from './usage.ts';
 import { version } from './version.ts';
@@ -52,7 +44,7 @@ export const addStatusCommand: AddCommand = (program, { io }) => {
   });
 };
 
-export const addGetCommand: AddCommand = (program, { io }) => {
+export const addGetCommand: AddCommand = (program, context) => {
   const command = addDaemonSetArguments(program.command('get'))
     .description('list the nodes of a rollout, with phase and cause; -w draws them live')
     .addOption(phaseOption().conflicts('watch'))
@@ -66,10 +58,7 @@ export const addGetCommand: AddCommand = (program, { io }) => {
         ['get ds/web --phase failed -o name', 'The names of the nodes that failed'],
       ),
     );
-  addConnectionFlags(command).action(async (word: string, name: string | undefined, flags: GetFlags) => {
-    const { getNodes } = await import('./plugin/get/get.ts');
-    await getNodes(await oneName(word, name), flags, io);
-  });
+  addConnectionFlags(command).action(ofDaemonSet(context, async () => (await import('./plugin/get/get.ts')).getNodes));
 };
 
 /** The heading of the flags of a dashboard in the cluster. */
@@ -122,7 +111,7 @@ export const addDashboardCommand: AddCommand = (program, { io, exit }) => {
 export const dashboardMain = (args: readonly string[], io: ProcessIo): Promise<ExitCode> =>
   runProgram(args, { name: 'edgeset', io, build: addDashboardCommand });
 
-export const addExplainCommand: AddCommand = (program, { io }) => {
+export const addExplainCommand: AddCommand = (program, context) => {
   const command = addDaemonSetArguments(program.command('explain'))
     .description('explain why nodes are not updated, and what would change that')
     .addOption(new Option('--node <name>', 'only this node').conflicts(['phase', 'all']))
@@ -137,13 +126,12 @@ export const addExplainCommand: AddCommand = (program, { io }) => {
         ['explain ds/web --phase failed --all', 'All failed nodes'],
       ),
     );
-  addConnectionFlags(command).action(async (word: string, name: string | undefined, flags: ExplainFlags) => {
-    const { showExplanation } = await import('./plugin/explain.ts');
-    await showExplanation(await oneName(word, name), flags, io);
-  });
+  addConnectionFlags(command).action(
+    ofDaemonSet(context, async () => (await import('./plugin/explain.ts')).showExplanation),
+  );
 };
 
-export const addPlanCommand: AddCommand = (program, { io }) => {
+export const addPlanCommand: AddCommand = (program, context) => {
   const command = addDaemonSetArguments(program.command('plan'))
     .description('show what the manager would do now, with this or another policy; writes nothing')
     .option('--max-unavailable <value>', 'use this budget, such as 3 or 10%; also replaces maxSurge')
@@ -158,13 +146,12 @@ export const addPlanCommand: AddCommand = (program, { io }) => {
         ['plan ds/web --unpaused --max-unavailable 20%', 'The same with another policy'],
       ),
     );
-  addConnectionFlags(command).action(async (word: string, name: string | undefined, flags: PlanFlags) => {
-    const { showPlan } = await import('./plugin/plan.ts');
-    await showPlan(await oneName(word, name), flags, io);
-  });
+  addConnectionFlags(command).action(
+    ofDaemonSet(context, async () => (await import('./plugin/show-plan.ts')).showPlan),
+  );
 };
 
-export const addWaitCommand: AddCommand = (program, { io, exit }) => {
+export const addWaitCommand: AddCommand = (program, context) => {
   const command = addDaemonSetArguments(program.command('wait'))
     .description('wait until the rollout of the current template is complete; exits with 3 when it is stalled')
     .option('--timeout <duration>', 'how long to wait, such as 90s or 10m', '10m')
@@ -177,10 +164,9 @@ export const addWaitCommand: AddCommand = (program, { io, exit }) => {
         ['wait ds/web --coverage 99% --include-offline', 'Until 99% of all nodes are, offline ones included'],
       ),
     );
-  addConnectionFlags(command).action(async (word: string, name: string | undefined, flags: WaitFlags) => {
-    const { waitForRollout } = await import('./plugin/wait.ts');
-    exit(await waitForRollout(await oneName(word, name), flags, io));
-  });
+  addConnectionFlags(command).action(
+    ofDaemonSet(context, async () => (await import('./plugin/wait.ts')).waitForRollout),
+  );
 };
 
 const addPauseOrResume = (program: Command, name: 'pause' | 'resume', description: string): Command =>
@@ -204,25 +190,19 @@ spec.updateStrategy.rollingUpdate.paused of an Advanced DaemonSet${name === 'res
       ),
   );
 
-export const addPauseCommand: AddCommand = (program, { io }) => {
+export const addPauseCommand: AddCommand = (program, context) => {
   addPauseOrResume(program, 'pause', 'pause the rollout: start no new updates; running ones finish').action(
-    async (word: string, name: string | undefined, flags: ChangeFlags) => {
-      const { pause } = await import('./plugin/pause.ts');
-      await pause(await oneName(word, name), flags, io);
-    },
+    ofDaemonSet(context, async () => (await import('./plugin/write.ts')).pause),
   );
 };
 
-export const addResumeCommand: AddCommand = (program, { io }) => {
+export const addResumeCommand: AddCommand = (program, context) => {
   addPauseOrResume(program, 'resume', 'resume a paused rollout; after a halt, continue despite the failures').action(
-    async (word: string, name: string | undefined, flags: ChangeFlags) => {
-      const { resume } = await import('./plugin/pause.ts');
-      await resume(await oneName(word, name), flags, io);
-    },
+    ofDaemonSet(context, async () => (await import('./plugin/write.ts')).resume),
   );
 };
 
-export const addSetCommand: AddCommand = (program, { io }) => {
+export const addSetCommand: AddCommand = (program, context) => {
   const command = addDaemonSetArguments(program.command('set'))
     .description('set the budget or the partition of the rollout')
     .option('--max-unavailable <value>', 'how many nodes may be down, such as 3 or 10%; also replaces maxSurge')
@@ -242,13 +222,10 @@ Writes annotations of a native DaemonSet, or fields of spec.updateStrategy.rolli
         ['set ads/web --partition 50% --dry-run=server', 'Half of the nodes; only checked'],
       ),
     );
-  addConnectionFlags(command).action(async (word: string, name: string | undefined, flags: SetFlags) => {
-    const { setPolicy } = await import('./plugin/set.ts');
-    await setPolicy(await oneName(word, name), flags, io);
-  });
+  addConnectionFlags(command).action(ofDaemonSet(context, async () => (await import('./plugin/write.ts')).setPolicy));
 };
 
-export const addHistoryCommand: AddCommand = (program, { io }) => {
+export const addHistoryCommand: AddCommand = (program, context) => {
   const command = addDaemonSetArguments(program.command('history'), `${DAEMON_SET}; works without opt-in`)
     .description('list the revisions that you can roll back to, and the last rollouts')
     .addOption(
@@ -262,13 +239,12 @@ export const addHistoryCommand: AddCommand = (program, { io }) => {
         ['history ds/web --revision 3', 'One of them, and how it differs'],
       ),
     );
-  addConnectionFlags(command).action(async (word: string, name: string | undefined, flags: HistoryFlags) => {
-    const { showHistory } = await import('./plugin/history/history.ts');
-    await showHistory(await oneName(word, name), flags, io);
-  });
+  addConnectionFlags(command).action(
+    ofDaemonSet(context, async () => (await import('./plugin/show-history.ts')).showHistory),
+  );
 };
 
-export const addUndoCommand: AddCommand = (program, { io }) => {
+export const addUndoCommand: AddCommand = (program, context) => {
   const command = addDaemonSetArguments(program.command('undo'), `${DAEMON_SET}; works without opt-in`)
     .description('roll back to an earlier revision')
     .addOption(revisionOption('--to-revision', 'revision to roll back to (default: the one before the current one)'))
@@ -286,10 +262,7 @@ export const addUndoCommand: AddCommand = (program, { io }) => {
         ['undo ds/web --to-revision 3 -o yaml', 'To this one; prints the DaemonSet'],
       ),
     );
-  addConnectionFlags(command).action(async (word: string, name: string | undefined, flags: UndoFlags) => {
-    const { undo } = await import('./plugin/history/undo.ts');
-    await undo(await oneName(word, name), flags, io);
-  });
+  addConnectionFlags(command).action(ofDaemonSet(context, async () => (await import('./plugin/write.ts')).undo));
 };
 
 // ---- everything else

@@ -1,3 +1,8 @@
+import type { Phase } from '../rollout/index.ts';
+import { type ExitCode, exitCodes, type Io } from './io.ts';
+import type { DryRun } from './plugin/change.ts';
+import type { OutputFormat } from './plugin/text.ts';
+import type { CommandContext } from './program.ts';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Phase } from '../words/index.ts';
 import type { DryRun, OutputFormat } from './plugin/text.ts';
@@ -94,8 +99,19 @@ export const addDaemonSetArguments = (command: Command, description = DAEMON_SET
     .argument('[name]', 'the name, where the kind is a word of its own: ds NAME');
 
 /** `ds web` as `ds/web`. */
-export const oneName = async (word: string, name: string | undefined): Promise<string> => {
+const oneName = async (word: string, name: string | undefined): Promise<string> => {
   if (name === undefined) return word;
   const { joinName } = await import('./plugin/kinds/names.ts');
   return joinName(word, name);
 };
+
+/** The action of a command about one DaemonSet. `load` imports what runs it, which may return an exit code. */
+export const ofDaemonSet =
+  <F>(
+    { io, exit }: CommandContext,
+    load: () => Promise<(name: string, flags: F, io: Io) => Promise<ExitCode | void>>,
+  ) =>
+  async (word: string, name: string | undefined, flags: F): Promise<void> => {
+    const run = await load();
+    exit((await run(await oneName(word, name), flags, io)) ?? exitCodes.ok);
+  };

@@ -1,23 +1,18 @@
-import type { ClusterConfig } from '../kube/index.ts';
 import { escapeText } from './escape.ts';
+import type { Caller } from './plugin/connection.ts';
 
 /** Exit codes. `stalled`: the rollout that `wait` watched is stuck until someone acts. */
 export const exitCodes = { ok: 0, failed: 1, usage: 2, stalled: 3 } as const;
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
 /** The parts of its process that the program uses. Data goes to stdout, everything else to stderr. */
-export interface ProcessIo {
+export interface ProcessIo extends Omit<Caller, 'edgeset'> {
   stdout: (text: string) => void;
   stderr: (text: string) => void;
   /** Whether stderr is a terminal. */
   terminal: boolean;
   /** The current size of the terminal; undefined when stdout is a file or a pipe. */
   screen?: (() => { columns: number; rows: number }) | undefined;
-  environment: Readonly<Record<string, string | undefined>>;
-  /** The cluster and the user, whatever flags, environment and files say. */
-  cluster?: ClusterConfig | undefined;
-  /** Uniform in [0, 1). */
-  random: () => number;
 }
 
 /**
@@ -29,19 +24,20 @@ export interface Io extends ProcessIo {
   data: (text: string) => void;
   /** Text with control sequences, for views that escape what they show. */
   draw: { stdout: (text: string) => void; stderr: (text: string) => void };
+  /** The command line `words`, as in `resume ds/web`, for the user to type: this program, and the flags that the next call needs, too. */
+  edgeset: (words: string) => string;
   /** A text in which hints name the program as it was called. `stdout` and `stderr` do that, too. */
   asCalled: (text: string) => string;
 }
 
 /** How hints call the program, wherever they were written: in this process, or by the manager in a status. */
-const CALLED = /\bkubectl edgeset (?=[a-z])(?!crds\b)/g;
+const CALLED = /\bkubectl edgeset ([a-z]+)/g;
 
-/** `command`: the program as it was called, with the flags that the next call needs, too. */
-export const createIo = (io: ProcessIo, command: () => string, name: string): Io => {
-  const asCalled = (text: string): string =>
-    text.replaceAll(CALLED, () => `${command()} `).replaceAll('kubectl edgeset crds', `${name} crds`);
+export const createIo = (io: ProcessIo, edgeset: Io['edgeset']): Io => {
+  const asCalled = (text: string): string => text.replaceAll(CALLED, (_, words: string) => edgeset(words));
   return {
     ...io,
+    edgeset,
     stdout: (text) => io.stdout(escapeText(asCalled(text))),
     stderr: (text) => io.stderr(escapeText(asCalled(text))),
     data: (text) => io.stdout(escapeText(text)),

@@ -2,7 +2,8 @@ import { Command, CommanderError } from 'commander';
 import { errorText, loadTemporal } from '../runtime/index.ts';
 import { toMessage } from './escape.ts';
 import { createIo, type ExitCode, exitCodes, type Io, type ProcessIo } from './io.ts';
-import { flagsAfterCommand, usageError } from './usage.ts';
+import { quoted } from './quoted.ts';
+import { findOption, flagsAfterCommand, usageError } from './usage.ts';
 import { version } from './version.ts';
 
 export interface CommandContext {
@@ -42,29 +43,33 @@ const reportError = (error: unknown, io: Io, name: string): ExitCode => {
 /** Flags of which a hint says that the next call needs them, too. */
 const CARRIED = ['kubeconfig', 'context', 'cluster', 'user', 'server', 'as', 'namespace'] as const;
 
-/** As a shell takes it for one word. */
-export const quoted = (value: string): string =>
-  /^[\w@%+:,./-]+$/.test(value) ? value : `'${value.replaceAll("'", String.raw`'\''`)}'`;
-
-const carriedFlags = (command: Command): string =>
+/** Those that the user gave with this command, by name. */
+const carriedFlags = (command: Command): (readonly [flag: string, text: string])[] =>
   CARRIED.flatMap((key) => {
     const value: unknown = command.opts()[key];
-    return typeof value === 'string' ? [key === 'namespace' ? `-n ${quoted(value)}` : `--${key} ${quoted(value)}`] : [];
-  }).join(' ');
+    return typeof value === 'string'
+      ? [[`--${key}`, `${key === 'namespace' ? '-n' : `--${key}`} ${quoted(value)}`] as const]
+      : [];
+  });
 
 /** Runs one command line, without node and script. Resolves with the exit code; never rejects. */
 export const runProgram = async (args: readonly string[], options: ProgramOptions): Promise<ExitCode> => {
   const { name, build } = options;
   let code: ExitCode = exitCodes.ok;
-  let flags = '';
-  const io = createIo(options.io, () => (flags === '' ? name : `${name} ${flags}`), name);
+  let carried: ReturnType<typeof carriedFlags> = [];
+  const io = createIo(options.io, (words) => {
+    const [first = ''] = words.split(' ', 1);
+    const next = program.commands.find((one) => one.name() === first);
+    const flags = carried.filter(([flag]) => !next || findOption(next, flag)).map(([, text]) => text);
+    return [name, ...flags, words].join(' ');
+  });
   const program = new Command(name)
     .description('DaemonSet rollouts for machines that come and go')
     .version(version)
     .exitOverride()
     .configureOutput({ writeOut: io.stdout, writeErr: io.stderr })
     .hook('preAction', async (_, command) => {
-      flags = carriedFlags(command);
+      carried = carriedFlags(command);
       await loadTemporal();
     });
   build(program, {

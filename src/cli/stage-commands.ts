@@ -1,3 +1,4 @@
+import { addConnectionFlags, addDaemonSetArguments, dryRunOption, ofDaemonSet, outputOption } from './flags.ts';
 import type { Command } from 'commander';
 import { addConnectionFlags, addDaemonSetArguments, dryRunOption, oneName, outputOption } from './flags.ts';
 import type { AbortFlags } from './plugin/history/undo.ts';
@@ -23,7 +24,7 @@ const addStageDecision = (
       .addHelpText('after', examples(...texts.examples)),
   );
 
-export const addApproveCommand: AddCommand = (program, { io }) => {
+export const addApproveCommand: AddCommand = (program, context) => {
   addStageDecision(program, 'approve', {
     description: 'approve a stage of the rollout plan, which waits for it',
     stage: 'stage to approve (default: the open one that awaits approval)',
@@ -33,13 +34,10 @@ You need the ClusterRole edgeset-approver in the namespace.`,
       ['approve ds/web', 'The stage that awaits it'],
       ['approve ds/web --stage canary --comment "checked in Lyon"', 'A stage by name, also in advance'],
     ],
-  }).action(async (word: string, name: string | undefined, flags: ApproveFlags) => {
-    const { approve } = await import('./plugin/stages/approve.ts');
-    await approve(await oneName(word, name), flags, io);
-  });
+  }).action(ofDaemonSet(context, async () => (await import('./plugin/write.ts')).approve));
 };
 
-export const addPromoteCommand: AddCommand = (program, { io }) => {
+export const addPromoteCommand: AddCommand = (program, context) => {
   addStageDecision(program, 'promote', {
     description: 'pass a stage of the rollout plan now: skip its coverage, soak and checks',
     stage: 'stage to promote (default: the open one)',
@@ -49,10 +47,7 @@ to be given. You need the ClusterRole edgeset-approver in the namespace.`,
       ['promote ds/web', 'The open stage'],
       ['promote ds/web --stage canary --dry-run=server', 'Only checked by the API server'],
     ],
-  }).action(async (word: string, name: string | undefined, flags: ApproveFlags) => {
-    const { promote } = await import('./plugin/stages/approve.ts');
-    await promote(await oneName(word, name), flags, io);
-  });
+  }).action(ofDaemonSet(context, async () => (await import('./plugin/write.ts')).promote));
 };
 
 export const addAbortCommand: AddCommand = (program, { io }) => {

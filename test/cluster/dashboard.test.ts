@@ -128,9 +128,9 @@ test('two users see their own namespaces, and act with their own rights', async 
     call('POST', '/api/commands', { cookie, body: { command: 'pause', namespace, kind: 'ds', name: 'web' } });
   const refused = await pause(ofReader, shop);
   assert.match(refused.body, /cannot patch resource \\"daemonsets\\" in API group \\"apps\\"/);
-  assert.match(refused.body, /"code":1/);
+  assert.match(refused.body, /"failed":true/);
   assert.match((await pause(ofReader, depot)).body, /cannot .* in the namespace/);
-  assert.match((await pause(ofWriter, depot)).body, /"code":0/);
+  assert.match((await pause(ofWriter, depot)).body, /"failed":false/);
 
   const paused = await cluster.plane.api.get<{ metadata: { annotations: object } }>(
     `/apis/apps/v1/namespaces/${depot}/daemonsets/web`,

@@ -1,3 +1,17 @@
+import { planLimits } from '../../rollout/index.ts';
+import { errorText } from '../../runtime/index.ts';
+import { escapeText, toLines, toMessage } from '../escape.ts';
+import type { ChangeOptions, Written } from '../plugin/change.ts';
+import { type Caller, type Connection, type ConnectionFlags, withCluster } from '../plugin/connection.ts';
+import { historyText, readRolloutHistory } from '../plugin/history/history.ts';
+import { undo } from '../plugin/history/undo.ts';
+import { kinds, type Named } from '../plugin/kinds/names.ts';
+import { pause, resume } from '../plugin/pause.ts';
+import { planRollout, planText } from '../plugin/plan.ts';
+import { setPolicy } from '../plugin/set.ts';
+import { approve, promote } from '../plugin/stages/approve.ts';
+import { quoted } from '../quoted.ts';
+import { edgesetIn } from './edgeset-in.ts';
 import { planLimits } from '../../words/index.ts';
 import {
   addHistoryCommand,
@@ -14,10 +28,6 @@ import type { CommandRequest, CommandResult } from './messages.ts';
 
 /** Commands that decide on one stage, which the user has seen. */
 const DECIDES: ReadonlySet<unknown> = new Set(['approve', 'promote']);
-const WRITES: ReadonlySet<unknown> = new Set(['pause', 'resume', 'set', 'undo', ...DECIDES]);
-const COMMANDS: ReadonlySet<unknown> = new Set([...WRITES, 'plan', 'history']);
-/** Commands with the flags of the budget and the partition. */
-const TAKES_SETTINGS: ReadonlySet<string> = new Set(['set', 'plan']);
 /** One line. */
 const COMMENT = /^\P{Cc}+$/u;
 const INT_OR_PERCENT = /^\d{1,9}%?$/;
@@ -32,7 +42,8 @@ export const readCommand = (body: unknown): CommandRequest | undefined => {
   const { command, namespace, kind, name, dryRun, maxUnavailable, partition, stage, comment, revision } =
     body as Record<string, unknown>;
   const isValid =
-    COMMANDS.has(command) &&
+    typeof command === 'string' &&
+    Object.hasOwn(COMMAND, command) &&
     (kind === 'ds' || kind === 'ads') &&
     isText(namespace, NAME) &&
     isText(name, NAME) &&
@@ -46,52 +57,90 @@ export const readCommand = (body: unknown): CommandRequest | undefined => {
   return isValid ? (body as CommandRequest) : undefined;
 };
 
-const argumentsOf = (request: CommandRequest): string[] => {
-  const { command, namespace, kind, name, dryRun, maxUnavailable, partition, stage, comment, revision } = request;
-  const takesSettings = TAKES_SETTINGS.has(command);
-  const flag = command === 'history' ? '--revision' : '--to-revision';
-  return [
-    command,
-    `${kind}/${name}`,
-    `--namespace=${namespace}`,
-    ...(dryRun && WRITES.has(command) ? ['--dry-run=server'] : []),
-    ...(maxUnavailable !== undefined && takesSettings ? [`--max-unavailable=${maxUnavailable}`] : []),
-    ...(partition !== undefined && takesSettings ? [`--partition=${partition}`] : []),
-    ...(stage !== undefined ? [`--stage=${stage}`] : []),
-    ...(comment !== undefined ? [`--comment=${comment}`] : []),
-    ...(revision !== undefined && (command === 'undo' || command === 'history') ? [`${flag}=${revision}`] : []),
-  ];
+/** What is printed of a command. */
+interface Printed {
+  text: string;
+  notes: readonly string[];
+}
+
+const printed = async (written: Promise<Written>): Promise<Printed> => {
+  const { lines, notes } = await written;
+  return { text: toLines(...lines), notes: notes.map((note) => `Note: ${note}`) };
 };
 
-/** The value of a flag may hold anything. */
-const typedAs = (arg: string): string => arg.replace(/(?<==).*/, quoted);
+interface Command {
+  /** The flags of the command line that say the same. */
+  flags: (request: CommandRequest) => Readonly<Record<string, string | number | undefined>>;
+  run: (connection: Connection, named: Named, request: CommandRequest) => Promise<Printed>;
+}
 
-const PROGRAMS = [
-  addApproveCommand,
-  addHistoryCommand,
-  addPauseCommand,
-  addPlanCommand,
-  addPromoteCommand,
-  addResumeCommand,
-  addSetCommand,
-  addUndoCommand,
-];
+const dryRunOf = ({ dryRun }: CommandRequest): ChangeOptions => (dryRun ? { dryRun: 'server' } : {});
+const dryRunFlag = ({ dryRun }: CommandRequest): { 'dry-run'?: string } => (dryRun ? { 'dry-run': 'server' } : {});
+const settings = ({ maxUnavailable, partition }: CommandRequest) => ({
+  'max-unavailable': maxUnavailable,
+  partition,
+});
 
-/** Runs the command in this process, as the user would, with the flags of the connection that the dashboard was given. */
+const COMMAND: Readonly<Record<CommandRequest['command'], Command>> = {
+  pause: { flags: dryRunFlag, run: (to, named, request) => printed(pause(to, named, dryRunOf(request))) },
+  resume: { flags: dryRunFlag, run: (to, named, request) => printed(resume(to, named, dryRunOf(request))) },
+  set: {
+    flags: (request) => ({ ...dryRunFlag(request), ...settings(request) }),
+    run: (to, named, { maxUnavailable, partition, ...request }) =>
+      printed(setPolicy(to, named, { maxUnavailable, partition, ...dryRunOf(request) })),
+  },
+  undo: {
+    flags: (request) => ({ ...dryRunFlag(request), 'to-revision': request.revision }),
+    run: (to, named, request) => printed(undo(to, named, { toRevision: request.revision, ...dryRunOf(request) })),
+  },
+  approve: decision(approve),
+  promote: decision(promote),
+  plan: {
+    flags: settings,
+    run: async (to, named, { maxUnavailable, partition }) => ({
+      text: planText(await planRollout(to, named, { maxUnavailable, partition })),
+      notes: [],
+    }),
+  },
+  history: {
+    flags: ({ revision }) => ({ revision }),
+    run: async (to, named, { revision }) => historyText(await readRolloutHistory(to, named, { revision }), false),
+  },
+};
+
+function decision(decide: typeof approve): Command {
+  return {
+    flags: (request) => ({ ...dryRunFlag(request), stage: request.stage, comment: request.comment }),
+    run: (to, named, { stage, comment, ...request }) =>
+      printed(decide(to, named, { stage, comment, ...dryRunOf(request) })),
+  };
+}
+
+/** As a user would type it. The value of a flag may hold anything. */
+const typedAs = (request: CommandRequest): string => {
+  const { command, namespace, kind, name } = request;
+  const flags = Object.entries({ namespace, ...COMMAND[command].flags(request) }).flatMap(([flag, value]) =>
+    value === undefined ? [] : [`--${flag}=${quoted(String(value))}`],
+  );
+  return ['kubectl edgeset', command, `${kind}/${name}`, ...flags].join(' ');
+};
+
+/** Runs the command with the connection that the dashboard was given. Resolves also when it fails. */
 export const runCommand = async (
   request: CommandRequest,
-  connectionFlags: readonly string[],
-  { environment, random, cluster }: Pick<ProcessIo, 'environment' | 'random' | 'cluster'>,
+  flags: ConnectionFlags,
+  caller: Omit<Caller, 'edgeset'>,
 ): Promise<CommandResult> => {
-  let output = '';
-  const print = (text: string): void => void (output += text);
-  const args = argumentsOf(request);
-  const code = await runProgram([...args, ...connectionFlags], {
-    name: 'kubectl edgeset',
-    io: { environment, random, cluster, stdout: print, stderr: print, terminal: false },
-    build(program, context) {
-      for (const add of PROGRAMS) add(program, context);
-    },
-  });
-  return { typed: `kubectl edgeset ${args.map(typedAs).join(' ')}`, code, output };
+  const { command, namespace, name } = request;
+  const typed = typedAs(request);
+  try {
+    const named = { kind: kinds.find(({ short }) => short === request.kind), name };
+    const as = { ...caller, edgeset: edgesetIn(namespace) };
+    const { text, notes } = await withCluster({ ...flags, namespace }, as, (connection) =>
+      COMMAND[command].run(connection, named, request),
+    );
+    return { typed, failed: false, output: escapeText(text) + toLines(...notes) };
+  } catch (error) {
+    return { typed, failed: true, output: toMessage(`kubectl edgeset: ${errorText(error)}`) };
+  }
 };

@@ -28,15 +28,6 @@ const portOf = (text: string): number => {
   throw new OptionError('--port', `"${text}" is not a port: give a number up to ${MOST_PORTS}, or 0 for any free one`);
 };
 
-/** The flags of the connection, for the commands that the page runs. */
-const flagsOf = (flags: ConnectionFlags): string[] =>
-  Object.entries(flags).flatMap(([key, value]: [string, unknown]) => {
-    const flag = `--${key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-    if (['namespace', 'port', 'browser', 'allNamespaces'].includes(key) || value === undefined) return [];
-    if (value === true) return [flag];
-    return (Array.isArray(value) ? value : [value]).map((one) => `${flag}=${String(one)}`);
-  });
-
 export interface DashboardOptions extends FleetOptions {
   /** 0 for any. */
   port: number;
@@ -101,7 +92,7 @@ export const showDashboard = async (flags: DashboardFlags, io: Io): Promise<void
       const dashboard = await openDashboard({
         connection,
         namespace: flags.namespace === undefined || flags.allNamespaces ? undefined : connection.namespace,
-        run: (request) => runCommand(request, flagsOf(flags), io),
+        run: (request) => runCommand(request, flags, io),
         port,
       });
       try {

@@ -2,6 +2,7 @@ import { watchNodes } from '../../view/index.ts';
 import type { Connection } from '../plugin/connection.ts';
 import { kinds } from '../plugin/kinds/names.ts';
 import { createTrouble } from '../plugin/trouble.ts';
+import { inNamespace } from './edgeset-in.ts';
 import { createFeeds, type Feed } from './feed.ts';
 import type { CommandRequest, CommandResult, NodeDetails, OverviewMessage } from './messages.ts';
 import { nodeDetails } from './node-details.ts';
@@ -9,7 +10,7 @@ import { createOverviewFeed } from './overview-feed.ts';
 import { createRolloutFeed, type RolloutFeed } from './rollout-feed.ts';
 
 export interface FleetOptions {
-  connection: Connection;
+  connection: Pick<Connection, 'client' | 'env'>;
   /** Undefined for all namespaces. */
   namespace: string | undefined;
   run: (request: CommandRequest) => Promise<CommandResult>;
@@ -35,8 +36,9 @@ const MOST_GROUPS = 200;
 
 export const createFleet = ({ connection: quiet, namespace, run }: FleetOptions): Fleet => {
   const trouble = createTrouble(quiet.env.clock);
-  const connection = { ...quiet, env: { ...quiet.env, log: trouble.log } };
-  const { client, env } = connection;
+  const { client } = quiet;
+  const env = { ...quiet.env, log: trouble.log };
+  const connection = { client, env };
   const stop = new AbortController();
   const running: Promise<void>[] = [];
   let nodes: ReturnType<typeof watchNodes> | undefined;
@@ -71,12 +73,12 @@ export const createFleet = ({ connection: quiet, namespace, run }: FleetOptions)
       const kind = kinds.find((one) => one.short === short);
       if (!kind || of === '' || name === '') return undefined;
       return feeds.use(`${of}/${short}/${name}`, () =>
-        createRolloutFeed({ ...connection, namespace: of }, kind, name, watchedNodes()),
+        createRolloutFeed(inNamespace(connection, of), kind, name, watchedNodes()),
       );
     },
     async node(feed, of, node) {
       const reading = feed.reading();
-      return reading && nodeDetails({ ...connection, namespace: of }, reading, node);
+      return reading && nodeDetails(inNamespace(connection, of), reading, node);
     },
     async labels(key) {
       const known = watchedNodes();

@@ -162,7 +162,7 @@ export interface CommandRequest {
 export interface CommandResult {
   /** As a user would type it. */
   typed: string;
-  code: number;
-  /** Everything that the command printed. */
+  failed: boolean;
+  /** What it did, or why it failed, as the command line prints it. */
   output: string;
 }

@@ -41,7 +41,7 @@ const rowOf = (rollout: DaemonRollout, doubt: Parameters<typeof statusText>[1]):
 
 /** Lists all rollouts of a namespace, or of all, for all who look at them. */
 export const createOverviewFeed = async (
-  connection: Connection,
+  connection: Pick<Connection, 'client' | 'env'>,
   where: { namespace?: string },
 ): Promise<Feed<OverviewMessage> & { run(signal: AbortSignal): Promise<void> }> => {
   const { client, env } = connection;

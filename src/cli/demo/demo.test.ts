@@ -10,7 +10,7 @@ const io = (environment: Io['environment'], columns = 80) => {
   const screen = columns === 0 ? undefined : () => ({ columns, rows: 24 });
   const stdout = (more: string): void => void (text += more);
   const host = { stdout, stderr: stdout, terminal: true, screen, environment, random: Math.random };
-  return { io: createIo(host, () => 'edgeset', 'edgeset'), text: () => text };
+  return { io: createIo(host, (words) => `edgeset ${words}`), text: () => text };
 };
 
 const progress = { heading: '', step: 1, steps: 1, title: 'T', text: 'L', speed: 1, elapsedMs: 0 };

@@ -88,11 +88,11 @@ const serveDashboard = async (
   const [only, ...others] = parts;
   const { namespace, name } = only?.daemonSet.metadata ?? {};
   return openDashboard({
-    connection: { client, env: { clock: clusterClock, random, log: silentLogger }, namespace: 'default' },
+    connection: { client, env: { clock: clusterClock, random, log: silentLogger } },
     namespace: undefined,
     port: 0,
     ...(only && others.length === 0 && { shown: `/${namespace}/${only.kind.short}/${name}` }),
-    run: (request) => runCommand(request, [`--kubeconfig=${kubeconfig}`], { environment: {}, random }),
+    run: (request) => runCommand(request, { kubeconfig }, { environment: {}, random }),
   });
 };
 

@@ -1,3 +1,6 @@
+import { isKubeError, type KubeObject } from '../../kube/index.ts';
+import type { DaemonRolloutStatus } from '../../rollout/index.ts';
+import { type Connection, FIELD_MANAGER } from './connection.ts';
 import { isKubeError } from '../../kube/index.ts';
 import type { DaemonRolloutStatus } from '../../words/index.ts';
 import { toLines } from '../escape.ts';
@@ -5,15 +8,31 @@ import type { Io } from '../io.ts';
 import { type Connection, type ConnectionFlags, FIELD_MANAGER, withCluster } from './connection.ts';
 import { CommandError } from './errors.ts';
 import type { DaemonSetKind, DaemonSetLike, DaemonSetState } from './kinds/kind.ts';
-import { findKind, readName } from './kinds/names.ts';
+import { findKind, type Named } from './kinds/names.ts';
 import { readDaemonSet, readStatus } from './read-rollout.ts';
-import { type DryRun, dryRunSuffix, structured, withoutManagedFields } from './text.ts';
 
-/** The flags of commands that change a DaemonSet. */
-export interface ChangeFlags extends ConnectionFlags {
-  dryRun?: DryRun;
-  output?: 'json' | 'yaml' | 'name';
+/** `client`: nothing is sent. `server`: the API server validates the change, and doesn't make it. */
+export type DryRun = 'none' | 'client' | 'server';
+
+export interface ChangeOptions {
+  /** Default: none. */
+  dryRun?: DryRun | undefined;
 }
+
+/** What a command has written, or would write. */
+export interface Written {
+  /** As kubectl prints it: `daemonset.apps/web`. */
+  label: string;
+  object: KubeObject;
+  /** What was done, for people. */
+  lines: readonly string[];
+  /** What they should know about it. */
+  notes: readonly string[];
+}
+
+/** Appended to the message for a change that was not made. */
+export const dryRunSuffix = (dryRun: DryRun): string =>
+  ({ none: '', client: ' (dry run)', server: ' (server dry run)' })[dryRun];
 
 /** During a rollout, the DaemonSet's status and thus its resourceVersion change several times a second. */
 const TRIES = 10;
@@ -80,36 +99,28 @@ export const statusOf = async (
 
 /** Decides on the DaemonSet as it is and writes the change; decides again if somebody else has changed it meanwhile. */
 export const changeDaemonSet = async (
-  text: string,
-  flags: ChangeFlags,
-  io: Io,
-  decide: (daemonSet: Target, connection: Connection) => Verdict | Promise<Verdict>,
-): Promise<void> => {
-  const named = readName(text);
-  const { dryRun = 'none', output } = flags;
-  await withCluster(flags, io, async (connection) => {
-    const kind = await findKind(connection, named);
-    for (let tries = 1; ; tries += 1) {
-      const daemonSet = await readManaged(connection, kind, named.name);
-      const { change, message, notes = [] } = await decide(daemonSet, connection);
-      let { object } = daemonSet;
-      try {
-        if (change) object = await write(connection, daemonSet, change, dryRun);
-      } catch (error) {
-        if (!isKubeError(error, 'Conflict')) throw error;
-        // The DaemonSet has changed since it was read: read it again and decide again.
-        if (tries < TRIES) continue;
-        throw new CommandError(
-          'Changed',
-          `${kind.title} ${connection.namespace}/${named.name} is changing too fast, so nothing was written: try again`,
-          error,
-        );
-      }
-      if (output === 'name') io.data(toLines(`${kind.label}/${named.name}`));
-      else if (output) io.data(structured(withoutManagedFields(object), output));
-      else io.stdout(toLines(`${kind.label}/${named.name} ${message}${change ? dryRunSuffix(dryRun) : ''}`));
-      if (notes.length > 0) io.stderr(toLines(...notes.map((note) => `Note: ${note}`)));
-      return;
+  connection: Connection,
+  named: Named,
+  { dryRun = 'none' }: ChangeOptions,
+  decide: (daemonSet: Target) => Verdict | Promise<Verdict>,
+): Promise<Written> => {
+  const kind = await findKind(connection, named);
+  const label = `${kind.label}/${named.name}`;
+  for (let tries = 1; ; tries += 1) {
+    const daemonSet = await readManaged(connection, kind, named.name);
+    const { change, message, notes = [] } = await decide(daemonSet);
+    try {
+      const object = change ? await write(connection, daemonSet, change, dryRun) : daemonSet.object;
+      return { label, object, lines: [`${label} ${message}${change ? dryRunSuffix(dryRun) : ''}`], notes };
+    } catch (error) {
+      if (!isKubeError(error, 'Conflict')) throw error;
+      // The DaemonSet has changed since it was read: read it again and decide again.
+      if (tries < TRIES) continue;
+      throw new CommandError(
+        'Changed',
+        `${kind.title} ${connection.namespace}/${named.name} is changing too fast, so nothing was written: try again`,
+        error,
+      );
     }
-  });
+  }
 };

@@ -1,5 +1,6 @@
 import {
   type ClientOptions,
+  type ClusterConfig,
   type ConfigOverrides,
   createClient,
   type KubeClient,
@@ -7,7 +8,6 @@ import {
 } from '../../kube/index.ts';
 import { nonEmpty } from '../../process/index.ts';
 import { type Env, parseDuration, silentLogger, systemClock } from '../../runtime/index.ts';
-import type { Io } from '../io.ts';
 import { version } from '../version.ts';
 import { toCommandError } from './errors.ts';
 
@@ -25,8 +25,19 @@ export interface ConnectionFlags extends ConfigOverrides {
  */
 export const FIELD_MANAGER = 'edgeset-cli';
 
+/** Who connects, and from where. */
+export interface Caller {
+  environment: Readonly<Record<string, string | undefined>>;
+  /** Uniform in [0, 1). */
+  random: () => number;
+  /** The cluster and the user, whatever flags, environment and files say. */
+  cluster?: ClusterConfig | undefined;
+  /** How the user calls the command line with these words, as in `resume ds/web`. */
+  edgeset: (words: string) => string;
+}
+
 /** The connection of one command. */
-export interface Connection {
+export interface Connection extends Pick<Caller, 'edgeset'> {
   client: KubeClient;
   env: Env;
   namespace: string;
@@ -51,17 +62,18 @@ const timeoutsOf = ({
 /** Opens a connection for the duration of `work`. Rejects with a `CommandError` for errors of the API server. */
 export const withCluster = async <T>(
   flags: ConnectionFlags,
-  io: Io,
+  caller: Caller,
   work: (connection: Connection) => Promise<T>,
   options: Pick<ClientOptions, 'connectTimeoutMs' | 'maxRetries' | 'terminal'> = INTERACTIVE,
 ): Promise<T> => {
-  const environment = { ...io.environment };
+  const environment = { ...caller.environment };
   const timeouts = timeoutsOf(flags);
   const kubeconfig = nonEmpty('--kubeconfig', flags.kubeconfig);
   const context = nonEmpty('--context', flags.context);
   const namespace = nonEmpty('--namespace', flags.namespace);
-  const config = io.cluster ?? (await loadClusterConfig({ kubeconfig, context, overrides: flags, env: environment }));
-  const env: Env = { clock: systemClock, random: io.random, log: silentLogger };
+  const config =
+    caller.cluster ?? (await loadClusterConfig({ kubeconfig, context, overrides: flags, env: environment }));
+  const env: Env = { clock: systemClock, random: caller.random, log: silentLogger };
   const client = createClient(config, {
     env,
     environment,
@@ -70,7 +82,7 @@ export const withCluster = async <T>(
     ...timeouts,
   });
   try {
-    return await work({ client, env, namespace: namespace ?? config.namespace });
+    return await work({ client, env, namespace: namespace ?? config.namespace, edgeset: caller.edgeset });
   } catch (error) {
     throw toCommandError(error, config);
   } finally {

@@ -191,8 +191,7 @@ describe('what a command prints', () => {
   const write = (text: string): void => void printed.push(text);
   const io = createIo(
     { stdout: write, stderr: write, terminal: false, environment: {}, random: () => 0 },
-    () => 'npx edgeset -n shop',
-    'npx edgeset',
+    (words) => `npx edgeset ${words}`,
   );
 
   it('never acts on the terminal, even if the command forgets to escape it', () => {
@@ -206,7 +205,7 @@ describe('what a command prints', () => {
     io.stderr('run "kubectl edgeset crds | kubectl apply -f -"');
     io.data('kubectl edgeset resume');
     assert.deepEqual(printed, [
-      'run "npx edgeset -n shop resume ds/web"',
+      'run "npx edgeset resume ds/web"',
       'run "npx edgeset crds | kubectl apply -f -"',
       'kubectl edgeset resume',
     ]);

@@ -1,3 +1,7 @@
+import { annotation } from '../../rollout/index.ts';
+import { type ChangeOptions, changeDaemonSet, statusOf, type Target, type Verdict, type Written } from './change.ts';
+import type { Connection } from './connection.ts';
+import type { Named } from './kinds/names.ts';
 import { annotation } from '../../words/index.ts';
 import type { Io } from '../io.ts';
 import { type ChangeFlags, changeDaemonSet, statusOf, type Target, type Verdict } from './change.ts';
@@ -8,8 +12,8 @@ const noteOnPause = ({ policy }: Target): Pick<Verdict, 'notes'> =>
     ? { notes: ['The update strategy is OnDelete: a pod that you delete is still recreated at the target revision.'] }
     : {};
 
-export const pause = (text: string, flags: ChangeFlags, io: Io): Promise<void> =>
-  changeDaemonSet(text, flags, io, (daemonSet) =>
+export const pause = (connection: Connection, named: Named, options: ChangeOptions): Promise<Written> =>
+  changeDaemonSet(connection, named, options, (daemonSet) =>
     daemonSet.pause === 'on'
       ? { message: 'is already paused', ...noteOnPause(daemonSet) }
       : { change: daemonSet.kind.pausePatch(true), message: 'paused', ...noteOnPause(daemonSet) },
@@ -21,8 +25,8 @@ export const resumeValue = (hash: string, last: string | undefined): string => {
   return lastHash === hash ? `${hash}/${Number(counter) + 1 || 2}` : hash;
 };
 
-export const resume = (text: string, flags: ChangeFlags, io: Io): Promise<void> =>
-  changeDaemonSet(text, flags, io, async (daemonSet, connection) => {
+export const resume = (connection: Connection, named: Named, options: ChangeOptions): Promise<Written> =>
+  changeDaemonSet(connection, named, options, async (daemonSet) => {
     const { kind, policy } = daemonSet;
     const paused = daemonSet.pause !== 'off';
     const status = await statusOf(connection, daemonSet);

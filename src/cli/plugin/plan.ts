@@ -1,22 +1,19 @@
 import { type Action, awaitedStage, countsOf, explainHold, slotsOf, surges } from '../../rollout/index.ts';
 import { annotation, type Cause } from '../../words/index.ts';
 import { toLines } from '../escape.ts';
-import type { Io } from '../io.ts';
-import { type ConnectionFlags, withCluster } from './connection.ts';
+import type { Connection } from './connection.ts';
 import { doneText, whenHalted } from './explain-rollout.ts';
 import type { Overrides, Reading } from './kinds/kind.ts';
-import { readName } from './kinds/names.ts';
+import type { Named } from './kinds/names.ts';
 import { refuseInvalidFlags } from './override-flags.ts';
 import { plannedStages, renderStages } from './plan-stages.ts';
 import { managerNotes, readRolloutOf, requirePlan, withManager } from './read-rollout.ts';
-import { firstOf, joinSentences, structured } from './text.ts';
+import { firstOf, joinSentences } from './text.ts';
 
-export interface PlanFlags extends ConnectionFlags {
-  maxUnavailable?: string;
-  partition?: string;
-  nodeSelector?: string;
-  unpaused?: boolean;
-  output?: 'json' | 'yaml';
+/** What the manager would do at this time. */
+export interface PlannedRollout {
+  reading: Reading;
+  now: number;
 }
 
 const LONGEST_LIST = 20;
@@ -129,7 +126,7 @@ const budgetText = ({ decision, ledger }: Reading): string => {
     : `Budget ${budget}: ${inUse} in use, ${usage.inFlight} of them by updates in flight.`;
 };
 
-export const renderPlan = (reading: Reading, now: number): string => {
+export const planText = ({ reading, now }: PlannedRollout): string => {
   const { breaker, hold, complete } = reading.decision.summary;
   const lines = [
     'Nothing is written: this is what the manager would do now.',
@@ -160,7 +157,8 @@ export const renderPlan = (reading: Reading, now: number): string => {
   return toLines(...lines);
 };
 
-const toData = (reading: Reading, now: number): object => {
+/** For programs. */
+export const planData = ({ reading, now }: PlannedRollout): object => {
   const { decision } = reading;
   const stages = plannedStages(reading, now);
   const { actions, summary, wakeAt } = decision;
@@ -173,19 +171,15 @@ const toData = (reading: Reading, now: number): object => {
   };
 };
 
-/** Runs the manager's own decision function on the live cluster, with the policy that the flags ask for. */
-export const showPlan = async (name: string, flags: PlanFlags, io: Io): Promise<void> => {
-  const { output, maxUnavailable, partition, nodeSelector, unpaused } = flags;
-  const overrides: Overrides = { maxUnavailable, partition, nodeSelector, unpaused };
-  const named = readName(name);
-  await withCluster(flags, io, async (connection) => {
-    const reading = await withManager(connection, await readRolloutOf(connection, named, overrides));
-    const { kind, view } = reading;
-    requirePlan(reading);
-    // An invalid value in the DaemonSet is part of the output.
-    refuseInvalidFlags(kind, view.policy, overrides);
-    const now = connection.env.clock.now();
-    if (output) io.data(structured(toData(reading, now), output));
-    else io.stdout(renderPlan(reading, now));
-  });
+/** Runs the manager's own decision function on the live cluster, with the policy that the overrides ask for. */
+export const planRollout = async (
+  connection: Connection,
+  named: Named,
+  overrides: Overrides,
+): Promise<PlannedRollout> => {
+  const reading = await withManager(connection, await readRolloutOf(connection, named, overrides));
+  requirePlan(reading);
+  // An invalid value in the DaemonSet is part of the output.
+  refuseInvalidFlags(reading.kind, reading.view.policy, overrides);
+  return { reading, now: connection.env.clock.now() };
 };

@@ -23,15 +23,16 @@ type Subject = NonNullable<ReturnType<Reading['ledger']['get']>>;
 
 /** Reads the DaemonSet. Rejects with a `CommandError` if there is none. */
 export const readDaemonSet = async (
-  { client, namespace }: Connection,
+  connection: Connection,
   kind: DaemonSetKind,
   name: string,
   call: CallOptions = {},
 ): Promise<DaemonSetState> => {
+  const { client, namespace } = connection;
   try {
     return await kind.get(client, { namespace, name }, call);
   } catch (error) {
-    throw isKubeError(error, 'NotFound') ? kind.notFound(namespace, name, error) : error;
+    throw isKubeError(error, 'NotFound') ? kind.notFound(connection, name, error) : error;
   }
 };
 
@@ -90,7 +91,7 @@ export const readRolloutOf = async (
       afterOf: readAfter(connection),
     });
   } catch (error) {
-    throw isKubeError(error, 'NotFound') ? kind.notFound(namespace, name, error) : error;
+    throw isKubeError(error, 'NotFound') ? kind.notFound(connection, name, error) : error;
   }
   if (reading) return reading;
   // The manager ignores a DaemonSet that is being deleted.

@@ -1,12 +1,13 @@
 import { formatIntOrPercent, type Policy } from '../../rollout/index.ts';
 import { OptionError } from '../../runtime/index.ts';
-import type { Io } from '../io.ts';
-import { type ChangeFlags, changeDaemonSet, type Target, type Verdict } from './change.ts';
+import { type ChangeOptions, changeDaemonSet, type Target, type Verdict, type Written } from './change.ts';
+import type { Connection } from './connection.ts';
+import type { Named } from './kinds/names.ts';
 import { refuseInvalidFlags } from './override-flags.ts';
 
-export interface SetFlags extends ChangeFlags {
-  maxUnavailable?: string;
-  partition?: string;
+export interface SetOptions extends ChangeOptions {
+  maxUnavailable?: string | undefined;
+  partition?: string | undefined;
 }
 
 /** A setting under the name that the kind of DaemonSet has for it. */
@@ -33,7 +34,7 @@ const describeChange = (was: Setting, will: Setting): string =>
   `${was.name} ${was.value} -> ${was.name === will.name ? '' : `${will.name} `}${will.value}`;
 
 /** What the user should know about the settings as they will be. */
-const notesOn = ({ kind, name }: Target, before: Policy, after: Policy): string[] => {
+const notesOn = ({ kind, name }: Target, before: Policy, after: Policy, { edgeset }: Connection): string[] => {
   const notes: string[] = [];
   if (before.maxSurge.value > 0 && after.maxSurge.value === 0)
     notes.push('The surge ends: the old pod of a node is deleted before the new one is created.');
@@ -42,17 +43,17 @@ const notesOn = ({ kind, name }: Target, before: Policy, after: Policy): string[
   if (after.strategy === 'manual')
     notes.push('The update strategy is OnDelete: a node is updated when you delete its pod.');
   if (after.paused)
-    notes.push(`The rollout stays paused: run "kubectl edgeset resume ${kind.short}/${name}" to continue it.`);
+    notes.push(`The rollout stays paused: run "${edgeset(`resume ${kind.short}/${name}`)}" to continue it.`);
   return notes;
 };
 
 /** Sets how many nodes may be down, or how many stay on the old revision. */
-export const setPolicy = async (text: string, flags: SetFlags, io: Io): Promise<void> => {
-  const { maxUnavailable, partition } = flags;
+export const setPolicy = async (connection: Connection, named: Named, options: SetOptions): Promise<Written> => {
+  const { maxUnavailable, partition } = options;
   if (maxUnavailable === undefined && partition === undefined)
     throw new OptionError('--max-unavailable', 'is missing, and so is --partition: give at least one of them');
   const settings = { maxUnavailable, partition };
-  await changeDaemonSet(text, flags, io, (daemonSet): Verdict => {
+  return changeDaemonSet(connection, named, options, (daemonSet): Verdict => {
     const { kind, object, policy } = daemonSet;
     const next = kind.policyWith(object, settings);
     refuseInvalidFlags(kind, next, settings);
@@ -71,7 +72,7 @@ export const setPolicy = async (text: string, flags: SetFlags, io: Io): Promise<
     return {
       change: kind.settingsPatch(object, settings),
       message: `set: ${shown.map(([was, will]) => describeChange(was, will)).join('; ')}`,
-      notes: notesOn(daemonSet, before, after),
+      notes: notesOn(daemonSet, before, after, connection),
     };
   });
 };

@@ -77,10 +77,3 @@ export const firstOf = (names: readonly string[], most: number): string => {
   const more = names.length > most ? ` and ${names.length - most} more` : '';
   return `${names.slice(0, most).join(', ')}${more}`;
 };
-
-/** Values of `--dry-run`. */
-export type DryRun = 'none' | 'client' | 'server';
-
-/** Appended to the message for a change that was not made. */
-export const dryRunSuffix = (dryRun: DryRun): string =>
-  ({ none: '', client: ' (dry run)', server: ' (server dry run)' })[dryRun];

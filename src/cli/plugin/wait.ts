@@ -187,7 +187,7 @@ export const waitForRollout = async (name: string, flags: WaitFlags, io: Io): Pr
         throw new CommandError('TimedOut', `not complete within ${flags.timeout}: ${last?.message ?? 'no response'}`);
       if (!isKubeError(error, 'NotFound') || !kind) throw error;
       throw last === undefined
-        ? kind.notFound(namespace, named.name, error)
+        ? kind.notFound(connection, named.name, error)
         : new CommandError('NotFound', `${kind.title} ${namespace}/${named.name} was deleted`, error);
     } finally {
       timer.cancel();

@@ -9,11 +9,11 @@ export type Asked = Pick<CommandRequest, 'command' | 'maxUnavailable' | 'partiti
 
 const WRITES: ReadonlySet<string> = new Set(['pause', 'resume', 'set', 'undo', 'approve', 'promote']);
 
-const Said = ({ result: { typed, code, output } }: { result: CommandResult }) => (
+const Said = ({ result: { typed, failed, output } }: { result: CommandResult }) => (
   <>
     <code class="typed">{typed}</code>
     <pre
-      class={code === 0 ? '' : 'bad'}
+      class={failed ? 'bad' : ''}
       tabIndex={0}
       role="region"
       aria-label={text.command.output(typed.split(' ')[2] ?? '')}
@@ -47,7 +47,7 @@ export const useCommands = (head: RolloutHead) => {
       setResults([first]);
       setDone(!dryRun);
       // What the manager would do then.
-      if (request.command === 'set' && dryRun && first.code === 0)
+      if (request.command === 'set' && dryRun && !first.failed)
         setResults([first, await typed({ ...request, command: 'plan' }, {})]);
     } catch (reason) {
       setError(reason instanceof Error ? reason.message : String(reason));
@@ -62,7 +62,7 @@ export const useCommands = (head: RolloutHead) => {
     void call(request, WRITES.has(request.command));
   };
   const step = head.stages?.steps.find((one) => one.name === asked?.stage);
-  const isAccepted = asked !== undefined && WRITES.has(asked.command) && !isDone && results[0]?.code === 0;
+  const isAccepted = asked !== undefined && WRITES.has(asked.command) && !isDone && results[0]?.failed === false;
   // A decision on a stage counts for one revision: nobody may give it for one that they have not looked at.
   const isOutdated = isAccepted && asked.stage !== undefined && head.target !== seen;
   const mustConfirm = isAccepted && !isOutdated;

@@ -9,9 +9,9 @@ import {
 } from '../../../process/index.ts';
 import { type Env, OptionError, sleep, systemClock } from '../../../runtime/index.ts';
 import type { ProcessIo } from '../../io.ts';
-import type { Connection } from '../../plugin/connection.ts';
 import { runCommand } from '../commands.ts';
-import { createFleet, type Fleet } from '../fleet.ts';
+import { inNamespace } from '../edgeset-in.ts';
+import { createFleet, type Fleet, type FleetOptions } from '../fleet.ts';
 import { nodeDetails } from '../node-details.ts';
 import { startDashboardServer } from '../server.ts';
 import { createCallers } from './callers.ts';
@@ -41,18 +41,21 @@ const ownRightsOf =
       if (!reading) return undefined;
       const client = createClient(asCaller(config, token), { env, userAgent, ...OWN_LIMITS });
       try {
-        return await nodeDetails({ client, env, namespace }, reading, node);
+        return await nodeDetails(inNamespace({ client, env }, namespace), reading, node);
       } finally {
         await client.close();
       }
     },
-    run: (request) => runCommand(request, [], { ...io, environment: {}, cluster: asCaller(config, token) }),
+    run: (request) => runCommand(request, {}, { ...io, environment: {}, cluster: asCaller(config, token) }),
   });
 
 type SharedFleet = Pick<Fleet, 'overview' | 'rollout' | 'labels' | 'trouble' | 'close'>;
 
 /** What all callers share: read once for all of them, with the dashboard's rights. */
-const createSharedFleet = (connection: Connection, namespaces: readonly string[] | undefined): SharedFleet => {
+const createSharedFleet = (
+  connection: FleetOptions['connection'],
+  namespaces: readonly string[] | undefined,
+): SharedFleet => {
   const run = () => Promise.reject(new Error('the dashboard runs no command of its own: this is a bug'));
   const fleets = (namespaces ?? [undefined]).map((namespace) => createFleet({ connection, namespace, run }));
   const [first] = fleets;
@@ -104,7 +107,7 @@ const serve = async (
     onRequest: (report) => metrics.requested(report),
   });
   const sessions = createSessions(clock);
-  const fleet = createSharedFleet({ client: metrics.counting(client), env, namespace: config.namespace }, namespaces);
+  const fleet = createSharedFleet({ client: metrics.counting(client), env }, namespaces);
   const gate = createTokenGate({
     env,
     fleet,

@@ -71,7 +71,7 @@ export const serveFleet = async (known: FakeFleet, port = 0, clock: Clock = syst
   const fleet: Fleet = {
     run: async ({ command }) => ({
       typed: `kubectl edgeset ${command} ds/web`,
-      code: 1,
+      failed: true,
       output: known.output ?? `kubectl edgeset: daemonsets.apps "web" is forbidden\n`,
     }),
     now: () => systemClock.now(),

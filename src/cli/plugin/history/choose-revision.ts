@@ -13,9 +13,9 @@ export const noSuchRevision = (kept: RevisionHistory, number: number): CommandEr
   new CommandError('NoSuchRevision', `there is no revision ${number} of ${titleOf(kept)}: ${listed(kept)}`);
 
 /** How to continue if the rollout of the current revision is halted. */
-const resumeHint = ({ kind, status, name, present }: RevisionHistory): string =>
+const resumeHint = ({ kind, status, name, present, edgeset }: RevisionHistory): string =>
   status?.halted && status.target?.hash === present?.hash
-    ? `; its rollout is halted: "kubectl edgeset resume ${kind.short}/${name}" continues it`
+    ? `; its rollout is halted: "${edgeset(`resume ${kind.short}/${name}`)}" continues it`
     : '';
 
 const named = (kept: RevisionHistory, number: number): Revision => {

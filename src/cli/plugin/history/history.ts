@@ -1,18 +1,17 @@
 import { listAll, pods } from '../../../kube/index.ts';
-import { controllerOf } from '../../../rollout/index.ts';
+import { controllerOf, type DaemonRolloutHistory } from '../../../rollout/index.ts';
 import { toLines } from '../../escape.ts';
-import type { Io } from '../../io.ts';
-import { type Connection, type ConnectionFlags, withCluster } from '../connection.ts';
-import { readName } from '../kinds/names.ts';
-import { createTable, formatSeconds, type OutputFormat, structured } from '../text.ts';
+import type { Connection } from '../connection.ts';
+import type { Named } from '../kinds/names.ts';
+import { createTable, formatSeconds, structured } from '../text.ts';
 import { noSuchRevision } from './choose-revision.ts';
 import { renderPastStages, renderRollouts } from './past-rollouts.ts';
 import { HASH_LABEL, type Revision, type RevisionHistory, readHistory, selectorOf } from './revisions.ts';
 import { diffTemplates, renderDifference } from './template-diff.ts';
 
-export interface HistoryFlags extends ConnectionFlags {
-  revision?: number;
-  output?: OutputFormat;
+export interface HistoryOptions {
+  /** Only this one, and how its template differs from the current one. */
+  revision?: number | undefined;
 }
 
 /** The number of the DaemonSet's pods of each revision, by hash. */
@@ -29,7 +28,7 @@ const countPods = async (
   return counts;
 };
 
-/** One line of the table. */
+/** A revision, and how it relates to the rollout. */
 interface Row extends Omit<Revision, 'template'> {
   pods: number;
   present: boolean;
@@ -81,15 +80,31 @@ const renderTable = (rows: readonly Row[], wide: boolean, now: number): string =
   );
 };
 
+/** The template of one revision, and how it differs from the current one. */
+interface Compared extends Pick<Revision, 'template'> {
+  changes: ReturnType<typeof diffTemplates>;
+}
+
+/** The revisions of a DaemonSet, or one of them, and its last rollouts. */
+export interface RolloutHistory {
+  kept: RevisionHistory;
+  rows: readonly Row[];
+  /** Of the revision that was asked for. */
+  compared: Compared | undefined;
+  /** Newest first. */
+  rollouts: readonly DaemonRolloutHistory[];
+  now: number;
+}
+
 /** One revision: its row, what a rollback to it would change, and its template. */
-const renderOne = ({ present }: RevisionHistory, row: Row, { template }: Revision, changes: string[]): string => {
+const renderOne = ({ present }: RevisionHistory, row: Row, { template, changes }: Compared): string => {
   const state = stateOf(row);
   const title = `revision ${row.number} (${row.name})${state === '' ? '' : `: ${state}`}`;
   const differs =
     changes.length > 0
       ? [
           `Rolling back to it would change${present ? `, compared with revision ${present.number}` : ''}:`,
-          ...changes.map((line) => `  ${line}`),
+          ...changes.map((one) => `  ${renderDifference(one)}`),
         ]
       : ['It is the same as the current template.'];
   const head = toLines(
@@ -103,44 +118,58 @@ const renderOne = ({ present }: RevisionHistory, row: Row, { template }: Revisio
   return head + structured({ template: template ?? null }, 'yaml');
 };
 
-/** Prints the revisions of a DaemonSet and its last rollouts, or one revision. */
-export const showHistory = async (text: string, flags: HistoryFlags, io: Io): Promise<void> => {
-  const { output, revision: number } = flags;
-  const named = readName(text);
-  await withCluster(flags, io, async (connection) => {
-    const kept = await readHistory(connection, named);
-    const { kind, name } = kept;
-    const wanted = kept.revisions.filter((revision) => number === undefined || revision.number === number);
-    if (number !== undefined && wanted.length === 0) throw noSuchRevision(kept, number);
-    if (output === 'name') {
-      io.data(toLines(...wanted.map((revision) => `controllerrevision.apps/${revision.name}`)));
-      return;
-    }
-    const podCounts = await countPods(connection, kept);
-    const rows = wanted.map((revision) => toRow(kept, revision, podCounts));
-    const [row] = rows;
-    const [one] = wanted;
-    const daemonSet = { kind: kind.label, namespace: kept.namespace, name };
-    if (number !== undefined && row && one) {
-      const changes = diffTemplates(kept.template, one.template);
-      if (output === 'json' || output === 'yaml')
-        io.data(structured({ daemonSet, ...row, changes, template: one.template }, output));
-      else io.stdout(renderOne(kept, row, one, changes.map(renderDifference)));
-      return;
-    }
-    const rollouts = (kept.status?.history ?? []).toReversed();
-    if (output === 'json' || output === 'yaml') {
-      io.data(structured({ daemonSet, revisions: rows, rollouts }, output));
-      return;
-    }
-    const wide = output === 'wide';
-    const now = connection.env.clock.now();
-    if (rows.length === 0) io.stderr(toLines(`${kind.title} ${kept.namespace}/${name} has no revisions.`));
-    else io.stdout(renderTable(rows, wide, now));
-    if (rollouts.length > 0) io.stdout(`\n${renderRollouts(rollouts, wide, now)}`);
-    const stages = renderPastStages(rollouts, wide, now);
-    if (stages !== '') io.stdout(`\n${stages}`);
-    if (rows.length > 0 && !kept.present)
-      io.stderr(toLines(`Note: the ${kind.podController} has not recorded the current template yet.`));
-  });
+/** The revisions alone. Rejects with a `CommandError` if the one that is asked for is not kept. */
+export const listRevisions = async (
+  connection: Connection,
+  named: Named,
+  { revision: number }: HistoryOptions,
+): Promise<{ kept: RevisionHistory; revisions: readonly Revision[] }> => {
+  const kept = await readHistory(connection, named);
+  const revisions = kept.revisions.filter((revision) => number === undefined || revision.number === number);
+  if (number !== undefined && revisions.length === 0) throw noSuchRevision(kept, number);
+  return { kept, revisions };
+};
+
+export const readRolloutHistory = async (
+  connection: Connection,
+  named: Named,
+  options: HistoryOptions,
+): Promise<RolloutHistory> => {
+  const { kept, revisions } = await listRevisions(connection, named, options);
+  const podCounts = await countPods(connection, kept);
+  const [one] = options.revision === undefined ? [] : revisions;
+  return {
+    kept,
+    rows: revisions.map((revision) => toRow(kept, revision, podCounts)),
+    compared: one && { changes: diffTemplates(kept.template, one.template), template: one.template },
+    rollouts: (kept.status?.history ?? []).toReversed(),
+    now: connection.env.clock.now(),
+  };
+};
+
+/** For programs. */
+export const historyData = ({ kept, rows, compared, rollouts }: RolloutHistory): object => {
+  const daemonSet = { kind: kept.kind.label, namespace: kept.namespace, name: kept.name };
+  return compared ? { daemonSet, ...rows[0], ...compared } : { daemonSet, revisions: rows, rollouts };
+};
+
+/** For people; `notes`: what is missing. */
+export const historyText = (
+  { kept, rows, compared, rollouts, now }: RolloutHistory,
+  wide: boolean,
+): { text: string; notes: readonly string[] } => {
+  const [row] = rows;
+  if (compared && row) return { text: renderOne(kept, row, compared), notes: [] };
+  const tables = [
+    rows.length > 0 ? renderTable(rows, wide, now) : '',
+    rollouts.length > 0 ? renderRollouts(rollouts, wide, now) : '',
+    renderPastStages(rollouts, wide, now),
+  ];
+  const notes = [
+    ...(rows.length === 0 ? [`${kept.kind.title} ${kept.namespace}/${kept.name} has no revisions.`] : []),
+    ...(rows.length > 0 && !kept.present
+      ? [`Note: the ${kept.kind.podController} has not recorded the current template yet.`]
+      : []),
+  ];
+  return { text: tables.filter((table) => table !== '').join('\n'), notes };
 };

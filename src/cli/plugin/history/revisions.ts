@@ -32,7 +32,7 @@ export interface Revision {
 }
 
 /** The revisions of a DaemonSet, and how they relate to its rollout. */
-export interface RevisionHistory {
+export interface RevisionHistory extends Pick<Connection, 'edgeset'> {
   kind: DaemonSetKind;
   namespace: string;
   name: string;
@@ -154,7 +154,7 @@ export const readRevisions = async (
 };
 
 export const readHistory = async (connection: Connection, named: Named): Promise<RevisionHistory> => {
-  const { namespace } = connection;
+  const { namespace, edgeset } = connection;
   const { name } = named;
   const kind = await findKind(connection, named);
   const { object: daemonSet, policy } = await readDaemonSet(connection, kind, name);
@@ -168,6 +168,7 @@ export const readHistory = async (connection: Connection, named: Named): Promise
     kind,
     namespace,
     name,
+    edgeset,
     daemonSet,
     policy,
     revisions,

@@ -19,7 +19,7 @@ export const rollbackMark = (kept: RevisionHistory, to: Revision): Record<string
 };
 
 /** Why edgeset does not update all nodes at once. */
-const policyNotes = ({ kind, policy, daemonSet, name }: RevisionHistory): string[] => {
+const policyNotes = ({ kind, policy, daemonSet, name, edgeset }: RevisionHistory): string[] => {
   if (policy.kind === 'off')
     return daemonSet.spec?.updateStrategy?.type === 'OnDelete'
       ? [
@@ -33,7 +33,7 @@ const policyNotes = ({ kind, policy, daemonSet, name }: RevisionHistory): string
   const { paused, strategy, byApproval, maxUnavailable, maxSurge, partition, nodeSelector, words } = policy.policy;
   const notes: string[] = [];
   if (paused)
-    notes.push(`The rollout stays paused: run "kubectl edgeset resume ${kind.short}/${name}" to roll the nodes back.`);
+    notes.push(`The rollout stays paused: run "${edgeset(`resume ${kind.short}/${name}`)}" to roll the nodes back.`);
   if ((strategy === 'auto' || byApproval) && maxUnavailable.value === 0 && maxSurge.value === 0)
     notes.push(joinSentences('The budget is zero, so no node is updated.', `Raise ${words.maxUnavailable}.`));
   if (partition.value > 0)
@@ -106,16 +106,16 @@ export const templateOwnerWarnings = (metadata: ObjectMeta = {}): string[] => {
 
 /** What the user should know about the rollback. */
 export const undoNotes = (kept: RevisionHistory, to: Revision): string[] => {
-  const { kind, daemonSet, name, present, lastComplete, rolledBackHash, status } = kept;
+  const { kind, daemonSet, name, present, lastComplete, rolledBackHash, status, edgeset } = kept;
   const notes: string[] = [];
   if (lastComplete && lastComplete.name !== present?.name && lastComplete.name !== to.name)
     notes.push(
-      `The last complete revision is ${describeRevision(lastComplete)}: "kubectl edgeset undo ${kind.short}/${name} --to-revision ${lastComplete.number}".`,
+      `The last complete revision is ${describeRevision(lastComplete)}: "${edgeset(`undo ${kind.short}/${name} --to-revision ${lastComplete.number}`)}".`,
     );
   const failed = failedRevision(kept);
   if (failed)
     notes.push(
-      `The halt of revision ${failed.number} ends; nodes that it broke are repaired first. If it is set again, it stays halted (${annotation.rolledBackFrom}) until "kubectl edgeset resume ${kind.short}/${name}".`,
+      `The halt of revision ${failed.number} ends; nodes that it broke are repaired first. If it is set again, it stays halted (${annotation.rolledBackFrom}) until "${edgeset(`resume ${kind.short}/${name}`)}".`,
     );
   else if (status?.halted && status.target?.hash === present?.hash)
     notes.push(`The halt of revision ${present?.number} ends.`);

@@ -1,23 +1,16 @@
 import { isKubeError } from '../../../kube/index.ts';
-import { toLines } from '../../escape.ts';
-import type { Io } from '../../io.ts';
-import { type Connection, type ConnectionFlags, FIELD_MANAGER, withCluster } from '../connection.ts';
+import { type ChangeOptions, dryRunSuffix, type Written } from '../change.ts';
+import { type Connection, FIELD_MANAGER } from '../connection.ts';
 import { CommandError } from '../errors.ts';
 import type { DaemonSetLike } from '../kinds/kind.ts';
-import { readName } from '../kinds/names.ts';
-import { type DryRun, dryRunSuffix, structured, withoutManagedFields } from '../text.ts';
-import { type ChosenRevision, chooseLastComplete, chooseRevision } from './choose-revision.ts';
+import type { Named } from '../kinds/names.ts';
+import { chooseRevision } from './choose-revision.ts';
 import { describeRevision, type RevisionHistory, readHistory, readLiveDaemonSet } from './revisions.ts';
 import { diffTemplates, renderDifference } from './template-diff.ts';
 import { rollbackMark, undoNotes } from './undo-notes.ts';
 
-export interface AbortFlags extends ConnectionFlags {
-  dryRun?: DryRun;
-  output?: 'json' | 'yaml' | 'name';
-}
-
-export interface UndoFlags extends AbortFlags {
-  toRevision?: number;
+export interface UndoOptions extends ChangeOptions {
+  toRevision?: number | undefined;
 }
 
 /** During a rollout, the DaemonSet's status and thus its resourceVersion change several times a second. */
@@ -29,10 +22,10 @@ interface Change {
   annotations: Record<string, string | null>;
 }
 
-const conflictError = ({ kind, namespace, name }: RevisionHistory, cause: unknown): CommandError =>
+const conflictError = ({ kind, namespace, name, edgeset }: RevisionHistory, cause: unknown): CommandError =>
   new CommandError(
     'Changed',
-    `${kind.title} ${namespace}/${name} was changed at the same time, so nothing was rolled back: check "kubectl edgeset history ${kind.short}/${name}" and try again`,
+    `${kind.title} ${namespace}/${name} was changed at the same time, so nothing was rolled back: check "${edgeset(`history ${kind.short}/${name}`)}" and try again`,
     cause,
   );
 
@@ -79,38 +72,17 @@ const describeChanges = (kept: RevisionHistory, { template }: Change): string[] 
 };
 
 /** Rolls back in one write, which fails if the DaemonSet has changed since it was read. */
-const rollBack = async (
-  text: string,
-  flags: AbortFlags,
-  io: Io,
-  choose: (kept: RevisionHistory) => ChosenRevision,
-): Promise<void> => {
-  const { output } = flags;
-  const dryRun: DryRun = flags.dryRun ?? 'none';
-  const named = readName(text);
-  await withCluster(flags, io, async (connection) => {
-    const kept = await readHistory(connection, named);
-    const { kind, name } = kept;
-    const { revision, template } = choose(kept);
-    const change = { template, annotations: rollbackMark(kept, revision) };
-    const changed =
-      dryRun === 'client'
-        ? asChanged(kept.daemonSet, change)
-        : await put(connection, kept, change, dryRun === 'server');
-    if (output === 'name') io.data(toLines(`${kind.label}/${name}`));
-    else if (output) io.data(structured(withoutManagedFields(changed), output));
-    else {
-      const done = `${kind.label}/${name} rolled back to revision ${describeRevision(revision)}${dryRunSuffix(dryRun)}`;
-      io.stdout(toLines(done, ...describeChanges(kept, change)));
-    }
-    io.stderr(toLines(...undoNotes(kept, revision).map((note) => `Note: ${note}`)));
-  });
+export const undo = async (
+  connection: Connection,
+  named: Named,
+  { toRevision, dryRun = 'none' }: UndoOptions,
+): Promise<Written> => {
+  const kept = await readHistory(connection, named);
+  const { revision, template } = chooseRevision(kept, toRevision);
+  const change = { template, annotations: rollbackMark(kept, revision) };
+  const object =
+    dryRun === 'client' ? asChanged(kept.daemonSet, change) : await put(connection, kept, change, dryRun === 'server');
+  const label = `${kept.kind.label}/${kept.name}`;
+  const done = `${label} rolled back to revision ${describeRevision(revision)}${dryRunSuffix(dryRun)}`;
+  return { label, object, lines: [done, ...describeChanges(kept, change)], notes: undoNotes(kept, revision) };
 };
-
-/** Rolls back to an earlier revision. */
-export const undo = (text: string, flags: UndoFlags, io: Io): Promise<void> =>
-  rollBack(text, flags, io, (kept) => chooseRevision(kept, flags.toRevision));
-
-/** Rolls back to the revision that was last complete. */
-export const abort = (text: string, flags: AbortFlags, io: Io): Promise<void> =>
-  rollBack(text, flags, io, chooseLastComplete);

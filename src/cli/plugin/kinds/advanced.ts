@@ -122,12 +122,12 @@ export const advanced: DaemonSetKind = defineKind(createAdvancedKind(), {
       'Refused',
       `Advanced DaemonSet ${namespace}/${name} is not managed: its selector or its template is invalid; see "kubectl get ads ${name} -n ${namespace} -o yaml"`,
     ),
-  notFound: (namespace, name, cause) =>
+  notFound: ({ namespace, edgeset }, name, cause) =>
     // A NotFound without the object's name means that the API server does not have the kind.
     isKubeError(cause, 'NotFound') && cause.details?.name === undefined
       ? new CommandError(
           'NotInstalled',
-          `the cluster has no CRD for Advanced DaemonSets (${group}/${storedVersion}): install it with "kubectl edgeset crds | kubectl apply -f -"`,
+          `the cluster has no CRD for Advanced DaemonSets (${group}/${storedVersion}): install it with "${edgeset('crds')} | kubectl apply -f -"`,
           cause,
         )
       : new CommandError(

@@ -1,3 +1,4 @@
+import type { Connection } from '../connection.ts';
 import type { PodTemplateSpec } from 'kubernetes-types/core/v1.d.ts';
 import type { LabelSelector } from 'kubernetes-types/meta/v1.d.ts';
 import {
@@ -118,7 +119,7 @@ export interface DaemonSetKind {
   /** The annotation or field of each override, as policy errors name it. */
   fields: Readonly<Record<keyof Overrides, string>>;
   notServed(namespace: string, name: string): Error;
-  notFound(namespace: string, name: string, cause: unknown): CommandError;
+  notFound(connection: Pick<Connection, 'namespace' | 'edgeset'>, name: string, cause: unknown): CommandError;
   /** A merge patch that pauses or unpauses the rollout. */
   pausePatch(on: boolean): { metadata?: { annotations: Record<string, string | null> }; spec?: object };
   /** The policy that the DaemonSet would have with the overrides. */

@@ -63,7 +63,7 @@ export const native: DaemonSetKind = defineKind(nativeKind, {
   settingsPatch,
   notes: () => [],
   notServed: (namespace, name) => new NotOptedInError(namespace, name),
-  notFound: (namespace, name, cause) =>
+  notFound: ({ namespace }, name, cause) =>
     new CommandError(
       'NotFound',
       `there is no DaemonSet ${namespace}/${name}: run "kubectl get daemonsets -A", and give its namespace with -n`,

@@ -25,16 +25,17 @@ export const ownName = async ({ client }: Connection): Promise<string> => {
   return status?.userInfo?.username ?? '';
 };
 
-const notInstalled = (cause: unknown): CommandError =>
+const notInstalled = (cause: unknown, { edgeset }: Pick<Connection, 'edgeset'>): CommandError =>
   new CommandError(
     'NotInstalled',
-    'the cluster has no CRD for RolloutApprovals: install it with "kubectl edgeset crds | kubectl apply -f -"',
+    `the cluster has no CRD for RolloutApprovals: install it with "${edgeset('crds')} | kubectl apply -f -"`,
     cause,
   );
 
-const asRefused = (error: unknown, { namespace }: Connection): unknown => {
+const asRefused = (error: unknown, connection: Connection): unknown => {
+  const { namespace } = connection;
   if (!isKubeError(error)) return error;
-  if (error.code === 'NotFound') return notInstalled(error);
+  if (error.code === 'NotFound') return notInstalled(error, connection);
   if (isRefusedByPolicy(error))
     return new CommandError('Refused', `an admission policy refused the approval: ${serverMessage(error)}`, error);
   if (error.code === 'Forbidden')
@@ -48,9 +49,10 @@ const asRefused = (error: unknown, { namespace }: Connection): unknown => {
 
 /** Approvals of this stage at this revision. Without the right to list them, none. */
 export const approvalsOf = async (
-  { client, namespace }: Connection,
+  connection: Connection,
   { daemonSet, revision, stage }: Pick<RolloutApprovalSpec, 'daemonSet' | 'revision' | 'stage'>,
 ): Promise<RolloutApproval[]> => {
+  const { client, namespace } = connection;
   try {
     const all = await listAll(client, rolloutApprovals, { namespace });
     return all.filter(
@@ -63,7 +65,7 @@ export const approvalsOf = async (
   } catch (error) {
     if (isKubeError(error, 'Forbidden')) return [];
     // A list is never NotFound, unless the API server does not have the kind.
-    throw isKubeError(error, 'NotFound') ? notInstalled(error) : error;
+    throw isKubeError(error, 'NotFound') ? notInstalled(error, connection) : error;
   }
 };
 

@@ -1,3 +1,12 @@
+import {
+  type DaemonRolloutStage,
+  type DaemonRolloutStatus,
+  formatPolicyError,
+  type RolloutApproval,
+  type RolloutApprovalSpec,
+} from '../../../rollout/index.ts';
+import { type ChangeOptions, dryRunSuffix, readManaged, type Target, type Written } from '../change.ts';
+import type { Connection } from '../connection.ts';
 import { formatPolicyError } from '../../../rollout/index.ts';
 import type {
   DaemonRolloutStage,
@@ -10,16 +19,15 @@ import type { Io } from '../../io.ts';
 import { type ChangeFlags, readManaged, type Target } from '../change.ts';
 import { type Connection, withCluster } from '../connection.ts';
 import { CommandError } from '../errors.ts';
-import { findKind, readName } from '../kinds/names.ts';
+import { findKind, type Named } from '../kinds/names.ts';
 import { readStatus } from '../read-rollout.ts';
-import { dryRunSuffix, structured, withoutManagedFields } from '../text.ts';
 import { approvalLabel, approvalsOf, createApproval, newApproval, ownName } from './approvals.ts';
 import { isAwaitingApproval, type StagedRollout, stageToApprove, stageToPromote } from './choose-stage.ts';
 import { policyWithPlan, requiresApproval } from './plans.ts';
 
-export interface ApproveFlags extends ChangeFlags {
-  stage?: string;
-  comment?: string;
+export interface ApproveOptions extends ChangeOptions {
+  stage?: string | undefined;
+  comment?: string | undefined;
 }
 
 type StageDecision = NonNullable<RolloutApprovalSpec['decision']>;
@@ -53,7 +61,7 @@ interface Present {
 
 /** Throws a `CommandError` if no stages are known of the present rollout. */
 const readStages = async (connection: Connection, { kind, name, object, policy }: Target): Promise<Present> => {
-  const { namespace } = connection;
+  const { namespace, edgeset } = connection;
   const title = `${kind.title} ${namespace}/${name}`;
   const typed = `${kind.short}/${name}`;
   const status = await readStatus(connection, kind.rolloutName(name), object.metadata?.uid);
@@ -83,7 +91,7 @@ const readStages = async (connection: Connection, { kind, name, object, policy }
       );
     throw new CommandError(
       'NoSuchStage',
-      `plan ${plan} gives ${title} no stages: add spec.stages to it; if it has them, "kubectl edgeset explain ${typed}" says why it is not followed`,
+      `plan ${plan} gives ${title} no stages: add spec.stages to it; if it has them, "${edgeset(`explain ${typed}`)}" says why it is not followed`,
     );
   }
   return { status, revision: status.target.hash, staged: { title, plan, stages } };
@@ -96,16 +104,17 @@ const notesOn = (
   { halted }: DaemonRolloutStatus,
   stage: DaemonRolloutStage,
   approval: 'given' | 'not required' | 'missing' | 'unknown',
+  edgeset: Connection['edgeset'],
 ): string[] => {
   const typed = `${kind.short}/${name}`;
   const notes: string[] = [];
   if (stage.state === 'Closed') notes.push(`Stage ${stage.name} is not open yet: this counts once it is.`);
   if (halted) notes.push('The rollout is halted: nothing is promoted until it is resumed.');
   else if (pause !== 'off')
-    notes.push(`The rollout is paused: nothing is promoted until "kubectl edgeset resume ${typed}".`);
+    notes.push(`The rollout is paused: nothing is promoted until "${edgeset(`resume ${typed}`)}".`);
   else if (decision === 'Approve' && stage.awaits && !isAwaitingApproval(stage))
     notes.push(`Stage ${stage.name} ${stage.awaits.message}.`);
-  const toApprove = `run "kubectl edgeset approve ${typed} --stage ${stage.name}"`;
+  const toApprove = `run "${edgeset(`approve ${typed} --stage ${stage.name}`)}"`;
   if (decision === 'Promote' && approval === 'missing')
     notes.push(`The plan also requires an approval of stage ${stage.name}: ${toApprove}.`);
   if (decision === 'Promote' && approval === 'unknown')
@@ -113,57 +122,57 @@ const notesOn = (
   return notes;
 };
 
-/** Creates the object that records the decision; prints the one that is there if it was made before. */
-const decideOn = async (decision: StageDecision, text: string, flags: ApproveFlags, io: Io): Promise<void> => {
-  const named = readName(text);
-  const { dryRun = 'none', output, comment } = flags;
+/** Creates the object that records the decision; returns the one that is there if it was made before. */
+const decideOn = async (
+  decision: StageDecision,
+  connection: Connection,
+  named: Named,
+  { stage: wanted, comment, dryRun = 'none' }: ApproveOptions,
+): Promise<Written> => {
   const { choose, done, effect } = wordings[decision];
-  await withCluster(flags, io, async (connection) => {
-    const kind = await findKind(connection, named);
-    const target = await readManaged(connection, kind, named.name);
-    const { status, revision, staged } = await readStages(connection, target);
-    const stage = choose(staged, flags.stage);
-    const required = await requiresApproval(connection, staged.plan, stage.name);
-    if (decision === 'Approve' && required === false)
-      throw new CommandError(
-        'NothingToApprove',
-        `plan ${staged.plan} requires no approval of stage ${stage.name}: "kubectl edgeset promote ${kind.short}/${named.name} --stage ${stage.name}" skips what the stage waits for`,
-      );
-    const about = {
-      daemonSet: { apiGroup: kind.resource.group as RolloutApprovalSpec['daemonSet']['apiGroup'], name: named.name },
-      revision,
-      stage: stage.name,
-    };
-    const given = await approvalsOf(connection, about);
-    const same = given.find((one) => decisionOf(one) === decision);
-    let approval: RolloutApproval | undefined = same;
-    if (!approval) {
-      const approvedBy = await ownName(connection);
-      approval = newApproval(connection, { ...about, decision, approvedBy, ...(comment !== undefined && { comment }) });
-      if (dryRun !== 'client') approval = await createApproval(connection, approval, dryRun === 'server');
-    }
-    const { metadata, spec } = approval;
-    if (output === 'name') io.data(toLines(`${approvalLabel}/${metadata.name ?? metadata.generateName}`));
-    else if (output) io.data(structured(withoutManagedFields(approval), output));
-    else {
-      const at = `at revision ${revision}`;
-      io.stdout(
-        toLines(
-          `${kind.label}/${named.name} stage ${stage.name} ${same ? `is already ${done} by ${spec.approvedBy} ${at}` : `${done} ${at}${effect}${dryRunSuffix(dryRun)}`}`,
-        ),
-      );
-    }
-    const isApproved = given.some((one) => decisionOf(one) === 'Approve');
-    const approved = isApproved ? 'given' : required === undefined ? 'unknown' : required ? 'missing' : 'not required';
-    const notes = notesOn(decision, target, status, stage, approved);
-    if (notes.length > 0) io.stderr(toLines(...notes.map((note) => `Note: ${note}`)));
-  });
+  const { edgeset } = connection;
+  const kind = await findKind(connection, named);
+  const target = await readManaged(connection, kind, named.name);
+  const { status, revision, staged } = await readStages(connection, target);
+  const stage = choose(staged, wanted);
+  const required = await requiresApproval(connection, staged.plan, stage.name);
+  if (decision === 'Approve' && required === false)
+    throw new CommandError(
+      'NothingToApprove',
+      `plan ${staged.plan} requires no approval of stage ${stage.name}: "${edgeset(`promote ${kind.short}/${named.name} --stage ${stage.name}`)}" skips what the stage waits for`,
+    );
+  const about = {
+    daemonSet: { apiGroup: kind.resource.group as RolloutApprovalSpec['daemonSet']['apiGroup'], name: named.name },
+    revision,
+    stage: stage.name,
+  };
+  const given = await approvalsOf(connection, about);
+  const same = given.find((one) => decisionOf(one) === decision);
+  let approval: RolloutApproval | undefined = same;
+  if (!approval) {
+    const approvedBy = await ownName(connection);
+    approval = newApproval(connection, { ...about, decision, approvedBy, ...(comment !== undefined && { comment }) });
+    if (dryRun !== 'client') approval = await createApproval(connection, approval, dryRun === 'server');
+  }
+  const { metadata, spec } = approval;
+  const at = `at revision ${revision}`;
+  const what = same
+    ? `is already ${done} by ${spec.approvedBy} ${at}`
+    : `${done} ${at}${effect}${dryRunSuffix(dryRun)}`;
+  const isApproved = given.some((one) => decisionOf(one) === 'Approve');
+  const approved = isApproved ? 'given' : required === undefined ? 'unknown' : required ? 'missing' : 'not required';
+  return {
+    label: `${approvalLabel}/${metadata.name ?? metadata.generateName}`,
+    object: approval,
+    lines: [`${kind.label}/${named.name} stage ${stage.name} ${what}`],
+    notes: notesOn(decision, target, status, stage, approved, edgeset),
+  };
 };
 
 /** Approves a stage of the present rollout, in the name of the user. */
-export const approve = (text: string, flags: ApproveFlags, io: Io): Promise<void> =>
-  decideOn('Approve', text, flags, io);
+export const approve = (connection: Connection, named: Named, options: ApproveOptions): Promise<Written> =>
+  decideOn('Approve', connection, named, options);
 
 /** Promotes a stage of the present rollout by hand, in the name of the user. */
-export const promote = (text: string, flags: ApproveFlags, io: Io): Promise<void> =>
-  decideOn('Promote', text, flags, io);
+export const promote = (connection: Connection, named: Named, options: ApproveOptions): Promise<Written> =>
+  decideOn('Promote', connection, named, options);

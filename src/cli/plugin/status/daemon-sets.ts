@@ -134,7 +134,10 @@ const isInScope = ({ named }: DaemonSetScope, kind: DaemonSetKind, { metadata }:
   isNamed(named, kind, metadata?.name ?? '');
 
 /** Reads them once, page by page. */
-export const readDaemonSets = async ({ client }: Connection, scope: DaemonSetScope): Promise<DaemonSets> => {
+export const readDaemonSets = async (
+  { client }: Pick<Connection, 'client'>,
+  scope: DaemonSetScope,
+): Promise<DaemonSets> => {
   const daemonSets = createDaemonSets();
   const read = async (kind: DaemonSetKind): Promise<void> => {
     const found = new Map<string, Present>();
@@ -158,7 +161,7 @@ export const readDaemonSets = async ({ client }: Connection, scope: DaemonSetSco
  * the key of the DaemonRollout to show again.
  */
 export const watchDaemonSets = (
-  { client, env }: Connection,
+  { client, env }: Pick<Connection, 'client' | 'env'>,
   scope: DaemonSetScope,
   daemonSets: DaemonSets,
   onChange: (rollout: string) => void,

@@ -23,7 +23,7 @@ export interface StatusFlags extends ConnectionFlags {
   watch?: boolean;
 }
 
-const listRollouts = async ({ client }: Connection, where: ListOptions): Promise<DaemonRollout[]> => {
+const listRollouts = async ({ client, edgeset }: Connection, where: ListOptions): Promise<DaemonRollout[]> => {
   try {
     return await listAll(client, daemonRollouts, where);
   } catch (error) {
@@ -31,7 +31,7 @@ const listRollouts = async ({ client }: Connection, where: ListOptions): Promise
     if (!isKubeError(error, 'NotFound')) throw error;
     throw new CommandError(
       'NotInstalled',
-      'the cluster has no CRD for DaemonRollouts: install it with "kubectl edgeset crds | kubectl apply -f -", and install the manager',
+      `the cluster has no CRD for DaemonRollouts: install it with "${edgeset('crds')} | kubectl apply -f -", and install the manager`,
       error,
     );
   }
@@ -90,7 +90,7 @@ const explainStalled = (rollouts: readonly DaemonRollout[], daemonSets: DaemonSe
   }
 };
 
-const noRolloutOf = (missing: readonly Named[], place: string): CommandError => {
+const noRolloutOf = (missing: readonly Named[], place: string, { edgeset }: Connection): CommandError => {
   const [{ kind, name } = { kind: undefined, name: '' }, ...others] = missing;
   const { title, short } = kind ?? native;
   const article = title === native.title ? 'a' : 'an';
@@ -98,8 +98,8 @@ const noRolloutOf = (missing: readonly Named[], place: string): CommandError => 
   return new CommandError(
     'NotFound',
     others.length === 0
-      ? `there is no rollout of ${article} ${title} ${name} in ${place}: "kubectl edgeset explain ${kind ? `${short}/` : ''}${name}" says why`
-      : `there are no rollouts of ${missing.map(typed).join(', ')} in ${place}: "kubectl edgeset explain NAME" says why`,
+      ? `there is no rollout of ${article} ${title} ${name} in ${place}: "${edgeset(`explain ${kind ? `${short}/` : ''}${name}`)}" says why`
+      : `there are no rollouts of ${missing.map(typed).join(', ')} in ${place}: "${edgeset('explain NAME')}" says why`,
   );
 };
 
@@ -138,7 +138,7 @@ export const showStatus = async (words: readonly string[], flags: StatusFlags, i
       checkUnambiguous(its, one.name);
       if (its.length === 0) missing.push(one);
     }
-    if (missing.length > 0 && rows.length === 0 && !watch) throw noRolloutOf(missing, place);
+    if (missing.length > 0 && rows.length === 0 && !watch) throw noRolloutOf(missing, place, connection);
     if (rows.length === 0) io.stderr(toLines(`No rollouts in ${place}.`));
     if (watch) {
       const [only = scope, ...others] = queries;
@@ -153,6 +153,6 @@ export const showStatus = async (words: readonly string[], flags: StatusFlags, i
     if (named.length > 0 && view.table) explainStalled(rows, daemonSets, io);
     await explainDoubts(connection, rows, daemonSets, io);
     // As kubectl does: what there is, and an error for the rest.
-    if (missing.length > 0) throw noRolloutOf(missing, place);
+    if (missing.length > 0) throw noRolloutOf(missing, place, connection);
   });
 };

@@ -125,7 +125,7 @@ export const openStage = async (t: TestContext, options: Partial<DashboardServer
       },
       async run(asked) {
         world.ran.push([token, asked]);
-        return { typed: '', code: 0, output: '' };
+        return { typed: '', failed: false, output: '' };
       },
     }),
     sites,

@@ -1,0 +1,31 @@
+import { toLines } from '../escape.ts';
+import type { Io } from '../io.ts';
+import { type ConnectionFlags, withCluster } from './connection.ts';
+import { type HistoryOptions, historyData, historyText, listRevisions, readRolloutHistory } from './history/history.ts';
+import { readName } from './kinds/names.ts';
+import { type OutputFormat, structured } from './text.ts';
+
+export interface HistoryFlags extends ConnectionFlags, HistoryOptions {
+  output?: OutputFormat;
+}
+
+/** Prints the revisions of a DaemonSet and its last rollouts, or one revision. */
+export const showHistory = async (name: string, flags: HistoryFlags, io: Io): Promise<void> => {
+  const named = readName(name);
+  const { output } = flags;
+  await withCluster(flags, io, async (connection) => {
+    if (output === 'name') {
+      const { revisions } = await listRevisions(connection, named, flags);
+      io.data(toLines(...revisions.map((revision) => `controllerrevision.apps/${revision.name}`)));
+      return;
+    }
+    const history = await readRolloutHistory(connection, named, flags);
+    if (output === 'json' || output === 'yaml') {
+      io.data(structured(historyData(history), output));
+      return;
+    }
+    const { text, notes } = historyText(history, output === 'wide');
+    io.stdout(text);
+    io.stderr(toLines(...notes));
+  });
+};

@@ -1,0 +1,19 @@
+import type { Io } from '../io.ts';
+import { type ConnectionFlags, withCluster } from './connection.ts';
+import type { Overrides } from './kinds/kind.ts';
+import { readName } from './kinds/names.ts';
+import { planData, planRollout, planText } from './plan.ts';
+import { structured } from './text.ts';
+
+export interface PlanFlags extends ConnectionFlags, Overrides {
+  output?: 'json' | 'yaml';
+}
+
+export const showPlan = async (name: string, flags: PlanFlags, io: Io): Promise<void> => {
+  const named = readName(name);
+  const { output, maxUnavailable, partition, nodeSelector, unpaused } = flags;
+  const overrides = { maxUnavailable, partition, nodeSelector, unpaused };
+  const planned = await withCluster(flags, io, (connection) => planRollout(connection, named, overrides));
+  if (output) io.data(structured(planData(planned), output));
+  else io.stdout(planText(planned));
+};
