@@ -1,5 +1,4 @@
 import { Argument, type Command, Option } from 'commander';
-import type { DashboardFlags } from './dashboard/dashboard.ts';
 import type { ServeFlags } from './dashboard/in-cluster/options.ts';
 import {
   addConnectionFlags,
@@ -15,6 +14,7 @@ import type { ExitCode, ProcessIo } from './io.ts';
 import type { Shell } from './plugin/completion/script.ts';
 import type { StatusFlags } from './plugin/status/status.ts';
 import { type AddCommand, runProgram } from './program.ts';
+import type { DashboardFlags } from './show-dashboard.ts';
 import { examples } from './usage.ts';
 import { version } from './version.ts';
 
@@ -102,7 +102,7 @@ export const addDashboardCommand: AddCommand = (program, { io, exit }) => {
       exit(await serveDashboard(flags, { ...io, version, process }));
       return;
     }
-    const { showDashboard } = await import('./dashboard/dashboard.ts');
+    const { showDashboard } = await import('./show-dashboard.ts');
     await showDashboard(flags, io);
   });
 };

@@ -1,12 +1,13 @@
 import { escapeText } from './escape.ts';
 import type { Caller } from './plugin/connection.ts';
+import { version } from './version.ts';
 
 /** Exit codes. `stalled`: the rollout that `wait` watched is stuck until someone acts. */
 export const exitCodes = { ok: 0, failed: 1, usage: 2, stalled: 3 } as const;
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
 /** The parts of its process that the program uses. Data goes to stdout, everything else to stderr. */
-export interface ProcessIo extends Omit<Caller, 'edgeset'> {
+export interface ProcessIo extends Omit<Caller, 'edgeset' | 'version'> {
   stdout: (text: string) => void;
   stderr: (text: string) => void;
   /** Whether stderr is a terminal. */
@@ -24,6 +25,7 @@ export interface Io extends ProcessIo {
   data: (text: string) => void;
   /** Text with control sequences, for views that escape what they show. */
   draw: { stdout: (text: string) => void; stderr: (text: string) => void };
+  version: string;
   /** The command line `words`, as in `resume ds/web`, for the user to type: this program, and the flags that the next call needs, too. */
   edgeset: (words: string) => string;
   /** A text in which hints name the program as it was called. `stdout` and `stderr` do that, too. */
@@ -38,6 +40,7 @@ export const createIo = (io: ProcessIo, edgeset: Io['edgeset']): Io => {
   return {
     ...io,
     edgeset,
+    version,
     stdout: (text) => io.stdout(escapeText(asCalled(text))),
     stderr: (text) => io.stderr(escapeText(asCalled(text))),
     data: (text) => io.stdout(escapeText(text)),

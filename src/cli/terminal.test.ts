@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { canRedraw, columnsOf, createRegion, cutTo, padTo, wrap } from './terminal.ts';
+import { canRedraw, createRegion } from './terminal.ts';
 
 const shown = (rows: number, columns: number, ...texts: string[]): string[] => {
   const written: string[] = [];
@@ -27,26 +27,5 @@ describe('a terminal region', () => {
     for (const environment of [{ NO_COLOR: '1' }, { CI: 'true' }, { TERM: 'dumb' }])
       assert.equal(canRedraw(environment), false);
     assert.equal(canRedraw({ NO_COLOR: '' }), true);
-  });
-});
-
-describe('the columns of a text', () => {
-  it('are two for East Asian characters and emoji, and none for marks', () => {
-    for (const [text, columns] of [
-      ['web:1.5', 7],
-      ['更新', 4],
-      ['ﾊﾝ', 2],
-      ['한글 1', 6],
-      ['🚀!', 3],
-      ['e\u0301✓', 2],
-      ['', 0],
-    ] as const)
-      assert.equal(columnsOf(text), columns, text);
-  });
-
-  it('decide where a text is cut, padded and broken', () => {
-    assert.deepEqual([cutTo('更新済み', 5), cutTo('abc', 5), cutTo('e\u0301a', 1)], ['更新', 'abc', 'e\u0301']);
-    assert.deepEqual([padTo('更新', 5), padTo('更新', 3)], ['更新 ', '更新']);
-    assert.deepEqual(wrap('更新 更新 ab', 7), ['更新', '更新 ab']);
   });
 });

@@ -1,4 +1,4 @@
-import { eastAsianWidth } from 'get-east-asian-width';
+import { cutTo, wrap } from './columns.ts';
 import { escapeLine } from './escape.ts';
 import type { Io } from './io.ts';
 
@@ -72,43 +72,6 @@ export const createRegion = (write: (text: string) => void, size: () => { column
       shown = lines.length;
     },
   };
-};
-
-/** The columns that a character takes: two if it is wide in East Asia, none if it joins the one before. */
-const columnsOfCharacter = (character: string): number =>
-  /^[\p{Mark}\p{Default_Ignorable_Code_Point}]$/u.test(character) ? 0 : eastAsianWidth(character.codePointAt(0) ?? 0);
-
-/** The columns that a text takes on a terminal. */
-export const columnsOf = (text: string): number => {
-  if (/^[ -~]*$/.test(text)) return text.length;
-  return Array.from(text).reduce((sum, character) => sum + columnsOfCharacter(character), 0);
-};
-
-/** The beginning of a text that fits into so many columns. */
-export const cutTo = (text: string, columns: number): string => {
-  let left = columns;
-  let end = 0;
-  for (const character of text) {
-    left -= columnsOfCharacter(character);
-    if (left < 0) break;
-    end += character.length;
-  }
-  return text.slice(0, end);
-};
-
-export const padTo = (text: string, columns: number): string =>
-  text + ' '.repeat(Math.max(0, columns - columnsOf(text)));
-
-/** Breaks text at spaces into lines of at most `width` columns. A longer word gets a line of its own. */
-export const wrap = (text: string, width: number): string[] => {
-  const lines: string[] = [];
-  for (const word of text.split(' ')) {
-    const last = lines.at(-1);
-    if (last !== undefined && columnsOf(last) + 1 + columnsOf(word) <= width)
-      lines[lines.length - 1] = `${last} ${word}`;
-    else lines.push(word);
-  }
-  return lines;
 };
 
 /** Narrower lines are harder to read than lines that the terminal breaks. */

@@ -42,7 +42,7 @@ describe('a command of the dashboard', () => {
     it(`is refused with ${what}`, () => assert.equal(readCommand(body), undefined));
 
   it('sets the budget and the partition, and plans with them', async () => {
-    const io = { environment: { KUBECONFIG: '/does/not/exist' }, random: () => 0.5 };
+    const io = { environment: { KUBECONFIG: '/does/not/exist' }, random: () => 0.5, version: '0' };
     const settings = { maxUnavailable: '3', partition: '50%' };
     const typed = async (request: CommandRequest): Promise<string> => (await runCommand(request, {}, io)).typed;
     assert.equal(
@@ -57,7 +57,7 @@ describe('a command of the dashboard', () => {
   });
 
   it('decides on the stage that the user has seen', async () => {
-    const io = { environment: { KUBECONFIG: '/does/not/exist' }, random: () => 0.5 };
+    const io = { environment: { KUBECONFIG: '/does/not/exist' }, random: () => 0.5, version: '0' };
     const typed = async (request: CommandRequest): Promise<string> => (await runCommand(request, {}, io)).typed;
     assert.equal(
       await typed({ ...pause, command: 'promote', stage: 'canary', dryRun: true }),
@@ -74,7 +74,7 @@ describe('a command of the dashboard', () => {
   });
 
   it('says how the user would type it, and why it failed', async () => {
-    const io = { environment: { KUBECONFIG: '/does/not/exist' }, random: () => 0.5 };
+    const io = { environment: { KUBECONFIG: '/does/not/exist' }, random: () => 0.5, version: '0' };
     const { typed, failed, output } = await runCommand({ ...pause, dryRun: true }, { context: 'depot' }, io);
     assert.equal(typed, 'kubectl edgeset pause ds/web --namespace=shop --dry-run=server');
     assert.equal(failed, true);

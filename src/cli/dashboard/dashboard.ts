@@ -1,32 +1,13 @@
-import { errorText, OptionError, systemClock, untilAborted } from '../../runtime/index.ts';
-import { toLines } from '../escape.ts';
-import type { Io } from '../io.ts';
-import { type ConnectionFlags, withCluster } from '../plugin/connection.ts';
-import { untilInterrupted } from '../terminal.ts';
-import { runCommand } from './commands.ts';
+import { errorText, OptionError, systemClock } from '../../runtime/index.ts';
 import { createFleet, type FleetOptions } from './fleet.ts';
-import { refuseServeFlags } from './in-cluster/options.ts';
 import { type CodeOptions, createKeyGate } from './key-gate.ts';
-import { type Addresses, openBrowser } from './open-browser.ts';
 import { startDashboardServer } from './server.ts';
 
-const MOST_PORTS = 65_535;
-const FIRST =
-  'The dashboard runs until Ctrl-C. The following address opens one page, which has your rights; the next one is printed then.';
-const NEXT = 'That address was used. If it was not you, press Ctrl-C. The next page opens with:';
-
-export interface DashboardFlags extends ConnectionFlags {
-  port?: string;
-  /** False with --no-browser. */
-  browser?: boolean;
-  allNamespaces?: boolean;
+/** Addresses of a server on this machine, each of which opens one page. */
+export interface Addresses {
+  port: number;
+  newAddress: (options?: CodeOptions) => string;
 }
-
-const portOf = (text: string): number => {
-  const port = Number(text);
-  if (/^\d{1,5}$/.test(text) && port <= MOST_PORTS) return port;
-  throw new OptionError('--port', `"${text}" is not a port: give a number up to ${MOST_PORTS}, or 0 for any free one`);
-};
 
 export interface DashboardOptions extends FleetOptions {
   /** 0 for any. */
@@ -80,33 +61,4 @@ export const openDashboard = async ({ port, shown = '', ...options }: DashboardO
     await fleet.close();
     throw error;
   }
-};
-
-/** Serves the page with the user's own rights until interrupted. */
-export const showDashboard = async (flags: DashboardFlags, io: Io): Promise<void> => {
-  refuseServeFlags(flags);
-  const port = portOf(flags.port ?? '0');
-  await withCluster(flags, io, async (connection) => {
-    const { signal, done } = untilInterrupted();
-    try {
-      const dashboard = await openDashboard({
-        connection,
-        namespace: flags.namespace === undefined || flags.allNamespaces ? undefined : connection.namespace,
-        run: (request) => runCommand(request, flags, io),
-        port,
-      });
-      try {
-        dashboard.keepPrinting((address, isFirst) => {
-          io.stderr(toLines(isFirst ? FIRST : NEXT));
-          io.data(`${address}\n`);
-        });
-        if (flags.browser !== false && io.terminal) openBrowser(dashboard, io.environment);
-        await untilAborted(signal);
-      } finally {
-        await dashboard.close();
-      }
-    } finally {
-      done();
-    }
-  });
 };

@@ -2,7 +2,7 @@ import type { Event, Node } from 'kubernetes-types/core/v1.d.ts';
 import { events, isKubeError, nodes } from '../../kube/index.ts';
 import { errorText } from '../../runtime/index.ts';
 import type { Connection } from '../plugin/connection.ts';
-import { explainNode } from '../plugin/explain.ts';
+import { explainNode } from '../plugin/explain-node.ts';
 import type { Reading } from '../plugin/kinds/kind.ts';
 import type { NodeDetails } from './messages.ts';
 

@@ -4,7 +4,7 @@ import { homedir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Io } from '../io.ts';
-import type { CodeOptions } from './key-gate.ts';
+import type { Addresses } from './dashboard.ts';
 
 const OPENERS: Readonly<Record<string, readonly string[]>> = {
   darwin: ['open'],
@@ -12,12 +12,6 @@ const OPENERS: Readonly<Record<string, readonly string[]>> = {
 };
 /** A browser may have to start first. */
 const LIFE_MS = 60_000;
-
-/** Addresses of a server on this machine, each of which opens one page. */
-export interface Addresses {
-  port: number;
-  newAddress: (options?: CodeOptions) => string;
-}
 
 /** No character of an address has a meaning in HTML. */
 const redirectTo = (address: string): string =>

@@ -1,3 +1,5 @@
+import { type DaemonRollout, slotsOfStatus } from '../../rollout/index.ts';
+import { keepDrawing } from '../keep-drawing.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { daemonRollouts } from '../../controller/index.ts';
 import { createReflector, keyOf } from '../../kube/index.ts';
@@ -6,8 +8,7 @@ import type { DaemonRollout } from '../../words/index.ts';
 import { keepDrawing } from '../live-region.ts';
 import type { Connection } from '../plugin/connection.ts';
 import { ownerOfRollout } from '../plugin/kinds/names.ts';
-import { readDaemonSets, watchDaemonSets } from '../plugin/status/daemon-sets.ts';
-import { statusText } from '../plugin/status/view.ts';
+import { readDaemonSets, statusText, watchDaemonSets } from '../plugin/status/daemon-sets.ts';
 import { createAudience, type Feed } from './feed.ts';
 import type { OverviewMessage, RolloutRow } from './messages.ts';
 

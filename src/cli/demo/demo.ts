@@ -1,4 +1,5 @@
-import { type Addresses, openBrowser } from '../dashboard/open-browser.ts';
+import type { Addresses } from '../dashboard/dashboard.ts';
+import { openBrowser } from '../dashboard/open-browser.ts';
 import type { ExitCode, Io } from '../io.ts';
 import { liveScreenOf, untilInterrupted } from '../terminal.ts';
 import { createLiveView } from './live-view.ts';

@@ -1,7 +1,7 @@
+import { wrap } from '../columns.ts';
 import { drawFrame, type Line, padded, piece, toText, widthOf } from '../fleet/index.ts';
 import { createLiveRegion } from '../live-region.ts';
 import type { LiveScreen } from '../terminal.ts';
-import { wrap } from '../terminal.ts';
 import type { StepProgress, View } from './view.ts';
 
 /** Time to read a step's text before anything happens. */

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
-import type { Addresses } from '../dashboard/open-browser.ts';
+import type { Addresses } from '../dashboard/dashboard.ts';
 import { openAddress } from '../dashboard/testing/index.ts';
 import { run as runMain } from '../testing/index.ts';
 import type { StartManager } from './environment.ts';

@@ -8,11 +8,11 @@ import {
   systemClock,
   untilAborted,
 } from '../../runtime/index.ts';
-import type { OwnDashboard } from '../dashboard/dashboard.ts';
-import type { Addresses } from '../dashboard/open-browser.ts';
+import type { Addresses, OwnDashboard } from '../dashboard/dashboard.ts';
 import { drawPicture, type Picture } from '../fleet/index.ts';
 import { type ExitCode, exitCodes } from '../io.ts';
-import { keepDrawing } from '../live-region.ts';
+import { keepDrawing } from '../keep-drawing.ts';
+import { version } from '../version.ts';
 import { DemoFailure, type Environment, type StartManager, startEnvironment } from './environment.ts';
 import { createObserver } from './observer.ts';
 import type { DemoOptions } from './options.ts';
@@ -92,7 +92,7 @@ const serveDashboard = async (
     namespace: undefined,
     port: 0,
     ...(only && others.length === 0 && { shown: `/${namespace}/${only.kind.short}/${name}` }),
-    run: (request) => runCommand(request, { kubeconfig }, { environment: {}, random }),
+    run: (request) => runCommand(request, { kubeconfig }, { environment: {}, random, version }),
   });
 };
 

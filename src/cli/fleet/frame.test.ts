@@ -1,3 +1,5 @@
+import type { Phase } from '../../rollout/index.ts';
+import { wrap } from '../columns.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';

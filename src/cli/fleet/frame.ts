@@ -1,8 +1,11 @@
+import { type Phase, phases } from '../../rollout/index.ts';
+import { wrap } from '../columns.ts';
+import { cellStyle } from './cell-style.ts';
 import { type Phase, phases } from '../../words/index.ts';
 import { wrap } from '../terminal.ts';
 import { drawGrid } from './grid.ts';
 import { cut, type Line, type Piece, padded, piece } from './line.ts';
-import { cellStyle, phaseStyles } from './phase-style.ts';
+import { phaseStyles } from './phase-style.ts';
 import type { EventLine, Snapshot } from './snapshot.ts';
 
 /** What surrounds the nodes, their legend and the budget. Each function gets the columns that a line may have. */

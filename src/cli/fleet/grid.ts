@@ -1,5 +1,6 @@
+import { cellStyle } from './cell-style.ts';
 import { type Line, type Piece, piece } from './line.ts';
-import { bySeverity, cellStyle, phaseStyles } from './phase-style.ts';
+import { bySeverity, phaseStyles } from './phase-style.ts';
 import type { NodeState } from './snapshot.ts';
 
 /** Up to this many nodes get a line each, with name and image. */

@@ -1,5 +1,5 @@
+import { columnsOf, cutTo } from '../columns.ts';
 import { escapeLine } from '../escape.ts';
-import { columnsOf, cutTo } from '../terminal.ts';
 
 /** How a piece of text is highlighted. */
 export type Style =

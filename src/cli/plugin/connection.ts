@@ -8,7 +8,6 @@ import {
 } from '../../kube/index.ts';
 import { nonEmpty } from '../../process/index.ts';
 import { type Env, parseDuration, silentLogger, systemClock } from '../../runtime/index.ts';
-import { version } from '../version.ts';
 import { toCommandError } from './errors.ts';
 
 /** Flags of every command that connects to a cluster, named as in kubectl. */
@@ -32,6 +31,8 @@ export interface Caller {
   random: () => number;
   /** The cluster and the user, whatever flags, environment and files say. */
   cluster?: ClusterConfig | undefined;
+  /** Of this program. */
+  version: string;
   /** How the user calls the command line with these words, as in `resume ds/web`. */
   edgeset: (words: string) => string;
 }
@@ -77,7 +78,7 @@ export const withCluster = async <T>(
   const client = createClient(config, {
     env,
     environment,
-    userAgent: `kubectl-edgeset/${version}`,
+    userAgent: `kubectl-edgeset/${caller.version}`,
     ...options,
     ...timeouts,
   });

@@ -1,7 +1,7 @@
 import { Document, visit } from 'yaml';
 import type { KubeObject } from '../../kube/index.ts';
+import { columnsOf, padTo } from '../columns.ts';
 import { escapeLine, escapeText, isActive } from '../escape.ts';
-import { columnsOf, padTo } from '../terminal.ts';
 
 /** Values of `-o`. Without it, commands print text. */
 export type OutputFormat = 'wide' | 'json' | 'yaml' | 'name';

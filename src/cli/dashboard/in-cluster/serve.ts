@@ -8,7 +8,6 @@ import {
   startEndpoints,
 } from '../../../process/index.ts';
 import { type Env, OptionError, sleep, systemClock } from '../../../runtime/index.ts';
-import type { ProcessIo } from '../../io.ts';
 import { runCommand } from '../commands.ts';
 import { inNamespace } from '../edgeset-in.ts';
 import { createFleet, type Fleet, type FleetOptions } from '../fleet.ts';
@@ -34,7 +33,12 @@ const asCaller = (config: ClusterConfig, token: string): ClusterConfig => {
 };
 
 const ownRightsOf =
-  (config: ClusterConfig, env: Env, userAgent: string, io: Pick<ProcessIo, 'random'>): OwnRights =>
+  (
+    config: ClusterConfig,
+    env: Env,
+    userAgent: string,
+    { random, version }: Pick<ProgramHost, 'random' | 'version'>,
+  ): OwnRights =>
   (token) => ({
     async node(feed, namespace, node) {
       const reading = feed.reading();
@@ -46,7 +50,7 @@ const ownRightsOf =
         await client.close();
       }
     },
-    run: (request) => runCommand(request, {}, { ...io, environment: {}, cluster: asCaller(config, token) }),
+    run: (request) => runCommand(request, {}, { random, version, environment: {}, cluster: asCaller(config, token) }),
   });
 
 type SharedFleet = Pick<Fleet, 'overview' | 'rollout' | 'labels' | 'trouble' | 'close'>;

@@ -5,7 +5,7 @@ import { anySignal, silentLogger } from '../../../runtime/index.ts';
 import { toLines } from '../../escape.ts';
 import type { EventLine } from '../../fleet/index.ts';
 import type { Io } from '../../io.ts';
-import { keepDrawing } from '../../live-region.ts';
+import { keepDrawing } from '../../keep-drawing.ts';
 import { liveScreenOf, untilInterrupted } from '../../terminal.ts';
 import type { Connection } from '../connection.ts';
 import type { DaemonSetKind, Reading } from '../kinds/kind.ts';

@@ -1,3 +1,12 @@
+import {
+  type DaemonRolloutStage,
+  explain,
+  explainHold,
+  livePod,
+  stalledHolds,
+  summaryText,
+} from '../../../rollout/index.ts';
+import { wrap } from '../../columns.ts';
 import { explain, explainHold, livePod, stalledHolds, summaryText } from '../../../rollout/index.ts';
 import type { DaemonRolloutStage } from '../../../words/index.ts';
 import {
@@ -15,13 +24,13 @@ import {
   widthOf,
 } from '../../fleet/index.ts';
 import { createLiveRegion } from '../../live-region.ts';
-import { type LiveScreen, wrap } from '../../terminal.ts';
+import { type LiveScreen } from '../../terminal.ts';
 import { whenHalted } from '../explain-rollout.ts';
 import type { Reading } from '../kinds/kind.ts';
 import { managerNotes } from '../read-rollout.ts';
+import { revisionImages } from '../revision-images.ts';
 import { presentStages } from '../status/stages.ts';
 import { formatSeconds } from '../text.ts';
-import { revisionImages } from './node-rows.ts';
 
 const MOST_FAILURES = 5;
 const MOST_LINES_PER_NOTE = 3;

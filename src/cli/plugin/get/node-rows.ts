@@ -1,8 +1,10 @@
+import { livePod, type Phase } from '../../../rollout/index.ts';
 import { imagesOf, livePod } from '../../../rollout/index.ts';
 import type { Phase } from '../../../words/index.ts';
 import { toLines } from '../../escape.ts';
 import { phaseOf } from '../../fleet/index.ts';
 import type { Reading } from '../kinds/kind.ts';
+import { revisionImages } from '../revision-images.ts';
 import { createTable, formatSeconds, type OutputFormat, structured } from '../text.ts';
 
 /** One node of a rollout. `get -o json` prints these objects, so the names are part of the interface. */
@@ -21,15 +23,6 @@ export interface NodeRow {
 }
 
 const byName = (a: { node: string }, b: { node: string }): number => (a.node < b.node ? -1 : 1);
-
-/** The images of each revision, by hash. */
-export const revisionImages = ({ revisions }: Pick<Reading, 'revisions'>): Map<string, readonly string[]> =>
-  new Map(
-    revisions.map(({ hash, template }) => [
-      hash,
-      template?.spec ? imagesOf(template.spec).map(({ image }) => image) : [],
-    ]),
-  );
 
 /** The nodes that the DaemonSet runs on, by name. */
 export const nodeRows = (reading: Reading): NodeRow[] => {

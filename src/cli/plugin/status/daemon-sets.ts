@@ -14,6 +14,18 @@ import { native } from '../kinds/native.ts';
 /** Why a status is not about the present. */
 export type Doubt = 'waiting' | 'orphaned' | 'replaced' | 'unserved';
 
+/** What the STATUS column says of a status that is not about the present. */
+export const doubtTexts: Record<Doubt, string> = {
+  waiting: 'Waiting for the manager',
+  orphaned: 'Orphaned',
+  replaced: 'DaemonSet deleted',
+  unserved: 'Not served',
+};
+
+/** The STATUS of a rollout, and why that is not about the present, if it isn't. */
+export const statusText = ({ status }: DaemonRollout, doubt: Doubt | undefined): string =>
+  doubt ? doubtTexts[doubt] : (status?.summary ?? 'Not started');
+
 /** What is kept of a DaemonSet. */
 interface Present {
   key: string;

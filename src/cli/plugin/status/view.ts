@@ -4,8 +4,8 @@ import { toLines } from '../../escape.ts';
 import { ownerOfRollout } from '../kinds/names.ts';
 import { native } from '../kinds/native.ts';
 import { createTable, formatSeconds, type OutputFormat, structured, timeUntil, withoutManagedFields } from '../text.ts';
-import type { Doubt } from './daemon-sets.ts';
-import { createStageTable, openStage } from './stages.ts';
+import { type Doubt, doubtTexts } from './daemon-sets.ts';
+import { createStageTable, openStage } from './stage-table.ts';
 
 /** Offline nodes that a row names. */
 const STRAGGLERS = 2;
@@ -88,18 +88,6 @@ export interface StatusView {
   /** A new state of one rollout, to be appended: in a table its row, and a line for each of its stages. */
   one(rollout: DaemonRollout, now: number): string;
 }
-
-/** What the STATUS column says of a status that is not about the present. */
-const doubtTexts: Record<Doubt, string> = {
-  waiting: 'Waiting for the manager',
-  orphaned: 'Orphaned',
-  replaced: 'DaemonSet deleted',
-  unserved: 'Not served',
-};
-
-/** The STATUS of a rollout, and why that is not about the present, if it isn't. */
-export const statusText = ({ status }: DaemonRollout, doubt: Doubt | undefined): string =>
-  doubt ? doubtTexts[doubt] : (status?.summary ?? 'Not started');
 
 export interface StatusViewOptions {
   namespaces: boolean;

@@ -1,0 +1,58 @@
+import type { DaemonRollout, DaemonRolloutStage } from '../../../rollout/index.ts';
+import { createTable, formatSeconds, timeUntil } from '../text.ts';
+import { promotionWay } from './stages.ts';
+
+/** `5m ago, approved by alice`; empty for a stage that is not passed. */
+const promotionOf = (stage: DaemonRolloutStage, now: number): string => {
+  const seconds = (now - Date.parse(stage.promotedAt ?? '')) / 1000;
+  const ago = Number.isFinite(seconds) ? `${formatSeconds(Math.max(0, seconds))} ago` : '';
+  return [ago, promotionWay(stage)].filter((part) => part !== '').join(', ');
+};
+
+/** `errors Passing, latency NoResult (the server does not answer)`: what was answered, where it is not as it should be. */
+const checksOf = ({ checks = [] }: DaemonRolloutStage, wide: boolean): string =>
+  checks
+    .map(({ name, state, message }) => {
+      const said = wide || state === 'NoResult' || state === 'Failing' || state === 'Failed' ? message : undefined;
+      return `${name} ${state}${said === undefined ? '' : ` (${said})`}`;
+    })
+    .join(', ');
+
+const HEADER = ['STAGE', 'STATE', 'UPDATED', 'NODES', 'SOAK-LEFT', 'CHECKS', 'PROMOTED', 'AWAITS'];
+
+/** The stages of rollouts, a line each, below their rows. `wide`: with what each check answered. */
+export const createStageTable = (wide: boolean) => {
+  const table = createTable(HEADER);
+  const rows = ({ status }: DaemonRollout, now: number): string[][] =>
+    (status?.stages ?? []).map((stage) => [
+      stage.name,
+      stage.state,
+      // Out of the online nodes, as in the row of the rollout.
+      `${stage.nodes.updated}/${stage.nodes.online}`,
+      String(stage.nodes.total),
+      timeUntil(stage.state === 'Open' ? stage.soakUntil : undefined, now),
+      checksOf(stage, wide),
+      promotionOf(stage, now),
+      stage.awaits?.message ?? '',
+    ]);
+  const indented = (text: string): string => text.replaceAll(/^(?=.)/gm, '  ');
+  return {
+    /** Empty for a rollout without stages. */
+    withHeader(rollout: DaemonRollout, now: number): string {
+      const lines = rows(rollout, now);
+      return lines.length > 0 ? indented(table.withHeader(lines)) : '';
+    },
+    lines: (rollout: DaemonRollout, now: number): string =>
+      indented(
+        rows(rollout, now)
+          .map((cells) => table.row(cells))
+          .join(''),
+      ),
+  };
+};
+
+/** `canary (3/8)`: the stage that is open; empty without one. */
+export const openStage = (stages: readonly DaemonRolloutStage[] | undefined): string => {
+  const open = stages?.find(({ state }) => state === 'Open');
+  return open ? `${open.name} (${open.nodes.updated}/${open.nodes.online})` : '';
+};
