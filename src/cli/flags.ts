@@ -1,11 +1,9 @@
-import type { Phase } from '../rollout/index.ts';
-import { type ExitCode, exitCodes, type Io } from './io.ts';
+import type { Phase } from '../words/index.ts';
+import { type ExitCode, type Io, exitCodes } from './io.ts';
 import type { DryRun } from './plugin/change.ts';
 import type { OutputFormat } from './plugin/text.ts';
 import type { CommandContext } from './program.ts';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { Phase } from '../words/index.ts';
-import type { DryRun, OutputFormat } from './plugin/text.ts';
 
 // Flags and arguments that several commands have.
 

@@ -1,8 +1,5 @@
-import { addConnectionFlags, addDaemonSetArguments, dryRunOption, ofDaemonSet, outputOption } from './flags.ts';
 import type { Command } from 'commander';
-import { addConnectionFlags, addDaemonSetArguments, dryRunOption, oneName, outputOption } from './flags.ts';
-import type { AbortFlags } from './plugin/history/undo.ts';
-import type { ApproveFlags } from './plugin/stages/approve.ts';
+import { addConnectionFlags, addDaemonSetArguments, dryRunOption, ofDaemonSet, outputOption } from './flags.ts';
 import type { AddCommand } from './program.ts';
 import { type Example, examples } from './usage.ts';
 
@@ -48,25 +45,4 @@ to be given. You need the ClusterRole edgeset-approver in the namespace.`,
       ['promote ds/web --stage canary --dry-run=server', 'Only checked by the API server'],
     ],
   }).action(ofDaemonSet(context, async () => (await import('./plugin/write.ts')).promote));
-};
-
-export const addAbortCommand: AddCommand = (program, { io }) => {
-  const command = addDaemonSetArguments(program.command('abort'))
-    .description('roll back to the revision that was last complete')
-    .addOption(dryRunOption())
-    .addOption(outputOption('json', 'yaml', 'name'))
-    .addHelpText(
-      'after',
-      `
-Writes what "kubectl edgeset undo" writes. The stages of a rollout plan don't hold back this way back, and neither do
-its windows and freezes unless it sets windowsOnRollback.`,
-    )
-    .addHelpText(
-      'after',
-      examples(['abort ds/web --dry-run', 'What would change'], ['abort ds/web', 'To the last complete revision']),
-    );
-  addConnectionFlags(command).action(async (word: string, name: string | undefined, flags: AbortFlags) => {
-    const { abort } = await import('./plugin/history/undo.ts');
-    await abort(await oneName(word, name), flags, io);
-  });
 };

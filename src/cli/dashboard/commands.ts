@@ -1,29 +1,17 @@
-import { planLimits } from '../../rollout/index.ts';
 import { errorText } from '../../runtime/index.ts';
+import { planLimits } from '../../words/index.ts';
 import { escapeText, toLines, toMessage } from '../escape.ts';
 import type { ChangeOptions, Written } from '../plugin/change.ts';
 import { type Caller, type Connection, type ConnectionFlags, withCluster } from '../plugin/connection.ts';
 import { historyText, readRolloutHistory } from '../plugin/history/history.ts';
 import { undo } from '../plugin/history/undo.ts';
-import { kinds, type Named } from '../plugin/kinds/names.ts';
+import { type Named, kinds } from '../plugin/kinds/names.ts';
 import { pause, resume } from '../plugin/pause.ts';
 import { planRollout, planText } from '../plugin/plan.ts';
 import { setPolicy } from '../plugin/set.ts';
 import { approve, promote } from '../plugin/stages/approve.ts';
 import { quoted } from '../quoted.ts';
 import { edgesetIn } from './edgeset-in.ts';
-import { planLimits } from '../../words/index.ts';
-import {
-  addHistoryCommand,
-  addPauseCommand,
-  addPlanCommand,
-  addResumeCommand,
-  addSetCommand,
-  addUndoCommand,
-} from '../commands.ts';
-import type { ProcessIo } from '../io.ts';
-import { quoted, runProgram } from '../program.ts';
-import { addApproveCommand, addPromoteCommand } from '../stage-commands.ts';
 import type { CommandRequest, CommandResult } from './messages.ts';
 
 /** Commands that decide on one stage, which the user has seen. */

@@ -1,16 +1,14 @@
-import { type DaemonRollout, slotsOfStatus } from '../../rollout/index.ts';
-import { keepDrawing } from '../keep-drawing.ts';
-import { isDeepStrictEqual } from 'node:util';
 import { daemonRollouts } from '../../controller/index.ts';
 import { createReflector, keyOf } from '../../kube/index.ts';
 import { slotsOfStatus } from '../../rollout/index.ts';
 import type { DaemonRollout } from '../../words/index.ts';
-import { keepDrawing } from '../live-region.ts';
+import { keepDrawing } from '../keep-drawing.ts';
 import type { Connection } from '../plugin/connection.ts';
 import { ownerOfRollout } from '../plugin/kinds/names.ts';
 import { readDaemonSets, statusText, watchDaemonSets } from '../plugin/status/daemon-sets.ts';
-import { createAudience, type Feed } from './feed.ts';
+import { type Feed, createAudience } from './feed.ts';
 import type { OverviewMessage, RolloutRow } from './messages.ts';
+import { isDeepStrictEqual } from 'node:util';
 
 const keyOfRow = ({ namespace, kind, name }: Pick<RolloutRow, 'namespace' | 'kind' | 'name'>): string =>
   `${namespace}/${kind}/${name}`;

@@ -1,4 +1,4 @@
-import type { Phase } from '../../rollout/index.ts';
+import type { Phase } from '../../words/index.ts';
 import type { Style } from './line.ts';
 import { bySeverity, phaseStyles } from './phase-style.ts';
 

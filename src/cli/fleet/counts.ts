@@ -1,12 +1,6 @@
-import type { RolloutReading } from '../../controller/index.ts';
-import {
-  type Cause,
-  countsOf as countsOfLedger,
-  fullScopeOf,
-  type Phase,
-  slotsOf,
-  surges,
-} from '../../rollout/index.ts';
+import { countsOf as countsOfLedger, fullScopeOf, slotsOf, surges } from '../../rollout/index.ts';
+import type { RolloutReading } from '../../view/index.ts';
+import type { Cause, Phase } from '../../words/index.ts';
 
 /** What is counted of a rollout. */
 export interface RolloutCounts {

@@ -1,10 +1,8 @@
-import { type Phase, phases } from '../../rollout/index.ts';
+import { type Phase, phases } from '../../words/index.ts';
 import { wrap } from '../columns.ts';
 import { cellStyle } from './cell-style.ts';
-import { type Phase, phases } from '../../words/index.ts';
-import { wrap } from '../terminal.ts';
 import { drawGrid } from './grid.ts';
-import { cut, type Line, type Piece, padded, piece } from './line.ts';
+import { type Line, type Piece, cut, padded, piece } from './line.ts';
 import { phaseStyles } from './phase-style.ts';
 import type { EventLine, Snapshot } from './snapshot.ts';
 

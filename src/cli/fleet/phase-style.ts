@@ -1,6 +1,4 @@
-import type { Phase } from '../../rollout/index.ts';
 import type { Phase } from '../../words/index.ts';
-import type { Style } from './line.ts';
 
 /** How a phase is drawn. Glyphs alone tell the phases apart; `ascii` is for terminals without Unicode. */
 export interface PhaseStyle {

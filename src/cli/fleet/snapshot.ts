@@ -1,8 +1,5 @@
-import type { Phase } from '../../rollout/index.ts';
+import type { Phase } from '../../words/index.ts';
 import type { RolloutCounts } from './counts.ts';
-import { countsOf as countsOfLedger, fullScopeOf, slotsOf, surges } from '../../rollout/index.ts';
-import type { RolloutReading } from '../../view/index.ts';
-import type { Cause, Phase } from '../../words/index.ts';
 
 /** One node, as drawn. */
 export interface NodeState {

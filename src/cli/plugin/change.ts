@@ -1,14 +1,9 @@
-import { isKubeError, type KubeObject } from '../../kube/index.ts';
-import type { DaemonRolloutStatus } from '../../rollout/index.ts';
-import { type Connection, FIELD_MANAGER } from './connection.ts';
-import { isKubeError } from '../../kube/index.ts';
+import { type KubeObject, isKubeError } from '../../kube/index.ts';
 import type { DaemonRolloutStatus } from '../../words/index.ts';
-import { toLines } from '../escape.ts';
-import type { Io } from '../io.ts';
-import { type Connection, type ConnectionFlags, FIELD_MANAGER, withCluster } from './connection.ts';
+import { type Connection, FIELD_MANAGER } from './connection.ts';
 import { CommandError } from './errors.ts';
 import type { DaemonSetKind, DaemonSetLike, DaemonSetState } from './kinds/kind.ts';
-import { findKind, type Named } from './kinds/names.ts';
+import { type Named, findKind } from './kinds/names.ts';
 import { readDaemonSet, readStatus } from './read-rollout.ts';
 
 /** `client`: nothing is sent. `server`: the API server validates the change, and doesn't make it. */

@@ -1,6 +1,5 @@
-import { type Explanation, explain, type Phase } from '../../rollout/index.ts';
 import { objectName } from '../../process/index.ts';
-import { type Explanation, explain, toNodeInfo, whyNotEligible } from '../../rollout/index.ts';
+import { type Explanation, explain } from '../../rollout/index.ts';
 import type { Phase } from '../../words/index.ts';
 import { toLines } from '../escape.ts';
 import type { Io } from '../io.ts';

@@ -1,10 +1,7 @@
-import { annotation } from '../../rollout/index.ts';
-import { type ChangeOptions, changeDaemonSet, statusOf, type Target, type Verdict, type Written } from './change.ts';
+import { annotation } from '../../words/index.ts';
+import { type ChangeOptions, type Target, type Verdict, type Written, changeDaemonSet, statusOf } from './change.ts';
 import type { Connection } from './connection.ts';
 import type { Named } from './kinds/names.ts';
-import { annotation } from '../../words/index.ts';
-import type { Io } from '../io.ts';
-import { type ChangeFlags, changeDaemonSet, statusOf, type Target, type Verdict } from './change.ts';
 
 /** A pause does not affect pods that a user deletes. */
 const noteOnPause = ({ policy }: Target): Pick<Verdict, 'notes'> =>

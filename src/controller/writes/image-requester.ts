@@ -1,17 +1,6 @@
-import { imageReadyPatch, imageReadyRemoval, type Ledger, livePod, type PodFacts } from '../rollout/index.ts';
-import type { Env } from '../runtime/index.ts';
-import { IMAGE_READY } from '../words/index.ts';
-import type { Enqueue } from './kind-adapter.ts';
-import type { PodControl, WriteOutcome } from './pod-control.ts';
-import {
-  IMAGE_READY,
-  imageReadyPatch,
-  imageReadyRemoval,
-  type Ledger,
-  livePod,
-  type PodFacts,
-} from '../../rollout/index.ts';
+import { type Ledger, type PodFacts, imageReadyPatch, imageReadyRemoval, livePod } from '../../rollout/index.ts';
 import type { Env } from '../../runtime/index.ts';
+import { IMAGE_READY } from '../../words/index.ts';
 import type { RolloutEvents } from '../events/rollout-events.ts';
 import type { Enqueue } from '../kind-adapter.ts';
 import type { PodControl, WriteOutcome } from '../pod-writes.ts';

@@ -1,30 +1,9 @@
-import {
-  type DaemonRolloutStage,
-  explain,
-  explainHold,
-  livePod,
-  stalledHolds,
-  summaryText,
-} from '../../../rollout/index.ts';
-import { wrap } from '../../columns.ts';
 import { explain, explainHold, livePod, stalledHolds, summaryText } from '../../../rollout/index.ts';
 import type { DaemonRolloutStage } from '../../../words/index.ts';
-import {
-  barLine,
-  countsOf,
-  drawFrame,
-  type EventLine,
-  type FrameText,
-  type Line,
-  type NodeState,
-  padded,
-  phaseOf,
-  piece,
-  toText,
-  widthOf,
-} from '../../fleet/index.ts';
+import { wrap } from '../../columns.ts';
+import { type EventLine, type FrameText, type Line, type NodeState, barLine, countsOf, drawFrame, padded, phaseOf, piece, toText, widthOf } from '../../fleet/index.ts';
 import { createLiveRegion } from '../../live-region.ts';
-import { type LiveScreen } from '../../terminal.ts';
+import type { LiveScreen } from '../../terminal.ts';
 import { whenHalted } from '../explain-rollout.ts';
 import type { Reading } from '../kinds/kind.ts';
 import { managerNotes } from '../read-rollout.ts';

@@ -1,11 +1,10 @@
-import { livePod, type Phase } from '../../../rollout/index.ts';
-import { imagesOf, livePod } from '../../../rollout/index.ts';
+import { livePod } from '../../../rollout/index.ts';
 import type { Phase } from '../../../words/index.ts';
 import { toLines } from '../../escape.ts';
 import { phaseOf } from '../../fleet/index.ts';
 import type { Reading } from '../kinds/kind.ts';
 import { revisionImages } from '../revision-images.ts';
-import { createTable, formatSeconds, type OutputFormat, structured } from '../text.ts';
+import { type OutputFormat, createTable, formatSeconds, structured } from '../text.ts';
 
 /** One node of a rollout. `get -o json` prints these objects, so the names are part of the interface. */
 export interface NodeRow {

@@ -1,5 +1,6 @@
 import { listAll, pods } from '../../../kube/index.ts';
-import { controllerOf, type DaemonRolloutHistory } from '../../../rollout/index.ts';
+import { controllerOf } from '../../../rollout/index.ts';
+import type { DaemonRolloutHistory } from '../../../words/index.ts';
 import { toLines } from '../../escape.ts';
 import type { Connection } from '../connection.ts';
 import type { Named } from '../kinds/names.ts';

@@ -1,28 +1,12 @@
-import {
-  type DaemonRolloutStage,
-  type DaemonRolloutStatus,
-  formatPolicyError,
-  type RolloutApproval,
-  type RolloutApprovalSpec,
-} from '../../../rollout/index.ts';
-import { type ChangeOptions, dryRunSuffix, readManaged, type Target, type Written } from '../change.ts';
-import type { Connection } from '../connection.ts';
 import { formatPolicyError } from '../../../rollout/index.ts';
-import type {
-  DaemonRolloutStage,
-  DaemonRolloutStatus,
-  RolloutApproval,
-  RolloutApprovalSpec,
-} from '../../../words/index.ts';
-import { toLines } from '../../escape.ts';
-import type { Io } from '../../io.ts';
-import { type ChangeFlags, readManaged, type Target } from '../change.ts';
-import { type Connection, withCluster } from '../connection.ts';
+import type { DaemonRolloutStage, DaemonRolloutStatus, RolloutApproval, RolloutApprovalSpec } from '../../../words/index.ts';
+import { type ChangeOptions, type Target, type Written, dryRunSuffix, readManaged } from '../change.ts';
+import type { Connection } from '../connection.ts';
 import { CommandError } from '../errors.ts';
-import { findKind, type Named } from '../kinds/names.ts';
+import { type Named, findKind } from '../kinds/names.ts';
 import { readStatus } from '../read-rollout.ts';
 import { approvalLabel, approvalsOf, createApproval, newApproval, ownName } from './approvals.ts';
-import { isAwaitingApproval, type StagedRollout, stageToApprove, stageToPromote } from './choose-stage.ts';
+import { type StagedRollout, isAwaitingApproval, stageToApprove, stageToPromote } from './choose-stage.ts';
 import { policyWithPlan, requiresApproval } from './plans.ts';
 
 export interface ApproveOptions extends ChangeOptions {

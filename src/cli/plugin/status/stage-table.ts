@@ -1,4 +1,4 @@
-import type { DaemonRollout, DaemonRolloutStage } from '../../../rollout/index.ts';
+import type { DaemonRollout, DaemonRolloutStage } from '../../../words/index.ts';
 import { createTable, formatSeconds, timeUntil } from '../text.ts';
 import { promotionWay } from './stages.ts';
 

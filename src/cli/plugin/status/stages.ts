@@ -1,6 +1,4 @@
-import type { DaemonRolloutStage, DaemonRolloutStatus, StagePromotion } from '../../../rollout/index.ts';
-import type { DaemonRollout, DaemonRolloutStage, DaemonRolloutStatus, StagePromotion } from '../../../words/index.ts';
-import { createTable, formatSeconds, timeUntil } from '../text.ts';
+import type { DaemonRolloutStage, DaemonRolloutStatus, StagePromotion } from '../../../words/index.ts';
 
 /** How a stage was passed, unless all of its gates held. */
 const ways: Readonly<Record<StagePromotion, (by: string | undefined) => string>> = {
