@@ -17,7 +17,6 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   controller: ['runtime', 'words', 'rollout', 'kube', 'checks'],
   'kinds/native': ['text', 'runtime', 'words', 'rollout', 'kube', 'controller'],
   'kinds/advanced': ['text', 'runtime', 'words', 'rollout', 'kube', 'controller'],
-  view: ['runtime', 'words', 'rollout', 'kube', 'controller'],
   prefetch: ['runtime', 'words', 'rollout', 'kube'],
   notify: ['text', 'runtime', 'http', 'words', 'rollout', 'kube', 'controller'],
   agent: ['runtime', 'process', 'http', 'words', 'rollout', 'kube'],
@@ -34,10 +33,13 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'prefetch',
     'notify',
   ],
+  view: ['text', 'runtime', 'process', 'words', 'rollout', 'kube', 'controller', 'kinds/native', 'kinds/advanced'],
+  commands: ['text', 'runtime', 'words', 'rollout', 'kube', 'controller', 'view'],
+  dashboard: ['text', 'runtime', 'process', 'http', 'words', 'rollout', 'kube', 'controller', 'view', 'commands'],
   cli: [
+    'text',
     'runtime',
     'process',
-    'http',
     'words',
     'rollout',
     'kube',
@@ -48,6 +50,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'prefetch',
     'agent',
     'manager',
+    'commands',
+    'dashboard',
   ],
 };
 

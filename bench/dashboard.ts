@@ -4,7 +4,7 @@ import path from 'node:path';
 import type { Page } from 'playwright-core';
 import { DASHBOARD_FLAGS } from '../bin/flags.ts';
 import { buildCli } from '../scripts/bundle.ts';
-import { openAddress } from '../src/cli/dashboard/testing/index.ts';
+import { openAddress } from '../src/dashboard/testing/index.ts';
 import { sleep, steadyClock } from '../src/runtime/index.ts';
 import { launchChromium } from '../test/browser/chromium.ts';
 import { startDashboard } from '../test/browser/start-dashboard.ts';

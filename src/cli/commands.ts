@@ -1,5 +1,5 @@
 import { Argument, type Command, Option } from 'commander';
-import type { ServeFlags } from './dashboard/in-cluster/options.ts';
+import type { ServeFlags } from '../dashboard/index.ts';
 import {
   addConnectionFlags,
   addDaemonSetArguments,
@@ -98,7 +98,7 @@ export const addDashboardCommand: AddCommand = (program, { io, exit }) => {
   for (const option of serveOptions()) command.addOption(option.helpGroup(SERVE));
   addConnectionFlags(command).action(async (flags: DashboardFlags & ServeFlags) => {
     if (flags.listen !== undefined) {
-      const { serveDashboard } = await import('./dashboard/in-cluster/serve.ts');
+      const { serveDashboard } = await import('../dashboard/index.ts');
       exit(await serveDashboard(flags, { ...io, version, process }));
       return;
     }

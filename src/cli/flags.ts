@@ -1,7 +1,7 @@
+import type { DryRun } from '../commands/index.ts';
+import type { OutputFormat } from '../view/index.ts';
 import type { Phase } from '../words/index.ts';
 import { type ExitCode, type Io, exitCodes } from './io.ts';
-import type { DryRun } from './plugin/change.ts';
-import type { OutputFormat } from './plugin/text.ts';
 import type { CommandContext } from './program.ts';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 
@@ -99,7 +99,7 @@ export const addDaemonSetArguments = (command: Command, description = DAEMON_SET
 /** `ds web` as `ds/web`. */
 const oneName = async (word: string, name: string | undefined): Promise<string> => {
   if (name === undefined) return word;
-  const { joinName } = await import('./plugin/kinds/names.ts');
+  const { joinName } = await import('../view/index.ts');
   return joinName(word, name);
 };
 

@@ -1,5 +1,5 @@
-import { escapeText } from './escape.ts';
-import type { Caller } from './plugin/connection.ts';
+import { escapeText } from '../text/index.ts';
+import type { Caller } from '../view/index.ts';
 import { version } from './version.ts';
 
 /** Exit codes. `stalled`: the rollout that `wait` watched is stuck until someone acts. */

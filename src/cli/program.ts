@@ -1,8 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { errorText, loadTemporal } from '../runtime/index.ts';
-import { toMessage } from './escape.ts';
+import { quoted, toMessage } from '../text/index.ts';
 import { createIo, type ExitCode, exitCodes, type Io, type ProcessIo } from './io.ts';
-import { quoted } from './quoted.ts';
 import { findOption, flagsAfterCommand, usageError } from './usage.ts';
 import { version } from './version.ts';
 

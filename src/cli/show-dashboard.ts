@@ -1,11 +1,9 @@
+import { openDashboard, refuseServeFlags, runCommand } from '../dashboard/index.ts';
 import { OptionError, untilAborted } from '../runtime/index.ts';
-import { runCommand } from './dashboard/commands.ts';
-import { openDashboard } from './dashboard/dashboard.ts';
-import { refuseServeFlags } from './dashboard/in-cluster/options.ts';
-import { openBrowser } from './dashboard/open-browser.ts';
-import { toLines } from './escape.ts';
+import { toLines } from '../text/index.ts';
+import { type ConnectionFlags, withCluster } from '../view/index.ts';
 import type { Io } from './io.ts';
-import { type ConnectionFlags, withCluster } from './plugin/connection.ts';
+import { openBrowser } from './open-browser.ts';
 import { untilInterrupted } from './terminal.ts';
 
 const MOST_PORTS = 65_535;

@@ -1,5 +1,5 @@
-import { cutTo, wrap } from './columns.ts';
-import { escapeLine } from './escape.ts';
+import { escapeLine } from '../text/index.ts';
+import { cutTo, wrap } from '../view/index.ts';
 import type { Io } from './io.ts';
 
 /** A signal that aborts on SIGINT or SIGTERM; `done` removes the signal handlers. */

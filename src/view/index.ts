@@ -1,3 +1,54 @@
+export { columnsOf, cutTo, wrap } from './columns.ts';
+export { type Caller, type Connection, type ConnectionFlags, FIELD_MANAGER, withCluster } from './connection.ts';
+export { countsOf, phaseOf, type RolloutCounts } from './counts.ts';
+export { type DaemonSets, type Doubt, doubtTexts, readDaemonSets, statusText, watchDaemonSets } from './daemon-sets.ts';
+export { CommandError, serverMessage } from './errors.ts';
+export { explainNode } from './explain-node.ts';
+export { contextOf, doneText, explainRollout, notesOf, overview, whenHalted } from './explain-rollout.ts';
+export { keepDrawing } from './keep-drawing.ts';
+export { advanced } from './kinds/advanced.ts';
+export type { DaemonSetKind, DaemonSetLike, DaemonSetState, Overrides, Reading } from './kinds/kind.ts';
+export {
+  ambiguousName,
+  findKind,
+  isKind,
+  isNamed,
+  joinName,
+  kinds,
+  type Named,
+  ownerOfRollout,
+  readKind,
+  readName,
+  readNames,
+} from './kinds/names.ts';
+export { native } from './kinds/native.ts';
+export { managerState } from './manager-lease.ts';
+export {
+  managerNotes,
+  readDaemonSet,
+  readPredecessor,
+  readRolloutOf,
+  readStatus,
+  requirePlan,
+  rightsNote,
+  withManager,
+} from './named-rollout.ts';
+export { changedImages, durationMs } from './past-rollout.ts';
+export { bySeverity, phaseStyles } from './phase-style.ts';
+export { lastSeen, withRefusedPods } from './refused-pods.ts';
+export { revisionImages } from './revision-images.ts';
+export { presentStages, promotionWay } from './stages.ts';
+export {
+  createTable,
+  firstOf,
+  formatSeconds,
+  joinSentences,
+  type OutputFormat,
+  structured,
+  timeUntil,
+  withoutManagedFields,
+} from './tables.ts';
+export { createTrouble } from './trouble.ts';
 export { type ReadOptions, readRollout } from './read-rollout.ts';
 export { type RolloutReading, reportedStall } from './rollout-display.ts';
 export { type RolloutWatch, type WatchRolloutOptions, watchNodes, watchRollout } from './watch-rollout.ts';

@@ -346,8 +346,7 @@ export const areas: Readonly<Record<string, () => Area | Promise<Area>>> = {
   agentEvents,
   managerMetrics: () => metrics('src/{manager,process}/*.ts', section(page('manager'), '## Metrics')),
   agentMetrics: () => metrics('src/agent/metrics.ts', section(page('agent-flags'), '## Probes and metrics')),
-  dashboardMetrics: () =>
-    metrics('src/cli/dashboard/in-cluster/metrics.ts', section(page('cli'), '### In the cluster')),
+  dashboardMetrics: () => metrics('src/dashboard/in-cluster/metrics.ts', section(page('cli'), '### In the cluster')),
   connectionFlags: connection,
   commands,
   routes,

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import axe from 'axe-core';
-import { openAddress } from '../../src/cli/dashboard/testing/index.ts';
+import { openAddress } from '../../src/dashboard/testing/index.ts';
 import { advancedDaemonSetCrd } from '../../src/kinds/advanced/index.ts';
 import { customResourceDefinitions, daemonSets } from '../../src/kube/index.ts';
 import { daemonRolloutCrd } from '../../src/words/index.ts';

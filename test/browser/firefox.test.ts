@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { cells, head, KEY, openAddress, row, serveFleet } from '../../src/cli/dashboard/testing/index.ts';
+import { cells, head, KEY, openAddress, row, serveFleet } from '../../src/dashboard/testing/index.ts';
 import { until } from '../conformance/kit/until.ts';
 import { createFakeBackend } from './fake-backend.ts';
 import { launchFirefox, noFirefox } from './firefox.ts';

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import type { Page } from 'playwright-core';
-import { cells, head, row, serveFleet } from '../../src/cli/dashboard/testing/index.ts';
+import { cells, head, row, serveFleet } from '../../src/dashboard/testing/index.ts';
 import { createFakeBackend } from './fake-backend.ts';
 import { decision, history, scenes, update } from './fixtures.ts';
 import { serve } from './stage.ts';

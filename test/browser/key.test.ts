@@ -10,15 +10,7 @@ import path from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { chromium, type Page } from 'playwright-core';
-import {
-  cells,
-  type FakeFleet,
-  head,
-  KEY,
-  openAddress,
-  row,
-  serveFleet,
-} from '../../src/cli/dashboard/testing/index.ts';
+import { cells, type FakeFleet, head, KEY, openAddress, row, serveFleet } from '../../src/dashboard/testing/index.ts';
 import { until } from '../conformance/kit/until.ts';
 import { CHROMIUM_ARGS, chromiumProgram } from './chromium.ts';
 import { pages, visits } from './visit.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext, test } from 'node:test';
 import axe from 'axe-core';
 import type { Page } from 'playwright-core';
-import { cells, type FakeFleet, head, row, serveFleet } from '../../src/cli/dashboard/testing/index.ts';
+import { cells, type FakeFleet, head, row, serveFleet } from '../../src/dashboard/testing/index.ts';
 import { misfits, violations } from './checks.ts';
 import { type SceneName, scenes } from './fixtures.ts';
 import { pages, screens, type VisitOptions, visits } from './visit.ts';

@@ -6,7 +6,7 @@ import { type IncomingMessage, request as plainRequest } from 'node:http';
 import { request } from 'node:https';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { openAddress } from '../../src/cli/dashboard/testing/index.ts';
+import { openAddress } from '../../src/dashboard/testing/index.ts';
 import { eventually } from '../support/index.ts';
 import { kubeconfigText } from './controlplane.ts';
 import { kubectlApply, mintToken, type RealCluster } from './index.ts';

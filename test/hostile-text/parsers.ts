@@ -1,6 +1,5 @@
 // Every parser of text that others write. `index.test.ts` throws a megabyte of each hostile shape at each of them.
 
-import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { parseChoice } from '../../src/agent/decisions/parse-choice.ts';
 import { parseTarget } from '../../src/agent/http/route.ts';
 import { imagesOf, repositoryOf } from '../../src/agent/images/image-references.ts';
@@ -14,14 +13,11 @@ import { parseAddress, shownAddress } from '../../src/checks/address.ts';
 import { readAnswer } from '../../src/checks/answer.ts';
 import { compileCondition } from '../../src/checks/condition.ts';
 import { fillInQuery, placeholderProblem } from '../../src/checks/placeholders.ts';
-import { columnsOf } from '../../src/cli/columns.ts';
-import { clientOf, parseProxies } from '../../src/cli/dashboard/client-address.ts';
-import { readCommand } from '../../src/cli/dashboard/commands.ts';
-import { escapeLine, toMessage } from '../../src/cli/escape.ts';
-import { diffTemplates } from '../../src/cli/plugin/history/template-diff.ts';
-import { readKind, readName, readNames } from '../../src/cli/plugin/kinds/names.ts';
 import { readGoal } from '../../src/cli/plugin/wait-goal.ts';
 import { usageError } from '../../src/cli/usage.ts';
+import { diffTemplates } from '../../src/commands/history/template-diff.ts';
+import { clientOf, parseProxies } from '../../src/dashboard/client-address.ts';
+import { readCommand } from '../../src/dashboard/commands.ts';
 import { checkCa } from '../../src/http/tls-files.ts';
 import { parseAdvancedPolicy } from '../../src/kinds/advanced/api/policy.ts';
 import { impliedPullPolicies } from '../../src/kinds/advanced/inplace/pull-policy.ts';
@@ -44,20 +40,24 @@ import { readInPlaceState, withoutStaleStatuses } from '../../src/rollout/facts/
 import { shorten } from '../../src/rollout/facts/pod-trouble.ts';
 import { makeRequirement } from '../../src/rollout/facts/requirement.ts';
 import { fromLabelSelector, parseRequirements, parseSelector } from '../../src/rollout/facts/selector.ts';
-import { templateDigest } from '../../src/rollout/facts/template.ts';
 import { templateOrigin } from '../../src/rollout/facts/template-origin.ts';
+import { templateDigest } from '../../src/rollout/facts/template.ts';
 import { parseDate } from '../../src/rollout/plan/calendar.ts';
 import { canonicalTimeZone } from '../../src/rollout/plan/window.ts';
 import { parseIntOrPercent } from '../../src/rollout/policy/int-or-percent.ts';
 import { parsePolicy, readOtaTerms, readStrategy } from '../../src/rollout/policy/policy.ts';
-import * as values from '../../src/rollout/policy/values.ts';
 import { createLogger } from '../../src/runtime/log.ts';
 import { parseDuration } from '../../src/runtime/options.ts';
+import { escapeLine, toMessage } from '../../src/text/escape.ts';
 import { parseYaml, plainText } from '../../src/text/index.ts';
+import { columnsOf } from '../../src/view/columns.ts';
+import { readKind, readName, readNames } from '../../src/view/kinds/names.ts';
 import { cut } from '../../src/words/daemon-rollout.ts';
 import { IN_PLACE_STATE } from '../../src/words/index.ts';
 import { knownKeys } from '../../src/words/keys.ts';
 import { readImage } from '../../web/owner/view/image-name.ts';
+import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import * as values from '../../src/rollout/policy/values.ts';
 
 const pod = (type: string, message: string): Pod => ({
   status: { conditions: [{ type, status: 'True', reason: 'PullImageFail', message }] },

@@ -1,6 +1,6 @@
-import type { Addresses } from '../dashboard/dashboard.ts';
-import { openBrowser } from '../dashboard/open-browser.ts';
+import type { Addresses } from '../../dashboard/index.ts';
 import type { ExitCode, Io } from '../io.ts';
+import { openBrowser } from '../open-browser.ts';
 import { liveScreenOf, untilInterrupted } from '../terminal.ts';
 import { createLiveView } from './live-view.ts';
 import { type DemoFlags, resolveDemoOptions } from './options.ts';

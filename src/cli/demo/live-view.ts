@@ -1,4 +1,4 @@
-import { wrap } from '../columns.ts';
+import { wrap } from '../../view/index.ts';
 import { drawFrame, type Line, padded, piece, toText, widthOf } from '../fleet/index.ts';
 import { createLiveRegion } from '../live-region.ts';
 import type { LiveScreen } from '../terminal.ts';

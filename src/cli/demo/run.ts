@@ -1,4 +1,5 @@
 import { writeFile } from 'node:fs/promises';
+import type { Addresses, OwnDashboard } from '../../dashboard/index.ts';
 import {
   anySignal,
   type Clock,
@@ -8,10 +9,9 @@ import {
   systemClock,
   untilAborted,
 } from '../../runtime/index.ts';
-import type { Addresses, OwnDashboard } from '../dashboard/dashboard.ts';
+import { keepDrawing } from '../../view/index.ts';
 import { drawPicture, type Picture } from '../fleet/index.ts';
 import { type ExitCode, exitCodes } from '../io.ts';
-import { keepDrawing } from '../keep-drawing.ts';
 import { version } from '../version.ts';
 import { DemoFailure, type Environment, type StartManager, startEnvironment } from './environment.ts';
 import { createObserver } from './observer.ts';
@@ -83,8 +83,8 @@ const serveDashboard = async (
   parts: readonly Part[],
   random: () => number,
 ): Promise<OwnDashboard> => {
-  const { openDashboard } = await import('../dashboard/dashboard.ts');
-  const { runCommand } = await import('../dashboard/commands.ts');
+  const { openDashboard } = await import('../../dashboard/index.ts');
+  const { runCommand } = await import('../../dashboard/index.ts');
   const [only, ...others] = parts;
   const { namespace, name } = only?.daemonSet.metadata ?? {};
   return openDashboard({

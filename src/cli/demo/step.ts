@@ -1,6 +1,6 @@
 import { type KubeObject, nodes as nodeResource, type Resource } from '../../kube/index.ts';
 import { sleep, systemClock } from '../../runtime/index.ts';
-import { firstOf } from '../plugin/text.ts';
+import { firstOf } from '../../view/index.ts';
 import { runEdgeset } from './edgeset-command.ts';
 import { DemoFailure, type Environment } from './environment.ts';
 import type { Expectation, Step, StepContext } from './parts/part.ts';

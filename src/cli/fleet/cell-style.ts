@@ -1,6 +1,6 @@
+import { bySeverity, phaseStyles } from '../../view/index.ts';
 import type { Phase } from '../../words/index.ts';
 import type { Style } from './line.ts';
-import { bySeverity, phaseStyles } from './phase-style.ts';
 
 const noPhase: Style = { kind: 'cell', background: 236, text: 250 };
 const cellStyles = new Map<Phase, Style>(

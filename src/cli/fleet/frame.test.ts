@@ -1,5 +1,5 @@
+import { wrap } from '../../view/index.ts';
 import type { Phase } from '../../words/index.ts';
-import { wrap } from '../columns.ts';
 import { type FrameText, drawFrame } from './frame.ts';
 import { type Line, piece, toText, widthOf } from './line.ts';
 import type { EventLine, Snapshot } from './snapshot.ts';

@@ -1,6 +1,6 @@
+import { bySeverity, phaseStyles } from '../../view/index.ts';
 import { cellStyle } from './cell-style.ts';
 import { type Line, type Piece, piece } from './line.ts';
-import { bySeverity, phaseStyles } from './phase-style.ts';
 import type { NodeState } from './snapshot.ts';
 
 /** Up to this many nodes get a line each, with name and image. */

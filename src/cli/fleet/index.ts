@@ -1,7 +1,4 @@
-export { countsOf, phaseOf } from './counts.ts';
 export { type Bar, barLine, drawFrame, type FrameText } from './frame.ts';
 export { type Line, padded, piece, toText, widthOf } from './line.ts';
-export { changedImages, durationMs } from './past-rollout.ts';
-export { bySeverity } from './phase-style.ts';
 export { drawPicture, type Picture } from './picture.ts';
 export { type EventLine, emptySnapshot, type NodeState, type Snapshot } from './snapshot.ts';

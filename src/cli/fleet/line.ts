@@ -1,5 +1,5 @@
-import { columnsOf, cutTo } from '../columns.ts';
-import { escapeLine } from '../escape.ts';
+import { escapeLine } from '../../text/index.ts';
+import { columnsOf, cutTo } from '../../view/index.ts';
 
 /** How a piece of text is highlighted. */
 export type Style =

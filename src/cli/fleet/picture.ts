@@ -1,5 +1,5 @@
+import { phaseStyles } from '../../view/index.ts';
 import { type Phase, phases } from '../../words/index.ts';
-import { phaseStyles } from './phase-style.ts';
 import type { NodeState, Snapshot } from './snapshot.ts';
 
 /** A snapshot for the picture. */

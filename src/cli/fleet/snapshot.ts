@@ -1,5 +1,5 @@
+import type { RolloutCounts } from '../../view/index.ts';
 import type { Phase } from '../../words/index.ts';
-import type { RolloutCounts } from './counts.ts';
 
 /** One node, as drawn. */
 export interface NodeState {

@@ -1,16 +1,10 @@
 import { objectName } from '../../process/index.ts';
 import { type Explanation, explain } from '../../rollout/index.ts';
+import { toLines } from '../../text/index.ts';
+import { type ConnectionFlags, contextOf, explainNode, explainRollout, joinSentences, managerNotes, notesOf, readName, readRolloutOf, structured, withCluster, withManager, withRefusedPods } from '../../view/index.ts';
 import type { Phase } from '../../words/index.ts';
-import { toLines } from '../escape.ts';
 import type { Io } from '../io.ts';
 import { wrapped } from '../terminal.ts';
-import { type ConnectionFlags, withCluster } from './connection.ts';
-import { explainNode } from './explain-node.ts';
-import { contextOf, explainRollout, notesOf } from './explain-rollout.ts';
-import { readName } from './kinds/names.ts';
-import { managerNotes, readRolloutOf, withManager } from './read-rollout.ts';
-import { withRefusedPods } from './refused-pods.ts';
-import { joinSentences, structured } from './text.ts';
 
 export interface ExplainFlags extends ConnectionFlags {
   node?: string;

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import * as fc from 'fast-check';
 import { parseAllDocuments } from 'yaml';
+import { structured } from '../../view/index.ts';
+import { stage } from '../../view/testing/index.ts';
 import { createIo } from '../io.ts';
 import { createFakeCluster, observed, PODS, REVISIONS } from './testing/fake-cluster.ts';
-import { stage } from './testing/plan-objects.ts';
-import { structured } from './text.ts';
 
 /** Clears the screen in two ways, reverses text, and prints a row of its own. */
 const HOSTILE = 'bad\u001b[2J\u009b31m\u202e\u2028\u0007\r\nFAKE   Complete   9/9\u001b]0;title\u0007';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { eventually } from '../../../test/support/index.ts';
+import { planWith, stage } from '../../view/testing/index.ts';
 import { createFakeCluster, observed } from './testing/fake-cluster.ts';
 import { createFollow } from './testing/follow.ts';
-import { planWith, stage } from './testing/plan-objects.ts';
 
 const PLANS = '/apis/edgeset.io/v1alpha1/namespaces/shop/rolloutplans';
 const CLUSTER_PLANS = '/apis/edgeset.io/v1alpha1/clusterrolloutplans';

@@ -1,9 +1,13 @@
-import { toLines } from '../escape.ts';
+import {
+  type HistoryOptions,
+  historyData,
+  historyText,
+  listRevisions,
+  loadRolloutHistory,
+} from '../../commands/index.ts';
+import { toLines } from '../../text/index.ts';
+import { type ConnectionFlags, type OutputFormat, readName, structured, withCluster } from '../../view/index.ts';
 import type { Io } from '../io.ts';
-import { type ConnectionFlags, withCluster } from './connection.ts';
-import { type HistoryOptions, historyData, historyText, listRevisions, readRolloutHistory } from './history/history.ts';
-import { readName } from './kinds/names.ts';
-import { type OutputFormat, structured } from './text.ts';
 
 export interface HistoryFlags extends ConnectionFlags, HistoryOptions {
   output?: OutputFormat;
@@ -19,7 +23,7 @@ export const showHistory = async (name: string, flags: HistoryFlags, io: Io): Pr
       io.data(toLines(...revisions.map((revision) => `controllerrevision.apps/${revision.name}`)));
       return;
     }
-    const history = await readRolloutHistory(connection, named, flags);
+    const history = await loadRolloutHistory(connection, named, flags);
     if (output === 'json' || output === 'yaml') {
       io.data(structured(historyData(history), output));
       return;

@@ -1,9 +1,6 @@
+import { planData, planRollout, planText } from '../../commands/index.ts';
+import { type ConnectionFlags, type Overrides, readName, structured, withCluster } from '../../view/index.ts';
 import type { Io } from '../io.ts';
-import { type ConnectionFlags, withCluster } from './connection.ts';
-import type { Overrides } from './kinds/kind.ts';
-import { readName } from './kinds/names.ts';
-import { planData, planRollout, planText } from './plan.ts';
-import { structured } from './text.ts';
 
 export interface PlanFlags extends ConnectionFlags, Overrides {
   output?: 'json' | 'yaml';

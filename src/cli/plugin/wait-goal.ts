@@ -1,7 +1,7 @@
-import { count, type IntOrPercent, isNeverSeen, parseIntOrPercent, percent, scaledValue } from '../../rollout/index.ts';
+import { type IntOrPercent, count, isNeverSeen, parseIntOrPercent, percent, scaledValue } from '../../rollout/index.ts';
 import { OptionError } from '../../runtime/index.ts';
+import { formatSeconds } from '../../view/index.ts';
 import type { DaemonRolloutStatus } from '../../words/index.ts';
-import { formatSeconds } from './text.ts';
 
 /** What `wait` waits for. */
 export interface Goal {

@@ -1,13 +1,15 @@
-import { toLines } from '../escape.ts';
+import * as commands from '../../commands/index.ts';
+import { toLines } from '../../text/index.ts';
+import {
+  type Connection,
+  type ConnectionFlags,
+  type Named,
+  readName,
+  structured,
+  withCluster,
+  withoutManagedFields,
+} from '../../view/index.ts';
 import type { Io } from '../io.ts';
-import * as change from './change.ts';
-import { type Connection, type ConnectionFlags, withCluster } from './connection.ts';
-import { undo as undoRollout } from './history/undo.ts';
-import { type Named, readName } from './kinds/names.ts';
-import * as pausing from './pause.ts';
-import { setPolicy as setRolloutPolicy } from './set.ts';
-import * as stages from './stages/approve.ts';
-import { structured, withoutManagedFields } from './text.ts';
 
 // The commands that write, as the command line calls them.
 
@@ -15,8 +17,8 @@ type OfCommandLine<O> = O & ConnectionFlags & { output?: 'json' | 'yaml' | 'name
 
 /** Runs a command, and prints what it has written. */
 const printing =
-  <O extends change.ChangeOptions>(
-    run: (connection: Connection, named: Named, options: O) => Promise<change.Written>,
+  <O extends commands.ChangeOptions>(
+    run: (connection: Connection, named: Named, options: O) => Promise<commands.Written>,
   ) =>
   async (text: string, flags: OfCommandLine<O>, io: Io): Promise<void> => {
     const named = readName(text);
@@ -28,9 +30,9 @@ const printing =
     io.stderr(toLines(...notes.map((note) => `Note: ${note}`)));
   };
 
-export const pause = printing(pausing.pause);
-export const resume = printing(pausing.resume);
-export const setPolicy = printing(setRolloutPolicy);
-export const undo = printing(undoRollout);
-export const approve = printing(stages.approve);
-export const promote = printing(stages.promote);
+export const pause = printing(commands.pause);
+export const resume = printing(commands.resume);
+export const setPolicy = printing(commands.setPolicy);
+export const undo = printing(commands.undo);
+export const approve = printing(commands.approve);
+export const promote = printing(commands.promote);

@@ -1,4 +1,4 @@
-import { native } from '../../plugin/kinds/native.ts';
+import { native } from '../../../view/index.ts';
 import { listNames } from '../step.ts';
 import { nativeDaemonSet, type Part, podTemplate } from './part.ts';
 

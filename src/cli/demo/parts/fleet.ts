@@ -1,5 +1,5 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import { native } from '../../plugin/kinds/native.ts';
+import { native } from '../../../view/index.ts';
 import { count, listNames } from '../step.ts';
 import { fleetNodes, nativeDaemonSet, type Part, type PartOptions, podTemplate } from './part.ts';
 

@@ -3,9 +3,9 @@ import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import type { EmbeddedNode } from '../../../../embedded/index.ts';
 import type { AdvancedDaemonSet } from '../../../kinds/advanced/index.ts';
 import type { KubeObject, Resource } from '../../../kube/index.ts';
+import type { DaemonSetKind } from '../../../view/index.ts';
 import type { DaemonRolloutStatus } from '../../../words/index.ts';
 import type { Snapshot } from '../../fleet/index.ts';
-import type { DaemonSetKind } from '../../plugin/kinds/kind.ts';
 import type { Availability } from '../availability.ts';
 import type { Environment } from '../environment.ts';
 

@@ -1,8 +1,8 @@
 import { rolloutPlans } from '../../../controller/index.ts';
-import { type DaemonRolloutStage, planApi, REST_STAGE, type RolloutPlanObject } from '../../../words/index.ts';
-import { native } from '../../plugin/kinds/native.ts';
+import { native } from '../../../view/index.ts';
+import { type DaemonRolloutStage, REST_STAGE, type RolloutPlanObject, planApi } from '../../../words/index.ts';
 import { count, listNames } from '../step.ts';
-import { fleetNodes, nativeDaemonSet, type Part, podTemplate, type StepContext } from './part.ts';
+import { type Part, type StepContext, fleetNodes, nativeDaemonSet, podTemplate } from './part.ts';
 
 const NAME = 'checkout';
 const FLEET = 'stores';

@@ -1,13 +1,9 @@
+import { readLiveDaemonSet, readRevisions } from '../../../commands/index.ts';
 import { daemonRollouts } from '../../../controller/index.ts';
 import { type KubeObject, kubeconfigNames, namespaces, nodes } from '../../../kube/index.ts';
+import { type Connection, type ConnectionFlags, type DaemonSetKind, advanced, findKind, kinds, native, ownerOfRollout, readKind, readName, withCluster } from '../../../view/index.ts';
 import { REST_STAGE } from '../../../words/index.ts';
 import type { Io } from '../../io.ts';
-import { type Connection, type ConnectionFlags, withCluster } from '../connection.ts';
-import { readLiveDaemonSet, readRevisions } from '../history/revisions.ts';
-import { advanced } from '../kinds/advanced.ts';
-import type { DaemonSetKind } from '../kinds/kind.ts';
-import { findKind, kinds, ownerOfRollout, readKind, readName } from '../kinds/names.ts';
-import { native } from '../kinds/native.ts';
 
 export interface Candidate {
   value: string;

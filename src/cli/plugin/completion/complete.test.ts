@@ -3,8 +3,8 @@ import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
+import { awaitingApproval } from '../../../view/testing/index.ts';
 import { createFakeCluster } from '../testing/fake-cluster.ts';
-import { awaitingApproval } from '../testing/plan-objects.ts';
 
 const run = promisify(execFile);
 const root = path.join(import.meta.dirname, '..', '..', '..', '..');

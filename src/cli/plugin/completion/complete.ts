@@ -1,9 +1,9 @@
 import type { Argument, Command, Option } from 'commander';
-import { escapeLine } from '../../escape.ts';
+import { escapeLine } from '../../../text/index.ts';
+import type { ConnectionFlags } from '../../../view/index.ts';
 import { connectionOptions } from '../../flags.ts';
 import type { Io } from '../../io.ts';
 import { findOption, takesValue } from '../../usage.ts';
-import type { ConnectionFlags } from '../connection.ts';
 import type { Candidate, DaemonSetFilter } from './candidates.ts';
 
 /** What the shell does with the candidates: cobra's directives. */
@@ -101,7 +101,7 @@ const lookUpDaemonSets = async (argument: Argument, word: string, position: Posi
   const offered = filterOf[position.command.name()] ?? 'served';
   const flags = connectionOf(position);
   const [first] = position.arguments;
-  const { isKind } = await import('../kinds/names.ts');
+  const { isKind } = await import('../../../view/index.ts');
   if (first !== undefined && isKind(first)) {
     const found = await completeDaemonSets(offered, first, flags, io);
     return found.map((name) => plain(name.slice(first.length + 1)));

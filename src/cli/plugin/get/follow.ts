@@ -2,17 +2,21 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Event } from 'kubernetes-types/core/v1.d.ts';
 import { createReflector, events } from '../../../kube/index.ts';
 import { anySignal, silentLogger } from '../../../runtime/index.ts';
-import { toLines } from '../../escape.ts';
+import { toLines } from '../../../text/index.ts';
+import {
+  type Connection,
+  createTrouble,
+  type DaemonSetKind,
+  keepDrawing,
+  lastSeen,
+  type OutputFormat,
+  type Reading,
+  readPredecessor,
+  rightsNote,
+} from '../../../view/index.ts';
 import type { EventLine } from '../../fleet/index.ts';
 import type { Io } from '../../io.ts';
-import { keepDrawing } from '../../keep-drawing.ts';
 import { liveScreenOf, untilInterrupted } from '../../terminal.ts';
-import type { Connection } from '../connection.ts';
-import type { DaemonSetKind, Reading } from '../kinds/kind.ts';
-import { readPredecessor, rightsNote } from '../read-rollout.ts';
-import { lastSeen } from '../refused-pods.ts';
-import type { OutputFormat } from '../text.ts';
-import { createTrouble } from '../trouble.ts';
 import { createLivePicture, type PictureContext } from './live-picture.ts';
 import { createNodeRowsView, type NodeRow, nodeRows } from './node-rows.ts';
 

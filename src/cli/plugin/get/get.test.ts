@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { parse } from 'yaml';
 import { eventually } from '../../../../test/support/index.ts';
+import { stage } from '../../../view/testing/index.ts';
 import { terminal } from '../../testing/terminal.ts';
 import { createFakeCluster, EVENTS, NODES, observed, PODS, SETS } from '../testing/fake-cluster.ts';
 import { createFollow } from '../testing/follow.ts';
-import { stage } from '../testing/plan-objects.ts';
 
 describe('get', () => {
   const world = createFakeCluster();

@@ -1,11 +1,8 @@
 import { nodes, pods } from '../../../kube/index.ts';
+import { toLines } from '../../../text/index.ts';
+import { type ConnectionFlags, type OutputFormat, findKind, readDaemonSet, readName, readRolloutOf, rightsNote, withCluster } from '../../../view/index.ts';
 import type { Phase } from '../../../words/index.ts';
-import { toLines } from '../../escape.ts';
 import type { Io } from '../../io.ts';
-import { type ConnectionFlags, withCluster } from '../connection.ts';
-import { findKind, readName } from '../kinds/names.ts';
-import { readDaemonSet, readRolloutOf, rightsNote } from '../read-rollout.ts';
-import type { OutputFormat } from '../text.ts';
 import { followRollout } from './follow.ts';
 import { createNodeRowsView, nodeRows } from './node-rows.ts';
 

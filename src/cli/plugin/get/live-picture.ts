@@ -1,15 +1,9 @@
 import { explain, explainHold, livePod, stalledHolds, summaryText } from '../../../rollout/index.ts';
+import { type Reading, countsOf, formatSeconds, managerNotes, phaseOf, presentStages, revisionImages, whenHalted, wrap } from '../../../view/index.ts';
 import type { DaemonRolloutStage } from '../../../words/index.ts';
-import { wrap } from '../../columns.ts';
-import { type EventLine, type FrameText, type Line, type NodeState, barLine, countsOf, drawFrame, padded, phaseOf, piece, toText, widthOf } from '../../fleet/index.ts';
+import { type EventLine, type FrameText, type Line, type NodeState, barLine, drawFrame, padded, piece, toText, widthOf } from '../../fleet/index.ts';
 import { createLiveRegion } from '../../live-region.ts';
 import type { LiveScreen } from '../../terminal.ts';
-import { whenHalted } from '../explain-rollout.ts';
-import type { Reading } from '../kinds/kind.ts';
-import { managerNotes } from '../read-rollout.ts';
-import { revisionImages } from '../revision-images.ts';
-import { presentStages } from '../status/stages.ts';
-import { formatSeconds } from '../text.ts';
 
 const MOST_FAILURES = 5;
 const MOST_LINES_PER_NOTE = 3;

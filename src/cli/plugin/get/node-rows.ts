@@ -1,10 +1,7 @@
 import { livePod } from '../../../rollout/index.ts';
+import { toLines } from '../../../text/index.ts';
+import { type OutputFormat, type Reading, createTable, formatSeconds, phaseOf, revisionImages, structured } from '../../../view/index.ts';
 import type { Phase } from '../../../words/index.ts';
-import { toLines } from '../../escape.ts';
-import { phaseOf } from '../../fleet/index.ts';
-import type { Reading } from '../kinds/kind.ts';
-import { revisionImages } from '../revision-images.ts';
-import { type OutputFormat, createTable, formatSeconds, structured } from '../text.ts';
 
 /** One node of a rollout. `get -o json` prints these objects, so the names are part of the interface. */
 export interface NodeRow {

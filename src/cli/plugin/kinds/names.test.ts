@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { advanced, native, readName } from '../../../view/index.ts';
 import { ADVANCED_SETS, createFakeCluster, SETS } from '../testing/fake-cluster.ts';
-import { advanced } from './advanced.ts';
-import { readName } from './names.ts';
-import { native } from './native.ts';
 
 describe('the name of a DaemonSet', () => {
   for (const text of [

@@ -1,6 +1,5 @@
+import { createTable, formatSeconds, promotionWay, timeUntil } from '../../../view/index.ts';
 import type { DaemonRollout, DaemonRolloutStage } from '../../../words/index.ts';
-import { createTable, formatSeconds, timeUntil } from '../text.ts';
-import { promotionWay } from './stages.ts';
 
 /** `5m ago, approved by alice`; empty for a stage that is not passed. */
 const promotionOf = (stage: DaemonRolloutStage, now: number): string => {

@@ -1,15 +1,9 @@
 import { daemonRollouts } from '../../../controller/index.ts';
-import { isKubeError, keyOf, type ListOptions, listAll } from '../../../kube/index.ts';
+import { type ListOptions, isKubeError, keyOf, listAll } from '../../../kube/index.ts';
+import { toLines } from '../../../text/index.ts';
+import { CommandError, type Connection, type ConnectionFlags, type DaemonSets, type Doubt, type Named, type OutputFormat, ambiguousName, firstOf, isNamed, kinds, managerState, native, ownerOfRollout, readDaemonSets, readNames, watchDaemonSets, withCluster } from '../../../view/index.ts';
 import type { DaemonRollout } from '../../../words/index.ts';
-import { toLines } from '../../escape.ts';
 import type { Io } from '../../io.ts';
-import { type Connection, type ConnectionFlags, withCluster } from '../connection.ts';
-import { CommandError } from '../errors.ts';
-import { ambiguousName, isNamed, kinds, type Named, ownerOfRollout, readNames } from '../kinds/names.ts';
-import { native } from '../kinds/native.ts';
-import { firstOf, type OutputFormat } from '../text.ts';
-import { type DaemonSets, type Doubt, readDaemonSets, watchDaemonSets } from './daemon-sets.ts';
-import { managerState } from './manager-lease.ts';
 import { createStatusView } from './view.ts';
 import { type WatchOptions, watchStatus } from './watch.ts';
 

@@ -1,10 +1,7 @@
 import { isNeverSeen, slotsOfStatus } from '../../../rollout/index.ts';
+import { toLines } from '../../../text/index.ts';
+import { type Doubt, type OutputFormat, createTable, doubtTexts, formatSeconds, native, ownerOfRollout, structured, timeUntil, withoutManagedFields } from '../../../view/index.ts';
 import type { DaemonRollout, DaemonRolloutStatus } from '../../../words/index.ts';
-import { toLines } from '../../escape.ts';
-import { ownerOfRollout } from '../kinds/names.ts';
-import { native } from '../kinds/native.ts';
-import { createTable, formatSeconds, type OutputFormat, structured, timeUntil, withoutManagedFields } from '../text.ts';
-import { type Doubt, doubtTexts } from './daemon-sets.ts';
 import { createStageTable, openStage } from './stage-table.ts';
 
 /** Offline nodes that a row names. */

@@ -1,0 +1,100 @@
+import { CommandError } from '../../view/index.ts';
+import { describeRevision, lastCompleteName, type Revision, type RevisionHistory } from './revisions.ts';
+
+const titleOf = ({ kind, namespace, name }: RevisionHistory): string => `${kind.title} ${namespace}/${name}`;
+
+/** The revisions to choose from; the current one is marked. */
+const listed = ({ revisions, present }: RevisionHistory): string =>
+  revisions.length === 0
+    ? 'no revisions are kept'
+    : `the kept revisions are ${revisions.map((one) => `${describeRevision(one)}${one.name === present?.name ? ', the current one' : ''}`).join('; ')}`;
+
+export const noSuchRevision = (kept: RevisionHistory, number: number): CommandError =>
+  new CommandError('NoSuchRevision', `there is no revision ${number} of ${titleOf(kept)}: ${listed(kept)}`);
+
+/** How to continue if the rollout of the current revision is halted. */
+const resumeHint = ({ kind, status, name, present, edgeset }: RevisionHistory): string =>
+  status?.halted && status.target?.hash === present?.hash
+    ? `; its rollout is halted: "${edgeset(`resume ${kind.short}/${name}`)}" continues it`
+    : '';
+
+const named = (kept: RevisionHistory, number: number): Revision => {
+  const found = kept.revisions.find((revision) => revision.number === number);
+  if (!found) throw noSuchRevision(kept, number);
+  if (found.name === kept.present?.name)
+    throw new CommandError(
+      'NothingToUndo',
+      `revision ${describeRevision(found)} is already the current one of ${titleOf(kept)}${resumeHint(kept)}: ${listed(kept)}`,
+    );
+  return found;
+};
+
+/**
+ * The revision before the current one, by number, as in `kubectl rollout undo`. Rejects that choice if it is unlikely to
+ * be what the user wants: it failed before, or another revision was the last complete one.
+ */
+const before = (kept: RevisionHistory): Revision => {
+  const { kind, revisions, present, uncertain, lastComplete, rolledBackHash } = kept;
+  if (uncertain)
+    throw new CommandError(
+      'ChoiceNeeded',
+      `the ${kind.podController} has not recorded the current template of ${titleOf(kept)} yet: check that it is running and try again, or choose a revision with --to-revision; ${listed(kept)}`,
+    );
+  const found = revisions.findLast(({ name }) => name !== present?.name);
+  if (!found)
+    throw new CommandError(
+      'NothingToUndo',
+      `${titleOf(kept)} has no earlier revision to roll back to: set the template that you want with "kubectl apply"`,
+    );
+  if (found.hash === rolledBackHash)
+    throw new CommandError(
+      'ChoiceNeeded',
+      `revision ${describeRevision(found)}, the one before the current one, failed and was rolled back: choose a revision with --to-revision; ${listed(kept)}`,
+    );
+  if (lastComplete && lastComplete.name !== present?.name && lastComplete.name !== found.name)
+    throw new CommandError(
+      'ChoiceNeeded',
+      `revision ${describeRevision(found)}, the one before the current one, is not the last complete one, which is ${describeRevision(lastComplete)}: choose one with --to-revision ${lastComplete.number} or --to-revision ${found.number}`,
+    );
+  return found;
+};
+
+export interface ChosenRevision {
+  revision: Revision;
+  template: object;
+}
+
+const withTemplate = (kept: RevisionHistory, revision: Revision): ChosenRevision => {
+  const { template } = revision;
+  if (!template)
+    throw new CommandError(
+      'NoSuchRevision',
+      `ControllerRevision ${revision.name} contains no pod template: choose another revision; ${listed(kept)}`,
+    );
+  return { revision, template };
+};
+
+/** The revision to roll back to, and its template. Throws a `CommandError` that lists the alternatives. */
+export const chooseRevision = (kept: RevisionHistory, number: number | undefined): ChosenRevision =>
+  withTemplate(kept, number === undefined ? before(kept) : named(kept, number));
+
+/** The last complete revision, and its template. Throws a `CommandError` if there is none to return to. */
+export const chooseLastComplete = (kept: RevisionHistory): ChosenRevision => {
+  const { kind, name, namespace, policy, present, lastComplete, status } = kept;
+  if (policy.kind === 'off') throw kind.notServed(namespace, name);
+  const chooseOne = `"kubectl edgeset undo ${kind.short}/${name} --to-revision" rolls back to one that you choose; ${listed(kept)}`;
+  const recorded = lastCompleteName(status);
+  if (recorded === undefined)
+    throw new CommandError('NothingToUndo', `no rollout of ${titleOf(kept)} has been complete yet: ${chooseOne}`);
+  if (!lastComplete)
+    throw new CommandError(
+      'NoSuchRevision',
+      `the last complete revision of ${titleOf(kept)}, ${recorded}, is no longer kept: ${chooseOne}`,
+    );
+  if (lastComplete.name === present?.name)
+    throw new CommandError(
+      'NothingToUndo',
+      `the current revision ${describeRevision(lastComplete)} of ${titleOf(kept)} is the last complete one, so there is no rollout to abort: ${chooseOne}`,
+    );
+  return withTemplate(kept, lastComplete);
+};

@@ -1,0 +1,11 @@
+export type { ChangeOptions, DryRun, Written } from './change.ts';
+export { type HistoryOptions, historyData, historyText, listRevisions, loadRolloutHistory } from './history/history.ts';
+export { readLiveDaemonSet, readRevisions } from './history/revisions.ts';
+export { undo } from './history/undo.ts';
+export { pause, resume, resumeValue } from './pause.ts';
+export { planData, planRollout, planText } from './plan.ts';
+export type { PlannedStage } from './plan-stages.ts';
+export { setPolicy } from './set.ts';
+export { approve, promote } from './stages/approve.ts';
+export { isAwaitingApproval } from './stages/choose-stage.ts';
+export { policyWithPlan } from './stages/plans.ts';

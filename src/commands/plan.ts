@@ -1,0 +1,180 @@
+import { type Action, awaitedStage, countsOf, explainHold, slotsOf, surges } from '../rollout/index.ts';
+import { toLines } from '../text/index.ts';
+import { type Connection, type Named, type Overrides, type Reading, doneText, firstOf, joinSentences, managerNotes, readRolloutOf, requirePlan, whenHalted, withManager } from '../view/index.ts';
+import { type Cause, annotation } from '../words/index.ts';
+import { refuseInvalidFlags } from './override-flags.ts';
+import { plannedStages, renderStages } from './plan-stages.ts';
+
+/** What the manager would do at this time. */
+export interface PlannedRollout {
+  reading: Reading;
+  now: number;
+}
+
+const LONGEST_LIST = 20;
+
+const updateSteps = {
+  delete: (node: string) => `replace the pod on ${node}`,
+  'in-place': (node: string) => `update the pod on ${node} in place`,
+  surge: (node: string) => `create a new pod on ${node} next to the old one`,
+};
+
+/** One of the decision's actions as a line. */
+const toStep = (action: Action, { ledger }: Reading): string => {
+  switch (action.type) {
+    case 'reserve':
+      return `${updateSteps[action.kind ?? 'delete'](action.node)} (${ledger.get(action.node)?.status.phase ?? 'unknown'})`;
+    case 'delete':
+      return `delete the pod on ${action.node} (slot reserved)`;
+    case 'change':
+      return `update the pod on ${action.node} in place (slot reserved)`;
+    case 'surge':
+      return `create a new pod on ${action.node} next to the old one (slot reserved)`;
+    case 'retire':
+      return `delete pod ${action.pod.name} on ${action.node}, which the new pod replaces`;
+    case 'release':
+      return `release the slot of ${action.node} without replacing its pod`;
+    case 'open-stage':
+      return `open stage ${action.stage} of the rollout plan`;
+    case 'start-soak':
+      return `let stage ${action.stage} soak until ${new Date(action.until).toISOString()}`;
+    case 'end-soak':
+      return `end the soak of stage ${action.stage}: too few of its nodes run the target`;
+    case 'promote':
+      return `pass stage ${action.stage}`;
+    case 'halt':
+      if (action.halt.reason === 'CheckFailed') return `halt: check ${action.halt.check} failed`;
+      return action.halt.reason === 'RolledBack'
+        ? 'halt: this revision was rolled back before'
+        : `halt: the target revision failed on ${action.halt.nodes.join(', ')}`;
+    case 'resume':
+      return `resume, as requested by annotation ${annotation.resume}=${action.value}`;
+    case 'rollback':
+      return `roll back to the template of ${action.to.name}`;
+    case 'complete':
+      return 'record that the rollout is complete';
+    case 'ask':
+      return `request the images of the target on ${action.node}`;
+    case 'unask':
+      return `cancel the request for the images of the target on ${action.node}`;
+    case 'announce':
+      return `update the condition PodNeedUpgrade of ${action.pods} pod${action.pods === 1 ? '' : 's'}`;
+  }
+};
+
+/** Whether owners alone replace the pods. */
+const isForOwners = ({ policy }: Reading['ledger']): boolean => policy.strategy === 'ota' && !policy.byApproval;
+
+/** With the strategy `ota`: the nodes whose owners have been asked. */
+const ownersAsked = (ledger: Reading['ledger']): string => {
+  const records = ledger.records().filter(({ status }) => status.owner.asked);
+  const asked = Array.from(records, ({ name }) => name).toSorted();
+  return asked.length > 0 ? `Owners asked (${asked.length}): ${firstOf(asked, LONGEST_LIST)}.` : 'No owners are asked.';
+};
+
+/** How many online nodes the policy keeps on an older revision, by cause. */
+const keptBack = ({ ledger, decision }: Reading): Partial<Record<Cause, number>> => {
+  const counts = new Map(countsOf(ledger, decision.summary).causes.map(({ cause, count }) => [cause, count]));
+  return Object.fromEntries(
+    (['partition', 'node-selector', 'stage', 'after', 'window', 'group', 'image'] as const).flatMap((cause) => {
+      const count = counts.get(cause) ?? 0;
+      return count > 0 ? [[cause, count]] : [];
+    }),
+  );
+};
+
+const describeKeptBack = (reading: Reading): string => {
+  const { words } = reading.ledger.policy;
+  const by: Partial<Record<Cause, string>> = {
+    partition: `by ${words.partition}`,
+    'node-selector': `by ${words.nodeSelector}`,
+    stage: 'until their stages open',
+    after: 'until another DaemonSet is updated there',
+    window: 'until a window opens or a freeze ends',
+    group: 'until fewer nodes of their group or stage are down',
+    image: 'until they have the images of the target',
+  };
+  const parts = Object.entries(keptBack(reading)).map(([cause, count]) => `${count} ${by[cause as Cause]}`);
+  return parts.length > 0 ? `Online but held back: ${parts.join(', ')}.` : '';
+};
+
+/** What remains: nodes that wait for a slot, and offline nodes. */
+const outlook = (reading: Reading): string => {
+  const { ledger, decision } = reading;
+  if (isForOwners(ledger)) return ownersAsked(ledger);
+  const { outdated, broken, offline } = countsOf(ledger, decision.summary).phases;
+  const begun = decision.actions.filter(({ type }) => type === 'reserve').length;
+  const waiting = outdated + broken - begun;
+  return joinSentences(
+    ledger.policy.strategy === 'ota' ? ownersAsked(ledger) : '',
+    describeKeptBack(reading),
+    waiting > 0 ? `Online and waiting for a slot: ${waiting} more.` : '',
+    offline > 0 ? `Offline and skipped until they return: ${offline}.` : '',
+  );
+};
+
+const budgetText = ({ decision, ledger }: Reading): string => {
+  const { budget, usage } = decision.summary;
+  const { inUse, beyond } = slotsOf(budget, usage, surges(ledger.policy));
+  return beyond
+    ? `Budget ${budget}, all in use: ${beyond}.`
+    : `Budget ${budget}: ${inUse} in use, ${usage.inFlight} of them by updates in flight.`;
+};
+
+export const planText = ({ reading, now }: PlannedRollout): string => {
+  const { breaker, hold, complete } = reading.decision.summary;
+  const lines = [
+    'Nothing is written: this is what the manager would do now.',
+    isForOwners(reading.ledger) ? 'No budget: owners decide.' : budgetText(reading),
+    `Breaker: ${breaker.failures} failures and ${breaker.suspects} suspects; ${whenHalted(reading.decision.summary)}.`,
+  ];
+  if (hold) {
+    const { what, remedy } = explainHold(hold, reading.ledger.policy.words);
+    lines.push(joinSentences(`${what}.`, remedy));
+  }
+  lines.push(...managerNotes(reading).map((note) => `Note: ${note}`));
+  const steps = reading.decision.actions.map((action) => toStep(action, reading));
+  if (steps.length > 0) {
+    lines.push('The manager would now:', ...steps.slice(0, LONGEST_LIST).map((step) => `  ${step}`));
+    if (steps.length > LONGEST_LIST) lines.push(`  and ${steps.length - LONGEST_LIST} more: -o json lists all of them`);
+  } else lines.push(doneText(reading) ?? 'The manager would do nothing now.');
+  const rest = outlook(reading);
+  if (rest !== '') lines.push(rest);
+  const stages = plannedStages(reading, now);
+  if (stages.length > 0) {
+    const { summary } = reading.decision;
+    const awaited = awaitedStage(reading.ledger, summary);
+    lines.push('Stages of the rollout plan:', ...renderStages(stages));
+    if (!summary.stage && !complete)
+      lines.push('They do not hold back a rollback to the revision that was last complete.');
+    if (awaited) lines.push(`Stage ${awaited.name} ${awaited.message}.`);
+  }
+  return toLines(...lines);
+};
+
+/** For programs. */
+export const planData = ({ reading, now }: PlannedRollout): object => {
+  const { decision } = reading;
+  const stages = plannedStages(reading, now);
+  const { actions, summary, wakeAt } = decision;
+  return {
+    ...summary,
+    keptBack: keptBack(reading),
+    ...(stages.length > 0 && { stages }),
+    actions: actions.map((action) => ('pod' in action ? { ...action, pod: action.pod.name } : action)),
+    ...(Number.isFinite(wakeAt) && { decidesAgainAt: new Date(wakeAt).toISOString() }),
+  };
+};
+
+/** Runs the manager's own decision function on the live cluster, with the policy that the overrides ask for. */
+export const planRollout = async (
+  connection: Connection,
+  named: Named,
+  overrides: Overrides,
+): Promise<PlannedRollout> => {
+  const reading = await withManager(connection, await readRolloutOf(connection, named, overrides));
+  requirePlan(reading);
+  // An invalid value in the DaemonSet is part of the output.
+  refuseInvalidFlags(reading.kind, reading.view.policy, overrides);
+  return { reading, now: connection.env.clock.now() };
+};

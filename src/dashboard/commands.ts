@@ -1,0 +1,126 @@
+import { type ChangeOptions, type Written, approve, historyText, loadRolloutHistory, pause, planRollout, planText, promote, resume, setPolicy, undo } from '../commands/index.ts';
+import { errorText } from '../runtime/index.ts';
+import { escapeText, quoted, toLines, toMessage } from '../text/index.ts';
+import { type Caller, type Connection, type ConnectionFlags, type Named, kinds, withCluster } from '../view/index.ts';
+import { planLimits } from '../words/index.ts';
+import { edgesetIn } from './edgeset-in.ts';
+import type { CommandRequest, CommandResult } from './messages.ts';
+
+/** Commands that decide on one stage, which the user has seen. */
+const DECIDES: ReadonlySet<unknown> = new Set(['approve', 'promote']);
+/** One line. */
+const COMMENT = /^\P{Cc}+$/u;
+const INT_OR_PERCENT = /^\d{1,9}%?$/;
+/** Of namespaces, DaemonSets, nodes and stages. */
+export const NAME = /^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$/;
+
+const isText = (value: unknown, pattern: RegExp): value is string => typeof value === 'string' && pattern.test(value);
+
+/** Undefined, if the body is no request for a command. */
+export const readCommand = (body: unknown): CommandRequest | undefined => {
+  if (typeof body !== 'object' || body === null) return undefined;
+  const { command, namespace, kind, name, dryRun, maxUnavailable, partition, stage, comment, revision } =
+    body as Record<string, unknown>;
+  const isValid =
+    typeof command === 'string' &&
+    Object.hasOwn(COMMAND, command) &&
+    (kind === 'ds' || kind === 'ads') &&
+    isText(namespace, NAME) &&
+    isText(name, NAME) &&
+    (dryRun === undefined || typeof dryRun === 'boolean') &&
+    (maxUnavailable === undefined || isText(maxUnavailable, INT_OR_PERCENT)) &&
+    (partition === undefined || isText(partition, INT_OR_PERCENT)) &&
+    (DECIDES.has(command) ? isText(stage, NAME) : stage === undefined) &&
+    (comment === undefined ||
+      (DECIDES.has(command) && isText(comment, COMMENT) && Array.from(comment).length <= planLimits.comment)) &&
+    (revision === undefined || (Number.isSafeInteger(revision) && Number(revision) > 0));
+  return isValid ? (body as CommandRequest) : undefined;
+};
+
+/** What is printed of a command. */
+interface Printed {
+  text: string;
+  notes: readonly string[];
+}
+
+const printed = async (written: Promise<Written>): Promise<Printed> => {
+  const { lines, notes } = await written;
+  return { text: toLines(...lines), notes: notes.map((note) => `Note: ${note}`) };
+};
+
+interface Command {
+  /** The flags of the command line that say the same. */
+  flags: (request: CommandRequest) => Readonly<Record<string, string | undefined>>;
+  run: (connection: Connection, named: Named, request: CommandRequest) => Promise<Printed>;
+}
+
+const dryRunOf = ({ dryRun }: CommandRequest): ChangeOptions => (dryRun ? { dryRun: 'server' } : {});
+const dryRunFlag = ({ dryRun }: CommandRequest): { 'dry-run'?: string } => (dryRun ? { 'dry-run': 'server' } : {});
+const settings = ({ maxUnavailable, partition }: CommandRequest) => ({
+  'max-unavailable': maxUnavailable,
+  partition,
+});
+
+const COMMAND: Readonly<Record<CommandRequest['command'], Command>> = {
+  pause: { flags: dryRunFlag, run: (to, named, request) => printed(pause(to, named, dryRunOf(request))) },
+  resume: { flags: dryRunFlag, run: (to, named, request) => printed(resume(to, named, dryRunOf(request))) },
+  set: {
+    flags: (request) => ({ ...dryRunFlag(request), ...settings(request) }),
+    run: (to, named, { maxUnavailable, partition, ...request }) =>
+      printed(setPolicy(to, named, { maxUnavailable, partition, ...dryRunOf(request) })),
+  },
+  undo: {
+    flags: (request) => ({ ...dryRunFlag(request), 'to-revision': request.revision?.toString() }),
+    run: (to, named, request) => printed(undo(to, named, { toRevision: request.revision, ...dryRunOf(request) })),
+  },
+  approve: decision(approve),
+  promote: decision(promote),
+  plan: {
+    flags: settings,
+    run: async (to, named, { maxUnavailable, partition }) => ({
+      text: planText(await planRollout(to, named, { maxUnavailable, partition })),
+      notes: [],
+    }),
+  },
+  history: {
+    flags: ({ revision }) => ({ revision: revision?.toString() }),
+    run: async (to, named, { revision }) => historyText(await loadRolloutHistory(to, named, { revision }), false),
+  },
+};
+
+function decision(decide: typeof approve): Command {
+  return {
+    flags: (request) => ({ ...dryRunFlag(request), stage: request.stage, comment: request.comment }),
+    run: (to, named, { stage, comment, ...request }) =>
+      printed(decide(to, named, { stage, comment, ...dryRunOf(request) })),
+  };
+}
+
+/** As a user would type it. The value of a flag may hold anything. */
+const typedAs = (request: CommandRequest): string => {
+  const { command, namespace, kind, name } = request;
+  const flags = Object.entries({ namespace, ...COMMAND[command].flags(request) }).flatMap(([flag, value]) =>
+    value === undefined ? [] : [`--${flag}=${quoted(value)}`],
+  );
+  return ['kubectl edgeset', command, `${kind}/${name}`, ...flags].join(' ');
+};
+
+/** Runs the command with the connection that the dashboard was given. Resolves also when it fails. */
+export const runCommand = async (
+  request: CommandRequest,
+  flags: ConnectionFlags,
+  caller: Omit<Caller, 'edgeset'>,
+): Promise<CommandResult> => {
+  const { command, namespace, name } = request;
+  const typed = typedAs(request);
+  try {
+    const named = { kind: kinds.find(({ short }) => short === request.kind), name };
+    const as = { ...caller, edgeset: edgesetIn(namespace) };
+    const { text, notes } = await withCluster({ ...flags, namespace }, as, (connection) =>
+      COMMAND[command].run(connection, named, request),
+    );
+    return { typed, failed: false, output: escapeText(text) + toLines(...notes) };
+  } catch (error) {
+    return { typed, failed: true, output: toMessage(`kubectl edgeset: ${errorText(error)}`) };
+  }
+};

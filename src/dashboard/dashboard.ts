@@ -1,0 +1,64 @@
+import { errorText, OptionError, systemClock } from '../runtime/index.ts';
+import { createFleet, type FleetOptions } from './fleet.ts';
+import { type CodeOptions, createKeyGate } from './key-gate.ts';
+import { startDashboardServer } from './server.ts';
+
+/** Addresses of a server on this machine, each of which opens one page. */
+export interface Addresses {
+  port: number;
+  newAddress: (options?: CodeOptions) => string;
+}
+
+export interface DashboardOptions extends FleetOptions {
+  /** 0 for any. */
+  port: number;
+  /** What addresses show, as in those of the page: `/NAMESPACE/KIND/NAME`. Default: all rollouts. */
+  shown?: string;
+}
+
+export interface OwnDashboard extends Addresses {
+  /** Prints an address, and the next one whenever a page has used it: the address printed last always opens a page. */
+  keepPrinting(print: (address: string, isFirst: boolean) => void): void;
+  close(): Promise<void>;
+}
+
+/** Serves the page on this machine, with the rights of the connection for each page that was opened by an address. */
+export const openDashboard = async ({ port, shown = '', ...options }: DashboardOptions): Promise<OwnDashboard> => {
+  const fleet = createFleet(options);
+  // Those who look at it live in real time, whatever the clock of the cluster shows.
+  const env = { ...options.connection.env, clock: systemClock };
+  const gate = createKeyGate({ clock: env.clock, fleet });
+  try {
+    // A right that is missing ends the command here, while the page would wait for ever.
+    await fleet.overview();
+    const server = await startDashboardServer({
+      env,
+      listen: { host: '127.0.0.1', port },
+      gate,
+      now: () => fleet.now(),
+      trouble: () => fleet.trouble(),
+      page: async () => (await import('#fleet-page')).fleetPage(),
+      toListenError: (_address, cause) =>
+        new OptionError('--port', `${port} cannot be used (${errorText(cause)}): give another one, or 0 for any`),
+    });
+    const newAddress = (code?: CodeOptions): string =>
+      `http://127.0.0.1:${server.port}/#code=${gate.newCode(code)}${shown}`;
+    return {
+      port: server.port,
+      newAddress,
+      keepPrinting(print) {
+        const next = (isFirst: boolean): void =>
+          print(newAddress({ ended: (how) => how === 'used' && next(false) }), isFirst);
+        next(true);
+      },
+      async close() {
+        gate.close();
+        await server.close();
+        await fleet.close();
+      },
+    };
+  } catch (error) {
+    await fleet.close();
+    throw error;
+  }
+};

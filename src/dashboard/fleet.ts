@@ -1,0 +1,102 @@
+import { type Connection, createTrouble, kinds, watchNodes } from '../view/index.ts';
+import { inNamespace } from './edgeset-in.ts';
+import { type Feed, createFeeds } from './feed.ts';
+import type { CommandRequest, CommandResult, NodeDetails, OverviewMessage } from './messages.ts';
+import { nodeDetails } from './node-details.ts';
+import { createOverviewFeed } from './overview-feed.ts';
+import { type RolloutFeed, createRolloutFeed } from './rollout-feed.ts';
+
+export interface FleetOptions {
+  connection: Pick<Connection, 'client' | 'env'>;
+  /** Undefined for all namespaces. */
+  namespace: string | undefined;
+  run: (request: CommandRequest) => Promise<CommandResult>;
+}
+
+/** What the page can ask for. Whatever several pages show is watched once. */
+export interface Fleet extends Pick<FleetOptions, 'run'> {
+  overview(): Promise<Feed<OverviewMessage>>;
+  /** Undefined for another kind; call `done` when it is no longer shown. */
+  rollout(namespace: string, kind: string, name: string): { feed: RolloutFeed; done: () => void } | undefined;
+  node(feed: RolloutFeed, namespace: string, node: string): Promise<NodeDetails | undefined>;
+  /** The time that the times of the cluster's objects are compared with, epoch ms. */
+  now(): number;
+  /** Why the page may show what is old; empty if it doesn't. */
+  trouble(): string;
+  /** The labels that nodes can be grouped by, or the value of one on each node. */
+  labels(key: string | undefined): Promise<readonly string[] | Readonly<Record<string, string>>>;
+  close(): Promise<void>;
+}
+
+/** Labels with more values than this do not group anything. */
+const MOST_GROUPS = 200;
+
+export const createFleet = ({ connection: quiet, namespace, run }: FleetOptions): Fleet => {
+  const trouble = createTrouble(quiet.env.clock);
+  const { client } = quiet;
+  const env = { ...quiet.env, log: trouble.log };
+  const connection = { client, env };
+  const stop = new AbortController();
+  const running: Promise<void>[] = [];
+  let nodes: ReturnType<typeof watchNodes> | undefined;
+  const watchedNodes = (): ReturnType<typeof watchNodes> => {
+    if (!nodes) {
+      nodes = watchNodes({ client, env });
+      running.push(nodes.run(stop.signal));
+    }
+    return nodes;
+  };
+  let overview: Promise<Feed<OverviewMessage>> | undefined;
+  const feeds = createFeeds<ReturnType<typeof createRolloutFeed>>(env);
+
+  const openOverview = async (): Promise<Feed<OverviewMessage>> => {
+    const feed = await createOverviewFeed(connection, namespace === undefined ? {} : { namespace });
+    running.push(feed.run(stop.signal));
+    return feed;
+  };
+
+  return {
+    run,
+    now: () => env.clock.now(),
+    trouble: () => trouble.text(),
+    overview() {
+      overview ??= openOverview().catch((error: unknown) => {
+        overview = undefined;
+        throw error;
+      });
+      return overview;
+    },
+    rollout(of, short, name) {
+      const kind = kinds.find((one) => one.short === short);
+      if (!kind || of === '' || name === '') return undefined;
+      return feeds.use(`${of}/${short}/${name}`, () =>
+        createRolloutFeed(inNamespace(connection, of), kind, name, watchedNodes()),
+      );
+    },
+    async node(feed, of, node) {
+      const reading = feed.reading();
+      return reading && nodeDetails(inNamespace(connection, of), reading, node);
+    },
+    async labels(key) {
+      const known = watchedNodes();
+      await known.whenSynced(stop.signal);
+      const all = [...known.store.values()];
+      if (key !== undefined) return Object.fromEntries(all.map(({ name, labels }) => [name, labels[key] ?? '']));
+      const values = new Map<string, Set<string>>();
+      for (const { labels } of all)
+        for (const [label, value] of Object.entries(labels)) {
+          const found = values.get(label) ?? new Set();
+          if (found.size <= MOST_GROUPS) found.add(value);
+          values.set(label, found);
+        }
+      return [...values]
+        .filter(([, found]) => found.size <= MOST_GROUPS && (found.size > 1 || all.length === 1))
+        .map(([label]) => label)
+        .toSorted();
+    },
+    async close() {
+      stop.abort();
+      await Promise.all([...running, feeds.close()]);
+    },
+  };
+};

@@ -1,0 +1,85 @@
+import { daemonRollouts } from '../controller/index.ts';
+import { createReflector, keyOf } from '../kube/index.ts';
+import { slotsOfStatus } from '../rollout/index.ts';
+import { type Connection, keepDrawing, ownerOfRollout, readDaemonSets, statusText, watchDaemonSets } from '../view/index.ts';
+import type { DaemonRollout } from '../words/index.ts';
+import { type Feed, createAudience } from './feed.ts';
+import type { OverviewMessage, RolloutRow } from './messages.ts';
+import { isDeepStrictEqual } from 'node:util';
+
+const keyOfRow = ({ namespace, kind, name }: Pick<RolloutRow, 'namespace' | 'kind' | 'name'>): string =>
+  `${namespace}/${kind}/${name}`;
+
+const rowOf = (rollout: DaemonRollout, doubt: Parameters<typeof statusText>[1]): RolloutRow => {
+  const { metadata, status = {} } = rollout;
+  const { kind, name } = ownerOfRollout(rollout);
+  const is = (type: string): boolean =>
+    status.conditions?.some((condition) => condition.type === type && condition.status === 'True') ?? false;
+  const { inUse, limit } = slotsOfStatus(status);
+  return {
+    namespace: metadata.namespace ?? '',
+    name,
+    kind: kind.short,
+    status: statusText(rollout, doubt),
+    doubtful: doubt !== undefined,
+    target: status.target?.hash ?? '',
+    strategy: status.strategy ?? '',
+    nodes: status.nodes ?? {},
+    budget: { inUse, limit },
+    startedAt: status.startedAt,
+    finishedAt: status.finishedAt,
+    estimatedFinishAt: status.estimatedFinishAt,
+    halted: is('Halted'),
+    paused: is('Paused'),
+    complete: is('Complete') && doubt === undefined,
+  };
+};
+
+/** Lists all rollouts of a namespace, or of all, for all who look at them. */
+export const createOverviewFeed = async (
+  connection: Pick<Connection, 'client' | 'env'>,
+  where: { namespace?: string },
+): Promise<Feed<OverviewMessage> & { run(signal: AbortSignal): Promise<void> }> => {
+  const { client, env } = connection;
+  const scope = { ...where, named: [] };
+  const daemonSets = await readDaemonSets(connection, scope);
+  let changes = 0;
+  const changed = (): void => void (changes += 1);
+  const follow = watchDaemonSets(connection, scope, daemonSets, changed);
+  const reflector = createReflector({
+    ...where,
+    client,
+    env,
+    resource: daemonRollouts,
+    project: (rollout: DaemonRollout) => rollout,
+    handlers: [{ upsert: changed, remove: changed, synced: changed }],
+  });
+  let rows = new Map<string, RolloutRow>();
+  let told = false;
+  const whole = (): OverviewMessage => ({ type: 'rollouts', rows: [...rows.values()] });
+  const audience = createAudience(() => (told ? whole() : undefined));
+  const draw = (): void => {
+    if (!reflector.synced) return;
+    const rollouts = [...reflector.store.values()];
+    const next = new Map(
+      [...rollouts, ...daemonSets.unserved(rollouts)]
+        .toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
+        .map((rollout) => rowOf(rollout, daemonSets.doubt(rollout)))
+        .map((row) => [keyOfRow(row), row]),
+    );
+    const before = rows;
+    rows = next;
+    const isFirst = !told;
+    told = true;
+    const fresh = [...next].filter(([key, row]) => !isDeepStrictEqual(before.get(key), row)).map(([, row]) => row);
+    const gone = [...before.keys()].filter((key) => !next.has(key));
+    if (!isFirst && fresh.length === 0 && gone.length === 0) return;
+    audience.tell(isFirst ? whole() : { type: 'change', rows: fresh, gone });
+  };
+  return {
+    subscribe: (listener) => audience.subscribe(listener),
+    async run(signal) {
+      await Promise.all([reflector.run(signal), follow(signal), keepDrawing(env.clock, () => changes, draw, signal)]);
+    },
+  };
+};

@@ -1,0 +1,152 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Reflector } from '../kube/index.ts';
+import { livePod, type NodeInfo } from '../rollout/index.ts';
+import {
+  type Connection,
+  countsOf,
+  type DaemonSetKind,
+  keepDrawing,
+  overview,
+  type Reading,
+  readPredecessor,
+  revisionImages,
+} from '../view/index.ts';
+import { createAudience, type Feed } from './feed.ts';
+import type { NodeCell, RolloutHead, RolloutMessage } from './messages.ts';
+import { stagesOf } from './stage-steps.ts';
+
+const headOf = (reading: Reading): RolloutHead => {
+  const { kind, view, ledger, decision, status } = reading;
+  const { budget, halted } = countsOf(reading);
+  const images = revisionImages(reading);
+  const { tally, state } = ledger;
+  return {
+    namespace: view.namespace,
+    name: view.name,
+    kind: kind.short,
+    title: kind.title,
+    target: state.target?.hash ?? '',
+    strategy: view.policy.policy.strategy,
+    complete: decision.summary.complete,
+    paused: view.policy.policy.paused,
+    halted,
+    budget,
+    online: tally.online,
+    phases: { ...tally.phases },
+    causes: Array.from(tally.causes, ([cause, count]) => ({ cause, count })).filter(({ count }) => count > 0),
+    sentences: overview(reading),
+    stages: stagesOf(status, view, ledger),
+    revisions: reading.revisions
+      .map(({ hash, number }) => ({ hash, number, images: images.get(hash) ?? [] }))
+      .toSorted((a, b) => b.number - a.number),
+    history: status?.history ?? [],
+    startedAt: status?.startedAt,
+    finishedAt: status?.finishedAt,
+    estimatedFinishAt: status?.estimatedFinishAt,
+  };
+};
+
+type NodeRecord = NonNullable<ReturnType<Reading['ledger']['get']>>;
+
+const toSeconds = (ms: number): number => Math.round(ms / 1000);
+
+/** When the node's update to the target began, and when it ran the target, or failed to; 0 for what its records don't tell. */
+const timesOf = (record: NodeRecord, pod: ReturnType<typeof livePod>, target: string | undefined): [number, number] => {
+  const { update, downSince, status } = record;
+  const isTarget = pod !== undefined && pod.facts.revision === target;
+  const began = update?.at ?? (isTarget ? pod.facts.createdAt : 0);
+  const ended = status.failure ? downSince : isTarget && !update ? pod.readySince : 0;
+  return [toSeconds(began), toSeconds(ended)];
+};
+
+const isSame = (a: NodeCell | undefined, b: NodeCell): boolean =>
+  a?.every((value, index) => value === b[index]) ?? false;
+
+/** The nodes that have changed between two readings, which it keeps. */
+const createCells = () => {
+  const cells = new Map<string, NodeCell>();
+  return {
+    all: (): NodeCell[] => [...cells.values()],
+    update({ ledger }: Reading): { nodes: NodeCell[]; gone: string[] } {
+      const nodes: NodeCell[] = [];
+      const seen = new Set<string>();
+      const target = ledger.state.target?.hash;
+      const stages = ledger.policy.plan?.stages ?? [];
+      for (const record of ledger.records()) {
+        const { phase, cause = '' } = record.status;
+        if (phase === undefined) continue;
+        seen.add(record.name);
+        const pod = livePod(record);
+        const times = timesOf(record, pod, target);
+        const stage = stages[record.stage]?.name ?? '';
+        const cell: NodeCell = [record.name, phase, cause, pod?.facts.revision ?? '', ...times, stage];
+        if (isSame(cells.get(record.name), cell)) continue;
+        cells.set(record.name, cell);
+        nodes.push(cell);
+      }
+      const gone = [...cells.keys()].filter((name) => !seen.has(name));
+      for (const name of gone) cells.delete(name);
+      return { nodes, gone };
+    },
+  };
+};
+
+export interface RolloutFeed extends Feed<RolloutMessage> {
+  /** The rollout now; undefined while there is none. */
+  reading(): Reading | undefined;
+}
+
+/** Follows one rollout for all who look at it, while the signal does not abort. */
+export const createRolloutFeed = (
+  connection: Connection,
+  kind: DaemonSetKind,
+  name: string,
+  nodes: Reflector<NodeInfo>,
+): RolloutFeed & { run(signal: AbortSignal): Promise<void> } => {
+  const cells = createCells();
+  let changes = 0;
+  let head: RolloutHead | undefined;
+  let why = '';
+  const { client, env, namespace } = connection;
+  const preceding = readPredecessor(connection);
+  const watch = kind.watch({ client, env, namespace, name, nodes, preceding, changed: () => void (changes += 1) });
+  const whole = (): RolloutMessage | undefined => {
+    if (head) return { type: 'rollout', head, nodes: cells.all() };
+    return why === '' ? undefined : { type: 'nothing', why };
+  };
+  const audience = createAudience(whole);
+  const reading = (): Reading | undefined => {
+    const read = watch.read();
+    return read === 'not-managed' ? undefined : read;
+  };
+
+  const draw = (): void => {
+    const read = watch.read();
+    if (read === undefined) return;
+    if (read === 'not-managed') {
+      const text = `${kind.title} ${namespace}/${name} does not exist, or is not managed.`;
+      if (why === text) return;
+      why = text;
+      head = undefined;
+      audience.tell({ type: 'nothing', why });
+      return;
+    }
+    const next = headOf(read);
+    const changed = cells.update(read);
+    const first = head === undefined;
+    const isNews = !isDeepStrictEqual(head, next);
+    head = next;
+    why = '';
+    if (first) audience.tell({ type: 'rollout', head, nodes: cells.all() });
+    else if (isNews || changed.nodes.length > 0 || changed.gone.length > 0)
+      audience.tell({ type: 'change', ...(isNews && { head }), ...changed });
+  };
+
+  return {
+    reading,
+    subscribe: (listener) => audience.subscribe(listener),
+    async run(signal) {
+      await Promise.all([watch.run(signal), keepDrawing(env.clock, () => changes, draw, signal)]);
+    },
+  };
+};

@@ -1,0 +1,33 @@
+import { countsOf as countsOfLedger, fullScopeOf, slotsOf, surges } from '../rollout/index.ts';
+import type { Cause, Phase } from '../words/index.ts';
+import type { RolloutReading } from './rollout-display.ts';
+
+/** What is counted of a rollout. */
+export interface RolloutCounts {
+  counts: Readonly<Partial<Record<Phase, number>>>;
+  /** Slots of the budget. */
+  budget: { inUse: number; limit: number };
+  halted: boolean;
+}
+
+type NodeRecord = NonNullable<ReturnType<RolloutReading['ledger']['get']>>;
+
+/** The phase and the cause of a node as people are told them: one that waits for its group or its stage to have room is held. */
+export const phaseOf = (
+  { decision }: Pick<RolloutReading, 'decision'>,
+  record: NodeRecord,
+): { phase: Phase | undefined; cause: Cause | undefined } => {
+  const { phase, cause } = record.status;
+  return !decision.summary.hold && fullScopeOf(record) ? { phase: 'held', cause: 'group' } : { phase, cause };
+};
+
+/** What a reading says of the whole rollout. */
+export const countsOf = ({ ledger, decision }: Pick<RolloutReading, 'ledger' | 'decision'>): RolloutCounts => {
+  const { budget, usage, hold } = decision.summary;
+  const { inUse, limit } = slotsOf(budget, usage, surges(ledger.policy));
+  return {
+    counts: { ...countsOfLedger(ledger, decision.summary).phases },
+    budget: { inUse, limit },
+    halted: hold?.kind === 'halted',
+  };
+};

@@ -1,0 +1,141 @@
+import { type Explanation, explain, explainHold, policyWarnings, refusedSurges, slotsOf, surges } from '../rollout/index.ts';
+import type { Cause, Phase } from '../words/index.ts';
+import type { Reading } from './kinds/kind.ts';
+import { managerNotes } from './named-rollout.ts';
+import { bySeverity } from './phase-style.ts';
+import { firstOf, joinSentences } from './tables.ts';
+
+/** A node of the ledger. */
+type Subject = Parameters<typeof explain>[0];
+
+/** Without `all`: how many nodes of a cause are named, and how many of its explanations are shown. */
+const MOST = 5;
+
+/** What explains a node besides its own record. */
+export const contextOf = ({
+  ledger,
+  decision,
+}: Pick<Reading, 'ledger' | 'decision'>): Parameters<typeof explain>[2] => ({
+  ...decision.summary,
+  refusedSurges: refusedSurges(ledger),
+});
+
+export const notesOf = (reading: Reading): string[] => [
+  ...managerNotes(reading),
+  // Once all is updated, and while nobody changes the template, no node is at risk.
+  ...(reading.decision.summary.complete ? [] : policyWarnings(reading.view.policy.policy)),
+];
+
+const plural = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`;
+
+/** That nothing is left to do, and on which nodes; undefined while something is, or would be if nodes were online. */
+export const doneText = ({ ledger: { tally }, decision: { summary } }: Reading): string | undefined => {
+  // What is held so waits for people, whatever the nodes run.
+  if (!summary.complete || summary.hold?.kind === 'halted' || summary.hold?.kind === 'invalid') return undefined;
+  const left = tally.phases.offline - (tally.causes.get('offline-current') ?? 0);
+  if (left === 0) return 'Nothing is left to do.';
+  const { online } = tally;
+  const away = plural(left, 'offline node has yet to get the target', 'offline nodes have yet to get the target');
+  return online === 0 ? `No node is online: ${away}.` : `Nothing is left to do on online nodes; ${away}.`;
+};
+
+/** When the breaker halts the rollout. Without a budget there is no slot that a failed node could hold. */
+export const whenHalted = ({ breaker, budget }: Pick<Reading['decision']['summary'], 'breaker' | 'budget'>): string =>
+  `halts the rollout at ${breaker.threshold}${budget > 0 ? ', or once failed nodes hold every slot' : ''}`;
+
+/** How far the rollout is, what holds it, and notes. */
+export const overview = (reading: Reading): string[] => {
+  const { ledger, decision, view } = reading;
+  const { hold, budget, usage } = decision.summary;
+  const { tally, state } = ledger;
+  const { inUse, beyond } = slotsOf(budget, usage, surges(ledger.policy));
+  const { strategy, byApproval } = view.policy.policy;
+  const owned = strategy === 'ota';
+  const target = state.target?.name ?? 'the target revision (not known yet)';
+  const lines = [
+    `${view.namespace}/${view.name}: ${tally.phases.updated} of ${tally.online} online nodes run ${target}; ${tally.phases.offline} offline.`,
+    doneText(reading) ??
+      joinSentences(
+        owned ? `${tally.ownersAsked} ${tally.ownersAsked === 1 ? 'owner has' : 'owners have'} been asked.` : '',
+        !owned || byApproval ? `${inUse} of ${budget} slots of the budget are in use${beyond && `: ${beyond}`}.` : '',
+      ),
+  ];
+  if (hold) {
+    const { what, remedy } = explainHold(hold, reading.ledger.policy.words);
+    lines.push(joinSentences(`${what}.`, remedy));
+  }
+  return [...lines, ...notesOf(reading).map((note) => `Note: ${note}`)];
+};
+
+/** Nodes whose explanations are the same but for their names. */
+interface Group {
+  names: string[];
+  first: Explanation;
+}
+
+const grouped = (explanations: readonly Explanation[]): Group[] => {
+  const groups = new Map<string, Group>();
+  for (const one of explanations) {
+    const key = JSON.stringify([withoutName(one), one.remedy]);
+    const group = groups.get(key);
+    if (group) group.names.push(one.node);
+    else groups.set(key, { names: [one.node], first: one });
+  }
+  return [...groups.values()];
+};
+
+/** Each explanation begins with the name of its node. */
+const withoutName = ({ node, what }: Explanation): string => what.slice(node.length + 1);
+
+/** The explanations of the nodes that have one cause; equal ones as one sentence, and an equal remedy once. */
+const explainCause = (explanations: readonly Explanation[], most: number): string[] => {
+  const groups = grouped(explanations);
+  const remedies = new Set(groups.map(({ first }) => first.remedy));
+  const lines = groups.slice(0, most).map(({ names, first }) => {
+    const { what, remedy } = first;
+    const whole =
+      names.length === 1
+        ? what
+        : `${groups.length === 1 ? 'Each' : `Each of ${firstOf(names, most)}`} ${withoutName(first)}`;
+    return `  ${remedies.size === 1 && groups.length > 1 ? whole : joinSentences(whole, remedy)}`;
+  });
+  const more = groups.slice(most).reduce((sum, { names }) => sum + names.length, 0);
+  const [remedy = ''] = remedies.size === 1 && groups.length > 1 ? remedies : [];
+  const rest = joinSentences(more > 0 ? `${more} more: add --all to explain them.` : '', remedy);
+  return rest === '' ? lines : [...lines, `  ${rest}`];
+};
+
+export interface RolloutExplanationOptions {
+  now: number;
+  all: boolean;
+  /** The phases that the user asked for, if any. */
+  phases: readonly Phase[] | undefined;
+}
+
+/** What holds the rollout, then notes, then each cause with its nodes, the most urgent phase first. */
+export const explainRollout = (
+  reading: Reading,
+  records: readonly Subject[],
+  { now, all, phases }: RolloutExplanationOptions,
+): string[] => {
+  const most = all ? Number.POSITIVE_INFINITY : MOST;
+  const { policy } = reading.view.policy;
+  const context = contextOf(reading);
+  const byCause = Map.groupBy(records, ({ status }) => status.cause);
+  const sections = bySeverity.flatMap((phase) =>
+    Array.from(byCause, ([cause, group]) => section(phase, cause, group)).flat(),
+  );
+  const none = phases && sections.length === 0 ? ['', `No node is ${phases.join(' or ')}.`] : [];
+  return [...overview(reading), ...sections, ...none];
+
+  function section(phase: Phase, cause: Cause | undefined, group: readonly Subject[]): string[] {
+    if (group[0]?.status.phase !== phase || cause === undefined) return [];
+    const sorted = group.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+    const head = `${phase} (${cause}): ${firstOf(
+      sorted.map(({ name }) => name),
+      most,
+    )}`;
+    const explanations = phase === 'updated' ? [] : sorted.map((record) => explain(record, policy, context, now));
+    return ['', head, ...explainCause(explanations, most)];
+  }
+};

@@ -1,0 +1,79 @@
+import { Document, visit } from 'yaml';
+import type { KubeObject } from '../kube/index.ts';
+import { escapeLine, escapeText, isActive } from '../text/index.ts';
+import { columnsOf, padTo } from './columns.ts';
+
+/** Values of `-o`. Without it, commands print text. */
+export type OutputFormat = 'wide' | 'json' | 'yaml' | 'name';
+
+/** Aligns columns as kubectl does: three spaces between them, none at the end of a line. */
+export const createTable = (header: readonly string[]) => {
+  const widths = header.map((title) => title.length);
+  const line = (cells: readonly string[]): string =>
+    `${cells
+      .map((cell, column) => padTo(escapeLine(cell), widths[column] ?? 0))
+      .join('   ')
+      .trimEnd()}\n`;
+  /** Widths only grow, so that rows that are appended later line up with earlier ones. */
+  const measure = (rows: readonly (readonly string[])[]): void => {
+    for (const row of rows)
+      for (const [column, cell] of row.entries())
+        widths[column] = Math.max(widths[column] ?? 0, columnsOf(escapeLine(cell)));
+  };
+  return {
+    withHeader(rows: readonly (readonly string[])[]): string {
+      measure(rows);
+      return [header, ...rows].map(line).join('');
+    },
+    row(cells: readonly string[]): string {
+      measure([cells]);
+      return line(cells);
+    },
+  };
+};
+
+/** The object without `managedFields`, as kubectl prints it. */
+export const withoutManagedFields = ({ apiVersion, kind, metadata, ...others }: KubeObject): object => {
+  const shown = { ...metadata };
+  delete shown.managedFields;
+  return { apiVersion, kind, metadata: shown, ...others };
+};
+
+const toYaml = (value: unknown): string => {
+  const document = new Document(value);
+  visit(document, {
+    Scalar(_, scalar) {
+      // Quoted, because other styles have no escapes.
+      if (typeof scalar.value === 'string' && isActive(scalar.value.replaceAll(/[\n\t]/g, '')))
+        scalar.type = 'QUOTE_DOUBLE';
+    },
+  });
+  return escapeText(document.toString());
+};
+
+/** JSON and quoted YAML have the same escapes for characters that act on a terminal, so the data stays the same. */
+export const structured = (value: unknown, format: 'json' | 'yaml'): string =>
+  format === 'json' ? `${escapeText(JSON.stringify(value, null, 2))}\n` : toYaml(value);
+
+/** A duration for a table: `90s`, `45m`, `5h`, `12d`. */
+export const formatSeconds = (seconds: number): string => {
+  if (seconds < 120) return `${Math.ceil(seconds)}s`;
+  if (seconds < 7200) return `${Math.round(seconds / 60)}m`;
+  const hours = Math.round(seconds / 3600);
+  return hours < 72 ? `${hours}h` : `${Math.round(hours / 24)}d`;
+};
+
+/** The time until then, in its largest unit; empty if unknown or past. */
+export const timeUntil = (dateTime: string | undefined, now: number): string => {
+  const seconds = Math.ceil((Date.parse(dateTime ?? '') - now) / 1000);
+  return seconds > 0 ? formatSeconds(seconds) : '';
+};
+
+/** Joins sentences with spaces, without the empty ones. */
+export const joinSentences = (...parts: string[]): string => parts.filter((part) => part !== '').join(' ');
+
+/** The first `most` names, and the number of others. */
+export const firstOf = (names: readonly string[], most: number): string => {
+  const more = names.length > most ? ` and ${names.length - most} more` : '';
+  return `${names.slice(0, most).join(', ')}${more}`;
+};

@@ -1,0 +1,1 @@
+export { awaitingApproval, planWith, stage } from './plan-objects.ts';
