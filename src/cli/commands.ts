@@ -247,18 +247,24 @@ export const addHistoryCommand: AddCommand = (program, context) => {
 export const addUndoCommand: AddCommand = (program, context) => {
   const command = addDaemonSetArguments(program.command('undo'), `${DAEMON_SET}; works without opt-in`)
     .description('roll back to an earlier revision')
-    .addOption(revisionOption('--to-revision', 'revision to roll back to (default: the one before the current one)'))
+    .addOption(
+      revisionOption(
+        '--to-revision',
+        'revision to roll back to (default: the last complete one, or else the one before the current one)',
+      ),
+    )
     .addOption(dryRunOption())
     .addOption(outputOption('json', 'yaml', 'name'))
     .addHelpText(
       'after',
-      '\nWrites spec.template and, when the current revision failed, the annotation edgeset.io/rolled-back-from.',
+      '\nWrites spec.template and, when the current revision failed, the annotation edgeset.io/rolled-back-from.\n' +
+        "The stages of a rollout plan don't hold back a rollback to the last complete revision, and neither do its\nwindows and freezes unless it sets windowsOnRollback.",
     )
     .addHelpText(
       'after',
       examples(
         ['undo ds/web --dry-run', 'What a rollback would change'],
-        ['undo ds/web', 'To the revision before the current one'],
+        ['undo ds/web', 'To the revision that was last complete'],
         ['undo ds/web --to-revision 3 -o yaml', 'To this one; prints the DaemonSet'],
       ),
     );

@@ -17,7 +17,7 @@ import { addCrdsCommand } from './crds.ts';
 import type { ExitCode, ProcessIo } from './io.ts';
 import { addManagerCommand } from './manager.ts';
 import { type AddCommand, COMPLETE, runProgram } from './program.ts';
-import { addAbortCommand, addApproveCommand, addPromoteCommand } from './stage-commands.ts';
+import { addApproveCommand, addPromoteCommand } from './stage-commands.ts';
 import { addClusterCommand, addDemoCommand } from './try-out.ts';
 
 /** The program that was started: kubectl finds plugins by the name of the executable. */
@@ -48,7 +48,6 @@ const groups: readonly CommandGroup[] = [
       addPromoteCommand,
       addHistoryCommand,
       addUndoCommand,
-      addAbortCommand,
     ],
   },
   { heading: 'Try it out:', pluginToo: false, commands: [addDemoCommand, addClusterCommand] },

@@ -5,9 +5,9 @@ import { DemoFailure } from './environment.ts';
 
 test('a command that fails fails the demo, with what it printed', async () => {
   await assert.rejects(
-    runEdgeset(['abort', 'ds/checkout'], { kubeconfig: '/does/not/exist', random: () => 0 }),
+    runEdgeset(['undo', 'ds/checkout'], { kubeconfig: '/does/not/exist', random: () => 0 }),
     (error) =>
       error instanceof DemoFailure &&
-      /^expected "kubectl edgeset abort ds\/checkout" to succeed; saw .*\/does\/not\/exist/.test(error.message),
+      /^expected "kubectl edgeset undo ds\/checkout" to succeed; saw .*\/does\/not\/exist/.test(error.message),
   );
 });

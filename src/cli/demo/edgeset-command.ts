@@ -1,5 +1,6 @@
+import { addUndoCommand } from '../commands.ts';
 import { runProgram } from '../program.ts';
-import { addAbortCommand, addApproveCommand } from '../stage-commands.ts';
+import { addApproveCommand } from '../stage-commands.ts';
 import { DemoFailure } from './environment.ts';
 
 /** Runs a command of `kubectl edgeset` in this process, as the user would type it. Rejects with a `DemoFailure` unless it succeeds. */
@@ -13,7 +14,7 @@ export const runEdgeset = async (
     name: 'kubectl edgeset',
     io: { environment: {}, random, stdout: print, stderr: print, terminal: false },
     build(program, context) {
-      for (const add of [addAbortCommand, addApproveCommand]) add(program, context);
+      for (const add of [addUndoCommand, addApproveCommand]) add(program, context);
     },
   });
   if (code !== 0)

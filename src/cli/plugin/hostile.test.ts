@@ -100,7 +100,6 @@ describe('texts of the cluster', () => {
     ['history', 'web', '--revision', '1'],
     ['undo', 'web', '--dry-run=client'],
     ['undo', 'web', '--to-revision', '7'],
-    ['abort', 'web', '--dry-run=client'],
     ['approve', 'web'],
     ['approve', 'web', '--stage', 'none'],
     ['promote', 'web', '--dry-run'],

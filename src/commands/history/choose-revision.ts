@@ -30,16 +30,24 @@ const named = (kept: RevisionHistory, number: number): Revision => {
 };
 
 /**
- * The revision before the current one, by number, as in `kubectl rollout undo`. Rejects that choice if it is unlikely to
- * be what the user wants: it failed before, or another revision was the last complete one.
+ * The revision that was last complete, as long as the current one is not. Otherwise the one before the current one, by number, as
+ * in `kubectl rollout undo`.
  */
-const before = (kept: RevisionHistory): Revision => {
-  const { kind, revisions, present, uncertain, lastComplete, rolledBackHash } = kept;
+const byDefault = (kept: RevisionHistory): Revision => {
+  const { kind, revisions, present, uncertain, lastComplete, rolledBackHash, status } = kept;
+  const choose = `choose a revision with --to-revision; ${listed(kept)}`;
   if (uncertain)
     throw new CommandError(
       'ChoiceNeeded',
-      `the ${kind.podController} has not recorded the current template of ${titleOf(kept)} yet: check that it is running and try again, or choose a revision with --to-revision; ${listed(kept)}`,
+      `the ${kind.podController} has not recorded the current template of ${titleOf(kept)} yet: check that it is running and try again, or ${choose}`,
     );
+  const recorded = lastCompleteName(status);
+  if (recorded !== undefined && !lastComplete)
+    throw new CommandError(
+      'ChoiceNeeded',
+      `the last complete revision of ${titleOf(kept)}, ${recorded}, is no longer kept: ${choose}`,
+    );
+  if (lastComplete && lastComplete.name !== present?.name) return lastComplete;
   const found = revisions.findLast(({ name }) => name !== present?.name);
   if (!found)
     throw new CommandError(
@@ -49,12 +57,7 @@ const before = (kept: RevisionHistory): Revision => {
   if (found.hash === rolledBackHash)
     throw new CommandError(
       'ChoiceNeeded',
-      `revision ${describeRevision(found)}, the one before the current one, failed and was rolled back: choose a revision with --to-revision; ${listed(kept)}`,
-    );
-  if (lastComplete && lastComplete.name !== present?.name && lastComplete.name !== found.name)
-    throw new CommandError(
-      'ChoiceNeeded',
-      `revision ${describeRevision(found)}, the one before the current one, is not the last complete one, which is ${describeRevision(lastComplete)}: choose one with --to-revision ${lastComplete.number} or --to-revision ${found.number}`,
+      `revision ${describeRevision(found)}, the one before the current one, failed and was rolled back: ${choose}`,
     );
   return found;
 };
@@ -64,7 +67,9 @@ export interface ChosenRevision {
   template: object;
 }
 
-const withTemplate = (kept: RevisionHistory, revision: Revision): ChosenRevision => {
+/** The revision to roll back to, and its template. Throws a `CommandError` that lists the alternatives. */
+export const chooseRevision = (kept: RevisionHistory, number: number | undefined): ChosenRevision => {
+  const revision = number === undefined ? byDefault(kept) : named(kept, number);
   const { template } = revision;
   if (!template)
     throw new CommandError(
@@ -72,29 +77,4 @@ const withTemplate = (kept: RevisionHistory, revision: Revision): ChosenRevision
       `ControllerRevision ${revision.name} contains no pod template: choose another revision; ${listed(kept)}`,
     );
   return { revision, template };
-};
-
-/** The revision to roll back to, and its template. Throws a `CommandError` that lists the alternatives. */
-export const chooseRevision = (kept: RevisionHistory, number: number | undefined): ChosenRevision =>
-  withTemplate(kept, number === undefined ? before(kept) : named(kept, number));
-
-/** The last complete revision, and its template. Throws a `CommandError` if there is none to return to. */
-export const chooseLastComplete = (kept: RevisionHistory): ChosenRevision => {
-  const { kind, name, namespace, policy, present, lastComplete, status } = kept;
-  if (policy.kind === 'off') throw kind.notServed(namespace, name);
-  const chooseOne = `"kubectl edgeset undo ${kind.short}/${name} --to-revision" rolls back to one that you choose; ${listed(kept)}`;
-  const recorded = lastCompleteName(status);
-  if (recorded === undefined)
-    throw new CommandError('NothingToUndo', `no rollout of ${titleOf(kept)} has been complete yet: ${chooseOne}`);
-  if (!lastComplete)
-    throw new CommandError(
-      'NoSuchRevision',
-      `the last complete revision of ${titleOf(kept)}, ${recorded}, is no longer kept: ${chooseOne}`,
-    );
-  if (lastComplete.name === present?.name)
-    throw new CommandError(
-      'NothingToUndo',
-      `the current revision ${describeRevision(lastComplete)} of ${titleOf(kept)} is the last complete one, so there is no rollout to abort: ${chooseOne}`,
-    );
-  return withTemplate(kept, lastComplete);
 };

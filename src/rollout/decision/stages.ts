@@ -142,7 +142,7 @@ const withoutSlots = (gap: Wait, ledger: Ledger, stage: string): Wait => {
     wait: gap.wait,
     message:
       `${gap.message}; nodes of closed stages that an earlier revision broke hold every slot of ${stuck.slots}: repair ` +
-      `them by kubectl edgeset abort ${daemonSet}, raise ${stuck.limit}, or pass the stage by ` +
+      `them by kubectl edgeset undo ${daemonSet}, raise ${stuck.limit}, or pass the stage by ` +
       `kubectl edgeset promote ${daemonSet} --stage ${stage}`,
   };
 };

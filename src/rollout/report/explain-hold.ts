@@ -75,7 +75,7 @@ export const explainHold = (hold: Hold, words: PolicyWords = annotationWords): {
       if (hold.halt.reason === 'CheckFailed')
         return {
           what: `The rollout is halted: check ${hold.halt.check} of the rollout plan failed`,
-          remedy: `Roll back: kubectl edgeset abort ${words.daemonSet}; set a template that works; or evaluate the check anew and continue: kubectl edgeset resume ${words.daemonSet}.`,
+          remedy: `Roll back: kubectl edgeset undo ${words.daemonSet}; set a template that works; or evaluate the check anew and continue: kubectl edgeset resume ${words.daemonSet}.`,
         };
       return hold.halt.reason === 'RolledBack'
         ? {

@@ -44,7 +44,7 @@ const holds: [Hold, what: RegExp, remedy: RegExp][] = [
   [
     { kind: 'halted', halt: { at: 1, reason: 'CheckFailed', nodes: [], check: 'canary/errors' }, failures: 0 },
     /check canary\/errors of the rollout plan failed/,
-    /kubectl edgeset abort ds\/NAME/,
+    /kubectl edgeset undo ds\/NAME/,
   ],
   [{ kind: 'window', until: Date.parse('2030-01-01') }, /No window .* open until 2030-01-01T00:00:00Z/, /windows/],
   [

@@ -159,11 +159,11 @@ export const ringsPart = (): Part => ({
       },
     },
     {
-      title: 'Abort: back to the last complete version',
-      text: `kubectl edgeset abort sets the template of ${image.one} again. The way back is not staged: no soak, no check, no approval holds it.`,
+      title: 'Undo: back to the last complete version',
+      text: `kubectl edgeset undo sets the template of ${image.one} again. The way back is not staged: no soak, no check, no approval holds it.`,
       unchanged: [...shops, ...offline],
       async run(step) {
-        await step.edgeset('abort', `ds/${NAME}`);
+        await step.edgeset('undo', `ds/${NAME}`);
         await step.expectImage(image.one, online);
         await step.expectCondition('Complete');
         return `${count(early.length, 'node')} went back; all stages were open at once`;

@@ -108,7 +108,7 @@ describe('completion', () => {
       ]);
     assert.deepEqual(await complete('approve', 'web', '--stage=f'), ['fleet\tClosed', ':4']);
     assert.deepEqual(await complete('approve', '--stage', ''), [':4']);
-    assert.deepEqual(await complete('abort', 'w'), ['web', ':4']);
+    assert.deepEqual(await complete('undo', 'w'), ['web', ':4']);
   });
 
   it('offers nothing if the cluster does not respond in time', { timeout: 10_000 }, async () => {

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
 import type { AuditEvent } from '../../../../embedded/index.ts';
 import { daemonSets } from '../../../kube/index.ts';
+import type { DaemonRolloutHistory } from '../../../words/index.ts';
 import { createEmbeddedTestCluster } from '../testing/embedded-cluster.ts';
 
 const MARK = 'edgeset.io/rolled-back-from';
@@ -113,19 +114,42 @@ describe('undo', () => {
     assert.match(stderr, /give the number of a revision, as listed by "history"/);
   });
 
-  it('asks for a choice if the previous revision is not the last complete one', async () => {
+  it('goes back to the last complete revision, however many came after it', async () => {
     await create('hurry', ['app:1', 'app:2', 'app:3']);
-    await world.status('hurry', halted, 3, 1);
-    assert.match(
-      await refused('hurry'),
-      /revision 2 \(app:2\), the one before the current one, is not the last complete one, which is 1 \(app:1\): choose one with --to-revision 1 or --to-revision 2\n$/,
-    );
-    assert.equal(await image('hurry'), 'app:3');
-    const [, notes] = await done('hurry', '--to-revision', '2');
+    await world.status('hurry', { plan: 'rings', stages: [] }, 3, 1);
+    const [output, notes] = await done('hurry', '--dry-run');
+    assert.match(output, /rolled back to revision 1 \(app:1\) \(dry run\)\n/);
     assert.match(
       notes,
+      /^Note: Revision 1 was last complete: the stages of plan rings don't hold it back, and neither do its windows and freezes unless it sets windowsOnRollback\.$/m,
+    );
+    assert.match(
+      (await done('hurry', '--to-revision', '2'))[1],
       /Note: The last complete revision is 1 \(app:1\): "kubectl edgeset undo ds\/hurry --to-revision 1"\.\n/,
     );
+    assert.equal(await image('hurry'), 'app:2');
+  });
+
+  it('asks for a choice if the last complete revision is no longer kept', async () => {
+    await create('lost', ['app:1', 'app:2']);
+    await world.status('lost', { lastComplete: { revision: 'lost-gone', hash: 'gone' } }, 2);
+    assert.match(
+      await refused('lost'),
+      /the last complete revision of DaemonSet default\/lost, lost-gone, is no longer kept: choose a revision with --to-revision; the kept/,
+    );
+    await create('forgotten', ['app:1', 'app:2']);
+    const entryOf = (number: number): Pick<DaemonRolloutHistory, 'rollout' | 'to' | 'nodes' | 'failures'> => ({
+      rollout: number,
+      to: { revision: `forgotten-${number}x`, hash: `${number}x`, number, images: [] },
+      nodes: 1,
+      failures: 0,
+    });
+    const history: DaemonRolloutHistory[] = [
+      { ...entryOf(2), result: 'Halted' },
+      { ...entryOf(1), result: 'Complete', finishedAt: '2030-01-01T00:00:00Z' },
+    ];
+    await world.status('forgotten', { history }, 2);
+    assert.match(await refused('forgotten'), /the last complete revision of .*, forgotten-1x, is no longer kept: /);
   });
 
   it('rolls back to a revision that failed before only if it is named', async () => {
