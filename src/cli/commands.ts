@@ -213,7 +213,7 @@ export const addSetCommand: AddCommand = (program, context) => {
       'after',
       `
 Writes annotations of a native DaemonSet, or fields of spec.updateStrategy.rollingUpdate of an Advanced DaemonSet.
-"kubectl edgeset plan" with the same flags shows what the manager would do then.`,
+The command "plan" with the same flags shows what the manager would do then.`,
     )
     .addHelpText(
       'after',
@@ -286,6 +286,6 @@ export const addCompletionCommand: AddCommand = (program, { io }) => {
     )
     .action(async (shell: Shell) => {
       const { completionScript } = await import('./plugin/completion/script.ts');
-      io.data(completionScript(shell));
+      io.stdout(completionScript(shell));
     });
 };

@@ -38,6 +38,6 @@ export const addCrdsCommand: AddCommand = (program, { io }) => {
       ),
     )
     .action(async ({ controllers }: { controllers: string }) => {
-      io.data(await renderCrds(controllers));
+      io.stdout(await renderCrds(controllers));
     });
 };

@@ -17,37 +17,25 @@ export interface ProcessIo extends Omit<Caller, 'edgeset' | 'version'> {
 }
 
 /**
- * What a command prints with. No character that acts on a terminal passes `stdout`, `stderr` and `data`. Texts of the
+ * What a command prints with. No character that acts on a terminal passes `stdout` and `stderr`. Texts of the
  * cluster also need `toLines`, a table or `structured`, which keep their newlines from starting a line.
  */
 export interface Io extends ProcessIo {
-  /** Data for programs, on stdout: text in which hints must stay as they are. */
-  data: (text: string) => void;
   /** Text with control sequences, for views that escape what they show. */
   draw: { stdout: (text: string) => void; stderr: (text: string) => void };
   version: string;
   /** The command line `words`, as in `resume ds/web`, for the user to type: this program, and the flags that the next call needs, too. */
   edgeset: (words: string) => string;
-  /** A text in which hints name the program as it was called. `stdout` and `stderr` do that, too. */
-  asCalled: (text: string) => string;
 }
 
-/** How hints call the program, wherever they were written: in this process, or by the manager in a status. */
-const CALLED = /\bkubectl edgeset ([a-z]+)/g;
-
-export const createIo = (io: ProcessIo, edgeset: Io['edgeset']): Io => {
-  const asCalled = (text: string): string => text.replaceAll(CALLED, (_, words: string) => edgeset(words));
-  return {
-    ...io,
-    edgeset,
-    version,
-    stdout: (text) => io.stdout(escapeText(asCalled(text))),
-    stderr: (text) => io.stderr(escapeText(asCalled(text))),
-    data: (text) => io.stdout(escapeText(text)),
-    draw: { stdout: io.stdout, stderr: io.stderr },
-    asCalled,
-  };
-};
+export const createIo = (io: ProcessIo, edgeset: Io['edgeset']): Io => ({
+  ...io,
+  edgeset,
+  version,
+  stdout: (text) => io.stdout(escapeText(text)),
+  stderr: (text) => io.stderr(escapeText(text)),
+  draw: { stdout: io.stdout, stderr: io.stderr },
+});
 
 export const processIo = (random: () => number): ProcessIo => {
   const { stdout, stderr } = process;

@@ -40,7 +40,7 @@ export const showDashboard = async (flags: DashboardFlags, io: Io): Promise<void
       try {
         dashboard.keepPrinting((address, isFirst) => {
           io.stderr(toLines(isFirst ? FIRST : NEXT));
-          io.data(`${address}\n`);
+          io.stdout(`${address}\n`);
         });
         if (flags.browser !== false && io.terminal) openBrowser(dashboard, io.environment);
         await untilAborted(signal);

@@ -26,8 +26,6 @@ export interface Screen {
 export interface LiveScreen {
   write: (text: string) => void;
   screen: () => Screen;
-  /** Names the program in hints as it was called. */
-  asCalled: (text: string) => string;
   /** The terminal has glyphs beyond ASCII. */
   unicode: boolean;
 }
@@ -44,11 +42,11 @@ const hasUnicode = ({ LC_ALL, LC_CTYPE, LANG, TERM }: Io['environment']): boolea
   TERM !== 'linux' && /utf-?8/i.test(LC_ALL || LC_CTYPE || LANG || '');
 
 /** Where to draw a live picture; undefined for files, pipes, CI, NO_COLOR and small terminals. */
-export const liveScreenOf = ({ draw, screen, environment, asCalled }: Io): LiveScreen | undefined => {
+export const liveScreenOf = ({ draw, screen, environment }: Io): LiveScreen | undefined => {
   const size = screen?.();
   const isLarge = size && size.columns >= SMALLEST_SCREEN.columns && size.rows >= SMALLEST_SCREEN.rows;
   if (!screen || !isLarge || !canRedraw(environment)) return undefined;
-  return { write: draw.stdout, screen, asCalled, unicode: hasUnicode(environment) };
+  return { write: draw.stdout, screen, unicode: hasUnicode(environment) };
 };
 
 export interface Region {

@@ -1,3 +1,19 @@
+import { type Action, annotation, awaitedStage, type Cause, countsOf, slotsOf, surges } from '../rollout/index.ts';
+import {
+  type Connection,
+  doneText,
+  firstOf,
+  holdText,
+  joinSentences,
+  managerNotes,
+  type Named,
+  type Overrides,
+  type Reading,
+  readRolloutOf,
+  requirePlan,
+  whenHalted,
+  withManager,
+} from '../view/index.ts';
 import { type Action, awaitedStage, countsOf, explainHold, slotsOf, surges } from '../rollout/index.ts';
 import { toLines } from '../text/index.ts';
 import { type Connection, type Named, type Overrides, type Reading, doneText, firstOf, joinSentences, managerNotes, readRolloutOf, requirePlan, whenHalted, withManager } from '../view/index.ts';
@@ -9,6 +25,7 @@ import { plannedStages, renderStages } from './plan-stages.ts';
 export interface PlannedRollout {
   reading: Reading;
   now: number;
+  edgeset: Connection['edgeset'];
 }
 
 const LONGEST_LIST = 20;
@@ -121,7 +138,7 @@ const budgetText = ({ decision, ledger }: Reading): string => {
     : `Budget ${budget}: ${inUse} in use, ${usage.inFlight} of them by updates in flight.`;
 };
 
-export const planText = ({ reading, now }: PlannedRollout): string => {
+export const planText = ({ reading, now, edgeset }: PlannedRollout): string => {
   const { breaker, hold, complete } = reading.decision.summary;
   const lines = [
     'Nothing is written: this is what the manager would do now.',
@@ -129,8 +146,7 @@ export const planText = ({ reading, now }: PlannedRollout): string => {
     `Breaker: ${breaker.failures} failures and ${breaker.suspects} suspects; ${whenHalted(reading.decision.summary)}.`,
   ];
   if (hold) {
-    const { what, remedy } = explainHold(hold, reading.ledger.policy.words);
-    lines.push(joinSentences(`${what}.`, remedy));
+    lines.push(holdText(hold, reading, edgeset));
   }
   lines.push(...managerNotes(reading).map((note) => `Note: ${note}`));
   const steps = reading.decision.actions.map((action) => toStep(action, reading));
@@ -153,7 +169,7 @@ export const planText = ({ reading, now }: PlannedRollout): string => {
 };
 
 /** For programs. */
-export const planData = ({ reading, now }: PlannedRollout): object => {
+export const planData = ({ reading, now }: Pick<PlannedRollout, 'reading' | 'now'>): object => {
   const { decision } = reading;
   const stages = plannedStages(reading, now);
   const { actions, summary, wakeAt } = decision;
@@ -176,5 +192,5 @@ export const planRollout = async (
   requirePlan(reading);
   // An invalid value in the DaemonSet is part of the output.
   refuseInvalidFlags(reading.kind, reading.view.policy, overrides);
-  return { reading, now: connection.env.clock.now() };
+  return { reading, now: connection.env.clock.now(), edgeset: connection.edgeset };
 };

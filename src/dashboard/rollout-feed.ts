@@ -15,7 +15,7 @@ import { createAudience, type Feed } from './feed.ts';
 import type { NodeCell, RolloutHead, RolloutMessage } from './messages.ts';
 import { stagesOf } from './stage-steps.ts';
 
-const headOf = (reading: Reading): RolloutHead => {
+const headOf = (reading: Reading, edgeset: Connection['edgeset']): RolloutHead => {
   const { kind, view, ledger, decision, status } = reading;
   const { budget, halted } = countsOf(reading);
   const images = revisionImages(reading);
@@ -34,7 +34,7 @@ const headOf = (reading: Reading): RolloutHead => {
     online: tally.online,
     phases: { ...tally.phases },
     causes: Array.from(tally.causes, ([cause, count]) => ({ cause, count })).filter(({ count }) => count > 0),
-    sentences: overview(reading),
+    sentences: overview(reading, edgeset),
     stages: stagesOf(status, view, ledger),
     revisions: reading.revisions
       .map(({ hash, number }) => ({ hash, number, images: images.get(hash) ?? [] }))
@@ -131,7 +131,7 @@ export const createRolloutFeed = (
       audience.tell({ type: 'nothing', why });
       return;
     }
-    const next = headOf(read);
+    const next = headOf(read, connection.edgeset);
     const changed = cells.update(read);
     const first = head === undefined;
     const isNews = !isDeepStrictEqual(head, next);

@@ -126,7 +126,7 @@ export {
 export { countsOf, fullScopeOf } from './report/counts.ts';
 export { isEverywhere, isNeverSeen } from './report/coverage.ts';
 export { DETECTION_LAG_MS, type Explanation, explain, policyWarnings, refusedSurges } from './report/explain.ts';
-export { explainHold } from './report/explain-hold.ts';
+export { explainHold, type RemedyCommand } from './report/explain-hold.ts';
 export {
   hasCompleted,
   hasReachedAll,

@@ -1,21 +1,22 @@
 import { isKubeError, nodes as nodeResource } from '../kube/index.ts';
-import { type Explanation, explain, toNodeInfo, whyNotEligible } from '../rollout/index.ts';
+import { type Explanation, toNodeInfo, whyNotEligible } from '../rollout/index.ts';
 import type { Connection } from './connection.ts';
 import { CommandError } from './errors.ts';
-import { contextOf } from './explain-rollout.ts';
+import { explainRecord } from './explain-rollout.ts';
 import type { Reading } from './kinds/kind.ts';
 import { reservedSince } from './named-rollout.ts';
 
 /** Explains the state of one node, or why the DaemonSet does not run on it. */
 export const explainNode = async (
-  { client, env, namespace }: Connection,
-  { kind, ledger, decision, view, manager }: Reading,
+  { client, env, namespace, edgeset }: Connection,
+  reading: Reading,
   name: string,
 ): Promise<Explanation> => {
+  const { kind, ledger, view, manager } = reading;
   const record = ledger.get(name);
   const now = env.clock.now();
   if (record?.node) {
-    const explanation = explain(record, view.policy.policy, contextOf({ ledger, decision }), now);
+    const explanation = explainRecord(reading, record, now, edgeset);
     const since = reservedSince(record, now);
     if (since === undefined) return explanation;
     const reserved = `Its slot has been reserved for ${Math.round((now - since) / 1000)} s`;

@@ -1,8 +1,21 @@
+import {
+  type Cause,
+  type Explanation,
+  explain,
+  explainHold,
+  type Phase,
+  policyWarnings,
+  refusedSurges,
+  slotsOf,
+  surges,
+} from '../rollout/index.ts';
+import type { Connection } from './connection.ts';
 import { type Explanation, explain, explainHold, policyWarnings, refusedSurges, slotsOf, surges } from '../rollout/index.ts';
 import type { Cause, Phase } from '../words/index.ts';
 import type { Reading } from './kinds/kind.ts';
 import { managerNotes } from './named-rollout.ts';
 import { bySeverity } from './phase-style.ts';
+import { remedyText } from './remedy.ts';
 import { firstOf, joinSentences } from './tables.ts';
 
 /** A node of the ledger. */
@@ -12,10 +25,7 @@ type Subject = Parameters<typeof explain>[0];
 const MOST = 5;
 
 /** What explains a node besides its own record. */
-export const contextOf = ({
-  ledger,
-  decision,
-}: Pick<Reading, 'ledger' | 'decision'>): Parameters<typeof explain>[2] => ({
+const contextOf = ({ ledger, decision }: Pick<Reading, 'ledger' | 'decision'>): Parameters<typeof explain>[2] => ({
   ...decision.summary,
   refusedSurges: refusedSurges(ledger),
 });
@@ -43,8 +53,29 @@ export const doneText = ({ ledger: { tally }, decision: { summary } }: Reading):
 export const whenHalted = ({ breaker, budget }: Pick<Reading['decision']['summary'], 'breaker' | 'budget'>): string =>
   `halts the rollout at ${breaker.threshold}${budget > 0 ? ', or once failed nodes hold every slot' : ''}`;
 
+/** What holds the rollout, and what to do about it. */
+export const holdText = (
+  hold: Parameters<typeof explainHold>[0],
+  reading: Reading,
+  edgeset: Connection['edgeset'],
+): string => {
+  const { what, ...remedy } = explainHold(hold, reading.ledger.policy.words);
+  return joinSentences(`${what}.`, remedyText(remedy, reading, edgeset));
+};
+
+/** Why a node is in its phase, with the commands that the remedy needs. */
+export const explainRecord = (
+  reading: Reading,
+  record: Subject,
+  now: number,
+  edgeset: Connection['edgeset'],
+): Explanation => {
+  const { commands, ...explanation } = explain(record, reading.view.policy.policy, contextOf(reading), now);
+  return { ...explanation, remedy: remedyText({ remedy: explanation.remedy, commands }, reading, edgeset) };
+};
+
 /** How far the rollout is, what holds it, and notes. */
-export const overview = (reading: Reading): string[] => {
+export const overview = (reading: Reading, edgeset: Connection['edgeset']): string[] => {
   const { ledger, decision, view } = reading;
   const { hold, budget, usage } = decision.summary;
   const { tally, state } = ledger;
@@ -61,8 +92,7 @@ export const overview = (reading: Reading): string[] => {
       ),
   ];
   if (hold) {
-    const { what, remedy } = explainHold(hold, reading.ledger.policy.words);
-    lines.push(joinSentences(`${what}.`, remedy));
+    lines.push(holdText(hold, reading, edgeset));
   }
   return [...lines, ...notesOf(reading).map((note) => `Note: ${note}`)];
 };
@@ -108,6 +138,7 @@ const explainCause = (explanations: readonly Explanation[], most: number): strin
 export interface RolloutExplanationOptions {
   now: number;
   all: boolean;
+  edgeset: Connection['edgeset'];
   /** The phases that the user asked for, if any. */
   phases: readonly Phase[] | undefined;
 }
@@ -116,17 +147,15 @@ export interface RolloutExplanationOptions {
 export const explainRollout = (
   reading: Reading,
   records: readonly Subject[],
-  { now, all, phases }: RolloutExplanationOptions,
+  { now, all, phases, edgeset }: RolloutExplanationOptions,
 ): string[] => {
   const most = all ? Number.POSITIVE_INFINITY : MOST;
-  const { policy } = reading.view.policy;
-  const context = contextOf(reading);
   const byCause = Map.groupBy(records, ({ status }) => status.cause);
   const sections = bySeverity.flatMap((phase) =>
     Array.from(byCause, ([cause, group]) => section(phase, cause, group)).flat(),
   );
   const none = phases && sections.length === 0 ? ['', `No node is ${phases.join(' or ')}.`] : [];
-  return [...overview(reading), ...sections, ...none];
+  return [...overview(reading, edgeset), ...sections, ...none];
 
   function section(phase: Phase, cause: Cause | undefined, group: readonly Subject[]): string[] {
     if (group[0]?.status.phase !== phase || cause === undefined) return [];
@@ -135,7 +164,8 @@ export const explainRollout = (
       sorted.map(({ name }) => name),
       most,
     )}`;
-    const explanations = phase === 'updated' ? [] : sorted.map((record) => explain(record, policy, context, now));
+    const explanations =
+      phase === 'updated' ? [] : sorted.map((record) => explainRecord(reading, record, now, edgeset));
     return ['', head, ...explainCause(explanations, most)];
   }
 };

@@ -27,7 +27,7 @@ const headOf = (progress: StepProgress, width: number, unicode: boolean): Line[]
   ];
 };
 
-export const createLiveView = ({ write, screen, unicode }: Omit<LiveScreen, 'asCalled'>, speed: number): View => {
+export const createLiveView = ({ write, screen, unicode }: LiveScreen, speed: number): View => {
   const region = createLiveRegion(write, screen);
   let drawn: readonly string[] = [];
   const text = (lines: readonly Line[]): string[] => lines.map((line) => toText(line, true));

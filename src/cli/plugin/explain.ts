@@ -1,3 +1,19 @@
+import type { Explanation, Phase } from '../../rollout/index.ts';
+import {
+  type ConnectionFlags,
+  explainNode,
+  explainRecord,
+  explainRollout,
+  joinSentences,
+  managerNotes,
+  notesOf,
+  readName,
+  readRolloutOf,
+  structured,
+  withCluster,
+  withManager,
+  withRefusedPods,
+} from '../../view/index.ts';
 import { objectName } from '../../process/index.ts';
 import { type Explanation, explain } from '../../rollout/index.ts';
 import { toLines } from '../../text/index.ts';
@@ -48,23 +64,26 @@ export const showExplanation = async (name: string, flags: ExplainFlags, io: Io)
     const read = await withManager(connection, await readRolloutOf(connection, named));
     const reading = await withRefusedPods(connection, read);
     const now = connection.env.clock.now();
-    const { ledger, decision, view } = reading;
+    const { ledger, decision } = reading;
     if (node !== undefined) {
       const one = await explainNode(connection, reading, node);
-      if (output) io.data(structured(toData(one), output));
+      if (output) io.stdout(structured(toData(one), output));
       else io.stdout(toLines(...wrapped(renderNode(one, managerNotes(reading), now), io)));
       return;
     }
     const wanted = [...ledger.records()].filter(({ status }) => isWanted(status.phase, phase));
     if (!output) {
-      io.stdout(toLines(...wrapped(explainRollout(reading, wanted, { now, all, phases: phase }), io)));
+      io.stdout(
+        toLines(
+          ...wrapped(explainRollout(reading, wanted, { now, all, phases: phase, edgeset: connection.edgeset }), io),
+        ),
+      );
       return;
     }
     const { hold, complete, budget, usage, breaker } = decision.summary;
-    const context = contextOf(reading);
     const nodes = wanted
       .toSorted((a, b) => (a.name < b.name ? -1 : 1))
-      .map((record) => toData(explain(record, view.policy.policy, context, now)));
-    io.data(structured({ complete, hold, budget, usage, breaker, notes: notesOf(reading), nodes }, output));
+      .map((record) => toData(explainRecord(reading, record, now, connection.edgeset)));
+    io.stdout(structured({ complete, hold, budget, usage, breaker, notes: notesOf(reading), nodes }, output));
   });
 };

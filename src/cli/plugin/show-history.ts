@@ -20,12 +20,12 @@ export const showHistory = async (name: string, flags: HistoryFlags, io: Io): Pr
   await withCluster(flags, io, async (connection) => {
     if (output === 'name') {
       const { revisions } = await listRevisions(connection, named, flags);
-      io.data(toLines(...revisions.map((revision) => `controllerrevision.apps/${revision.name}`)));
+      io.stdout(toLines(...revisions.map((revision) => `controllerrevision.apps/${revision.name}`)));
       return;
     }
     const history = await loadRolloutHistory(connection, named, flags);
     if (output === 'json' || output === 'yaml') {
-      io.data(structured(historyData(history), output));
+      io.stdout(structured(historyData(history), output));
       return;
     }
     const { text, notes } = historyText(history, output === 'wide');

@@ -11,6 +11,6 @@ export const showPlan = async (name: string, flags: PlanFlags, io: Io): Promise<
   const { output, maxUnavailable, partition, nodeSelector, unpaused } = flags;
   const overrides = { maxUnavailable, partition, nodeSelector, unpaused };
   const planned = await withCluster(flags, io, (connection) => planRollout(connection, named, overrides));
-  if (output) io.data(structured(planData(planned), output));
+  if (output) io.stdout(structured(planData(planned), output));
   else io.stdout(planText(planned));
 };

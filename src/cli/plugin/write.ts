@@ -24,8 +24,8 @@ const printing =
     const named = readName(text);
     const { label, object, lines, notes } = await withCluster(flags, io, (connection) => run(connection, named, flags));
     const { output } = flags;
-    if (output === 'name') io.data(toLines(label));
-    else if (output) io.data(structured(withoutManagedFields(object), output));
+    if (output === 'name') io.stdout(toLines(label));
+    else if (output) io.stdout(structured(withoutManagedFields(object), output));
     else io.stdout(toLines(...lines));
     io.stderr(toLines(...notes.map((note) => `Note: ${note}`)));
   };

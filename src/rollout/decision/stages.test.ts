@@ -87,7 +87,7 @@ describe('stages', () => {
     bench.followStages();
     assert.equal(bench.cause('n2'), 'stage');
     assert.deepEqual(bench.nodesOf('reserve'), []);
-    const hint = /; nodes of closed stages .* hold every slot .*: .*edgeset abort/;
+    const hint = /; nodes of closed stages .* hold every slot .*: roll back to repair them, .* or promote the stage/;
     assert.match(bench.decide().summary.stage?.message ?? '', hint);
     bench.policy({ ...bench.ledger.policy, maxUnavailable: count(2) });
     assert.doesNotMatch(bench.decide().summary.stage?.message ?? '', hint);

@@ -134,16 +134,14 @@ const stuckBy = (ledger: Ledger): { slots: string; limit: string } | undefined =
     : undefined;
 };
 
-const withoutSlots = (gap: Wait, ledger: Ledger, stage: string): Wait => {
+const withoutSlots = (gap: Wait, ledger: Ledger): Wait => {
   const stuck = stuckBy(ledger);
   if (!stuck) return gap;
-  const { daemonSet } = ledger.policy.words;
   return {
     wait: gap.wait,
     message:
-      `${gap.message}; nodes of closed stages that an earlier revision broke hold every slot of ${stuck.slots}: repair ` +
-      `them by kubectl edgeset undo ${daemonSet}, raise ${stuck.limit}, or pass the stage by ` +
-      `kubectl edgeset promote ${daemonSet} --stage ${stage}`,
+      `${gap.message}; nodes of closed stages that an earlier revision broke hold every slot of ${stuck.slots}: roll ` +
+      `back to repair them, raise ${stuck.limit}, or promote the stage`,
   };
 };
 
@@ -215,7 +213,7 @@ export const assessStage = (ledger: Ledger, hold: Hold | undefined, now: number)
     wakeAt,
   });
   const missing = uncovered(stage, counts);
-  const gap = missing && withoutSlots(missing, ledger, name);
+  const gap = missing && withoutSlots(missing, ledger);
   if (hold && promotesNothing.has(hold.kind))
     return stay(gap ?? { wait: 'Held', message: 'waits for the rollout to go on' });
   // The last stage is on record only with nodes, and what is not on record is not opened.
@@ -268,7 +266,7 @@ export const assessStage = (ledger: Ledger, hold: Hold | undefined, now: number)
     return stay(
       late({
         wait: 'Approval',
-        message: `waits for an approval: kubectl edgeset approve ${policy.words.daemonSet} --stage ${name}`,
+        message: 'waits for an approval',
       }),
       wakeAt,
     );

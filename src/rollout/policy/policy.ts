@@ -50,8 +50,6 @@ export const managerReplacesPods = ({ strategy, byApproval }: Pick<Policy, 'stra
 
 /** What the settings are called in messages, which differs between kinds of DaemonSet. */
 export interface PolicyWords {
-  /** The DaemonSet as the command line takes it: `ds/web`. */
-  daemonSet: string;
   /** The field that limits how many nodes may be down, or may surge. */
   maxUnavailable: string;
   partition: string;
@@ -67,7 +65,6 @@ export interface PolicyWords {
 
 /** For native DaemonSets, and for every kind where annotations choose the strategy. */
 export const annotationWords: PolicyWords = {
-  daemonSet: 'ds/NAME',
   maxUnavailable: annotation.maxUnavailable,
   partition: annotation.partition,
   nodeSelector: annotation.nodeSelector,
@@ -191,7 +188,6 @@ export const parsePolicy = (source: PolicySource): ParsedPolicy => {
     ...readTerms(annotations, errors),
     words: {
       ...annotationWords,
-      daemonSet: `ds/${source.name ?? 'NAME'}`,
       maxUnavailable: keyInUse(annotations, annotation.maxUnavailable),
     },
   };

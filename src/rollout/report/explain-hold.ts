@@ -1,5 +1,6 @@
 import type { Hold } from '../decision/hold.ts';
 import { toTimestamp } from '../facts/metadata.ts';
+import { annotation } from '../policy/keys.ts';
 import { annotationWords, type PolicyWords } from '../policy/policy.ts';
 import { formatPolicyError } from '../policy/values.ts';
 
@@ -19,8 +20,21 @@ const failedNodes = ({ halt: { nodes }, failures }: Extract<Hold, { kind: 'halte
   return `${plural(all, 'node')}${nodes.length > 0 ? `: ${nodes.join(', ')}` : ''}${more}`;
 };
 
+/** A command that does what a remedy says. Each front end prints it as it is called there. */
+export interface RemedyCommand {
+  verb: 'undo' | 'resume' | 'approve';
+  stage?: string;
+}
+
+export interface HoldExplanation {
+  what: string;
+  /** What to do about it, in words: a sentence. */
+  remedy: string;
+  commands?: readonly RemedyCommand[];
+}
+
 /** What holds the whole rollout, and what to do about it. `words` are the policy's; the default is for annotations. */
-export const explainHold = (hold: Hold, words: PolicyWords = annotationWords): { what: string; remedy: string } => {
+export const explainHold = (hold: Hold, words: PolicyWords = annotationWords): HoldExplanation => {
   switch (hold.kind) {
     case 'unsynced':
       return {
@@ -75,16 +89,19 @@ export const explainHold = (hold: Hold, words: PolicyWords = annotationWords): {
       if (hold.halt.reason === 'CheckFailed')
         return {
           what: `The rollout is halted: check ${hold.halt.check} of the rollout plan failed`,
-          remedy: `Roll back: kubectl edgeset undo ${words.daemonSet}; set a template that works; or evaluate the check anew and continue: kubectl edgeset resume ${words.daemonSet}.`,
+          remedy: `Roll back, set a template that works, or evaluate the check again and continue with the annotation ${annotation.resume}.`,
+          commands: [{ verb: 'undo' }, { verb: 'resume' }],
         };
       return hold.halt.reason === 'RolledBack'
         ? {
             what: 'This revision was rolled back before and has been set again, so it is not rolled out',
-            remedy: `Set another template, or continue with this one: kubectl edgeset resume ${words.daemonSet}.`,
+            remedy: `Set another template, or continue with this one with the annotation ${annotation.resume}.`,
+            commands: [{ verb: 'resume' }],
           }
         : {
             what: `The rollout is halted: the target revision failed on ${failedNodes(hold)}`,
-            remedy: `Roll back: kubectl edgeset undo ${words.daemonSet}; set a template that works; or continue despite the failures: kubectl edgeset resume ${words.daemonSet}.`,
+            remedy: `Roll back, set a template that works, or continue despite the failures with the annotation ${annotation.resume}.`,
+            commands: [{ verb: 'undo' }, { verb: 'resume' }],
           };
     case 'window': {
       const until = hold.until < Number.POSITIVE_INFINITY ? `until ${toTimestamp(hold.until)}` : 'from now on';

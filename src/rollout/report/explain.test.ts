@@ -29,22 +29,22 @@ const holds: [Hold, what: RegExp, remedy: RegExp][] = [
   [
     { kind: 'halted', halt: { at: 1, reason: 'Failures', nodes: ['x1', 'x2'] }, failures: 1 },
     /failed on 2 nodes: x1, x2\.?$/,
-    /^Roll back: kubectl edgeset undo ds\/NAME; set a template that works; or .*: kubectl edgeset resume ds\/NAME\.$/,
+    /^Roll back, set a template that works, or continue .* with the annotation edgeset\.io\/resume\.$/,
   ],
   [
     { kind: 'halted', halt: { at: 1, reason: 'Failures', nodes: ['x1', 'x2'] }, failures: 12 },
     /failed on 12 nodes: x1, x2 and 10 more\.?$/,
-    /undo/,
+    /^Roll back/,
   ],
   [
     { kind: 'halted', halt: { at: 1, reason: 'RolledBack', nodes: [] }, failures: 0 },
     /rolled back before/,
-    /resume ds\/NAME\.$/,
+    /annotation edgeset\.io\/resume\.$/,
   ],
   [
     { kind: 'halted', halt: { at: 1, reason: 'CheckFailed', nodes: [], check: 'canary/errors' }, failures: 0 },
     /check canary\/errors of the rollout plan failed/,
-    /kubectl edgeset undo ds\/NAME/,
+    /^Roll back, .* evaluate the check again/,
   ],
   [{ kind: 'window', until: Date.parse('2030-01-01') }, /No window .* open until 2030-01-01T00:00:00Z/, /windows/],
   [

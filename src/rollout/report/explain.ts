@@ -10,7 +10,7 @@ import { calendarAt } from '../plan/calendar.ts';
 import { scopeLimit } from '../plan/scopes.ts';
 import { managerReplacesPods, type Policy, surges } from '../policy/policy.ts';
 import { fullScopeOf } from './counts.ts';
-import { explainHold, seconds } from './explain-hold.ts';
+import { explainHold, type RemedyCommand, seconds } from './explain-hold.ts';
 
 /** Why a node is in its phase, for people. */
 export interface Explanation {
@@ -19,8 +19,10 @@ export interface Explanation {
   cause: Cause | undefined;
   /** One sentence: the state of the node. */
   what: string;
-  /** One sentence: what to do about it; empty if nothing. */
+  /** One sentence: what to do about it, in words; empty if nothing. */
   remedy: string;
+  /** What does that. */
+  commands?: readonly RemedyCommand[];
   /** When the node is reassessed without any event, epoch ms; undefined if only an event changes it. */
   lookedAtAgain: number | undefined;
 }
@@ -35,11 +37,14 @@ interface Subject {
   now: number;
 }
 
+/** The state of a node, and what to do about it. */
+type Sentences = readonly [what: string, remedy: string, commands?: readonly RemedyCommand[] | undefined];
+
 /** A node that only waits for its turn: it is held by whatever holds the rollout as a whole, if anything does. */
-const held = ({ record, hold, policy }: Subject, state: string, waitsFor: string, advice = ''): [string, string] => {
+const held = ({ record, hold, policy }: Subject, state: string, waitsFor: string, advice = ''): Sentences => {
   if (!hold || (hold.kind === 'owner' && record.status.owner.approved)) return [`${state}, and ${waitsFor}`, advice];
-  const { what, remedy } = explainHold(hold, policy.words);
-  return [`${state}. ${what}`, remedy];
+  const { what, remedy, commands } = explainHold(hold, policy.words);
+  return [`${state}. ${what}`, remedy, commands];
 };
 
 /** With the strategy ota: whether the pod shows the offer yet, and whether its owner has approved. */
@@ -62,8 +67,12 @@ const detailOf = (record: NodeRecord): string => {
 
 const causeOfPull = (record: NodeRecord): string => livePod(record)?.facts.images?.cause || 'no cause was reported';
 
-const brokenVersion = ({ policy }: Subject): string =>
-  `Set a template that works here, or fix the cause and continue: kubectl edgeset resume ${policy.words.daemonSet}.`;
+/** The version is to blame, as far as anybody can tell. */
+const brokenVersion = (what: string): Sentences => [
+  what,
+  `Set a template that works here, or fix the cause and continue with the annotation ${annotation.resume}.`,
+  [{ verb: 'resume' }],
+];
 
 const aboutTo = {
   delete: 'its pod is about to be deleted',
@@ -127,7 +136,7 @@ const imagesWord = ({ record }: Subject): string => {
 };
 
 /** For each cause the state of the node, and what to do about it. */
-const sentences: Record<Cause, (subject: Subject) => [what: string, remedy: string]> = {
+const sentences: Record<Cause, (subject: Subject) => Sentences> = {
   current: () => ['runs the target revision', ''],
   reserved: ({ record }) => [`has a slot of the budget, and ${aboutTo[record.update?.kind ?? 'delete']}`, ''],
   preparing: () => [
@@ -210,10 +219,10 @@ const sentences: Record<Cause, (subject: Subject) => [what: string, remedy: stri
     `went offline ${ago(record.since, now)} ago, soon after its update, so the target revision is suspect`,
     'If the node returns and works, it is cleared.',
   ],
-  lost: (subject) => [
-    `went offline ${ago(subject.record.since, subject.now)} ago, soon after its update, and did not return in time: it counts as a failure`,
-    brokenVersion(subject),
-  ],
+  lost: ({ record, now }) =>
+    brokenVersion(
+      `went offline ${ago(record.since, now)} ago, soon after its update, and did not return in time: it counts as a failure`,
+    ),
   returned: ({ record, policy, now }) => [
     `has been back online for ${ago(record.since, now)}; the update waits until it has been Ready for ${seconds(policy.settleMs)}`,
     '',
@@ -237,6 +246,7 @@ const sentences: Record<Cause, (subject: Subject) => [what: string, remedy: stri
   stage: ({ record, policy, stand }) => [
     `is in stage ${policy.plan?.stages[record.stage]?.name ?? '?'} of the rollout plan, which is not open yet`,
     stand ? `Stage ${stand.name} comes first: it ${stand.message}.` : '',
+    stand?.wait === 'Approval' ? [{ verb: 'approve', stage: stand.name }] : undefined,
   ],
   after: ({ record }) => [
     `waits for DaemonSet ${record.waitsFor ?? '?'}, whose update comes first`,
@@ -251,18 +261,16 @@ const sentences: Record<Cause, (subject: Subject) => [what: string, remedy: stri
     return [`runs an older revision. ${what}`, remedy];
   },
   image: awaited,
-  'crash-loop': (subject) => [`failed: its new pod keeps crashing${detailOf(subject.record)}`, brokenVersion(subject)],
-  'image-pull': (subject) => [
-    `failed: the image of its new pod cannot be pulled${detailOf(subject.record)}`,
-    brokenVersion(subject),
-  ],
-  deadline: (subject) => [
-    `failed: its new pod was not available within ${seconds(subject.policy.progressDeadlineMs)}${detailOf(subject.record)}`,
-    brokenVersion(subject),
-  ],
-  'came-back-old': ({ policy }) => [
+  'crash-loop': ({ record }) => brokenVersion(`failed: its new pod keeps crashing${detailOf(record)}`),
+  'image-pull': ({ record }) => brokenVersion(`failed: the image of its new pod cannot be pulled${detailOf(record)}`),
+  deadline: ({ record, policy }) =>
+    brokenVersion(
+      `failed: its new pod was not available within ${seconds(policy.progressDeadlineMs)}${detailOf(record)}`,
+    ),
+  'came-back-old': () => [
     'failed: after the update its pod was recreated at an older revision',
-    `Check whether another controller creates the pods; to try once more: kubectl edgeset resume ${policy.words.daemonSet}.`,
+    `Check whether another controller creates the pods; to try once more, set the annotation ${annotation.resume}.`,
+    [{ verb: 'resume' }],
   ],
   'no-pod': () => [
     'has no pod, and no update deleted it',
@@ -291,13 +299,14 @@ export const explain = (
   return explainAs(cause);
 
   function explainAs(why: Cause): Explanation {
-    const [what, remedy] = sentences[why]({ record, policy, hold, stand, refusedSurges: refused, now });
+    const [what, remedy, commands] = sentences[why]({ record, policy, hold, stand, refusedSurges: refused, now });
     return {
       node: record.name,
       phase: phase ?? 'not-eligible',
       cause,
       what: `${record.name} ${what}.`,
       remedy,
+      ...(commands && { commands }),
       lookedAtAgain,
     };
   }

@@ -5,7 +5,7 @@ import { atomicList, counter, dateTime, flag, keyedList, object, oneOf, type Sch
 import { stages } from './stages.ts';
 
 const nodeName = (description: string): Schema => text(description, limits.name);
-const cause = (): Schema => text('Why the node is in its phase; `kubectl edgeset explain` explains it.', 64);
+const cause = (): Schema => text('Why the node is in its phase.', 64);
 const rolloutNumber = (description: string): Schema => counter(description, 'int64');
 
 const updateKind = (): Schema =>

@@ -176,6 +176,6 @@ export const complete = async (
 export const printCompletions = async (program: Command, words: readonly string[], io: Io): Promise<void> => {
   const { candidates, files } = await complete(program, words, io);
   for (const { value, description } of candidates)
-    io.data(`${escapeLine(value)}${description && `\t${escapeLine(description)}`}\n`);
-  io.data(`:${files ? OFFER_FILES : OFFER_NO_FILES}\n`);
+    io.stdout(`${escapeLine(value)}${description && `\t${escapeLine(description)}`}\n`);
+  io.stdout(`:${files ? OFFER_FILES : OFFER_NO_FILES}\n`);
 };

@@ -31,7 +31,7 @@ interface Display {
 /** A line for each node that has changed. */
 const createLines = (io: Io, format: OutputFormat | undefined): Display => {
   const view = createNodeRowsView(format);
-  const print = view.table ? io.stdout : io.data;
+  const print = io.stdout;
   let before: Map<string, NodeRow> | undefined;
   let said = '';
   let isNoted = false;
@@ -141,6 +141,7 @@ export const followRollout = async (
         title: `${kind.short}/${name}`,
         events: about.newest(reading.view.uid),
         trouble: trouble.text(),
+        edgeset: connection.edgeset,
       };
       display.show(reading, { ...context, now: env.clock.now() });
     }

@@ -25,7 +25,7 @@ export const getNodes = async (
     if (!watch) {
       const reading = await readRolloutOf(connection, named);
       const view = createNodeRowsView(output);
-      const print = view.table ? io.stdout : io.data;
+      const print = io.stdout;
       const rows = nodeRows(reading).filter((row) => phase?.includes(row.phase) ?? true);
       print(view.all(reading, rows, env.clock.now()));
       const rights = rightsNote(reading);

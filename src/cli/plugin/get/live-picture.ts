@@ -1,3 +1,29 @@
+import { type DaemonRolloutStage, explain, livePod, stalledHolds, summaryText } from '../../../rollout/index.ts';
+import {
+  type Connection,
+  countsOf,
+  formatSeconds,
+  holdText,
+  managerNotes,
+  phaseOf,
+  presentStages,
+  type Reading,
+  revisionImages,
+  whenHalted,
+  wrap,
+} from '../../../view/index.ts';
+import {
+  barLine,
+  drawFrame,
+  type EventLine,
+  type FrameText,
+  type Line,
+  type NodeState,
+  padded,
+  piece,
+  toText,
+  widthOf,
+} from '../../fleet/index.ts';
 import { explain, explainHold, livePod, stalledHolds, summaryText } from '../../../rollout/index.ts';
 import { type Reading, countsOf, formatSeconds, managerNotes, phaseOf, presentStages, revisionImages, whenHalted, wrap } from '../../../view/index.ts';
 import type { DaemonRolloutStage } from '../../../words/index.ts';
@@ -16,9 +42,8 @@ export interface PictureContext {
   /** Why the picture may be out of date; empty otherwise. */
   trouble: string;
   now: number;
+  edgeset: Connection['edgeset'];
 }
-
-type Hints = Pick<LiveScreen, 'asCalled'>;
 
 /** The time left by the manager's estimate, and since when the rollout runs. */
 const timesOf = ({ status, decision }: Reading, now: number): string => {
@@ -30,16 +55,16 @@ const timesOf = ({ status, decision }: Reading, now: number): string => {
 };
 
 /** `Rolling out`, or what holds the rollout and what to do about it. */
-const stateOf = ({ ledger, decision }: Reading, { asCalled }: Hints, width: number): Line[] => {
+const stateOf = (reading: Reading, { edgeset }: PictureContext, width: number): Line[] => {
+  const { ledger, decision } = reading;
   const { hold, complete } = decision.summary;
   const stalled = hold !== undefined && stalledHolds.has(hold.kind);
   const kind = stalled ? 'bad' : complete ? 'good' : hold ? 'warning' : 'bold';
-  const { what, remedy } = hold ? explainHold(hold, ledger.policy.words) : { what: '', remedy: '' };
-  const why = hold ? wrap(asCalled(`${what}. ${remedy}`.trim()), width).slice(0, MOST_LINES_PER_NOTE) : [];
+  const why = hold ? wrap(holdText(hold, reading, edgeset), width).slice(0, MOST_LINES_PER_NOTE) : [];
   return [[piece(summaryText(ledger, decision.summary), kind)], ...why.map((line): Line => [piece(line)])];
 };
 
-const headOf = (reading: Reading, context: PictureContext & Hints, width: number): Line[] => {
+const headOf = (reading: Reading, context: PictureContext, width: number): Line[] => {
   const { title, now } = context;
   const { view, ledger } = reading;
   const { target } = ledger.state;
@@ -76,11 +101,11 @@ const barsOf = (reading: Reading, width: number, unicode: boolean): Line[] => {
 };
 
 /** Failed nodes and what the breaker makes of them, then what else there is to know. */
-const notesOf = (reading: Reading, { trouble, now, asCalled }: PictureContext & Hints, width: number): Line[] => {
+const notesOf = (reading: Reading, { trouble, now }: PictureContext, width: number): Line[] => {
   const { ledger, decision, view } = reading;
   const { breaker, hold } = decision.summary;
   const paragraph = (text: string, kind: 'plain' | 'warning' | 'bad'): Line[] =>
-    wrap(asCalled(text), width)
+    wrap(text, width)
       .slice(0, MOST_LINES_PER_NOTE)
       .map((line): Line => [piece(line, kind)]);
   const failing = [...ledger.failing()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
@@ -129,25 +154,24 @@ const createNodeStates = () => {
 };
 
 /** The rollout as a picture on a terminal, redrawn in place. */
-export const createLivePicture = ({ write, screen, asCalled, unicode }: LiveScreen) => {
+export const createLivePicture = ({ write, screen, unicode }: LiveScreen) => {
   const region = createLiveRegion(write, screen);
   const nodeStates = createNodeStates();
   const draw = (lines: readonly Line[]): void => region.draw(lines.map((line) => toText(line, true)));
   return {
     draw(reading: Reading, context: PictureContext): void {
       const { columns, rows } = screen();
-      const told = { ...context, asCalled };
       const text: FrameText = {
-        head: (width) => headOf(reading, told, width),
+        head: (width) => headOf(reading, context, width),
         bars: (width) => barsOf(reading, width, unicode),
-        notes: (width) => notesOf(reading, told, width),
+        notes: (width) => notesOf(reading, context, width),
       };
       const snapshot = { ...countsOf(reading), nodes: nodeStates(reading), events: context.events };
       // The last line stays free: the cursor goes there when the picture is left.
       draw(drawFrame(text, snapshot, { columns, rows: rows - 1, unicode }));
     },
     /** There is no rollout to draw. */
-    say: (text: string): void => draw(wrap(asCalled(text), screen().columns - 1).map((line): Line => [piece(line)])),
+    say: (text: string): void => draw(wrap(text, screen().columns - 1).map((line): Line => [piece(line)])),
     /** Leaves the last picture on the screen, and restores the terminal. */
     close: region.leave,
   };

@@ -143,7 +143,7 @@ export const showStatus = async (words: readonly string[], flags: StatusFlags, i
       return;
     }
     if (rows.length > 0 || output === 'json' || output === 'yaml')
-      (view.table ? io.stdout : io.data)(view.all(rows, connection.env.clock.now()));
+      io.stdout(view.all(rows, connection.env.clock.now()));
     if (named.length > 0 && view.table) explainStalled(rows, daemonSets, io);
     await explainDoubts(connection, rows, daemonSets, io);
     // As kubectl does: what there is, and an error for the rest.

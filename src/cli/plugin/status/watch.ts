@@ -40,7 +40,7 @@ export const watchStatus = async ({
 }: WatchOptions): Promise<void> => {
   const { client, env } = connection;
   const { table } = view;
-  const print = table ? io.stdout : io.data;
+  const print = io.stdout;
   const region = table && io.screen && canRedraw(io.environment) ? createRegion(io.draw.stdout, io.screen) : undefined;
   let trouble = '';
   const report = (error: unknown): void => {

@@ -137,7 +137,6 @@ export const parseAdvancedPolicy = (
     minReadyMs: (spec.minReadySeconds ?? 0) * 1000,
     ...readTerms(annotations, errors),
     words: {
-      daemonSet: `ads/${name}`,
       ...(maxSurge.value > 0 ? surgingWords : words),
       ...(owners && { automate: automateFor(chosen.field, type) }),
     },
