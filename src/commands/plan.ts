@@ -1,23 +1,7 @@
-import { type Action, annotation, awaitedStage, type Cause, countsOf, slotsOf, surges } from '../rollout/index.ts';
-import {
-  type Connection,
-  doneText,
-  firstOf,
-  holdText,
-  joinSentences,
-  managerNotes,
-  type Named,
-  type Overrides,
-  type Reading,
-  readRolloutOf,
-  requirePlan,
-  whenHalted,
-  withManager,
-} from '../view/index.ts';
-import { type Action, awaitedStage, countsOf, explainHold, slotsOf, surges } from '../rollout/index.ts';
+import { type Action, type Policy, awaitedStage, countsOf, slotsOf, surges } from '../rollout/index.ts';
 import { toLines } from '../text/index.ts';
-import { type Connection, type Named, type Overrides, type Reading, doneText, firstOf, joinSentences, managerNotes, readRolloutOf, requirePlan, whenHalted, withManager } from '../view/index.ts';
-import { type Cause, annotation } from '../words/index.ts';
+import { type Connection, type Named, type Overrides, type Reading, doneText, firstOf, holdText, joinSentences, managerNotes, readRolloutOf, requirePlan, whenHalted, withManager } from '../view/index.ts';
+import { type Cause, type HeldCause, annotation } from '../words/index.ts';
 import { refuseInvalidFlags } from './override-flags.ts';
 import { plannedStages, renderStages } from './plan-stages.ts';
 
@@ -89,29 +73,33 @@ const ownersAsked = (ledger: Reading['ledger']): string => {
   return asked.length > 0 ? `Owners asked (${asked.length}): ${firstOf(asked, LONGEST_LIST)}.` : 'No owners are asked.';
 };
 
+/** Until when, or by what, the policy keeps nodes on an older revision; undefined for what is no choice of the policy. */
+const keptBackBy: Readonly<Record<HeldCause, ((words: Policy['words']) => string) | undefined>> = {
+  partition: (words) => `by ${words.partition}`,
+  'node-selector': (words) => `by ${words.nodeSelector}`,
+  stage: () => 'until their stages open',
+  after: () => 'until another DaemonSet is updated there',
+  window: () => 'until a window opens or a freeze ends',
+  group: () => 'until fewer nodes of their group or stage are down',
+  image: () => 'until they have the images of the target',
+  'duplicate-pods': undefined,
+  refused: undefined,
+};
+
 /** How many online nodes the policy keeps on an older revision, by cause. */
-const keptBack = ({ ledger, decision }: Reading): Partial<Record<Cause, number>> => {
-  const counts = new Map(countsOf(ledger, decision.summary).causes.map(({ cause, count }) => [cause, count]));
-  return Object.fromEntries(
-    (['partition', 'node-selector', 'stage', 'after', 'window', 'group', 'image'] as const).flatMap((cause) => {
-      const count = counts.get(cause) ?? 0;
-      return count > 0 ? [[cause, count]] : [];
-    }),
+const keptBack = ({ ledger, decision }: Reading): [cause: HeldCause, count: number][] => {
+  const counts = new Map<Cause, number>(
+    countsOf(ledger, decision.summary).causes.map(({ cause, count }) => [cause, count]),
   );
+  return (Object.keys(keptBackBy) as HeldCause[])
+    .filter((cause) => keptBackBy[cause])
+    .map((cause): [HeldCause, number] => [cause, counts.get(cause) ?? 0])
+    .filter(([, count]) => count > 0);
 };
 
 const describeKeptBack = (reading: Reading): string => {
   const { words } = reading.ledger.policy;
-  const by: Partial<Record<Cause, string>> = {
-    partition: `by ${words.partition}`,
-    'node-selector': `by ${words.nodeSelector}`,
-    stage: 'until their stages open',
-    after: 'until another DaemonSet is updated there',
-    window: 'until a window opens or a freeze ends',
-    group: 'until fewer nodes of their group or stage are down',
-    image: 'until they have the images of the target',
-  };
-  const parts = Object.entries(keptBack(reading)).map(([cause, count]) => `${count} ${by[cause as Cause]}`);
+  const parts = keptBack(reading).map(([cause, count]) => `${count} ${keptBackBy[cause]?.(words)}`);
   return parts.length > 0 ? `Online but held back: ${parts.join(', ')}.` : '';
 };
 
@@ -175,7 +163,7 @@ export const planData = ({ reading, now }: Pick<PlannedRollout, 'reading' | 'now
   const { actions, summary, wakeAt } = decision;
   return {
     ...summary,
-    keptBack: keptBack(reading),
+    keptBack: Object.fromEntries(keptBack(reading)),
     ...(stages.length > 0 && { stages }),
     actions: actions.map((action) => ('pod' in action ? { ...action, pod: action.pod.name } : action)),
     ...(Number.isFinite(wakeAt) && { decidesAgainAt: new Date(wakeAt).toISOString() }),

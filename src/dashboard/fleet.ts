@@ -4,7 +4,7 @@ import { type Feed, createFeeds } from './feed.ts';
 import type { CommandRequest, CommandResult, NodeDetails, OverviewMessage } from './messages.ts';
 import { nodeDetails } from './node-details.ts';
 import { createOverviewFeed } from './overview-feed.ts';
-import { type RolloutFeed, createRolloutFeed } from './rollout-feed.ts';
+import { type RolloutFeed, type RunningRolloutFeed, createRolloutFeed } from './rollout-feed.ts';
 
 export interface FleetOptions {
   connection: Pick<Connection, 'client' | 'env'>;
@@ -47,7 +47,7 @@ export const createFleet = ({ connection: quiet, namespace, run }: FleetOptions)
     return nodes;
   };
   let overview: Promise<Feed<OverviewMessage>> | undefined;
-  const feeds = createFeeds<ReturnType<typeof createRolloutFeed>>(env);
+  const feeds = createFeeds<RunningRolloutFeed>(env);
 
   const openOverview = async (): Promise<Feed<OverviewMessage>> => {
     const feed = await createOverviewFeed(connection, namespace === undefined ? {} : { namespace });

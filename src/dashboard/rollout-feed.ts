@@ -96,13 +96,17 @@ export interface RolloutFeed extends Feed<RolloutMessage> {
   reading(): Reading | undefined;
 }
 
+export interface RunningRolloutFeed extends RolloutFeed {
+  run(signal: AbortSignal): Promise<void>;
+}
+
 /** Follows one rollout for all who look at it, while the signal does not abort. */
 export const createRolloutFeed = (
   connection: Connection,
   kind: DaemonSetKind,
   name: string,
   nodes: Reflector<NodeInfo>,
-): RolloutFeed & { run(signal: AbortSignal): Promise<void> } => {
+): RunningRolloutFeed => {
   const cells = createCells();
   let changes = 0;
   let head: RolloutHead | undefined;

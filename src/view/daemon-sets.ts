@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { saysManaged } from '../controller/index.ts';
 import { createReflector, isKubeError, keyOf, pagesOf } from '../kube/index.ts';
 import { controllerOf, formatPolicyError, hasUnusableName, optsIn, reportedError } from '../rollout/index.ts';
@@ -5,9 +6,8 @@ import { silentLogger } from '../runtime/index.ts';
 import { type DaemonRollout, daemonRolloutApi } from '../words/index.ts';
 import type { Connection } from './connection.ts';
 import type { DaemonSetKind, DaemonSetLike } from './kinds/kind.ts';
-import { type Named, isNamed, kinds, ownerOfRollout } from './kinds/names.ts';
+import { isNamed, kinds, type Named, ownerOfRollout } from './kinds/names.ts';
 import { native } from './kinds/native.ts';
-import { isDeepStrictEqual } from 'node:util';
 
 // A DaemonRollout says what a manager last wrote, which may be long ago. The DaemonSets say whether that still holds.
 

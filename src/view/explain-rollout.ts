@@ -1,17 +1,6 @@
-import {
-  type Cause,
-  type Explanation,
-  explain,
-  explainHold,
-  type Phase,
-  policyWarnings,
-  refusedSurges,
-  slotsOf,
-  surges,
-} from '../rollout/index.ts';
-import type { Connection } from './connection.ts';
 import { type Explanation, explain, explainHold, policyWarnings, refusedSurges, slotsOf, surges } from '../rollout/index.ts';
 import type { Cause, Phase } from '../words/index.ts';
+import type { Connection } from './connection.ts';
 import type { Reading } from './kinds/kind.ts';
 import { managerNotes } from './named-rollout.ts';
 import { bySeverity } from './phase-style.ts';

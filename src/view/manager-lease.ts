@@ -1,9 +1,9 @@
+import type { Lease } from 'kubernetes-types/coordination/v1.d.ts';
 import { ifFound, isKubeError, leases } from '../kube/index.ts';
 import { sleep } from '../runtime/index.ts';
 import type { DaemonRollout } from '../words/index.ts';
 import type { Connection } from './connection.ts';
 import { formatSeconds } from './tables.ts';
-import type { Lease } from 'kubernetes-types/coordination/v1.d.ts';
 
 /** Where `deploy/` has the manager keep its Lease. */
 const LEASE = { namespace: 'edgeset-system', name: 'edgeset-manager' };

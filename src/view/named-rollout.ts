@@ -1,12 +1,19 @@
-import { type OrderedDaemonSet, daemonRollouts, readPlan } from '../controller/index.ts';
+import { daemonRollouts, type OrderedDaemonSet, readPlan } from '../controller/index.ts';
 import { type CallOptions, ifFound, isKubeError } from '../kube/index.ts';
-import { type Preceding, type Predecessor, controllerOf, hasUnusableName, predecessorsIn, reportedError } from '../rollout/index.ts';
+import {
+  controllerOf,
+  hasUnusableName,
+  type Preceding,
+  type Predecessor,
+  predecessorsIn,
+  reportedError,
+} from '../rollout/index.ts';
 import type { DaemonRolloutStatus } from '../words/index.ts';
 import type { Connection } from './connection.ts';
 import { CommandError } from './errors.ts';
 import { advanced } from './kinds/advanced.ts';
 import type { DaemonSetKind, DaemonSetState, Overrides, Reading } from './kinds/kind.ts';
-import { type Named, findKind } from './kinds/names.ts';
+import { findKind, type Named } from './kinds/names.ts';
 import { native } from './kinds/native.ts';
 import { type ManagerState, managerState } from './manager-lease.ts';
 import { reportedStall } from './rollout-display.ts';

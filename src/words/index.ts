@@ -36,7 +36,7 @@ export {
   settingKeys,
   strategyKeys,
 } from './keys.ts';
-export { type Cause, causesOf, type Phase, phases, type UpdateKind } from './phases.ts';
+export { type Cause, causesOf, type HeldCause, type Phase, phases, type UpdateKind } from './phases.ts';
 export {
   type AnalysisCheck,
   type IntOrString,

@@ -35,6 +35,7 @@ export const causesOf = {
   missing: ['no-pod'],
 } as const satisfies Record<Phase, readonly string[]>;
 export type Cause = (typeof causesOf)[Phase][number];
+export type HeldCause = (typeof causesOf)['held'][number];
 
 /** How an update brings a node to the target other than by deleting its pod. */
 export const updateKinds = [

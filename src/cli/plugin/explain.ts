@@ -1,23 +1,7 @@
-import type { Explanation, Phase } from '../../rollout/index.ts';
-import {
-  type ConnectionFlags,
-  explainNode,
-  explainRecord,
-  explainRollout,
-  joinSentences,
-  managerNotes,
-  notesOf,
-  readName,
-  readRolloutOf,
-  structured,
-  withCluster,
-  withManager,
-  withRefusedPods,
-} from '../../view/index.ts';
 import { objectName } from '../../process/index.ts';
-import { type Explanation, explain } from '../../rollout/index.ts';
+import type { Explanation } from '../../rollout/index.ts';
 import { toLines } from '../../text/index.ts';
-import { type ConnectionFlags, contextOf, explainNode, explainRollout, joinSentences, managerNotes, notesOf, readName, readRolloutOf, structured, withCluster, withManager, withRefusedPods } from '../../view/index.ts';
+import { type ConnectionFlags, explainNode, explainRecord, explainRollout, joinSentences, managerNotes, notesOf, readName, readRolloutOf, structured, withCluster, withManager, withRefusedPods } from '../../view/index.ts';
 import type { Phase } from '../../words/index.ts';
 import type { Io } from '../io.ts';
 import { wrapped } from '../terminal.ts';

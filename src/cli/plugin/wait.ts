@@ -5,7 +5,7 @@ import { INTERNAL_ERROR, type ParsedPolicy, type Plan, TEMPLATE_NOT_OBSERVED, co
 import { anySignal, parseDuration, sleep } from '../../runtime/index.ts';
 import { toLines } from '../../text/index.ts';
 import { CommandError, type Connection, type ConnectionFlags, type DaemonSetKind, type DaemonSetState, findKind, readName, withCluster } from '../../view/index.ts';
-import type { DaemonRollout } from '../../words/index.ts';
+import type { DaemonRollout, HeldCause } from '../../words/index.ts';
 import { type ExitCode, type Io, exitCodes } from '../io.ts';
 import { canRedraw, createRegion, untilInterrupted } from '../terminal.ts';
 import { type Goal, coverageOf, isDefault, readGoal } from './wait-goal.ts';
@@ -42,7 +42,18 @@ const knowsPolicy = (policy: ParsedPolicy | undefined, policyHash: string | unde
   return isRefused || policyHash === (policy.kind === 'on' ? policy.hash : '');
 };
 
-const deliberate: ReadonlySet<string> = new Set(['partition', 'node-selector']);
+/** Whether the policy leaves nodes with this cause on the old revision for good. */
+const isDeliberate: Readonly<Record<HeldCause, boolean>> = {
+  partition: true,
+  'node-selector': true,
+  stage: false,
+  after: false,
+  window: false,
+  group: false,
+  image: false,
+  'duplicate-pods': false,
+  refused: false,
+};
 
 /** Reasons of Ready for which the counts of nodes are still about the target before. */
 const beforeTarget: ReadonlySet<string> = new Set([TEMPLATE_NOT_OBSERVED, 'NotSynced']);
@@ -83,7 +94,7 @@ export const progressOf = (
   if (!isDefault(goal)) return progressing(covered?.message ?? ready?.message ?? '');
   const message = ready?.message ?? status.summary ?? '';
   const held = (status.causes ?? []).filter(({ phase }) => phase === 'held');
-  const isHeld = ready?.reason === 'LeftOnOldRevision' && held.every(({ cause }) => deliberate.has(cause));
+  const isHeld = ready?.reason === 'LeftOnOldRevision' && held.every(({ cause }) => isDeliberate[cause as HeldCause]);
   return isHeld
     ? { kind: 'held', message: `${message} The others are left on the old revision by the policy.` }
     : progressing(message);

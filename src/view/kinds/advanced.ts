@@ -1,10 +1,19 @@
-import { type AdvancedDaemonSet, type AdvancedView, advancedDaemonSetApi, createAdvancedKind, parseAdvancedPolicy, readConflict, restoreTemplate, rollingField } from '../../kinds/advanced/index.ts';
+import {
+  type AdvancedDaemonSet,
+  type AdvancedView,
+  advancedDaemonSetApi,
+  createAdvancedKind,
+  parseAdvancedPolicy,
+  readConflict,
+  restoreTemplate,
+  rollingField,
+} from '../../kinds/advanced/index.ts';
 import { isKubeError } from '../../kube/index.ts';
 import { formatIntOrPercent, livePod, parseSelector } from '../../rollout/index.ts';
 import { OptionError } from '../../runtime/index.ts';
 import { CommandError } from '../errors.ts';
 import type { RolloutReading } from '../rollout-display.ts';
-import { type DaemonSetKind, type Overrides, defineKind } from './kind.ts';
+import { type DaemonSetKind, defineKind, type Overrides } from './kind.ts';
 
 const { group, storedVersion } = advancedDaemonSetApi;
 

@@ -1,5 +1,15 @@
+import type { PodTemplateSpec } from 'kubernetes-types/core/v1.d.ts';
+import type { LabelSelector } from 'kubernetes-types/meta/v1.d.ts';
 import type { DaemonSetObject, DaemonSetView, Kind, OrderedDaemonSet } from '../../controller/index.ts';
-import type { CallOptions, KubeClient, KubeObject, ListOptions, ObjectRef, Resource, WriteOptions } from '../../kube/index.ts';
+import type {
+  CallOptions,
+  KubeClient,
+  KubeObject,
+  ListOptions,
+  ObjectRef,
+  Resource,
+  WriteOptions,
+} from '../../kube/index.ts';
 import type { OutsideHold, ParsedPolicy, Preceding, Predecessor } from '../../rollout/index.ts';
 import type { Clock } from '../../runtime/index.ts';
 import type { Connection } from '../connection.ts';
@@ -8,8 +18,6 @@ import type { ManagerState } from '../manager-lease.ts';
 import { readRollout } from '../read-rollout.ts';
 import type { RolloutReading } from '../rollout-display.ts';
 import { type WatchRolloutOptions, watchRollout } from '../watch-rollout.ts';
-import type { PodTemplateSpec } from 'kubernetes-types/core/v1.d.ts';
-import type { LabelSelector } from 'kubernetes-types/meta/v1.d.ts';
 
 interface DaemonSetCondition {
   type: string;

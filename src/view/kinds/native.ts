@@ -1,9 +1,9 @@
+import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
 import { NotOptedInError, nativeKind, restoreTemplate } from '../../kinds/native/index.ts';
 import { parsePolicy } from '../../rollout/index.ts';
 import { alias, annotation } from '../../words/index.ts';
 import { CommandError } from '../errors.ts';
-import { type DaemonSetKind, type Overrides, defineKind } from './kind.ts';
-import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
+import { type DaemonSetKind, defineKind, type Overrides } from './kind.ts';
 
 const fields: DaemonSetKind['fields'] = {
   maxUnavailable: annotation.maxUnavailable,

@@ -1,4 +1,4 @@
-import { type DaemonRolloutStage, type PlanStage, type RolloutPlanObject, planApi } from '../../words/index.ts';
+import { type DaemonRolloutStage, type PlanStage, planApi, type RolloutPlanObject } from '../../words/index.ts';
 
 export const planWith = (
   kind: RolloutPlanObject['kind'],
