@@ -16,6 +16,17 @@ const inherited = (podUid: string, change: Partial<NodeUpdate> = {}): NodeUpdate
   stage: 'inherited',
   ...change,
 });
+describe('a change', () => {
+  it('applies the partition as soon as an update of a node that it keeps is confirmed', () => {
+    const bench = benchAt(3, { partition: count(1) });
+    const allowed = () => ['n0', 'n1', 'n2'].filter((node) => bench.ledger.get(node)?.partitionAllows);
+    bench.reserve('n0');
+    assert.deepEqual(allowed(), ['n1', 'n2']);
+    bench.ledger.setStage('n0', 'done', bench.now());
+    assert.deepEqual(allowed(), ['n2']);
+  });
+});
+
 describe('restore', () => {
   it('runs before or after the initial sync: no slot is lost because its pod or node is not listed yet', () => {
     const orders: ((bench: Workbench, steps: (() => void)[]) => void)[] = [

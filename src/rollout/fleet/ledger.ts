@@ -1,3 +1,6 @@
+import { createRecords, type Edit } from './records.ts';
+import { isFull, isStuck, type Scopes } from './scopes.ts';
+import { type RolloutState, retarget, type TargetRevision } from './state.ts';
 import { isDeepStrictEqual } from 'node:util';
 import { isOlderVersion } from '../facts/metadata.ts';
 import type { NodeFacts } from '../facts/node.ts';
@@ -48,7 +51,7 @@ export const createLedger = (policy: Policy, options: LedgerOptions = {}) => {
   const { pullsByDefault = false, readOnly = false, onUpdateCompleted, onOrderChanged, onFailed } = options;
   const { aheadMs = () => 0 } = options;
   const records = createRecords(policy, pullsByDefault, onUpdateCompleted, onOrderChanged, onFailed);
-  const { indexes, touch, propagateSums, reassessAll } = records;
+  const { indexes, edit } = records;
   const nodeOfPod = new Map<string, string>();
   let sweepDue = false;
   let approvals: readonly Approval[] = [];
@@ -63,29 +66,35 @@ export const createLedger = (policy: Policy, options: LedgerOptions = {}) => {
     firstSeenAt: firstSeenAt(now),
   });
 
-  const setTargetContext = ({ target, rollout, startedAt }: RolloutState, now: number): void => {
+  const setTargetContext = ({ setContext }: Edit, { target, rollout, startedAt }: RolloutState, now: number): void => {
     const { context } = records;
     const isKnown = context.rollout === rollout && context.targetHash === target?.hash;
     const targetSeenAt = isKnown ? context.targetSeenAt : firstSeenAt(now);
-    records.setContext({ targetHash: target?.hash, rollout, startedAt, targetSeenAt });
+    setContext({ targetHash: target?.hash, rollout, startedAt, targetSeenAt });
   };
 
-  const setState = (state: RolloutState, now: number): void => {
-    const { rollout, targetHash, startedAt } = records.context;
-    const { halted, current } = state;
-    const restaged = state.stages !== records.state.stages || state.rollback !== records.state.rollback;
-    const next = halted ? { ...state, current: { ...current, haltedAt: halted.at } } : state;
-    records.setState(next);
-    if (next.rollout === rollout && next.target?.hash === targetHash && next.startedAt === startedAt) {
-      if (restaged) records.restage(now);
-      propagateSums(now);
-      return;
-    }
-    records.viewStagesAnew();
-    // Only failures of the previous revision were forgiven.
-    if (next.rollout !== rollout) for (const record of indexes.forgiven) record.forgiven = false;
-    setTargetContext(next, now);
-    reassessAll(now);
+  const setState = (state: RolloutState, now: number): void =>
+    edit(now, (write) => {
+      const { rollout, targetHash, startedAt } = records.context;
+      const { halted, current } = state;
+      const restaged = state.stages !== records.state.stages || state.rollback !== records.state.rollback;
+      const next = halted ? { ...state, current: { ...current, haltedAt: halted.at } } : state;
+      write.setState(next);
+      if (next.rollout === rollout && next.target?.hash === targetHash && next.startedAt === startedAt) {
+        if (restaged) write.restage(now);
+        return;
+      }
+      write.viewStagesAnew();
+      // Only failures of the previous revision were forgiven.
+      if (next.rollout !== rollout) for (const record of indexes.forgiven) record.forgiven = false;
+      setTargetContext(write, next, now);
+      write.reassessAll(now);
+    });
+
+  /** Changes one record, if the node has one. */
+  const editNode = (node: string, now: number, apply: (record: NodeRecord) => void): void => {
+    const record = records.all.get(node);
+    if (record) edit(now, ({ touch }) => touch(record, now, apply));
   };
 
   return {
@@ -170,7 +179,7 @@ export const createLedger = (policy: Policy, options: LedgerOptions = {}) => {
      */
     finishInitialSync(): void {
       sweepDue ||= records.context.initialSync;
-      records.setContext({ initialSync: false });
+      records.finishInitialSync();
     },
 
     /**
@@ -178,20 +187,17 @@ export const createLedger = (policy: Policy, options: LedgerOptions = {}) => {
      * settle.
      */
     setNode(facts: NodeFacts, now: number, existing = false): void {
-      const record = records.of(facts.name);
-      touch(record, now, () => observeNode(record, facts, observedAt(now, existing)));
-      propagateSums(now);
+      edit(now, ({ of, touch }) =>
+        touch(of(facts.name), now, (record) => observeNode(record, facts, observedAt(now, existing))),
+      );
     },
 
     removeNode(name: string, now: number): void {
-      const record = records.all.get(name);
-      if (!record) return;
-      touch(record, now, () => {
+      editNode(name, now, (record) => {
         record.node = undefined;
         record.refused = undefined;
         record.forgiven = false;
       });
-      propagateSums(now);
     },
 
     /** A pod was added or updated. Ignores an older version than the one known. */
@@ -202,24 +208,22 @@ export const createLedger = (policy: Policy, options: LedgerOptions = {}) => {
       }
       const before = nodeOfPod.get(facts.uid);
       if (before !== undefined && before !== facts.node) this.removePod(facts.uid, now);
-      const record = records.of(facts.node);
-      const known = record.pods.find((pod) => pod.facts.uid === facts.uid);
+      const known = records.all.get(facts.node)?.pods.find((pod) => pod.facts.uid === facts.uid);
       if (known && isOlderVersion(facts.resourceVersion, known.facts.resourceVersion)) return;
       nodeOfPod.set(facts.uid, facts.node);
-      touch(record, now, () => observePod(record, facts, observedAt(now, false)));
-      propagateSums(now);
+      edit(now, ({ of, touch }) =>
+        touch(of(facts.node), now, (record) => observePod(record, facts, observedAt(now, false))),
+      );
     },
 
     removePod(uid: string, now: number): void {
       const node = nodeOfPod.get(uid);
-      const record = node === undefined ? undefined : records.all.get(node);
       nodeOfPod.delete(uid);
-      if (!record) return;
-      touch(record, now, () => {
+      if (node === undefined) return;
+      editNode(node, now, (record) => {
         record.pods = record.pods.filter((pod) => pod.facts.uid !== uid);
         noteRemovedPod(record, uid, records.context);
       });
-      propagateSums(now);
     },
 
     /** What people decided about stages of any revision. */
@@ -229,12 +233,10 @@ export const createLedger = (policy: Policy, options: LedgerOptions = {}) => {
 
     /** Another DaemonSet's update comes first on this node; undefined: no longer. */
     setWaitsFor(node: string, daemonSet: string | undefined, now: number): void {
-      const record = records.all.get(node);
-      if (!record || record.waitsFor === daemonSet) return;
-      touch(record, now, () => {
+      if (records.all.get(node)?.waitsFor === daemonSet) return;
+      editNode(node, now, (record) => {
         record.waitsFor = daemonSet;
       });
-      propagateSums(now);
     },
 
     /** Changes what is known of a stage that was opened; ignores any other. */
@@ -245,10 +247,11 @@ export const createLedger = (policy: Policy, options: LedgerOptions = {}) => {
     },
 
     setPolicy(next: Policy, now: number): void {
-      const concernsRecords = records.setPolicy(next);
-      const calendarChanged = records.followCalendar(planTime(now));
-      if (concernsRecords || calendarChanged) reassessAll(now);
-      else propagateSums(now);
+      edit(now, ({ setPolicy, followCalendar, reassessAll }) => {
+        const concernsRecords = setPolicy(next);
+        const calendarChanged = followCalendar(planTime(now));
+        if (concernsRecords || calendarChanged) reassessAll(now);
+      });
     },
 
     /** `origin`: of the template, for the history. */
@@ -263,8 +266,10 @@ export const createLedger = (policy: Policy, options: LedgerOptions = {}) => {
     /** Images are pulled ahead although only the manager's flag asks for it: a display learns that from the pods. */
     setPullsByDefault(on: boolean, now: number): void {
       if (records.context.pullsByDefault === on) return;
-      records.setContext({ pullsByDefault: on });
-      reassessAll(now);
+      edit(now, ({ setContext, reassessAll }) => {
+        setContext({ pullsByDefault: on });
+        reassessAll(now);
+      });
     },
 
     /** Changes the rollout's state, other than its target. */
@@ -282,49 +287,48 @@ export const createLedger = (policy: Policy, options: LedgerOptions = {}) => {
       forgiven: ReadonlySet<string>,
       now: number,
     ): void {
-      for (const name of updates.keys()) records.of(name);
-      const { rollout, targetHash, startedAt } = records.context;
-      const same = saved.rollout === rollout && saved.target?.hash === targetHash && saved.startedAt === startedAt;
-      records.setState(saved);
-      if (same) records.restage(now);
-      else records.viewStagesAnew();
-      for (const record of records.all.values()) {
-        const known = updates.get(record.name);
-        const update = known && inheritUpdate(known, record.update, now);
-        const isForgiven = forgiven.has(record.name);
-        const change = (): void => {
-          record.forgiven = isForgiven;
-          record.update = update;
-          record.pods = record.pods.map((pod) => ({ ...pod, inherited: true }));
-        };
-        // A display restores every status that is written, most of which change a few nodes of a large fleet.
-        const unchanged =
-          record.forgiven === isForgiven &&
-          record.pods.every(({ inherited }) => inherited) &&
-          isDeepStrictEqual(record.update, update);
-        if (!same) change();
-        else if (!unchanged) touch(record, now, change);
-      }
-      if (same) {
-        propagateSums(now);
-        return;
-      }
-      setTargetContext(saved, now);
-      reassessAll(now);
+      edit(now, (write) => {
+        for (const name of updates.keys()) write.of(name);
+        const { rollout, targetHash, startedAt } = records.context;
+        const same = saved.rollout === rollout && saved.target?.hash === targetHash && saved.startedAt === startedAt;
+        write.setState(saved);
+        if (same) write.restage(now);
+        else write.viewStagesAnew();
+        for (const record of records.all.values()) {
+          const known = updates.get(record.name);
+          const update = known && inheritUpdate(known, record.update, now);
+          const isForgiven = forgiven.has(record.name);
+          const apply = (): void => {
+            record.forgiven = isForgiven;
+            record.update = update;
+            record.pods = record.pods.map((pod) => ({ ...pod, inherited: true }));
+          };
+          // A display restores every status that is written, most of which change a few nodes of a large fleet.
+          const unchanged =
+            record.forgiven === isForgiven &&
+            record.pods.every(({ inherited }) => inherited) &&
+            isDeepStrictEqual(record.update, update);
+          if (!same) apply();
+          else if (!unchanged) write.touch(record, now, apply);
+        }
+        if (same) return;
+        setTargetContext(write, saved, now);
+        write.reassessAll(now);
+      });
     },
 
     /** Adds a reserved slot. Its reservation has been written to the DaemonRollout. */
     reserve(node: string, update: NodeUpdate, now: number): void {
-      const record = records.of(node);
-      if (record.update?.rollout !== update.rollout) records.countUpdates(1);
-      touch(record, now, () => reserveUpdate(record, update));
-      propagateSums(now);
+      edit(now, ({ of, touch, countUpdates }) => {
+        const record = of(node);
+        if (record.update?.rollout !== update.rollout) countUpdates(1);
+        touch(record, now, () => reserveUpdate(record, update));
+      });
     },
 
     setStage(node: string, stage: NodeUpdate['stage'], now: number, begunAt?: number): void {
-      const record = records.all.get(node);
-      if (!record?.update) return;
-      touch(record, now, () => {
+      if (!records.all.get(node)?.update) return;
+      editNode(node, now, (record) => {
         if (!record.update) return;
         const { unproven: _, ...update } = record.update;
         record.update = { ...update, stage, ...(begunAt !== undefined && { begunAt }) };
@@ -334,35 +338,33 @@ export const createLedger = (policy: Policy, options: LedgerOptions = {}) => {
     /** Releases an update that was not, and will not be, carried out. An older one that it was to repair remains. */
     release(node: string, now: number): void {
       const record = records.all.get(node);
-      if (!record?.update || record.update.stage === 'done') return;
-      // An update that repaired the node's own update of this rollout was not counted.
-      const { rollout } = records.state;
-      if (record.update.rollout === rollout && record.update.repairs?.rollout !== rollout) records.countUpdates(-1);
-      touch(record, now, releaseUpdate);
-      propagateSums(now);
+      const { update } = record ?? {};
+      if (!record || !update || update.stage === 'done') return;
+      edit(now, ({ touch, countUpdates }) => {
+        // An update that repaired the node's own update of this rollout was not counted.
+        const { rollout } = records.state;
+        if (update.rollout === rollout && update.repairs?.rollout !== rollout) countUpdates(-1);
+        touch(record, now, releaseUpdate);
+      });
     },
 
     /** The API server refused an update: the node waits 1 s, doubling up to 5 min, while other nodes continue. */
-    refuse(node: string, message: string, now: number): void {
-      const record = records.all.get(node);
-      if (record) touch(record, now, () => backOff(record, message, now));
-    },
+    refuse: (node: string, message: string, now: number): void =>
+      editNode(node, now, (record) => backOff(record, message, now)),
 
     /** The API server refuses to change the pod of the node's update in place: the update recreates it. */
     recreate(node: string, now: number): void {
-      const record = records.all.get(node);
-      if (!record?.update) return;
-      const { podUid, rollout } = record.update;
-      touch(record, now, () => {
+      const { update } = records.all.get(node) ?? {};
+      if (!update) return;
+      const { podUid, rollout } = update;
+      editNode(node, now, (record) => {
         record.notInPlace = { podUid, rollout };
       });
     },
 
     /** Records a request for images of a revision, which counts at once; undefined removes it. */
     noteImageRequest(node: string, revision: string | undefined, now: number): void {
-      const record = records.all.get(node);
-      if (!record) return;
-      touch(record, now, () => {
+      editNode(node, now, (record) => {
         record.imageRequest = revision === undefined ? undefined : { revision, at: now };
       });
     },
@@ -370,22 +372,25 @@ export const createLedger = (policy: Policy, options: LedgerOptions = {}) => {
     /** The user resumed the rollout: forgives every known failure. Returns the nodes. */
     forgive(now: number): string[] {
       const failing = [...indexes.failing];
-      for (const record of failing) touch(record, now, forgive);
-      propagateSums(now);
+      edit(now, ({ touch }) => {
+        for (const record of failing) touch(record, now, forgive);
+      });
       return failing.map((record) => record.name);
     },
 
     /** Reassesses every record whose time has come. */
     tick(now: number): void {
       const clockWentBack = now < records.latest - CLOCK_SLACK_MS;
-      if (clockWentBack) {
-        records.resetLatest(now);
-        for (const record of records.all.values()) touch(record, now, () => clampTimes(record, now));
-      }
-      const calendarChanged = records.followCalendar(planTime(now));
-      if (clockWentBack || sweepDue || calendarChanged) reassessAll(now);
-      sweepDue = false;
-      records.reassessDue(now);
+      edit(now, ({ touch, resetLatest, followCalendar, reassessAll, reassessDue }) => {
+        if (clockWentBack) {
+          resetLatest(now);
+          for (const record of records.all.values()) touch(record, now, () => clampTimes(record, now));
+        }
+        const calendarChanged = followCalendar(planTime(now));
+        if (clockWentBack || sweepDue || calendarChanged) reassessAll(now);
+        sweepDue = false;
+        reassessDue(now);
+      });
     },
   };
 };

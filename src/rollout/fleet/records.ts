@@ -18,7 +18,37 @@ const movingAverage = (mean: number | undefined, sample: number): number =>
 
 const unchanged = (): void => undefined;
 
-/** The records of all nodes and the context that they are assessed against. Each change assesses and indexes a record anew. */
+/** What an edit changes the records with, and what they are assessed against. */
+export interface Edit {
+  /** The node's record, created if there is none. */
+  of: (name: string) => NodeRecord;
+  /** Changes a record and indexes it anew. */
+  touch: (record: NodeRecord, now: number, change: (record: NodeRecord) => void) => void;
+  reassessAll: (now: number) => void;
+  /** Reassesses the records whose time has come. */
+  reassessDue: (now: number) => void;
+  /** Opens stages, and changes only the records that it concerns. */
+  restage: (now: number) => void;
+  /** The plan, what was passed, or the target has changed. The caller reassesses. */
+  viewStagesAnew: () => void;
+  /** Opens and closes windows and freezes whose time has come. True: something changed, and the caller reassesses. */
+  followCalendar: (now: number) => boolean;
+  /** Changes the number of nodes updated in this rollout. */
+  countUpdates: (by: number) => void;
+  /** True: records depend on what has changed, and the caller reassesses every one. */
+  setPolicy: (next: Policy) => boolean;
+  /** Changes the context. The caller reassesses. */
+  setContext: (change: Partial<Context>) => void;
+  /** Changes the state. The caller reassesses. */
+  setState: (next: RolloutState) => void;
+  /** The clock was set back to `now`. */
+  resetLatest: (now: number) => void;
+}
+
+/**
+ * The records of all nodes and the context that they are assessed against. Each change assesses and indexes a record anew, and is
+ * made by an `edit`: nothing else has what changes them.
+ */
 export const createRecords = (
   firstPolicy: Policy,
   pullsByDefault: boolean,
@@ -26,17 +56,6 @@ export const createRecords = (
   onOrderChanged: (node: string) => void = () => undefined,
   onFailed: (error: unknown) => void = () => undefined,
 ) => {
-  /** A change that throws leaves records and indexes in a state that nobody knows. */
-  const noting =
-    <A extends readonly unknown[], R>(change: (...args: A) => R) =>
-    (...args: A): R => {
-      try {
-        return change(...args);
-      } catch (error) {
-        onFailed(error);
-        throw error;
-      }
-    };
   const all = new Map<string, NodeRecord>();
   const indexes = createIndexes();
   const { tally, partition } = indexes;
@@ -91,8 +110,7 @@ export const createRecords = (
     if (changesOrder(before, status)) onOrderChanged(record.name);
   };
 
-  /** Changes a record and indexes it anew. Nothing else may change a record. */
-  const touch = noting((record: NodeRecord, now: number, change: (record: NodeRecord) => void): void => {
+  const touch = (record: NodeRecord, now: number, change: (record: NodeRecord) => void): void => {
     latest = Math.max(latest, now);
     changes += 1;
     const { status: before } = record;
@@ -101,12 +119,12 @@ export const createRecords = (
     change(record);
     place(record, refresh(record, now));
     if (isDecisive(before, stood, record)) decisive += 1;
-  });
+  };
 
   /**
    * A new target or policy leaves most records of a large fleet as they are, and to index one costs twice as much as to assess it.
    */
-  const reassessAll = noting((now: number): void => {
+  const reassessAll = (now: number): void => {
     latest = Math.max(latest, now);
     changes += 1;
     for (const record of all.values()) {
@@ -116,21 +134,18 @@ export const createRecords = (
       place(record, status);
       decisive += 1;
     }
-    propagateSums(now);
-  });
+  };
 
   /** The breaker's threshold in force. */
   const termsOfBreaker = (): Pick<Policy, 'failureThreshold'> => ({
     failureThreshold: stages.failureThreshold ?? policy.failureThreshold,
   });
 
-  /** The plan, what was passed, or the target has changed. The caller reassesses. */
-  const viewStagesAnew = noting((): void => {
+  const viewStagesAnew = (): void => {
     stages = viewStages(policy.plan, state.stages, isUnstaged(state), state.target?.hash ?? '');
     context = { ...context, isStageOpen: stages.isOpen };
-  });
+  };
 
-  /** Opens stages, and changes only the records that it concerns. */
   const restage = (now: number): void => {
     const before = stages;
     viewStagesAnew();
@@ -140,32 +155,75 @@ export const createRecords = (
     }
   };
 
-  /** Opens and closes windows and freezes whose time has come. True: something changed, and the caller reassesses. */
-  const followCalendar = noting((now: number): boolean => {
+  const followCalendar = (now: number): boolean => {
     const { plan } = policy;
     const lifted = state.rollback && plan?.windowsOnRollback !== true;
     return calendar.set(lifted ? undefined : plan?.calendar, now);
-  });
+  };
 
-  /** Applies what follows from the sums over all records (partition, breaker) back to the records. */
-  const propagateSums = noting((now: number): void => {
+  /** Applies what follows from the sums over all records (partition, breaker) back to the records, until nothing does. */
+  const propagateSums = (now: number): void => {
     for (;;) {
-      const change = partition.next(policy, tally);
-      if (!change) break;
-      const [record, allowed] = change;
-      touch(record, now, () => {
-        record.partitionAllows = allowed;
-      });
+      for (let change = partition.next(policy, tally); change; change = partition.next(policy, tally)) {
+        const [record, allowed] = change;
+        touch(record, now, () => {
+          record.partitionAllows = allowed;
+        });
+      }
+      const failures = tally.onlineFailures + tally.lostFailures + indexes.forgiven.size;
+      if (failures > state.current.failures) state = { ...state, current: { ...state.current, failures } };
+      const halted = state.halted !== undefined;
+      const stopped = halted || breakerOf(termsOfBreaker(), tally, state.acted, 0).open;
+      const withheldFromOwners = policy.strategy === 'ota' && stopped;
+      if (withheldFromOwners === context.withheldFromOwners && halted === context.halted) return;
+      context = { ...context, withheldFromOwners, halted };
+      reassessAll(now);
     }
-    const failures = tally.onlineFailures + tally.lostFailures + indexes.forgiven.size;
-    if (failures > state.current.failures) state = { ...state, current: { ...state.current, failures } };
-    const halted = state.halted !== undefined;
-    const stopped = halted || breakerOf(termsOfBreaker(), tally, state.acted, 0).open;
-    const withheldFromOwners = policy.strategy === 'ota' && stopped;
-    if (withheldFromOwners === context.withheldFromOwners && halted === context.halted) return;
-    context = { ...context, withheldFromOwners, halted };
-    reassessAll(now);
-  });
+  };
+
+  const writes: Edit = {
+    of(name) {
+      const known = all.get(name);
+      if (known) return known;
+      const record = newRecord(name);
+      record.partitionAllows = partition.allows(name);
+      all.set(name, record);
+      return record;
+    },
+    touch,
+    reassessAll,
+    reassessDue(now) {
+      while (indexes.timers.firstTime() <= now) {
+        const [record] = indexes.timers.inOrder();
+        if (!record) break;
+        touch(record, now, unchanged);
+      }
+    },
+    restage,
+    viewStagesAnew,
+    followCalendar,
+    countUpdates,
+    setPolicy(next) {
+      const before = policy;
+      policy = next;
+      changes += 1;
+      if (recordSettings.every((setting) => isDeepStrictEqual(before[setting], next[setting]))) return false;
+      context = { ...context, policy };
+      scopes.setPlan(policy.plan);
+      viewStagesAnew();
+      return true;
+    },
+    setContext(change) {
+      context = { ...context, ...change };
+    },
+    setState(next) {
+      changes += 1;
+      state = next;
+    },
+    resetLatest(now) {
+      latest = now;
+    },
+  };
 
   return {
     indexes,
@@ -195,60 +253,26 @@ export const createRecords = (
     get decisive(): number {
       return decisive;
     },
-    /** The node's record, created if there is none. */
-    of(name: string): NodeRecord {
-      const known = all.get(name);
-      if (known) return known;
-      const record = newRecord(name);
-      record.partitionAllows = partition.allows(name);
-      all.set(name, record);
-      return record;
-    },
     get stages(): StageView {
       return stages;
     },
     /** When windows and freezes are next open or closed, on nodes of some time zone. */
     calendar,
-    touch,
-    restage,
-    followCalendar,
     termsOfBreaker,
-    viewStagesAnew,
-    /** True: records depend on what has changed, and the caller reassesses every one. */
-    setPolicy(next: Policy): boolean {
-      const before = policy;
-      policy = next;
-      changes += 1;
-      if (recordSettings.every((setting) => isDeepStrictEqual(before[setting], next[setting]))) return false;
-      context = { ...context, policy };
-      scopes.setPlan(policy.plan);
-      viewStagesAnew();
-      return true;
-    },
-    propagateSums,
-    reassessAll,
-    /** Reassesses the records whose time has come. */
-    reassessDue(now: number): void {
-      while (indexes.timers.firstTime() <= now) {
-        const [record] = indexes.timers.inOrder();
-        if (!record) break;
-        touch(record, now, unchanged);
+    /** The one way to change anything here. What follows from the sums over all records is applied before it returns. */
+    edit: (now: number, change: (write: Edit) => void): void => {
+      try {
+        change(writes);
+        propagateSums(now);
+      } catch (error) {
+        // Nobody knows which of the records and indexes were changed.
+        onFailed(error);
+        throw error;
       }
-      propagateSums(now);
     },
-    countUpdates,
-    /** Changes the context. The caller reassesses. */
-    setContext(change: Partial<Context>): void {
-      context = { ...context, ...change };
-    },
-    /** Changes the state. The caller reassesses. */
-    setState(next: RolloutState): void {
-      changes += 1;
-      state = next;
-    },
-    /** The clock was set back to `now`. */
-    resetLatest(now: number): void {
-      latest = now;
+    /** All nodes and pods have been listed. The caller reassesses. */
+    finishInitialSync(): void {
+      context = { ...context, initialSync: false };
     },
   };
 };
