@@ -1,26 +1,23 @@
-import { createRecords, type Edit } from './records.ts';
-import { isFull, isStuck, type Scopes } from './scopes.ts';
-import { type RolloutState, retarget, type TargetRevision } from './state.ts';
-import { isDeepStrictEqual } from 'node:util';
 import { isOlderVersion } from '../facts/metadata.ts';
 import type { NodeFacts } from '../facts/node.ts';
-import { isDeletedTerminal, type PodFacts } from '../facts/pod.ts';
+import { type PodFacts, isDeletedTerminal } from '../facts/pod.ts';
 import type { TemplateOrigin } from '../facts/template-origin.ts';
 import { noteRemovedPod } from '../node/advance.ts';
 import { imageParallelism } from '../node/images.ts';
-import { clampTimes, type ObservedAt, observeNode, observePod } from '../node/observe.ts';
+import { type ObservedAt, clampTimes, observeNode, observePod } from '../node/observe.ts';
 import type { NodeRecord, NodeUpdate } from '../node/record.ts';
 import { backOff, forgive, inheritUpdate, releaseUpdate, reserveUpdate } from '../node/update.ts';
 import type { Approval } from '../plan/approval.ts';
 import type { StageView } from '../plan/membership.ts';
-import { isFull, isStuck, type Scopes } from '../plan/scopes.ts';
+import { type Scopes, isFull, isStuck } from '../plan/scopes.ts';
 import type { StageState } from '../plan/stage-state.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { CandidateQueue } from './indexes.ts';
-import { createRecords } from './records.ts';
+import { type Edit, createRecords } from './records.ts';
 import { retarget } from './retarget.ts';
 import type { RolloutState, TargetRevision } from './state.ts';
 import type { Tally } from './tally.ts';
+import { isDeepStrictEqual } from 'node:util';
 
 /** A slewed clock may step back a little. A larger jump would leave every remembered time in the future. */
 const CLOCK_SLACK_MS = 1_000;
