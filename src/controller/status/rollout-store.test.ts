@@ -92,7 +92,7 @@ describe('loading', () => {
     await first.reserveAndWrite('n1');
     const second = start('m2');
     await second.load();
-    assert.equal(second.ledger.get('n1')?.update?.stage, 'inherited');
+    assert.equal(second.ledger.get('n1')?.update?.state, 'inherited');
     assert.equal(second.store.unwritten, true);
     await second.write();
     assert.equal(leader(), 'm2');
@@ -104,7 +104,7 @@ describe('loading', () => {
   it('needs no write if no slot is open', async () => {
     const { start, leader, process: first } = await loaded();
     await first.reserveAndWrite('n1');
-    first.ledger.setStage('n1', 'done', 0);
+    first.ledger.noteEvent('n1', 'confirmed', 0);
     await first.write();
     const second = start('m2');
     await second.load();
@@ -157,7 +157,7 @@ describe('a DaemonRollout that is deleted', () => {
     api.objects.remove(daemonRollouts, rolloutRef);
     await assert.rejects(process.write(2));
     await process.load();
-    assert.equal(process.ledger.get('n1')?.update?.stage, 'reserved');
+    assert.equal(process.ledger.get('n1')?.update?.state, 'reserved');
     assert.equal(process.store.unwritten, true);
     await process.write();
     assert.equal(api.objects.all(daemonRollouts).length, 1);
@@ -173,7 +173,7 @@ describe('a DaemonRollout that is deleted', () => {
     await second.reserveAndWrite('n2');
     await first.load();
     assert.equal(first.ledger.get('n1')?.update, undefined);
-    assert.equal(first.ledger.get('n2')?.update?.stage, 'inherited');
+    assert.equal(first.ledger.get('n2')?.update?.state, 'inherited');
   });
 });
 

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { isKubeError, type KubeClient } from '../../kube/index.ts';
 import {
   type Decision,
+  isCarriedOut,
   type Ledger,
   type NodeUpdate,
   reportedError,
@@ -160,7 +161,7 @@ export const createRolloutStore = (options: RolloutStoreOptions): RolloutStore =
       authoritative = true;
       // Updates that another process left open are ours once our name is on the object. Until then, that process may
       // take one back, with the version that it still holds, and give the slot to another node.
-      unwritten = saved?.leader !== identity && [...updates.values()].some(({ stage }) => stage !== 'done');
+      unwritten = saved?.leader !== identity && ![...updates.values()].every(isCarriedOut);
       return undefined;
     },
 

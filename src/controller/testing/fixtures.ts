@@ -93,7 +93,7 @@ export const reserve = (ledger: Ledger, node: string, clock: Clock, kind?: NodeU
       podResourceVersion: pod.resourceVersion,
       rollout: ledger.state.rollout,
       at: clock.now(),
-      stage: 'reserved',
+      state: 'reserved',
     },
     clock.now(),
   );

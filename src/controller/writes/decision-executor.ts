@@ -54,7 +54,7 @@ export const createDecisionExecutor = <V extends DaemonSetView>(options: Decisio
   /** Releases in the ledger the reserved updates of which nothing was sent. Returns whether there were any. */
   const releaseUnsent = ({ actions }: Pick<Decision, 'actions'>): boolean => {
     const nodes = actions.flatMap((action) => (action.type === 'release' && !action.fence ? [action.node] : []));
-    for (const node of nodes) ledger.release(node, clock.now());
+    for (const node of nodes) ledger.noteEvent(node, 'released', clock.now());
     return nodes.length > 0;
   };
 

@@ -21,7 +21,7 @@ const prepare = () => {
     podResourceVersion: metadata?.resourceVersion ?? '',
     rollout: 1,
     at: clock.now(),
-    stage: 'reserved',
+    state: 'reserved',
   };
   return { api, update, make, podControl: createPodControl(api.client, 'edge', 'm1', clock) };
 };

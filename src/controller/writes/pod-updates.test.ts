@@ -43,20 +43,20 @@ const prepare = (nodes: readonly string[] = ['n1', 'n2']) => {
     sent[index]?.answer(outcome);
     await settle();
   };
-  const stage = (node: string): string | undefined => ledger.get(node)?.update?.stage;
-  return { clock, ledger, updates, sent, answer, stage, acted, reasons, settledWrites: () => settledWrites };
+  const state = (node: string): string | undefined => ledger.get(node)?.update?.state;
+  return { clock, ledger, updates, sent, answer, state, acted, reasons, settledWrites: () => settledWrites };
 };
 
 describe('an update', () => {
   it('is sent once however often it is requested, and requests a reconcile when it ends', async () => {
-    const { ledger, clock, updates, sent, answer, stage, settledWrites } = prepare();
+    const { ledger, clock, updates, sent, answer, state, settledWrites } = prepare();
     reserve(ledger, 'n1', clock);
     updates.update('n1', 'delete');
     updates.update('n1', 'delete');
     assert.equal(sent.length, 1);
-    assert.equal(stage('n1'), 'sending');
+    assert.equal(state('n1'), 'sending');
     await answer({ kind: 'done', pod: podFacts('n1', 'h1', { terminating: true, resourceVersion: '11' }) });
-    assert.equal(stage('n1'), 'done');
+    assert.equal(state('n1'), 'done');
     assert.equal(settledWrites(), 1);
   });
 
@@ -81,13 +81,13 @@ describe('an update', () => {
   });
 
   it('whose response was lost keeps its slot and is retried with exponential back-off', async () => {
-    const { ledger, clock, updates, sent, answer, stage } = prepare();
+    const { ledger, clock, updates, sent, answer, state } = prepare();
     reserve(ledger, 'n1', clock);
     const waits: number[] = [];
     for (let round = 0; round < 3; round += 1) {
       updates.update('n1', 'delete');
       await answer({ kind: 'unsure', message: 'no response' });
-      assert.equal(stage('n1'), 'unsure');
+      assert.equal(state('n1'), 'unsure');
       waits.push(updates.update('n1', 'delete') - clock.now());
       assert.equal(sent.length, round + 1);
       await clock.advance(waits.at(-1) ?? 0);
@@ -96,12 +96,12 @@ describe('an update', () => {
   });
 
   it('that is refused frees its slot, unless an earlier attempt may still succeed', async () => {
-    const { ledger, clock, updates, answer, stage, reasons } = prepare();
+    const { ledger, clock, updates, answer, state, reasons } = prepare();
     const refused: WriteOutcome = { kind: 'refused', reason: 'Forbidden', message: 'no' };
     reserve(ledger, 'n1', clock);
     updates.update('n1', 'delete');
     await answer(refused);
-    assert.equal(stage('n1'), undefined);
+    assert.equal(state('n1'), undefined);
     assert.equal(ledger.get('n1')?.refused?.message, 'no');
     reserve(ledger, 'n2', clock);
     updates.update('n2', 'delete');
@@ -109,16 +109,16 @@ describe('an update', () => {
     await clock.advance(1_000);
     updates.update('n2', 'delete');
     await answer(refused);
-    assert.equal(stage('n2'), 'unsure');
+    assert.equal(state('n2'), 'unsure');
     assert.deepEqual(reasons(), ['FailedDelete', 'FailedDelete']);
   });
 
   it('that the API server did not look at keeps its slot, and is decided on again', async () => {
-    const { ledger, clock, updates, sent, answer, stage, reasons } = prepare();
+    const { ledger, clock, updates, sent, answer, state, reasons } = prepare();
     reserve(ledger, 'n1', clock);
     updates.update('n1', 'delete');
     await answer({ kind: 'refused', reason: undefined, message: 'too many requests' });
-    assert.deepEqual([stage('n1'), ledger.get('n1')?.refused, reasons()], ['reserved', undefined, []]);
+    assert.deepEqual([state('n1'), ledger.get('n1')?.refused, reasons()], ['reserved', undefined, []]);
     assert.equal(updates.update('n1', 'delete') - clock.now(), 1_000);
     await clock.advance(1_000);
     updates.update('n1', 'delete');
@@ -126,44 +126,44 @@ describe('an update', () => {
   });
 
   it('is executed and recorded as the kind of write that was decided', async () => {
-    const { ledger, clock, updates, sent, answer, stage, acted, reasons } = prepare();
+    const { ledger, clock, updates, sent, answer, state, acted, reasons } = prepare();
     reserve(ledger, 'n1', clock);
     updates.update('n1', 'change');
     assert.equal(sent[0]?.what, 'change');
     await answer({ kind: 'done', pod: podFacts('n1', 'h1', { resourceVersion: '11' }) });
-    assert.equal(stage('n1'), 'done');
+    assert.equal(state('n1'), 'done');
     assert.deepEqual([acted, reasons()], [['updated-in-place'], ['SuccessfulUpdatePodInPlace']]);
   });
 
   it('that finds no pod was perhaps made by somebody else: an old pod in its place is updated', async () => {
     for (const write of ['update', 'fence'] as const) {
-      const { ledger, clock, updates, answer, stage } = prepare();
+      const { ledger, clock, updates, answer, state } = prepare();
       reserve(ledger, 'n1', clock);
       if (write === 'update') updates.update('n1', 'delete');
       else updates.fence('n1');
       await answer({ kind: 'gone' });
-      assert.equal(stage('n1'), 'done', 'it keeps its slot');
+      assert.equal(state('n1'), 'unproven', 'it keeps its slot');
       ledger.setPod({ ...podFacts('n1', 'h1'), uid: 'another' }, clock.now());
       assert.equal(ledger.get('n1')?.status.failure, undefined);
     }
   });
 
   it('that throws keeps its slot as after a lost response, and backs off', async () => {
-    const { ledger, clock, updates, sent, answer, stage } = prepare();
+    const { ledger, clock, updates, sent, answer, state } = prepare();
     reserve(ledger, 'n1', clock);
     updates.update('n1', 'surge');
     await settle();
-    assert.equal(stage('n1'), 'unsure', 'this kind does not support it');
+    assert.equal(state('n1'), 'unsure', 'this kind does not support it');
     assert.equal(updates.update('n1', 'delete'), clock.now() + 1_000);
     assert.equal(sent.length, 0);
     await clock.advance(1_000);
     updates.update('n1', 'delete');
     await answer({ kind: 'gone' });
-    assert.equal(stage('n1'), 'done');
+    assert.equal(state('n1'), 'unproven');
   });
 
   it('that deletes a replaced pod needs no slot of its own', async () => {
-    const { ledger, clock, updates, sent, answer, stage, acted } = prepare();
+    const { ledger, clock, updates, sent, answer, state, acted } = prepare();
     const old = podFacts('n1', 'h1');
     updates.deleteReplaced('n1', old);
     updates.deleteReplaced('n1', old);
@@ -176,17 +176,17 @@ describe('an update', () => {
     assert.equal(sent.length, 1);
     updates.deleteReplaced('n1', { ...old, resourceVersion: '11' });
     await answer({ kind: 'gone' });
-    assert.deepEqual([ledger.get('n1')?.pods, stage('n1')], [[], undefined]);
+    assert.deepEqual([ledger.get('n1')?.pods, state('n1')], [[], undefined]);
     assert.deepEqual(acted, ['later', 'gone']);
   });
 
   it('that a hook holds back is retried when the pod has changed, or at the given time', async () => {
-    const { ledger, clock, updates, sent, answer, stage } = prepare();
+    const { ledger, clock, updates, sent, answer, state } = prepare();
     const at = clock.now() + 60_000;
     reserve(ledger, 'n1', clock);
     updates.update('n1', 'delete');
     await answer({ kind: 'later', at });
-    assert.equal(stage('n1'), 'reserved', 'nothing was sent: the slot can be freed without a fence');
+    assert.equal(state('n1'), 'reserved', 'nothing was sent: the slot can be freed without a fence');
     assert.equal(updates.update('n1', 'delete'), at);
     assert.equal(sent.length, 1);
     await clock.advance(60_000);
@@ -201,21 +201,21 @@ describe('an update', () => {
   });
 
   it('on a pod that has changed is reserved again: nothing that was sent before can succeed', async () => {
-    const { ledger, clock, updates, answer, stage } = prepare();
+    const { ledger, clock, updates, answer, state } = prepare();
     reserve(ledger, 'n1', clock);
     updates.update('n1', 'delete');
     await answer({ kind: 'changed', pod: podFacts('n1', 'h1', { resourceVersion: '12' }) });
-    assert.equal(stage('n1'), 'reserved');
+    assert.equal(state('n1'), 'reserved');
     assert.equal(ledger.get('n1')?.pods[0]?.facts.resourceVersion, '12');
   });
 
   it('goes on after its first write in the version that the pod has by then', async () => {
-    const { ledger, clock, updates, sent, answer, stage } = prepare();
+    const { ledger, clock, updates, sent, answer, state } = prepare();
     reserve(ledger, 'n1', clock, 'in-place');
     const closed = (resourceVersion: string) => podFacts('n1', 'h1', { resourceVersion, updatingInPlace: true });
     updates.update('n1', 'change');
     await answer({ kind: 'changed', pod: closed('11'), begun: true });
-    assert.equal(stage('n1'), 'reserved');
+    assert.equal(state('n1'), 'reserved');
     ledger.setPod(closed('12'), clock.now());
     updates.update('n1', 'change');
     assert.deepEqual(
@@ -223,15 +223,15 @@ describe('an update', () => {
       [sent[0]?.version, '12'],
     );
     await answer({ kind: 'changed', pod: closed('12') });
-    assert.equal(stage('n1'), 'unsure', 'the pod is still the one that the second write was sent for');
+    assert.equal(state('n1'), 'unsure', 'the pod is still the one that the second write was sent for');
   });
 
   it('has an unknown outcome if the pod is still the one that it was sent for', async () => {
-    const { ledger, clock, updates, answer, stage } = prepare();
+    const { ledger, clock, updates, answer, state } = prepare();
     reserve(ledger, 'n1', clock);
     updates.update('n1', 'delete');
     await answer({ kind: 'changed', pod: podFacts('n1', 'h1') });
-    assert.equal(stage('n1'), 'unsure');
+    assert.equal(state('n1'), 'unsure');
   });
 
   for (const outcome of [
@@ -240,58 +240,58 @@ describe('an update', () => {
     { kind: 'unsure', message: 'no response' },
   ] satisfies WriteOutcome[])
     it(`that ends (${outcome.kind}) does not affect another update that has the node's slot by then`, async () => {
-      const { ledger, clock, updates, answer, stage } = prepare();
+      const { ledger, clock, updates, answer, state } = prepare();
       reserve(ledger, 'n1', clock);
       updates.update('n1', 'delete');
       ledger.setPod(podFacts('n1', 'h1', { resourceVersion: '20' }), clock.now());
       ledger.restore(ledger.state, new Map(), new Set(), clock.now());
       reserve(ledger, 'n1', clock);
       await answer(outcome);
-      assert.equal(stage('n1'), 'reserved');
+      assert.equal(state('n1'), 'reserved');
     });
 });
 
 describe('a fence', () => {
   it('frees the slot once it is written, and not before', async () => {
-    const { ledger, clock, updates, answer, stage } = prepare();
+    const { ledger, clock, updates, answer, state } = prepare();
     reserve(ledger, 'n1', clock);
-    ledger.setStage('n1', 'inherited', clock.now());
+    ledger.noteEvent('n1', 'taken-over', clock.now());
     updates.fence('n1');
-    assert.equal(stage('n1'), 'inherited');
+    assert.equal(state('n1'), 'inherited');
     await answer({ kind: 'unsure', message: 'no response' });
-    assert.equal(stage('n1'), 'inherited');
+    assert.equal(state('n1'), 'inherited');
     await clock.advance(1_000);
     updates.fence('n1');
     await answer({ kind: 'done', pod: undefined });
-    assert.equal(stage('n1'), undefined);
+    assert.equal(state('n1'), undefined);
   });
 
   it('is not needed if the pod has already changed', async () => {
-    const { ledger, clock, updates, answer, stage } = prepare();
+    const { ledger, clock, updates, answer, state } = prepare();
     reserve(ledger, 'n1', clock);
-    ledger.setStage('n1', 'inherited', clock.now());
+    ledger.noteEvent('n1', 'taken-over', clock.now());
     updates.fence('n1');
     await answer({ kind: 'changed', pod: podFacts('n1', 'h1') });
-    assert.equal(stage('n1'), 'inherited', 'it is still the version that the other process would delete');
+    assert.equal(state('n1'), 'inherited', 'it is still the version that the other process would delete');
     updates.fence('n1');
     await answer({ kind: 'changed', pod: podFacts('n1', 'h1', { resourceVersion: '12' }) });
-    assert.equal(stage('n1'), undefined);
+    assert.equal(state('n1'), undefined);
   });
 
   it('finds out that the update was executed', async () => {
-    const { ledger, clock, updates, answer, stage } = prepare();
+    const { ledger, clock, updates, answer, state } = prepare();
     reserve(ledger, 'n1', clock);
-    ledger.setStage('n1', 'inherited', clock.now());
+    ledger.noteEvent('n1', 'taken-over', clock.now());
     updates.fence('n1');
     await answer({ kind: 'gone' });
-    assert.equal(stage('n1'), 'done');
+    assert.equal(state('n1'), 'unproven');
     assert.equal(ledger.get('n1')?.pods.length, 0);
   });
 
   it('that is refused is recorded once', async () => {
     const { ledger, clock, updates, answer, reasons } = prepare();
     reserve(ledger, 'n1', clock);
-    ledger.setStage('n1', 'inherited', clock.now());
+    ledger.noteEvent('n1', 'taken-over', clock.now());
     for (let round = 0; round < 3; round += 1) {
       updates.fence('n1');
       await answer({ kind: 'refused', reason: 'Forbidden', message: `no ${round}` });
@@ -303,7 +303,7 @@ describe('a fence', () => {
 
 describe('draining', () => {
   it('waits for responses that come in time', async () => {
-    const { ledger, clock, updates, sent, answer, stage } = prepare();
+    const { ledger, clock, updates, sent, answer, state } = prepare();
     reserve(ledger, 'n1', clock);
     updates.update('n1', 'delete');
     const stopped = updates.drain(500);
@@ -311,7 +311,7 @@ describe('draining', () => {
     await answer({ kind: 'done', pod: undefined });
     await stopped;
     assert.equal(sent[0]?.signal.aborted, false);
-    assert.equal(stage('n1'), 'done');
+    assert.equal(state('n1'), 'done');
     await clock.advance(1_000);
     assert.equal(sent[0]?.signal.aborted, false, 'its timer ended with it');
   });

@@ -1,6 +1,6 @@
-import { boundVersion, type Ledger, mayHaveStarted, type NodeUpdate, type PodFacts } from '../../rollout/index.ts';
+import { type Ledger, type NodeUpdate, type PodFacts, type UpdateEvent, boundVersion } from '../../rollout/index.ts';
 import type { Env } from '../../runtime/index.ts';
-import { podWriteTexts, type RolloutEvents } from '../events/rollout-events.ts';
+import { type RolloutEvents, podWriteTexts } from '../events/rollout-events.ts';
 import type { ControllerMetrics, Enqueue, PodWrites } from '../kind-adapter.ts';
 import type { PodVersion, PodWriteKind, WriteOutcome } from '../pod-writes.ts';
 import { createPodWriter } from './pod-writer.ts';
@@ -34,7 +34,7 @@ export const createPodUpdates = ({ env, ledger, podWrites, events, metrics, onWr
     failed(node, error) {
       log.error('the update of a pod failed unexpectedly', { node, error });
       // The outcome is unknown: it is found out as after a lost response.
-      if (ledger.get(node)?.update?.stage === 'sending') ledger.setStage(node, 'unsure', clock.now());
+      ledger.noteEvent(node, 'lost', clock.now());
     },
   });
 
@@ -91,43 +91,32 @@ export const createPodUpdates = ({ env, ledger, podWrites, events, metrics, onWr
   ): void => {
     if (!stillHoldsSlot(node, update)) return;
     const now = clock.now();
+    const note = (event: UpdateEvent, begunAt?: number): void =>
+      ledger.noteEvent(node, event, now, begunAt === undefined ? {} : { begunAt });
     switch (outcome.kind) {
       case 'done':
-        ledger.setStage(node, 'done', now);
+        note('confirmed');
         break;
       case 'gone':
-        // The ledger knows that the pod is gone; the response does not say who deleted it.
-        ledger.setStage(node, 'unsure', now);
+        note('gone');
         break;
       case 'changed':
-        // Whatever was sent for the older version of the pod can no longer succeed.
-        ledger.setStage(
-          node,
-          outcome.pod.resourceVersion === sent.version ? 'unsure' : 'reserved',
-          now,
-          outcome.begun && sent.at,
-        );
+        note(outcome.pod.resourceVersion === sent.version ? 'lost' : 'outdated', outcome.begun ? sent.at : undefined);
         break;
       case 'refused':
-        if (outcome.reason === undefined) {
-          ledger.setStage(node, update.stage, now);
-          break;
-        }
-        // An earlier attempt may still succeed: then only a fence frees the slot.
-        if (!mayHaveStarted(update)) ledger.release(node, now);
-        else ledger.setStage(node, 'unsure', now);
-        ledger.refuse(node, outcome.message, now);
+        note(outcome.reason === undefined ? 'unsent' : 'refused');
+        if (outcome.reason !== undefined) ledger.refuse(node, outcome.message, now);
         break;
       case 'recreate':
         // In the slot that it has.
-        ledger.setStage(node, update.stage, now);
+        note('unsent');
         ledger.recreate(node, now);
         break;
       case 'unsure':
-        ledger.setStage(node, 'unsure', now);
+        note('lost');
         break;
       case 'later':
-        ledger.setStage(node, update.stage, now);
+        note('unsent');
         break;
     }
   };
@@ -140,8 +129,8 @@ export const createPodUpdates = ({ env, ledger, podWrites, events, metrics, onWr
     const changed = outcome.kind === 'changed' && outcome.pod.resourceVersion !== update.podResourceVersion;
     const deleted = update.kind === undefined && 'pod' in outcome && outcome.pod?.terminating;
     // Deleted by the update that is fenced, or by somebody else.
-    if (outcome.kind === 'gone' || deleted) ledger.setStage(node, 'unsure', clock.now());
-    else if (outcome.kind === 'done' || changed) ledger.release(node, clock.now());
+    if (outcome.kind === 'gone' || deleted) ledger.noteEvent(node, 'gone', clock.now());
+    else if (outcome.kind === 'done' || changed) ledger.noteEvent(node, 'released', clock.now());
   };
 
   /** The update that the node's slot is reserved for, as it is before the write. */
@@ -160,7 +149,7 @@ export const createPodUpdates = ({ env, ledger, podWrites, events, metrics, onWr
       const version = boundVersion(record, at) ?? update.podResourceVersion;
       const pod = { podName: update.podName, podUid: update.podUid, podResourceVersion: version };
       const write = (signal: AbortSignal): Promise<WriteOutcome> => {
-        ledger.setStage(node, 'sending', clock.now());
+        ledger.noteEvent(node, 'sent', clock.now());
         return send(kind, node, pod, signal);
       };
       return start(node, pod, write, (outcome) => recordUpdate(node, update, { version, at }, outcome));

@@ -146,7 +146,7 @@ describe('repair by a newer target', () => {
     bench.reserve('n0');
     bench.policy({ paused: true });
     assert.deepEqual(bench.decide().actions, [{ type: 'release', node: 'n0', fence: false }]);
-    bench.ledger.release('n0', bench.now());
+    bench.ledger.noteEvent('n0', 'released', bench.now());
     assert.equal(bench.ledger.tally.inFlight, 1);
     assert.equal(bench.phase('n0'), 'broken/broken-by-older-update');
     bench.policy({ paused: false });
@@ -212,9 +212,9 @@ describe('holds', () => {
 });
 
 describe('an unconfirmed update', () => {
-  const settle = (stage: 'inherited' | 'unsure' | 'reserved' | 'sending') => {
+  const settle = (state: 'inherited' | 'unsure' | 'reserved' | 'sending') => {
     const bench = benchAt(3, { maxUnavailable: count(1) });
-    bench.reserve('n0', { stage });
+    bench.reserve('n0', { state });
     return bench;
   };
 
@@ -251,7 +251,7 @@ describe('an unconfirmed update', () => {
   it('is carried out once its pod is gone, and holds its slot until the new one is available', () => {
     const bench = settle('unsure');
     bench.removePod('n0');
-    assert.equal(bench.ledger.get('n0')?.update?.stage, 'done');
+    assert.equal(bench.ledger.get('n0')?.update?.state, 'unproven');
     assert.deepEqual(bench.decide().actions, []);
     bench.start('n0', 'b');
     assert.deepEqual(bench.nodesOf('reserve'), ['n1']);
@@ -280,7 +280,7 @@ describe('an unconfirmed update', () => {
     const bench = settle('inherited');
     bench.ledger.removeNode('n0', bench.now());
     assert.deepEqual(bench.decide().actions[0], { type: 'release', node: 'n0', fence: true });
-    bench.ledger.release('n0', bench.now());
+    bench.ledger.noteEvent('n0', 'released', bench.now());
     bench.removePod('n0');
     assert.equal(bench.ledger.get('n0'), undefined);
   });
@@ -335,7 +335,7 @@ describe('a pod that is prepared for deletion', () => {
     const bench = prepared();
     bench.policy({ paused: true });
     assert.deepEqual(bench.decide().actions, [{ type: 'release', node: 'n0', fence: false }]);
-    bench.ledger.release('n0', bench.now());
+    bench.ledger.noteEvent('n0', 'released', bench.now());
     assert.equal(bench.phase('n0'), 'updating/preparing');
     bench.policy({ paused: false });
     assert.deepEqual(types(bench), [], 'it counts as down and is no candidate');

@@ -5,8 +5,8 @@ import type { Ledger } from '../fleet/ledger.ts';
 import { boundVersion, isOutOfService } from '../node/in-place.ts';
 import { livePod } from '../node/pods.ts';
 import type { NodeRecord } from '../node/record.ts';
-import { mayHaveStarted } from '../node/update.ts';
-import { noScopes, type Scopes } from '../plan/scopes.ts';
+import { isCarriedOut, isSending, mayHaveStarted } from '../node/update.ts';
+import { type Scopes, noScopes } from '../plan/scopes.ts';
 import { surges } from '../policy/policy.ts';
 import type { Action } from './action.ts';
 import type { Room, Usage } from './budget.ts';
@@ -21,8 +21,11 @@ const isRecreated = ({ state }: Ledger, record: NodeRecord): boolean => {
   const { update, status } = record;
   const pod = livePod(record)?.facts;
   const works = pod?.ready && pod.revision === state.target?.hash;
-  const reserved = update !== undefined && update.stage !== 'done';
-  const isReservedForIt = reserved && update.repairs?.kind === 'in-place' && update.repairs.rollout === state.rollout;
+  const isReservedForIt =
+    update !== undefined &&
+    !isCarriedOut(update) &&
+    update.repairs?.kind === 'in-place' &&
+    update.repairs.rollout === state.rollout;
   return status.down && !works && (status.overdue || isReservedForIt);
 };
 
@@ -66,7 +69,7 @@ export const resolveReservations = (ledger: Ledger, mayStart: boolean, room: Roo
   const actions: Action[] = [];
   for (const record of [...ledger.unconfirmed()].toSorted(byName)) {
     const { update } = record;
-    if (!update || update.stage === 'sending') continue;
+    if (!update || isSending(update)) continue;
     const pod = livePod(record)?.facts;
     const { inFlight, trying, down } = record.status;
     const own: Usage = { inFlight: inFlight ? 1 : 0, trying: trying ? 1 : 0, occupied: inFlight || down ? 1 : 0 };

@@ -158,12 +158,12 @@ describe('transitions of a rollout', () => {
 
   it('is not complete while a reserved slot is not released', () => {
     const bench = benchAt(1);
-    bench.reserve('n0', { stage: 'unsure' });
+    bench.reserve('n0', { state: 'unsure' });
     bench.target('a');
     assert.equal(bench.phase('n0'), 'updated/current');
     assert.equal(bench.decide().summary.complete, false);
     assert.deepEqual(types(bench), ['release']);
-    bench.ledger.release('n0', bench.now());
+    bench.ledger.noteEvent('n0', 'released', bench.now());
     assert.deepEqual(types(bench), ['complete']);
   });
 

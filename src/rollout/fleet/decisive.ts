@@ -1,4 +1,5 @@
 import type { NodeRecord, NodeStatus } from '../node/record.ts';
+import { isCarriedOut, isSending } from '../node/update.ts';
 
 /**
  * Where the node's update stands. `under way`: its request is being sent or was carried out, and it holds its slot however far
@@ -8,7 +9,7 @@ type Stand = 'none' | 'open' | 'under way';
 
 export const standOf = ({ update, status }: NodeRecord): Stand => {
   if (!update) return 'none';
-  if (update.stage !== 'done' && update.stage !== 'sending') return 'open';
+  if (!isCarriedOut(update) && !isSending(update)) return 'open';
   return status.inFlight ? 'under way' : 'none';
 };
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type NodeRecord, type NodeStatus, type NodeUpdate, newRecord, notEligible } from '../node/record.ts';
-import { pastUpdate } from '../node/update.ts';
+import { type NodeRecord, type NodeStatus, newRecord, notEligible } from '../node/record.ts';
+import { type NodeUpdate, pastUpdate } from '../node/update.ts';
 import { createIndexes } from './indexes.ts';
 
 const status: NodeStatus = { ...notEligible, phase: 'outdated', cause: 'available' };
-const update = (stage: NodeUpdate['stage']): NodeUpdate => ({ ...pastUpdate({ rollout: 1, at: 0 }), stage });
+const update = (state: NodeUpdate['state']): NodeUpdate => ({ ...pastUpdate({ rollout: 1, at: 0 }), state });
 const record = (change: Partial<NodeRecord> = {}): NodeRecord => ({ ...newRecord('n0'), status, ...change });
 
 describe('what the indexes hold', () => {

@@ -1,4 +1,5 @@
 import { type NodeRecord, type NodeStatus, type RequestPriority, requestPriorities } from '../node/record.ts';
+import { isCarriedOut } from '../node/update.ts';
 import type { Scopes } from '../plan/scopes.ts';
 import { createCandidates, createTimeQueue } from './candidates.ts';
 import { createPartition } from './partition.ts';
@@ -16,7 +17,7 @@ const queueOf = ({ phase, inFlight, owner }: NodeStatus): CandidateQueue | undef
   return phase === 'outdated' ? 'outdated' : undefined;
 };
 
-const isUnconfirmed = ({ update }: NodeRecord): boolean => update !== undefined && update.stage !== 'done';
+const isUnconfirmed = ({ update }: NodeRecord): boolean => update !== undefined && !isCarriedOut(update);
 
 /** Nodes that were requested in vain before come after the others. */
 const imageRequestTime = ({ node, pods, imageRequest }: NodeRecord): number =>

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { NodeUpdate } from '../node/record.ts';
-import { pastUpdate } from '../node/update.ts';
+import { type NodeUpdate, pastUpdate } from '../node/update.ts';
 import { count } from '../policy/int-or-percent.ts';
-import { benchAt, createWorkbench, START, type Workbench } from '../testing/workbench.ts';
+import { START, type Workbench, benchAt, createWorkbench } from '../testing/workbench.ts';
 import { restore, save } from './persist.ts';
 
 const down = { ready: false, readyChangedAt: 0 };
@@ -13,7 +12,7 @@ const inherited = (podUid: string, change: Partial<NodeUpdate> = {}): NodeUpdate
   podResourceVersion: '1',
   rollout: 2,
   at: START,
-  stage: 'inherited',
+  state: 'inherited',
   ...change,
 });
 describe('a change', () => {
@@ -22,7 +21,7 @@ describe('a change', () => {
     const allowed = () => ['n0', 'n1', 'n2'].filter((node) => bench.ledger.get(node)?.partitionAllows);
     bench.reserve('n0');
     assert.deepEqual(allowed(), ['n1', 'n2']);
-    bench.ledger.setStage('n0', 'done', bench.now());
+    bench.ledger.noteEvent('n0', 'confirmed', bench.now());
     assert.deepEqual(allowed(), ['n2']);
   });
 });
@@ -42,7 +41,7 @@ describe('restore', () => {
       order(bench, [
         () => bench.node('n0'),
         () => bench.pod('n0', 'a', { uid: 'old', resourceVersion: '1' }),
-        () => bench.restore({ n0: inherited('old'), n2: inherited('gone', { stage: 'done' }) }),
+        () => bench.restore({ n0: inherited('old'), n2: inherited('gone', { state: 'done' }) }),
       ]);
       bench.node('n2');
       bench.ledger.finishInitialSync();
@@ -63,7 +62,7 @@ describe('restore', () => {
       { type: 'release', node: 'n0', fence: true },
       { type: 'release', node: 'vanished', fence: true },
     ]);
-    for (const node of ['n0', 'vanished']) bench.ledger.setStage(node, 'done', bench.now());
+    for (const node of ['n0', 'vanished']) bench.ledger.noteEvent(node, 'confirmed', bench.now());
     assert.equal(bench.cause('n0'), 'no-pod-yet');
     assert.equal(bench.ledger.get('vanished'), undefined);
     bench.start('n0', 'b');
@@ -72,7 +71,7 @@ describe('restore', () => {
 
   it('treats an update of its own as carried out once its pod is absent', () => {
     const bench = benchAt(1);
-    bench.reserve('n0', { stage: 'unsure' });
+    bench.reserve('n0', { state: 'unsure' });
     bench.removePod('n0');
     assert.deepEqual(bench.decide().actions, []);
     assert.equal(bench.cause('n0'), 'no-pod-yet');
@@ -81,47 +80,47 @@ describe('restore', () => {
   it('looks up an update that was recorded as carried out while its pod runs on', () => {
     const bench = benchAt(1, { progressDeadlineMs: 60_000 });
     const old = bench.last('n0')!;
-    bench.restore({ n0: inherited(old.uid, { stage: 'done', podName: '', podResourceVersion: '' }) });
+    bench.restore({ n0: inherited(old.uid, { state: 'done', podName: '', podResourceVersion: '' }) });
     bench.ledger.finishInitialSync();
     const deadline = START + 60_000;
     assert.deepEqual(bench.decide().actions, []);
     assert.equal(bench.decide().wakeAt, deadline);
     bench.advance(deadline - bench.now());
     const update = bench.ledger.get('n0')?.update;
-    assert.deepEqual([update?.stage, update?.podName, update?.at], ['inherited', old.name, deadline]);
+    assert.deepEqual([update?.state, update?.podName, update?.at], ['inherited', old.name, deadline]);
     assert.notDeepEqual(bench.decide().actions, [], 'its outcome is looked up');
   });
 
-  it('keeps the stage that this process knows, except that another process may have used the reservation', () => {
+  it('keeps the state that this process knows, except that another process may have used the reservation', () => {
     for (const [before, after] of [
       ['reserved', 'inherited'],
-      ['sending', 'sending'],
+      ['sending', 'resending'],
       ['unsure', 'unsure'],
       ['done', 'done'],
     ] as const) {
       const bench = benchAt(1);
       const pod = bench.pod('n0', 'a');
-      bench.reserve('n0', { stage: before });
+      bench.reserve('n0', { state: before });
       const theirs = inherited(pod.uid, { podResourceVersion: pod.resourceVersion });
       bench.restore({ n0: theirs });
-      assert.equal(bench.ledger.get('n0')?.update?.stage, after);
+      assert.equal(bench.ledger.get('n0')?.update?.state, after);
       if (before === 'done') continue;
       bench.restore({ n0: { ...theirs, podResourceVersion: '999' } });
-      assert.equal(bench.ledger.get('n0')?.update?.stage, 'inherited');
+      assert.equal(bench.ledger.get('n0')?.update?.state, 'inherited');
       assert.equal(bench.ledger.get('n0')?.update?.podResourceVersion, '999');
     }
   });
 
   it('drops updates that another process has settled', () => {
     const bench = benchAt(1);
-    bench.reserve('n0', { stage: 'unsure' });
+    bench.reserve('n0', { state: 'unsure' });
     bench.restore({});
     assert.equal(bench.ledger.tally.inFlight, 0);
   });
 
   it('accepts no times in the future', () => {
     const bench = benchAt(1);
-    bench.restore({ n0: inherited('x', { stage: 'done', at: START + 600_000 }) });
+    bench.restore({ n0: inherited('x', { state: 'done', at: START + 600_000 }) });
     assert.equal(bench.ledger.get('n0')?.update?.at, START);
   });
 
@@ -141,9 +140,9 @@ describe('restore', () => {
 
 describe('an old pod in the place of the one that an update was for', () => {
   /** The watch was behind when the slot was reserved: somebody had deleted the pod before, and there is another one. */
-  const behind = (stage: NodeUpdate['stage'] = 'unsure'): Workbench => {
+  const behind = (state: NodeUpdate['state'] = 'unsure'): Workbench => {
     const bench = benchAt(2, { maxUnavailable: count(1) });
-    bench.reserve('n0', { stage });
+    bench.reserve('n0', { state });
     bench.removePod('n0');
     return bench;
   };
@@ -163,14 +162,14 @@ describe('an old pod in the place of the one that an update was for', () => {
     });
   it('is a failure once a response confirmed the update, however late', () => {
     const bench = behind('sending');
-    bench.ledger.setStage('n0', 'done', bench.now());
+    bench.ledger.noteEvent('n0', 'confirmed', bench.now());
     bench.start('n0', 'a');
     assert.equal(bench.phase('n0'), 'failed/came-back-old');
   });
   it('does not free the slot of an update whose pod is there again: only a fence does', () => {
     const bench = benchAt(1, { progressDeadlineMs: 60_000 });
     const pod = bench.last('n0')!;
-    bench.reserve('n0', { stage: 'unsure' });
+    bench.reserve('n0', { state: 'unsure' });
     bench.ledger.removePod(pod.uid, bench.now());
     bench.ledger.setPod(pod, bench.now());
     bench.advance(60_000);
@@ -189,20 +188,20 @@ describe('an old pod in the place of the one that an update was for', () => {
     assert.equal(bench.phase('n0'), 'outdated/available');
     next.ledger.finishInitialSync();
     assert.deepEqual(next.decide().actions, [{ type: 'release', node: 'n0', fence: true }]);
-    next.ledger.setStage('n0', 'unsure', next.now());
+    next.ledger.noteEvent('n0', 'gone', next.now());
     assert.equal(next.phase('n0'), 'outdated/available');
   });
   it('is no question any more once there is a pod of the target, whether it works or not', () => {
     const bench = behind();
-    const stage = (): string | undefined => restore(save(bench.ledger)).updates.get('n0')?.stage;
-    assert.equal(stage(), 'inherited');
+    const state = (): string | undefined => restore(save(bench.ledger)).updates.get('n0')?.state;
+    assert.equal(state(), 'inherited');
     bench.start('n0', 'b', { ready: false });
-    assert.equal(stage(), 'done');
+    assert.equal(state(), 'done');
   });
   it('is a failure if another process recorded the update as carried out', () => {
     const bench = behind();
     const { updates, state } = restore(save(bench.ledger));
-    const theirs = { ...updates.get('n0')!, stage: 'done' } as const;
+    const theirs = { ...updates.get('n0')!, state: 'done' } as const;
     bench.ledger.restore(state, new Map([['n0', theirs]]), new Set(), bench.now());
     bench.start('n0', 'a');
     assert.equal(bench.phase('n0'), 'failed/came-back-old');
@@ -260,7 +259,7 @@ describe('a refused update', () => {
     const waits: number[] = [];
     for (let tries = 0; tries < 11; tries += 1) {
       bench.reserve('n0');
-      bench.ledger.release('n0', bench.now());
+      bench.ledger.noteEvent('n0', 'released', bench.now());
       bench.ledger.refuse('n0', 'forbidden', bench.now());
       const until = bench.ledger.get('n0')?.refused?.until ?? 0;
       waits.push((until - bench.now()) / 1_000);
@@ -279,7 +278,7 @@ describe('a stale cache', () => {
   it('does not make a deleted pod a candidate', () => {
     const bench = benchAt(1, { maxUnavailable: count(2) });
     bench.reserve('n0');
-    bench.ledger.setStage('n0', 'done', bench.now());
+    bench.ledger.noteEvent('n0', 'confirmed', bench.now());
     assert.equal(bench.phase('n0'), 'updating/terminating');
     assert.deepEqual(bench.decide().actions, []);
     assert.equal(bench.ledger.tally.down, 1);

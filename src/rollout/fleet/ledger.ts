@@ -5,8 +5,9 @@ import type { TemplateOrigin } from '../facts/template-origin.ts';
 import { noteRemovedPod } from '../node/advance.ts';
 import { imageParallelism } from '../node/images.ts';
 import { type ObservedAt, clampTimes, observeNode, observePod } from '../node/observe.ts';
-import type { NodeRecord, NodeUpdate } from '../node/record.ts';
-import { backOff, forgive, inheritUpdate, releaseUpdate, reserveUpdate } from '../node/update.ts';
+import type { NodeRecord } from '../node/record.ts';
+import { type Learned, type UpdateEvent, backOff, forgive, inheritUpdate, nextState, noteEvent, reserveUpdate } from '../node/update-events.ts';
+import type { NodeUpdate } from '../node/update.ts';
 import type { Approval } from '../plan/approval.ts';
 import type { StageView } from '../plan/membership.ts';
 import { type Scopes, isFull, isStuck } from '../plan/scopes.ts';
@@ -93,6 +94,18 @@ export const createLedger = (policy: Policy, options: LedgerOptions = {}) => {
     const record = records.all.get(node);
     if (record) edit(now, ({ touch }) => touch(record, now, apply));
   };
+
+  const isOfRollout = ({ update }: NodeRecord): number => Number(update?.rollout === records.state.rollout);
+
+  /** Gives a node's slot to an update or frees it, and counts the nodes updated in this rollout. */
+  const editUpdate = (node: string, now: number, apply: (record: NodeRecord) => void): void =>
+    edit(now, ({ of, touch, countUpdates }) =>
+      touch(of(node), now, (record) => {
+        const before = isOfRollout(record);
+        apply(record);
+        countUpdates(isOfRollout(record) - before);
+      }),
+    );
 
   return {
     get tally(): Readonly<Tally> {
@@ -315,34 +328,13 @@ export const createLedger = (policy: Policy, options: LedgerOptions = {}) => {
     },
 
     /** Adds a reserved slot. Its reservation has been written to the DaemonRollout. */
-    reserve(node: string, update: NodeUpdate, now: number): void {
-      edit(now, ({ of, touch, countUpdates }) => {
-        const record = of(node);
-        if (record.update?.rollout !== update.rollout) countUpdates(1);
-        touch(record, now, () => reserveUpdate(record, update));
-      });
-    },
+    reserve: (node: string, update: NodeUpdate, now: number): void =>
+      editUpdate(node, now, (record) => reserveUpdate(record, update)),
 
-    setStage(node: string, stage: NodeUpdate['stage'], now: number, begunAt?: number): void {
-      if (!records.all.get(node)?.update) return;
-      editNode(node, now, (record) => {
-        if (!record.update) return;
-        const { unproven: _, ...update } = record.update;
-        record.update = { ...update, stage, ...(begunAt !== undefined && { begunAt }) };
-      });
-    },
-
-    /** Releases an update that was not, and will not be, carried out. An older one that it was to repair remains. */
-    release(node: string, now: number): void {
-      const record = records.all.get(node);
-      const { update } = record ?? {};
-      if (!record || !update || update.stage === 'done') return;
-      edit(now, ({ touch, countUpdates }) => {
-        // An update that repaired the node's own update of this rollout was not counted.
-        const { rollout } = records.state;
-        if (update.rollout === rollout && update.repairs?.rollout !== rollout) countUpdates(-1);
-        touch(record, now, releaseUpdate);
-      });
+    /** Something has happened to the node's update, if it has one. */
+    noteEvent(node: string, event: UpdateEvent, now: number, learned?: Learned): void {
+      const { update } = records.all.get(node) ?? {};
+      if (update && nextState(update, event)) editUpdate(node, now, (record) => noteEvent(record, event, learned));
     },
 
     /** The API server refused an update: the node waits 1 s, doubling up to 5 min, while other nodes continue. */

@@ -1,15 +1,12 @@
-import {
-  type DaemonRolloutReservation,
-  type DaemonRolloutStatus,
-  daemonRolloutLimits as limits,
-} from '../../words/index.ts';
+import { type DaemonRolloutStatus, daemonRolloutLimits as limits } from '../../words/index.ts';
 import { toTimestamp } from '../facts/metadata.ts';
-import type { NodeRecord, NodeUpdate, PastUpdate } from '../node/record.ts';
-import { pastUpdate, toPastUpdate } from '../node/update.ts';
+import type { NodeRecord } from '../node/record.ts';
+import { restoreUpdate, saveUpdate } from '../node/reservation.ts';
+import type { NodeUpdate } from '../node/update.ts';
 import { restoreStages } from '../plan/stage-state.ts';
 import { restoreHistory, saveHistory } from './history.ts';
 import type { Ledger } from './ledger.ts';
-import { newState, type RolloutState } from './state.ts';
+import { type RolloutState, newState } from './state.ts';
 
 /** The part of a DaemonRollout's status that the next leader continues from; the rest is for people. */
 export type SavedRollout = Pick<
@@ -30,10 +27,6 @@ export type SavedRollout = Pick<
   | 'history'
 >;
 
-type Reservation = DaemonRolloutReservation;
-
-const time = (ms: number): string => new Date(ms).toISOString();
-
 /** If there are more updates than the object may hold, keep those of online nodes, which the next leader needs most. */
 const mostNeeded = (records: NodeRecord[]): NodeRecord[] =>
   records.length <= limits.reservations
@@ -42,41 +35,12 @@ const mostNeeded = (records: NodeRecord[]): NodeRecord[] =>
 
 const byNode = (a: NodeRecord, b: NodeRecord): number => (a.name < b.name ? -1 : 1);
 
-const savePast = ({
-  kind,
-  podUid = '',
-  rollout,
-  at,
-  saidAt = at,
-}: PastUpdate): NonNullable<Reservation['repairs']> => ({
-  ...(kind && { kind, podUID: podUid }),
-  rollout,
-  at: time(saidAt),
-});
-
-const saveUpdate = (record: NodeRecord, update: NodeUpdate): Reservation => {
-  // The next leader finds out itself that the pod is gone, and knows as little about who deleted it.
-  const carriedOut = update.stage === 'done' && !update.unproven;
-  return {
-    node: record.name,
-    ...(update.kind && { kind: update.kind }),
-    podUID: update.podUid,
-    ...(update.podRevision !== undefined && { podRevision: update.podRevision }),
-    rollout: update.rollout,
-    at: time(update.saidAt ?? update.at),
-    carriedOut,
-    ...(!carriedOut && { podName: update.podName }),
-    ...((!carriedOut || update.kind === 'in-place') && { podResourceVersion: update.podResourceVersion }),
-    ...(update.repairs ? { repairs: savePast(update.repairs) } : {}),
-  };
-};
-
 export const save = (ledger: Ledger): SavedRollout & Required<Pick<SavedRollout, 'rollout' | 'history'>> => {
   const { state } = ledger;
   const { target, startedAt, finishedAt, allNodesUpdatedAt, halted, resumed, lastComplete } = state;
   const reservations = mostNeeded([...ledger.withUpdate()])
     .toSorted(byNode)
-    .flatMap((record) => (record.update ? [saveUpdate(record, record.update)] : []));
+    .flatMap((record) => (record.update ? [saveUpdate(record.name, record.update)] : []));
   return {
     rollout: state.rollout,
     acted: state.acted,
@@ -94,21 +58,6 @@ export const save = (ledger: Ledger): SavedRollout & Required<Pick<SavedRollout,
     ...(lastComplete && { lastComplete: { revision: lastComplete.name, hash: lastComplete.hash } }),
     ...(state.rollback && { rollback: true }),
     history: saveHistory(state),
-  };
-};
-
-const restorePast = ({ kind, podUID, rollout, at }: NonNullable<Reservation['repairs']>): PastUpdate =>
-  toPastUpdate({ ...(kind && { kind, podUid: podUID ?? '' }), rollout, at: Date.parse(at) });
-
-const restoreUpdate = (saved: Reservation): NodeUpdate => {
-  const past = restorePast(saved);
-  const { repairs } = saved;
-  return {
-    ...(saved.carriedOut ? pastUpdate(past) : { ...past, podName: saved.podName ?? '', stage: 'inherited' as const }),
-    podUid: saved.podUID,
-    podResourceVersion: saved.podResourceVersion ?? '',
-    ...(saved.podRevision !== undefined && { podRevision: saved.podRevision }),
-    ...(repairs && { repairs: restorePast(repairs) }),
   };
 };
 

@@ -67,12 +67,12 @@ const otherSteps: fc.Arbitrary<Step>[] = [
       (bench) =>
         bench.ledger.get(name)?.node && bench.node(name, { hasImageAgent: true }),
   ),
-  fc.tuple(anyNode, fc.constantFrom('sending', 'unsure', 'done')).map(
-    ([name, stage]): Step =>
+  fc.tuple(anyNode, fc.constantFrom('sent', 'gone', 'confirmed')).map(
+    ([name, event]): Step =>
       (bench) =>
-        bench.ledger.setStage(name, stage, bench.now()),
+        bench.ledger.noteEvent(name, event, bench.now()),
   ),
-  anyNode.map((name) => (bench) => bench.ledger.release(name, bench.now())),
+  anyNode.map((name) => (bench) => bench.ledger.noteEvent(name, 'released', bench.now())),
   anyNode.map((name) => (bench) => bench.ledger.refuse(name, 'no', bench.now())),
   fc.constant<Step>((bench) => void bench.ledger.forgive(bench.now())),
   revision.map((hash) => (bench) => bench.target(hash)),

@@ -84,7 +84,7 @@ export const createRecords = (
   let decisive = 0;
 
   const countUpdates = (by: number): void => {
-    state = { ...state, acted: Math.max(0, state.acted + by) };
+    if (by !== 0) state = { ...state, acted: Math.max(0, state.acted + by) };
   };
 
   /** Brings a record up to date, and returns its new status. What the indexes know it by stays as it was. */
@@ -94,7 +94,7 @@ export const createRecords = (
     if (observeRevision(record, context)) countUpdates(1);
     if (noteCarriedOut(record, context)) countUpdates(-1);
     const completed = advance(record, context, now);
-    if (completed && completed.podUid !== '') {
+    if (completed && completed.state !== 'past') {
       meanUpdateMs = movingAverage(meanUpdateMs, now - completed.at);
       onUpdateCompleted(now - completed.at);
     }

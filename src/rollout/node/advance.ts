@@ -1,14 +1,16 @@
 import { surges } from '../policy/policy.ts';
 import { offlineAfterMs } from './observe.ts';
 import { availableAt, isCurrent, livePod } from './pods.ts';
-import type { Context, NodeRecord, NodeUpdate, ObservedPod } from './record.ts';
-import { pastUpdate } from './update.ts';
+import type { Context, NodeRecord, ObservedPod } from './record.ts';
+import { noteEvent, suspectUpdate } from './update-events.ts';
+import { type NodeUpdate, isCarriedOut } from './update.ts';
 
-const isCarriedOut = (record: NodeRecord, update: NodeUpdate, context: Context): boolean => {
+/** Do the pods of the node show that the update was carried out? */
+const isShown = (record: NodeRecord, update: NodeUpdate, context: Context): boolean => {
   const { kind, podUid, podRevision, rollout } = update;
   const pod = record.pods.find(({ facts }) => facts.uid === podUid)?.facts;
   // A watch that is behind may not show a pod that another process has reserved: only a fence tells that it is gone.
-  if (!pod) return !context.initialSync && update.stage !== 'inherited';
+  if (!pod) return !context.initialSync && update.state !== 'inherited';
   if (pod.terminating || kind === undefined) return pod.terminating;
   if (kind === 'surge')
     return record.pods.some(
@@ -21,31 +23,21 @@ const isCarriedOut = (record: NodeRecord, update: NodeUpdate, context: Context):
   return rollout === context.rollout ? pod.revision === context.targetHash : pod.revision !== podRevision;
 };
 
-const carriedOut = ({ pods }: NodeRecord, update: NodeUpdate): NodeUpdate => {
-  const pod = pods.find(({ facts }) => facts.uid === update.podUid)?.facts;
-  const patchedVersion = update.kind === 'in-place' && update.stage !== 'done' ? pod?.resourceVersion : undefined;
-  const unproven = update.stage !== 'done' && pod?.terminating !== false;
-  return {
-    ...update,
-    stage: 'done',
-    ...(unproven && { unproven }),
-    ...(patchedVersion !== undefined && { podResourceVersion: patchedVersion }),
-  };
-};
-
 /**
  * Notes whether the update was carried out. A pod of an older revision in the place of the one that it was to replace shows that
- * somebody else deleted that one, perhaps before the target was set, unless a response confirmed the update. The node then gets
- * another update, as after a new template: in its own slot until it works. Returns true then: this one does not count.
+ * somebody else deleted that one, unless a response confirmed the update. Returns true then: this one does not count.
  */
 export const noteCarriedOut = (record: NodeRecord, context: Context): boolean => {
-  if (record.update && isCarriedOut(record, record.update, context)) record.update = carriedOut(record, record.update);
-  const { update } = record;
-  const pod = livePod(record);
-  if (update?.stage !== 'done' || !update.unproven || !pod) return false;
-  const { unproven: _, ...proven } = update;
-  const isOld = update.rollout === context.rollout && !isCurrent(pod, context);
-  record.update = isOld ? pastUpdate({ rollout: update.rollout - 1, at: update.at }) : proven;
+  const { update, pods } = record;
+  if (update && !isCarriedOut(update) && isShown(record, update, context)) {
+    const pod = pods.find(({ facts }) => facts.uid === update.podUid)?.facts;
+    const learned = update.kind === 'in-place' && pod ? { podResourceVersion: pod.resourceVersion } : {};
+    noteEvent(record, pod?.terminating === false ? 'shown' : 'vanished', learned);
+  }
+  const replacement = livePod(record);
+  if (record.update?.state !== 'unproven' || !replacement) return false;
+  const isOld = record.update.rollout === context.rollout && !isCurrent(replacement, context);
+  noteEvent(record, isOld ? 'came-back-old' : 'replaced');
   return isOld;
 };
 
@@ -55,33 +47,33 @@ export const noteCarriedOut = (record: NodeRecord, context: Context): boolean =>
  */
 export const isNewPodMissing = ({ pods }: NodeRecord, update: NodeUpdate): boolean =>
   update.kind === 'surge' &&
-  update.stage === 'done' &&
+  isCarriedOut(update) &&
   pods.some(({ facts }) => facts.uid === update.podUid && !facts.terminating) &&
   pods.every(({ facts }) => facts.uid === update.podUid || facts.terminating);
 
 /** The deletion was acknowledged, or another process recorded it as carried out, but the cache shows that the pod still runs. */
-const isDeletionMissing = ({ pods }: NodeRecord, { kind, stage, podUid }: NodeUpdate): boolean =>
-  kind === undefined && stage === 'done' && pods.some(({ facts }) => facts.uid === podUid && !facts.terminating);
+const isDeletionMissing = ({ pods }: NodeRecord, update: NodeUpdate): boolean =>
+  update.kind === undefined &&
+  isCarriedOut(update) &&
+  pods.some(({ facts }) => facts.uid === update.podUid && !facts.terminating);
 
 /** An update is carried out as far as we know, but the cache does not show its effect. */
 export const isEffectMissing = (record: NodeRecord, update: NodeUpdate): boolean =>
   isNewPodMissing(record, update) || isDeletionMissing(record, update);
 
-/** Looking up the outcome needs the name of the old pod, which an update that was carried out does not keep. */
-const withUnknownOutcome = ({ pods }: NodeRecord, update: NodeUpdate): NodeUpdate => {
-  const old = pods.find(({ facts }) => facts.uid === update.podUid)?.facts;
-  return { ...update, podName: old?.name ?? update.podName, stage: 'inherited' };
+/** Decides again about an update whose effect is missing. */
+const noteMissing = (record: NodeRecord, { podUid, podName }: NodeUpdate, now?: number): void => {
+  const old = record.pods.find(({ facts }) => facts.uid === podUid)?.facts;
+  // Looking up the outcome needs the name of the old pod, which an update that was carried out does not keep.
+  noteEvent(record, 'missing', { podName: old?.name ?? podName, ...(now !== undefined && { at: now }) });
 };
 
 /** A pod was removed. If it was the new pod of a surge and the old one still runs, decide again whether to create another. */
 export const noteRemovedPod = (record: NodeRecord, uid: string, { rollout }: Context): void => {
   const { update } = record;
   if (!update || update.podUid === uid || !isNewPodMissing(record, update)) return;
-  // An older rollout's new pod is not created again, and since it is known to be gone it need not be looked up either.
-  record.update =
-    update.rollout === rollout
-      ? withUnknownOutcome(record, update)
-      : pastUpdate({ rollout: update.rollout, at: update.at });
+  if (update.rollout === rollout) noteMissing(record, update);
+  else noteEvent(record, 'new-pod-removed');
 };
 
 /**
@@ -126,7 +118,7 @@ export const observeRevision = (record: NodeRecord, context: Context): boolean =
 const isComplete = (record: NodeRecord, update: NodeUpdate, context: Context, now: number): boolean => {
   const pod = livePod(record);
   return (
-    update.stage === 'done' &&
+    isCarriedOut(update) &&
     record.node?.ready === true &&
     now >= availableAt(record, context) &&
     // Also once the update no longer explains a terminating or a second pod, which would keep the node from being updated.
@@ -144,14 +136,13 @@ const isComplete = (record: NodeRecord, update: NodeUpdate, context: Context, no
 export const advance = (record: NodeRecord, context: Context, now: number): NodeUpdate | undefined => {
   const { node, update } = record;
   // An older update that was restored when a newer one was released does not end the newer one's back-off.
-  if (update?.stage === 'done' && update.podUid !== '') record.refused = undefined;
+  if (update && isCarriedOut(update) && update.state !== 'past') record.refused = undefined;
   const available = now >= availableAt(record, context);
   if (available) record.downSince = 0;
   else if (record.downSince === 0) record.downSince = now;
   if (!node?.eligible) {
     if (!node && context.initialSync) return undefined;
-    // An update that may still be in flight is kept until it is released properly.
-    if (update?.stage === 'done') record.update = undefined;
+    noteEvent(record, 'no-longer-eligible');
     record.lastCompleted = undefined;
     return undefined;
   }
@@ -161,18 +152,15 @@ export const advance = (record: NodeRecord, context: Context, now: number): Node
     // A node that goes offline soon after a completed update is a suspect.
     const completed = !node.ready && pod && isCurrent(pod, context) && lastCompletedOf(record, pod, context);
     if (completed && offlineAfterMs(record, completed) <= context.policy.suspectWindowMs)
-      record.update = pastUpdate(completed);
+      suspectUpdate(record, completed);
     return undefined;
   }
   if (isEffectMissing(record, update)) {
-    if (isEffectOverdue(update, context, now)) {
-      const { saidAt: _, ...again } = withUnknownOutcome(record, update);
-      record.update = { ...again, at: now };
-    }
+    if (isEffectOverdue(update, context, now)) noteMissing(record, update, now);
     return undefined;
   }
   if (!isComplete(record, update, context, now)) return undefined;
-  record.update = undefined;
+  noteEvent(record, 'completed');
   const { rollout, at, saidAt } = update;
   record.lastCompleted = { rollout, at, ...(saidAt !== undefined && { saidAt }) };
   return update;

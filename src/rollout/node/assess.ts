@@ -6,28 +6,24 @@ import { assessImages, requestPriorityOf } from './images.ts';
 import { isUpdatedInPlace } from './in-place.ts';
 import { offlineAfterMs, skewTolerantStart } from './observe.ts';
 import { assessOwner } from './owner.ts';
-import { phaseOf, type Situation } from './phase.ts';
+import { type Situation, phaseOf } from './phase.ts';
 import { availableAt, isBeingDeleted, isCurrent, isStale, livePod, maySurge, podAvailableAt } from './pods.ts';
-import {
-  type Context,
-  type NodeRecord,
-  type NodeStatus,
-  type NodeUpdate,
-  noImages,
-  noOwner,
-  notEligible,
-  type ObservedPod,
-} from './record.ts';
+import { type Context, type NodeRecord, type NodeStatus, type ObservedPod, noImages, noOwner, notEligible } from './record.ts';
 import { findSurgedOutPod, newPodOf, surgingPods } from './surge.ts';
+import { type NodeUpdate, isCarriedOut } from './update.ts';
 
 const earliest = (times: readonly (number | undefined)[]): number =>
   times.reduce<number>((least, time) => Math.min(least, time ?? least), Number.POSITIVE_INFINITY);
 
 const updateSituation = (update: NodeUpdate | undefined, { rollout }: Context): Situation['update'] => {
   if (!update) return 'none';
-  if (update.stage !== 'done') return 'reserved';
+  if (!isCarriedOut(update)) return 'reserved';
   return update.rollout === rollout ? 'this-rollout' : 'older-rollout';
 };
+
+/** The target was brought to the node by an update of ours. */
+const isOfThisRollout = (update: NodeUpdate | undefined, { rollout }: Context): update is NodeUpdate =>
+  update?.rollout === rollout && isCarriedOut(update);
 
 /** Why the target does not work on an online node, as far as `pod` shows. */
 const failureOf = (
@@ -46,19 +42,15 @@ const failureOf = (
     const expired = now >= deadlineAt && !isUpdatedInPlace(record, context);
     return pod.facts.trouble ?? (expired ? 'deadline' : undefined);
   }
-  if (update?.stage !== 'done' || update.rollout !== context.rollout || isStale(record, pod)) return undefined;
+  if (!isOfThisRollout(update, context) || isStale(record, pod)) return undefined;
   return update.kind === 'in-place' || update.podUid !== pod.facts.uid ? 'came-back-old' : undefined;
 };
 
 /** A node that went offline soon after its update is a suspect until the suspect window ends, and then lost. */
-const suspicionOf = (
-  record: NodeRecord,
-  node: NodeFacts,
-  { policy, rollout }: Context,
-): { lostAt: number } | undefined => {
+const suspicionOf = (record: NodeRecord, node: NodeFacts, context: Context): { lostAt: number } | undefined => {
   const { update, since, firstSeenAt } = record;
-  if (node.ready || update?.stage !== 'done' || update.rollout !== rollout) return undefined;
-  const leftMs = policy.suspectWindowMs - offlineAfterMs(record, update);
+  if (node.ready || !isOfThisRollout(update, context)) return undefined;
+  const leftMs = context.policy.suspectWindowMs - offlineAfterMs(record, update);
   return leftMs < 0 ? undefined : { lostAt: leftMs + skewTolerantStart(since, firstSeenAt) };
 };
 
@@ -75,6 +67,7 @@ const assessUpdate = (
   const { update } = record;
   const { policy } = context;
   const managed = managerReplacesPods(policy);
+  const carriedOut = update !== undefined && isCarriedOut(update);
   const pod = livePod(record);
   const current = isCurrent(pod, context);
   const readyAt = availableAt(record, context);
@@ -103,8 +96,7 @@ const assessUpdate = (
   const waitsForOther = record.waitsFor !== undefined;
   const calendarOpen = context.isCalendarOpen(node.timeZone);
   const mayBegin = stageOpen && !waitsForOther && calendarOpen;
-  const mayBeRecreated =
-    mayBegin && managed && update?.stage === 'done' && settled && node.selected && record.pods.length === 1;
+  const mayBeRecreated = mayBegin && managed && carriedOut && settled && node.selected && record.pods.length === 1;
   const overdue = updatingInPlace && now >= deadlineAt && !(current && pod.facts.ready) && mayBeRecreated;
   const { phase, cause } = phaseOf({
     online: node.ready,
@@ -144,8 +136,7 @@ const assessUpdate = (
   const hasSlot = update !== undefined || surging.length > 0;
   const inFlight = node.ready && hasSlot && !(failure === 'came-back-old' && available);
   // The pod that replaces a terminating one is at the target, no matter who deleted the old one.
-  const committed =
-    isCurrent(awaited, context) || livePods === 0 || (update?.stage === 'done' && update.rollout === context.rollout);
+  const committed = isCurrent(awaited, context) || livePods === 0 || (carriedOut && update.rollout === context.rollout);
   return {
     phase,
     cause,
@@ -154,7 +145,7 @@ const assessUpdate = (
     down: settled && !available,
     inFlight,
     // An update whose response was lost may have been carried out: it stays active while it waits for the next try.
-    trying: inFlight && ((phase !== 'broken' && phase !== 'held') || (update !== undefined && update.stage !== 'done')),
+    trying: inFlight && ((phase !== 'broken' && phase !== 'held') || (update !== undefined && !carriedOut)),
     committed,
     mayBegin,
     counted: node.ready && (phase === 'updated' || (node.selected && (committed || record.partitionAllows))),

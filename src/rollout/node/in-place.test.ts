@@ -54,12 +54,12 @@ describe('an in-place update', () => {
     const bench = gatedBench(2);
     bench.reserve('n0', { kind: 'in-place' });
     assert.deepEqual(bench.decide().actions, [{ type: 'change', node: 'n0' }]);
-    bench.ledger.setStage('n0', 'sending', bench.now());
+    bench.ledger.noteEvent('n0', 'sent', bench.now());
     bench.change('n0', { updatingInPlace: true, ...down });
     assert.deepEqual([bench.phase('n0'), types(bench)], ['updating/reserved', []]);
     bench.change('n0', { revision: 'b' });
     assert.deepEqual([bench.phase('n0'), types(bench)], ['updating/changing', []]);
-    assert.equal(bench.ledger.get('n0')?.update?.stage, 'done');
+    assert.equal(bench.ledger.get('n0')?.update?.state, 'done');
     assert.deepEqual([bench.ledger.tally.down, bench.ledger.tally.inFlight, bench.ledger.tally.occupied], [1, 1, 1]);
     bench.finishInPlace('n0');
     assert.deepEqual([bench.phase('n0'), bench.ledger.get('n0')?.update], ['updated/current', undefined]);
@@ -76,12 +76,12 @@ describe('an in-place update', () => {
 
   it('is reserved again on the current pod if it stopped between its two writes', () => {
     const bench = gatedBench(1);
-    bench.reserve('n0', { kind: 'in-place', stage: 'inherited' });
+    bench.reserve('n0', { kind: 'in-place', state: 'inherited' });
     bench.change('n0', { updatingInPlace: true, ...down });
     assert.deepEqual(kinds(bench), [['n0', 'in-place']]);
     bench.policy({ paused: true });
     assert.deepEqual(bench.decide().actions, [{ type: 'release', node: 'n0', fence: true }]);
-    bench.ledger.release('n0', bench.now());
+    bench.ledger.noteEvent('n0', 'released', bench.now());
     assert.equal(bench.phase('n0'), 'broken/broken-by-older-update');
     bench.policy({ paused: false });
     assert.deepEqual(kinds(bench), [['n0', 'in-place']], 'in the slot that it still holds');
@@ -90,7 +90,10 @@ describe('an in-place update', () => {
   it('goes on after its first write in whatever version the pod has, without another reservation', () => {
     const bench = gatedBench(1);
     bench.reserve('n0', { kind: 'in-place' });
-    const begin = (): void => bench.ledger.setStage('n0', 'reserved', bench.now(), bench.now());
+    const begin = (): void => {
+      bench.ledger.noteEvent('n0', 'sent', bench.now());
+      bench.ledger.noteEvent('n0', 'outdated', bench.now(), { begunAt: bench.now() });
+    };
     begin();
     bench.change('n0', { updatingInPlace: true });
     const change: Action[] = [{ type: 'change', node: 'n0' }];
@@ -113,7 +116,7 @@ describe('an in-place update', () => {
     bench.policy({ minReadyMs: 5_000 });
     bench.reserve('n0', { kind: 'in-place' });
     const pod = bench.change('n0', { updatingInPlace: true, ...down });
-    bench.ledger.release('n0', bench.now());
+    bench.ledger.noteEvent('n0', 'released', bench.now());
     const { inFlight, occupied, trying } = bench.ledger.tally;
     assert.deepEqual([inFlight, occupied, trying], [1, 1, 0]);
     bench.ledger.refuse('n0', 'no', bench.now());
@@ -150,7 +153,7 @@ describe('an in-place update', () => {
     assert.equal(bench.phase('n0'), 'broken/broken-by-older-update');
     assert.deepEqual(kinds(bench), [['n0', 'in-place']]);
     bench.updateInPlace('n0');
-    assert.equal(bench.ledger.get('n0')?.update?.stage, 'done');
+    assert.equal(bench.ledger.get('n0')?.update?.state, 'done');
     assert.deepEqual(types(bench), []);
     bench.finishInPlace('n0');
     assert.deepEqual(kinds(bench), [['n1', 'in-place']]);
@@ -209,7 +212,7 @@ describe('an in-place update', () => {
     bench.target('c', 'a', 'b');
     bench.reserve('n0', { kind: 'in-place' });
     bench.change('n0', { revision: 'b' });
-    assert.equal(bench.ledger.get('n0')?.update?.stage, 'reserved');
+    assert.equal(bench.ledger.get('n0')?.update?.state, 'reserved');
     assert.deepEqual(kinds(bench), [['n0', 'in-place']]);
   });
 
@@ -238,7 +241,7 @@ describe('an in-place update that times out', () => {
     bench.reserve('n0');
     assert.deepEqual(bench.decide().actions, [{ type: 'delete', node: 'n0' }]);
     assert.equal(bench.ledger.state.acted, 1);
-    bench.ledger.setStage('n0', 'done', bench.now());
+    bench.ledger.noteEvent('n0', 'confirmed', bench.now());
     bench.removePod('n0');
     assert.deepEqual(types(bench), []);
     bench.start('n0', 'b', down);
@@ -251,7 +254,7 @@ describe('an in-place update that times out', () => {
     bench.reserve('n0');
     bench.finishInPlace('n0');
     assert.deepEqual(bench.nodesOf('release'), ['n0']);
-    bench.ledger.release('n0', bench.now());
+    bench.ledger.noteEvent('n0', 'released', bench.now());
     assert.deepEqual([bench.phase('n0'), bench.ledger.state.acted], ['updated/current', 1]);
   });
 
@@ -259,18 +262,30 @@ describe('an in-place update that times out', () => {
     const bench = late();
     bench.reserve('n0');
     bench.policy({ paused: true });
-    bench.ledger.release('n0', bench.now());
+    bench.ledger.noteEvent('n0', 'released', bench.now());
     assert.equal(bench.phase('n0'), 'broken/not-changed-in-time');
     assert.deepEqual([bench.ledger.tally.occupied, types(bench)], [1, []]);
     bench.policy({ paused: false });
     assert.deepEqual(kinds(bench), [['n0', undefined]]);
   });
 
+  it('waits for its back-off where the API server refuses the deletion', () => {
+    const bench = late();
+    bench.reserve('n0');
+    bench.ledger.noteEvent('n0', 'sent', bench.now());
+    bench.ledger.noteEvent('n0', 'refused', bench.now());
+    bench.ledger.refuse('n0', 'no', bench.now());
+    bench.reserve('n0');
+    assert.deepEqual(bench.nodesOf('delete'), []);
+    bench.advance(1_000);
+    assert.deepEqual(bench.nodesOf('delete'), ['n0']);
+  });
+
   it('does not apply to a pod that others recreated', () => {
     const bench = late();
     bench.reserve('n0');
     bench.policy({ paused: true });
-    bench.ledger.release('n0', bench.now());
+    bench.ledger.noteEvent('n0', 'released', bench.now());
     bench.removePod('n0');
     bench.start('n0', 'b', down);
     bench.advance(60_000);
@@ -329,6 +344,6 @@ describe('the reservation of an in-place update', () => {
     );
     const { updates } = restore(structuredClone(saved));
     for (const name of ['n0', 'n1'])
-      assert.deepEqual(updates.get(name), { ...bench.ledger.get(name)?.update, stage: 'inherited' });
+      assert.deepEqual(updates.get(name), { ...bench.ledger.get(name)?.update, state: 'inherited' });
   });
 });

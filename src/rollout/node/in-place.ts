@@ -1,10 +1,11 @@
 import { livePod } from './pods.ts';
 import type { Context, NodeRecord } from './record.ts';
+import { isCarriedOut } from './update.ts';
 
 /** The node's pod was updated in place in this rollout and has not been available since; its update may only be reserved. */
 export const isUpdatedInPlace = (record: NodeRecord, { rollout }: Pick<Context, 'rollout'>): boolean => {
   const { update } = record;
-  const last = update?.stage === 'done' ? update : update?.repairs;
+  const last = update && isCarriedOut(update) ? update : update?.repairs;
   return last?.kind === 'in-place' && last.rollout === rollout && last.podUid === livePod(record)?.facts.uid;
 };
 

@@ -1,7 +1,8 @@
 import { WHOLE_SECOND_MS } from '../facts/metadata.ts';
 import type { NodeFacts } from '../facts/node.ts';
 import type { PodFacts } from '../facts/pod.ts';
-import type { NodeRecord, PastUpdate } from './record.ts';
+import type { NodeRecord } from './record.ts';
+import type { PastUpdate } from './update.ts';
 
 /** The clocks of two machines are rarely further apart. */
 export const MAX_CLOCK_SKEW_MS = 600_000;

@@ -238,7 +238,7 @@ describe('the strategy ota', () => {
   it('reserves and deletes nothing, and releases what was reserved before', () => {
     const bench = benchAt(4, { maxUnavailable: count(4) });
     bench.reserve('n0');
-    bench.reserve('n1', { stage: 'inherited' });
+    bench.reserve('n1', { state: 'inherited' });
     bench.policy({ strategy: 'ota' });
     const kinds = bench
       .decide()

@@ -1,15 +1,17 @@
 import { isOlderVersion } from '../facts/metadata.ts';
 import { surges } from '../policy/policy.ts';
 import type { Context, NodeRecord, ObservedPod } from './record.ts';
+import { isCarriedOut } from './update.ts';
 
 /** Terminating, or deleted by us while the cache is still stale. */
 export const isBeingDeleted = ({ update }: NodeRecord, { facts }: ObservedPod): boolean =>
-  facts.terminating || (update?.stage === 'done' && update.kind === undefined && update.podUid === facts.uid);
+  facts.terminating ||
+  (update !== undefined && update.kind === undefined && update.podUid === facts.uid && isCarriedOut(update));
 
 /** The in-place patch was acknowledged, but the cache still shows the pod before it. */
 export const isStale = ({ update }: Pick<NodeRecord, 'update'>, { facts }: Pick<ObservedPod, 'facts'>): boolean =>
   update?.kind === 'in-place' &&
-  update.stage === 'done' &&
+  isCarriedOut(update) &&
   update.podUid === facts.uid &&
   isOlderVersion(facts.resourceVersion, update.podResourceVersion);
 

@@ -1,10 +1,11 @@
-import type { Cause, Phase, UpdateKind } from '../../words/index.ts';
+import type { Cause, Phase } from '../../words/index.ts';
 import type { ImageFacts } from '../facts/image-ready.ts';
 import type { Announcement } from '../facts/need-upgrade.ts';
 import type { NodeFacts } from '../facts/node.ts';
 import type { PodFacts } from '../facts/pod.ts';
-import { noScopes, type Scopes } from '../plan/scopes.ts';
+import { type Scopes, noScopes } from '../plan/scopes.ts';
 import type { Policy } from '../policy/policy.ts';
+import type { NodeUpdate, PastUpdate } from './update.ts';
 
 export interface ObservedPod {
   facts: PodFacts;
@@ -16,48 +17,6 @@ export interface ObservedPod {
   firstSeenAt: number;
   /** It existed when we took over: only its own times tell whether another process's update created it. */
   inherited: boolean;
-}
-
-/**
- * How far an update has got. `reserved`: its slot is reserved and no request was sent. `inherited`: another process
- * reserved it and may have sent the request, or may still send it. `sending`: the request is in flight. `unsure`: the
- * response was lost. `done`: the API server confirmed the request, or the watch shows its effect.
- */
-export type UpdateStage = 'reserved' | 'inherited' | 'sending' | 'unsure' | 'done';
-
-/** An update of a node that has not completed. It holds one slot of the budget while the node is online. */
-export interface NodeUpdate {
-  /** Absent: the pod is deleted, and the controller of the pods recreates it. */
-  kind?: UpdateKind;
-  /** The pod to replace; empty in a past update. */
-  podUid: string;
-  podName: string;
-  /** The version that the decision saw; after an in-place update, the first version known to include the change. */
-  podResourceVersion: string;
-  /** The revision of the pod before an in-place update. */
-  podRevision?: string;
-  /** Number of the rollout that it belongs to. */
-  rollout: number;
-  /** When its slot was reserved, epoch ms; never later than now. */
-  at: number;
-  /** The same by the clock of the process that reserved it, if that was another one. */
-  saidAt?: number;
-  stage: UpdateStage;
-  /** Of `done`: the pod is gone or terminates, but no response confirmed the update. Somebody else may have deleted the pod. */
-  unproven?: true;
-  /** When this process sent the write that took the pod out of service for it, epoch ms; absent before. */
-  begunAt?: number;
-  /** The older incomplete update that this one repairs. It is restored if this one is released. */
-  repairs?: PastUpdate;
-}
-
-export interface PastUpdate {
-  kind?: UpdateKind;
-  /** With a kind: the updated pod, which still runs on the node. */
-  podUid?: string;
-  rollout: number;
-  at: number;
-  saidAt?: number;
 }
 
 /** Everything kept for one node. Times are epoch ms, by our own clock where we saw the change happen. */

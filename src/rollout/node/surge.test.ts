@@ -27,7 +27,7 @@ describe('a surge', () => {
     bench.reserve('n0', { kind: 'surge' });
     assert.deepEqual(bench.decide().actions, [{ type: 'surge', node: 'n0' }]);
     bench.start('n0', 'b', down);
-    assert.equal(bench.ledger.get('n0')?.update?.stage, 'done', 'the cache shows that it was carried out');
+    assert.equal(bench.ledger.get('n0')?.update?.state, 'done', 'the cache shows that it was carried out');
     assert.deepEqual([bench.phase('n0'), types(bench)], ['updating/surging', []]);
     assert.deepEqual([bench.ledger.tally.down, bench.ledger.tally.inFlight], [0, 1]);
     bench.change('n0', ready(bench));
@@ -93,7 +93,7 @@ describe('a surge', () => {
     const bench = surgeBench(2);
     bench.surge('n0');
     bench.removePod('n0');
-    assert.equal(bench.ledger.get('n0')?.update?.stage, 'inherited');
+    assert.equal(bench.ledger.get('n0')?.update?.state, 'inherited');
     assert.deepEqual(bench.nodesOf('surge'), ['n0']);
     bench.policy({ paused: true });
     assert.deepEqual(bench.decide().actions, [{ type: 'release', node: 'n0', fence: true }]);
@@ -115,7 +115,7 @@ describe('a surge', () => {
             kind: 'surge',
             rollout: 2,
             at: bench.now(),
-            stage: 'done',
+            state: 'done',
             podUid: old.uid,
             podName: '',
             podResourceVersion: '',
@@ -178,7 +178,7 @@ describe('a surge', () => {
     bench.ledger.restore(saved.state, saved.updates, saved.forgiven, bench.now());
     bench.target('c');
     bench.ledger.setPod(old, bench.now());
-    assert.equal(bench.ledger.get('n0')?.update?.stage, 'done');
+    assert.equal(bench.ledger.get('n0')?.update?.state, 'done');
     bench.ledger.setPod(fresh, bench.now());
     bench.ledger.finishInitialSync();
     assert.deepEqual(retired(bench), [fresh.uid]);

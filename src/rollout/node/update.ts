@@ -1,7 +1,76 @@
 import type { UpdateKind } from '../../words/index.ts';
 import type { PodFacts } from '../facts/pod.ts';
-import { isOutOfService } from './in-place.ts';
-import type { NodeRecord, NodeUpdate, PastUpdate } from './record.ts';
+
+/** How far an update has got. `update-events.ts` has the events that lead from one to the next. */
+export type UpdateState =
+  /** Its slot is reserved, and no request was sent. */
+  | 'reserved'
+  /** Another process reserved it and may have sent the request, or may still send it. */
+  | 'inherited'
+  /** The first request is in flight. */
+  | 'sending'
+  /** A request is in flight, and an earlier one may have been carried out. */
+  | 'resending'
+  /** A request may have been carried out: its response was lost. */
+  | 'unsure'
+  /** The pod is gone or terminates, but no response confirmed the update: somebody else may have deleted the pod. */
+  | 'unproven'
+  /** The API server confirmed the request, or the watch shows its effect. */
+  | 'done'
+  /** Carried out, but what it did to which pod is no longer known, or no longer counts. */
+  | 'past';
+
+interface StateTraits {
+  /** As far as this process knows. */
+  readonly carriedOut: boolean;
+  /** The state in which the next leader finds it. */
+  readonly recorded: 'inherited' | 'done' | 'past';
+}
+
+const traits: Readonly<Record<UpdateState, StateTraits>> = {
+  reserved: { carriedOut: false, recorded: 'inherited' },
+  inherited: { carriedOut: false, recorded: 'inherited' },
+  sending: { carriedOut: false, recorded: 'inherited' },
+  resending: { carriedOut: false, recorded: 'inherited' },
+  unsure: { carriedOut: false, recorded: 'inherited' },
+  // The next leader finds out itself that the pod is gone, and knows as little about who deleted it.
+  unproven: { carriedOut: true, recorded: 'inherited' },
+  done: { carriedOut: true, recorded: 'done' },
+  past: { carriedOut: true, recorded: 'past' },
+};
+
+/** An update of a node that has not completed. It holds one slot of the budget while the node is online. */
+export interface NodeUpdate {
+  /** Absent: the pod is deleted, and the controller of the pods recreates it. */
+  kind?: UpdateKind;
+  /** The pod to replace; empty in a past update. */
+  podUid: string;
+  podName: string;
+  /** The version that the decision saw; after an in-place update, the first version known to include the change. */
+  podResourceVersion: string;
+  /** The revision of the pod before an in-place update. */
+  podRevision?: string;
+  /** Number of the rollout that it belongs to. */
+  rollout: number;
+  /** When its slot was reserved, epoch ms; never later than now. */
+  at: number;
+  /** The same by the clock of the process that reserved it, if that was another one. */
+  saidAt?: number;
+  state: UpdateState;
+  /** When this process sent the write that took the pod out of service for it, epoch ms; absent before. */
+  begunAt?: number;
+  /** The older incomplete update that this one repairs. It is restored if this one is released. */
+  repairs?: PastUpdate;
+}
+
+export interface PastUpdate {
+  kind?: UpdateKind;
+  /** With a kind: the updated pod, which still runs on the node. */
+  podUid?: string;
+  rollout: number;
+  at: number;
+  saidAt?: number;
+}
 
 /** What is remembered of an update that another one repairs. */
 export const toPastUpdate = ({ kind, podUid = '', rollout, at, saidAt }: PastUpdate): PastUpdate => ({
@@ -17,7 +86,7 @@ export const pastUpdate = (update: PastUpdate): NodeUpdate => ({
   ...toPastUpdate(update),
   podName: '',
   podResourceVersion: '',
-  stage: 'done',
+  state: 'past',
 });
 
 export const newUpdate = (
@@ -32,64 +101,17 @@ export const newUpdate = (
   ...(kind === 'in-place' && { podRevision: pod.revision }),
   rollout,
   at,
-  stage: 'reserved',
+  state: 'reserved',
 });
+
+export const isCarriedOut = ({ state }: NodeUpdate): boolean => traits[state].carriedOut;
+
+export const recordedState = ({ state }: NodeUpdate): StateTraits['recorded'] => traits[state].recorded;
+
+export const isSending = ({ state }: NodeUpdate): boolean => state === 'sending' || state === 'resending';
 
 /**
  * Could the update, or an earlier one that reserved the same slot, have been sent? Then only a fence can release its slot.
  * Creating a new pod leaves no trace on the old one, so a surge always has to be looked up.
  */
-export const mayHaveStarted = ({ kind, stage }: NodeUpdate): boolean => stage !== 'reserved' || kind === 'surge';
-
-/** Merges an update from a DaemonRollout with `known`, what this process knows of the node's update. */
-export const inheritUpdate = (update: NodeUpdate, known: NodeUpdate | undefined, now: number): NodeUpdate => {
-  const at = Math.min(update.at, now);
-  const same =
-    known?.podUid === update.podUid &&
-    known.kind === update.kind &&
-    known.rollout === update.rollout &&
-    (known.stage === 'done' || known.podResourceVersion === update.podResourceVersion);
-  if (!same) return { ...update, at, saidAt: update.at, stage: update.stage === 'done' ? 'done' : 'inherited' };
-  // Another process may have taken over a reservation of ours in the meantime, and carried it out.
-  const stage = known.stage === 'reserved' ? 'inherited' : known.stage;
-  const { podResourceVersion } = update.stage === 'done' ? update : known;
-  // The DaemonRollout omits the pod's name once the update is carried out, but looking up its outcome needs the name.
-  const saidAt = known.saidAt !== undefined && { saidAt: update.at };
-  const unproven = known.unproven && update.stage !== 'done' && { unproven: known.unproven };
-  return { ...update, at, ...saidAt, stage, ...unproven, podName: known.podName, podResourceVersion };
-};
-
-/** Gives the node's slot to this update, which repairs what an earlier one left behind. */
-export const reserveUpdate = (record: NodeRecord, update: NodeUpdate): void => {
-  const { update: before } = record;
-  const repairs = before?.stage === 'done' ? toPastUpdate(before) : before?.repairs;
-  record.update = repairs ? { ...update, repairs } : update;
-};
-
-/** Releases the update. What remains is the update that it was to repair, or whatever it has already started. */
-export const releaseUpdate = (record: NodeRecord): void => {
-  const { update } = record;
-  // A pod that the update's first write took out of service counts as broken by an older update.
-  const started = update && isOutOfService(record) ? { rollout: update.rollout - 1, at: update.at } : undefined;
-  const remaining = update?.repairs ?? started;
-  record.update = remaining && pastUpdate(remaining);
-};
-
-const FIRST_BACK_OFF_MS = 1_000;
-const LONGEST_BACK_OFF_MS = 300_000;
-
-/** The API server refused the update: the node waits longer each time. */
-export const backOff = (record: NodeRecord, message: string, now: number): void => {
-  const tries = (record.refused?.tries ?? 0) + 1;
-  const waitMs = Math.min(LONGEST_BACK_OFF_MS, FIRST_BACK_OFF_MS * 2 ** (tries - 1));
-  record.refused = { tries, message, until: now + waitMs };
-};
-
-/** The user resumed the rollout after this node failed. */
-export const forgive = (record: NodeRecord): void => {
-  record.forgiven = true;
-  // Try once more, as after a new template: in the node's own slot if it is down.
-  const { update, status } = record;
-  if (update && status.cause === 'came-back-old')
-    record.update = pastUpdate({ rollout: update.rollout - 1, at: update.at });
-};
+export const mayHaveStarted = ({ kind, state }: NodeUpdate): boolean => state !== 'reserved' || kind === 'surge';

@@ -1,5 +1,6 @@
-import { createLedger, type Ledger } from '../fleet/ledger.ts';
-import { type NodeUpdate, requestPriorities } from '../node/record.ts';
+import { type Ledger, createLedger } from '../fleet/ledger.ts';
+import { requestPriorities } from '../node/record.ts';
+import type { NodeUpdate } from '../node/update.ts';
 
 /** Rebuilds a ledger from scratch from what another one remembers of each node: all sums and indexes, in another order. */
 export const rebuild = (ledger: Ledger, now: number): Ledger => {

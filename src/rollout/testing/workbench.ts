@@ -6,9 +6,8 @@ import type { ImageFacts } from '../facts/image-ready.ts';
 import type { NodeFacts } from '../facts/node.ts';
 import type { PodFacts } from '../facts/pod.ts';
 import { createLedger } from '../fleet/ledger.ts';
-import { newHistory, type RolloutState } from '../fleet/state.ts';
-import type { NodeUpdate } from '../node/record.ts';
-import { newUpdate } from '../node/update.ts';
+import { type RolloutState, newHistory } from '../fleet/state.ts';
+import { type NodeUpdate, newUpdate } from '../node/update.ts';
 import { withPlan } from '../plan/plan.ts';
 import { afterStageAction } from '../plan/stage-state.ts';
 import type { Plan } from '../policy/plan-terms.ts';
@@ -201,7 +200,7 @@ export const createWorkbench = (initial: Partial<Policy> = {}, { readOnly = fals
       if (revision === undefined) throw new Error('there is no target');
       bench.reserve(node, { kind: 'surge' });
       const pod = bench.start(node, revision, { ready: false, ...facts });
-      ledger.setStage(node, 'done', now);
+      ledger.noteEvent(node, 'confirmed', now);
       return pod;
     },
     /** The pod that was updated in place has started, and its gate is open again. */
@@ -213,7 +212,7 @@ export const createWorkbench = (initial: Partial<Policy> = {}, { readOnly = fals
     deletePod(...nodes: string[]): void {
       for (const node of nodes) {
         bench.reserve(node);
-        ledger.setStage(node, 'done', now);
+        ledger.noteEvent(node, 'confirmed', now);
         bench.removePod(node);
       }
     },

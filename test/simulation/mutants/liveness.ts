@@ -18,7 +18,7 @@ export const liveness: readonly Mutant[] = [
     whose: 'L1, L7',
     story: 'a node whose update was refused once is never retried',
     breaks: ['L1', 'L5', 'L7'],
-    file: 'src/rollout/node/update.ts',
+    file: 'src/rollout/node/update-events.ts',
     find: 'const waitMs = Math.min(LONGEST_BACK_OFF_MS, FIRST_BACK_OFF_MS * 2 ** (tries - 1));',
     replace: 'const waitMs = Number.POSITIVE_INFINITY;',
     hunt: history(
@@ -98,8 +98,8 @@ export const liveness: readonly Mutant[] = [
     story: 'an update whose response was lost waits for it forever',
     breaks: ['L1', 'L7'],
     file: 'src/controller/writes/pod-updates.ts',
-    find: "      case 'unsure':\n        ledger.setStage(node, 'unsure', now);",
-    replace: "      case 'unsure':\n        ledger.setStage(node, 'sending', now);",
+    find: "      case 'unsure':\n        note('lost');",
+    replace: "      case 'unsure':",
     hunt: history(
       {},
       at(9, { do: 'call-fault', fault: { kind: 'lose-request' }, of: { verb: 'delete', plural: 'pods' } }),

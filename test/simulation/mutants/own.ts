@@ -49,7 +49,7 @@ export const own: readonly Mutant[] = [
     story: "a new leader whose watch is behind records its predecessor's reservations as carried out",
     breaks: [],
     file: 'src/rollout/node/advance.ts',
-    find: "!context.initialSync && update.stage !== 'inherited';",
+    find: "!context.initialSync && update.state !== 'inherited';",
     replace: '!context.initialSync;',
     hunt: test('src/rollout/fleet/ledger.test.ts'),
   },

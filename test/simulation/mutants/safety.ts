@@ -86,8 +86,8 @@ export const safety: readonly Mutant[] = [
       'a slot is released without a write to the pod, so a paused leader that continues executes what it had reserved',
     breaks: ['S1', 'S7'],
     file: 'src/rollout/node/update.ts',
-    find: "stage !== 'reserved' || kind === 'surge';",
-    replace: "stage === 'sending';",
+    find: "state !== 'reserved' || kind === 'surge';",
+    replace: "state === 'sending';",
     hunt: heldInHand,
   },
   {

@@ -1,5 +1,5 @@
 import type { ReconcilerContext, WriteOutcome } from '../../../controller/index.ts';
-import { isStale } from '../../../rollout/index.ts';
+import { isCarriedOut, isStale } from '../../../rollout/index.ts';
 import { errorText } from '../../../runtime/index.ts';
 import type { AdvancedView } from '../advanced-view.ts';
 import { controllerRef } from '../api/types.ts';
@@ -115,7 +115,7 @@ export const createPodSync = ({ client, env, ledger, events, operations, writer 
   const isRolloutsTurn = ({ facts }: CachedPod): boolean => {
     const record = ledger.get(facts.node);
     const { update } = record ?? {};
-    return (update?.podUid === facts.uid && update.stage !== 'done') || record?.status.surgedOutPod?.uid === facts.uid;
+    return (update?.podUid === facts.uid && !isCarriedOut(update)) || record?.status.surgedOutPod?.uid === facts.uid;
   };
 
   const needOf = (
