@@ -169,19 +169,22 @@ export const checksFrom = (stage: Stage, { coveredAt, openedAt }: StageState, no
   return now >= timedOutAt ? timedOutAt : undefined;
 };
 
-const promotesNothing = new Set<Hold['kind']>([
-  'unsynced',
-  'unobserved',
-  'invalid',
-  'error',
-  'refused',
-  'deleted',
-  'manual',
-  'paused',
-  'frozen',
-  'halted',
-  'waiting',
-]);
+/** Whether stages are promoted while this holds the rollout. */
+const promotes: Readonly<Record<Hold['kind'], boolean>> = {
+  unsynced: false,
+  unobserved: false,
+  invalid: false,
+  error: false,
+  refused: false,
+  deleted: false,
+  owner: true,
+  manual: false,
+  paused: false,
+  frozen: false,
+  halted: false,
+  window: true,
+  waiting: false,
+};
 
 const toDecision = ({ decision, by, at, comment }: Approval): StageDecision => ({
   decision,
@@ -190,86 +193,142 @@ const toDecision = ({ decision, by, at, comment }: Approval): StageDecision => (
   ...(comment !== undefined && { comment: cut(comment, limits.comment) }),
 });
 
-const open = (ledger: Ledger, { index, stage }: NonNullable<StageView['current']>): StageAction | undefined => {
+/** What is known of the open stage. Times are epoch ms, by the time of the plan. */
+interface Look {
+  ledger: Ledger;
+  hold: Hold | undefined;
+  now: number;
+  index: number;
+  stage: Stage;
+  /** Undefined before the stage is opened. */
+  state: StageState | undefined;
+  counts: StageTally;
+  isLast: boolean;
+  /** Why too few nodes are at the target; undefined if enough are. */
+  gap: Wait | undefined;
+  approval: Approval | undefined;
+  promotion: Approval | undefined;
+  timedOutAt: number;
+  soaking: Wait | undefined;
+}
+
+interface Outcome extends Wait {
+  action?: StageAction | undefined;
+  /** It waits for time, too: for its timeout, and for the end of its soak. */
+  timed?: true;
+}
+
+const open = ({ ledger, index, stage, isLast, counts }: Look): StageAction | undefined => {
+  // The last stage is on record only with nodes, and what is not on record is not opened.
+  if (isLast && counts.eligible === 0) return undefined;
   if (!stage.count) return { type: 'open-stage', stage: stage.name };
   const sample = drawSample(ledger, index, stage);
   return sample === undefined ? undefined : { type: 'open-stage', stage: stage.name, sample };
+};
+
+const promote = ({ stage, approval, promotion }: Look, how: StagePromotion, by = approval?.by): StageAction => {
+  const decisions = [promotion, approval].flatMap((each) => (each ? [toDecision(each)] : []));
+  return {
+    type: 'promote',
+    stage: stage.name,
+    how,
+    ...(by !== undefined && { by }),
+    ...(decisions.length > 0 && { decisions }),
+  };
+};
+
+/** A person, or the timeout, passes the stage although something is missing. */
+const isOverridden = ({ promotion, stage, now, timedOutAt }: Look): boolean =>
+  promotion !== undefined || (stage.promotesOnTimeout && now >= timedOutAt);
+
+/** What the open stage waits for, and what to do about it: the first row that applies. */
+const rows: Readonly<Record<string, (look: Look) => Outcome | false | undefined>> = {
+  held: ({ hold, gap }) =>
+    hold && !promotes[hold.kind] && (gap ?? { wait: 'Held', message: 'waits for the rollout to go on' }),
+  closed: (look) => !look.state && { ...(look.gap ?? dark), action: open(look) },
+  last: ({ isLast, gap }) => isLast && (gap ?? { wait: 'Coverage', message: 'has no stage after it' }),
+  empty: (look) => look.counts.eligible === 0 && { ...dark, action: promote(look, 'Empty') },
+  // The soak begins, and begins anew, whether or not something else would let the stage pass.
+  covered: ({ gap, state, stage, now }) =>
+    !gap &&
+    state?.soakUntil === undefined && {
+      wait: 'Soak',
+      message: 'is about to soak',
+      action: { type: 'start-soak', stage: stage.name, at: now, until: now + stage.soakMs },
+    },
+  'no longer covered': ({ gap, state, stage }) =>
+    gap && state?.soakUntil !== undefined && { ...gap, action: { type: 'end-soak', stage: stage.name } },
+  coverage: (look) => look.gap && !isOverridden(look) && { ...look.gap, timed: true },
+  soak: (look) => look.soaking && !isOverridden(look) && { ...look.soaking, timed: true },
+  checks({ promotion, stage, state }) {
+    const unchecked = !promotion && state ? uncheckedBy(stage, state) : undefined;
+    return unchecked && { ...unchecked, timed: true };
+  },
+  approval: ({ stage, approval }) =>
+    stage.needsApproval &&
+    !approval && {
+      wait: 'Approval',
+      message: 'waits for an approval',
+      timed: true,
+    },
+  promote(look) {
+    const { promotion, approval, gap, soaking } = look;
+    const how = promotion ? 'ByHand' : gap || soaking ? 'Timeout' : 'Gates';
+    return { wait: 'Held', message: 'is passed', action: promote(look, how, (promotion ?? approval)?.by) };
+  },
+};
+
+const lookAt = (ledger: Ledger, hold: Hold | undefined, now: number): Look | undefined => {
+  const { policy, tally, state, stages, approvals } = ledger;
+  const { current } = stages;
+  const counts = current && tally.stages[current.index];
+  if (!current || !counts) return undefined;
+  const { stage, index } = current;
+  const { name } = stage;
+  const { openedAt = NEVER, soakUntil } = current.state ?? {};
+  const missing = uncovered(stage, counts);
+  const decided = approvals.filter((each) => each.revision === state.target?.hash && each.stage === name);
+  return {
+    ledger,
+    hold,
+    now,
+    index,
+    stage,
+    state: current.state,
+    counts,
+    isLast: policy.plan?.stages.length === index + 1,
+    gap: missing && withoutSlots(missing, ledger),
+    approval: decided.find(({ decision }) => decision === 'Approve'),
+    promotion: decided.find(({ decision }) => decision === 'Promote'),
+    timedOutAt: openedAt + (stage.timeoutMs ?? NEVER),
+    soaking:
+      soakUntil !== undefined && now < soakUntil
+        ? { wait: 'Soak', message: `soaks until ${toTimestamp(soakUntil)}`, until: soakUntil }
+        : undefined,
+  };
 };
 
 /**
  * Looks at the open stage: what it waits for, and what to do about it now, by the time of the plan. Undefined without stages.
  */
 export const assessStage = (ledger: Ledger, hold: Hold | undefined, now: number): StageAssessment | undefined => {
-  const { policy, tally, state, stages, approvals } = ledger;
-  const { current } = stages;
-  const counts = current && tally.stages[current.index];
-  if (!current || !counts) return undefined;
-  const { stage, state: stageState, index } = current;
-  const { name } = stage;
-  const isLast = policy.plan?.stages.length === index + 1;
-  const stay = ({ wait, message, until }: Wait, wakeAt = NEVER, action?: StageAction): StageAssessment => ({
-    action,
-    stand: { name, isLast, wait, message, ...(until !== undefined && { until }) },
-    wakeAt,
-  });
-  const missing = uncovered(stage, counts);
-  const gap = missing && withoutSlots(missing, ledger);
-  if (hold && promotesNothing.has(hold.kind))
-    return stay(gap ?? { wait: 'Held', message: 'waits for the rollout to go on' });
-  // The last stage is on record only with nodes, and what is not on record is not opened.
-  const isOpening = !isLast || counts.eligible > 0;
-  if (!stageState) return stay(gap ?? dark, NEVER, isOpening ? open(ledger, current) : undefined);
-
-  const decided = approvals.filter((each) => each.revision === state.target?.hash && each.stage === name);
-  const approval = decided.find(({ decision }) => decision === 'Approve');
-  const promotion = decided.find(({ decision }) => decision === 'Promote');
-  const decisions = [promotion, approval].flatMap((each) => (each ? [toDecision(each)] : []));
-  const promote = (how: StagePromotion, by = approval?.by): StageAction => ({
-    type: 'promote',
-    stage: name,
-    how,
-    ...(by !== undefined && { by }),
-    ...(decisions.length > 0 && { decisions }),
-  });
-  if (isLast) return stay(gap ?? { wait: 'Coverage', message: 'has no stage after it' });
-  if (counts.eligible === 0) return stay(dark, NEVER, promote('Empty', undefined));
-
-  const timedOutAt = stage.timeoutMs === undefined ? NEVER : stageState.openedAt + stage.timeoutMs;
-  const timedOut = now >= timedOutAt;
-  const overrides = timedOut && stage.promotesOnTimeout;
-  const late = (wait: Wait): Wait =>
-    timedOut
-      ? { ...wait, wait: 'Timeout', message: `${wait.message}; its timeout was over at ${toTimestamp(timedOutAt)}` }
-      : wait;
-  const { soakUntil } = stageState;
-
-  // The soak begins, and begins anew, whether or not something else would let the stage pass.
-  if (!gap && soakUntil === undefined)
-    return stay({ wait: 'Soak', message: 'is about to soak' }, NEVER, {
-      type: 'start-soak',
-      stage: name,
-      at: now,
-      until: now + stage.soakMs,
-    });
-  if (gap && soakUntil !== undefined) return stay(gap, NEVER, { type: 'end-soak', stage: name });
-
-  const soaking: Wait | undefined =
-    soakUntil !== undefined && now < soakUntil
-      ? { wait: 'Soak', message: `soaks until ${toTimestamp(soakUntil)}`, until: soakUntil }
-      : undefined;
-  const notReady = !promotion && !overrides ? (gap ?? soaking) : undefined;
-  const wakeAt = Math.min(timedOut ? NEVER : timedOutAt, soaking ? (soakUntil ?? NEVER) : NEVER);
-  if (notReady) return stay(late(notReady), wakeAt);
-  const unchecked = !promotion ? uncheckedBy(stage, stageState) : undefined;
-  if (unchecked) return stay(late(unchecked), wakeAt);
-  if (stage.needsApproval && !approval)
-    return stay(
-      late({
-        wait: 'Approval',
-        message: 'waits for an approval',
-      }),
-      wakeAt,
-    );
-  const how = promotion ? 'ByHand' : gap || soaking ? 'Timeout' : 'Gates';
-  return stay({ wait: 'Held', message: 'is passed' }, NEVER, promote(how, (promotion ?? approval)?.by));
+  const look = lookAt(ledger, hold, now);
+  if (!look) return undefined;
+  const { stage, isLast, timedOutAt, soaking } = look;
+  for (const row of Object.values(rows)) {
+    const outcome = row(look);
+    if (!outcome) continue;
+    const { wait, message, until, action, timed } = outcome;
+    const isLate = timed && now >= timedOutAt;
+    const stand: StageStand = {
+      name: stage.name,
+      isLast,
+      wait: isLate ? 'Timeout' : wait,
+      message: isLate ? `${message}; its timeout was over at ${toTimestamp(timedOutAt)}` : message,
+      ...(until !== undefined && { until }),
+    };
+    const wakeAt = Math.min(isLate ? NEVER : timedOutAt, soaking?.until ?? NEVER);
+    return { action, stand, wakeAt: timed ? wakeAt : NEVER };
+  }
+  throw new Error('no row for the open stage applies: the last one must always apply');
 };

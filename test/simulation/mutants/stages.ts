@@ -253,8 +253,8 @@ export const stages: readonly Mutant[] = [
     story: 'a soak lasts half as long as the plan says',
     breaks: ['G5'],
     file: STAGES,
-    find: 'until: now + stage.soakMs,',
-    replace: 'until: now + stage.soakMs / 2,',
+    find: 'until: now + stage.soakMs }',
+    replace: 'until: now + stage.soakMs / 2 }',
     hunt: history(ring({ soak: '60s' }), release(10)),
   },
   {
@@ -371,7 +371,7 @@ export const stages: readonly Mutant[] = [
     story: 'a stage that no node is in is never passed',
     breaks: ['L9'],
     file: STAGES,
-    find: "  if (counts.eligible === 0) return stay(dark, NEVER, promote('Empty', undefined));\n",
+    find: "  empty: (look) => look.counts.eligible === 0 && { ...dark, action: promote(look, 'Empty') },\n",
     replace: '',
     hunt: history(
       { rolloutPlan: { stages: [{ name: 'none', nodes: { selector: { matchLabels: { ring: 'none' } } } }] } },
