@@ -1,4 +1,4 @@
-import { type Action, type Policy, awaitedStage, countsOf, slotsOf, surges } from '../rollout/index.ts';
+import { type Action, type Policy, awaitedStage, countsOf, reasonTexts, slotsOf, surges } from '../rollout/index.ts';
 import { toLines } from '../text/index.ts';
 import { type Connection, type Named, type Overrides, type Reading, doneText, firstOf, holdText, joinSentences, managerNotes, readRolloutOf, requirePlan, whenHalted, withManager } from '../view/index.ts';
 import { type Cause, type HeldCause, annotation } from '../words/index.ts';
@@ -20,11 +20,10 @@ const updateSteps = {
   surge: (node: string) => `create a new pod on ${node} next to the old one`,
 };
 
-/** One of the decision's actions as a line. */
-const toStep = (action: Action, { ledger }: Reading): string => {
+const stepOf = (action: Action): string => {
   switch (action.type) {
     case 'reserve':
-      return `${updateSteps[action.kind ?? 'delete'](action.node)} (${ledger.get(action.node)?.status.phase ?? 'unknown'})`;
+      return updateSteps[action.kind ?? 'delete'](action.node);
     case 'delete':
       return `delete the pod on ${action.node} (slot reserved)`;
     case 'change':
@@ -32,7 +31,7 @@ const toStep = (action: Action, { ledger }: Reading): string => {
     case 'surge':
       return `create a new pod on ${action.node} next to the old one (slot reserved)`;
     case 'retire':
-      return `delete pod ${action.pod.name} on ${action.node}, which the new pod replaces`;
+      return `delete pod ${action.pod.name} on ${action.node}`;
     case 'release':
       return `release the slot of ${action.node} without replacing its pod`;
     case 'open-stage':
@@ -40,16 +39,15 @@ const toStep = (action: Action, { ledger }: Reading): string => {
     case 'start-soak':
       return `let stage ${action.stage} soak until ${new Date(action.until).toISOString()}`;
     case 'end-soak':
-      return `end the soak of stage ${action.stage}: too few of its nodes run the target`;
+      return `end the soak of stage ${action.stage}`;
     case 'promote':
       return `pass stage ${action.stage}`;
     case 'halt':
-      if (action.halt.reason === 'CheckFailed') return `halt: check ${action.halt.check} failed`;
-      return action.halt.reason === 'RolledBack'
-        ? 'halt: this revision was rolled back before'
-        : `halt: the target revision failed on ${action.halt.nodes.join(', ')}`;
+      return action.halt.check === undefined
+        ? `halt after failures on ${action.halt.nodes.join(', ')}`
+        : `halt at check ${action.halt.check}`;
     case 'resume':
-      return `resume, as requested by annotation ${annotation.resume}=${action.value}`;
+      return `resume by annotation ${annotation.resume}=${action.value}`;
     case 'rollback':
       return `roll back to the template of ${action.to.name}`;
     case 'complete':
@@ -62,6 +60,9 @@ const toStep = (action: Action, { ledger }: Reading): string => {
       return `update the condition PodNeedUpgrade of ${action.pods} pod${action.pods === 1 ? '' : 's'}`;
   }
 };
+
+/** One of the decision's actions as a line. */
+const toStep = (action: Action): string => `${stepOf(action)}: ${reasonTexts[action.because]}`;
 
 /** Whether owners alone replace the pods. */
 const isForOwners = ({ policy }: Reading['ledger']): boolean => policy.strategy === 'ota' && !policy.byApproval;
@@ -137,7 +138,7 @@ export const planText = ({ reading, now, edgeset }: PlannedRollout): string => {
     lines.push(holdText(hold, reading, edgeset));
   }
   lines.push(...managerNotes(reading).map((note) => `Note: ${note}`));
-  const steps = reading.decision.actions.map((action) => toStep(action, reading));
+  const steps = reading.decision.actions.map(toStep);
   if (steps.length > 0) {
     lines.push('The manager would now:', ...steps.slice(0, LONGEST_LIST).map((step) => `  ${step}`));
     if (steps.length > LONGEST_LIST) lines.push(`  and ${steps.length - LONGEST_LIST} more: -o json lists all of them`);

@@ -1,4 +1,4 @@
-export type { Action } from './decision/action.ts';
+export { type Action, type Reason, reasonTexts } from './decision/action.ts';
 export { slotsOf, slotsOfStatus } from './decision/budget.ts';
 export { type Decision, type Summary, decide } from './decision/decide.ts';
 export type { OutsideHold } from './decision/hold.ts';

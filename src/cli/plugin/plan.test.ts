@@ -32,14 +32,14 @@ describe('plan', () => {
     assert.match(text, /; halts the rollout at 3, or once failed nodes hold every slot\.$/m);
     assert.match(
       text,
-      /^The manager would now:\n {2}replace the pod on n3 \(broken\)\n {2}replace the pod on n1 \(outdated\)\nOnline/m,
+      /^The manager would now:\n {2}replace the pod on n3: it is not available\n {2}replace the pod on n1: its revision is outdated\nOnline/m,
     );
     assert.match(text, /^Online and waiting for a slot: 1 more\. Offline and skipped until they return: 1\.$/m);
     const { budget, actions } = await planned();
     assert.equal(budget, 2);
     assert.deepEqual(actions, [
-      { type: 'reserve', node: 'n3', pod: 'web-n3' },
-      { type: 'reserve', node: 'n1', pod: 'web-n1' },
+      { type: 'reserve', node: 'n3', pod: 'web-n3', because: 'down' },
+      { type: 'reserve', node: 'n1', pod: 'web-n1', because: 'outdated' },
     ]);
   });
 
@@ -101,7 +101,9 @@ describe('plan', () => {
     world.daemonSet({ 'edgeset.io/paused': 'true' });
     world.fleet('n1');
     assert.match(await run(), /^The rollout is paused\.[^]*^The manager would do nothing now\.$/m);
-    assert.deepEqual((await planned('--unpaused')).actions, [{ type: 'reserve', node: 'n1', pod: 'web-n1' }]);
+    assert.deepEqual((await planned('--unpaused')).actions, [
+      { type: 'reserve', node: 'n1', pod: 'web-n1', because: 'outdated' },
+    ]);
   });
 
   it('reports a complete rollout', async () => {
@@ -121,7 +123,7 @@ describe('plan', () => {
   it('shows the first twenty steps', async () => {
     world.daemonSet();
     world.fleet(...Array.from({ length: 25 }, (_, index) => `n${index + 10}`));
-    assert.match(await run('--max-unavailable=100%'), /replace the pod on n29 [^\n]+\n {2}and 5 more: -o json/);
+    assert.match(await run('--max-unavailable=100%'), /replace the pod on n29: [^\n]+\n {2}and 5 more: -o json/);
   });
 
   it('names the owners that have been asked', async () => {
@@ -132,7 +134,10 @@ describe('plan', () => {
       text,
       /^The owner of each device decides when its pod is replaced\. Condition PodNeedUpgrade of the pods/m,
     );
-    assert.match(text, /^The manager would now:\n {2}update the condition PodNeedUpgrade of 3 pods$/m);
+    assert.match(
+      text,
+      /^The manager would now:\n {2}update the condition PodNeedUpgrade of 3 pods: they do not show the target$/m,
+    );
     assert.match(text, /^Owners asked \(2\): n2, n3\.$/m);
     assert.doesNotMatch(text, /replace the pod|slot/);
   });

@@ -176,19 +176,19 @@ describe('a refusal of the API server', () => {
 it('a write to a pod is recorded with its own reason and text', () => {
   const { events, recorded } = prepare();
   for (const kind of ['delete', 'change', 'surge', 'deleteReplaced'] as const) {
-    events.podWritten(kind, 'app-1', 'n1');
+    events.podWritten(kind, 'app-1', 'n1', kind === 'deleteReplaced' ? 'surged-out' : 'outdated');
     events.podWriteRefused(kind, 'app-1', 'n1', 'Forbidden', 'no.');
   }
   assert.deepEqual(
     recorded.map(({ reason, note }) => `${reason}: ${note}`),
     [
-      'SuccessfulDelete: Deleted pod app-1 on n1.',
+      'SuccessfulDelete: Deleted pod app-1 on n1: its revision is outdated.',
       'FailedDelete: Failed to delete pod app-1 on n1: no.',
-      'SuccessfulUpdatePodInPlace: Started to update pod app-1 on n1 in place.',
+      'SuccessfulUpdatePodInPlace: Started to update pod app-1 on n1 in place: its revision is outdated.',
       'FailedUpdatePodInPlace: Failed to update pod app-1 on n1 in place: no.',
-      'SuccessfulCreate: Created a surge pod next to app-1 on n1.',
+      'SuccessfulCreate: Created a surge pod next to app-1 on n1: its revision is outdated.',
       'FailedCreate: Failed to create a surge pod next to app-1 on n1: no.',
-      'SuccessfulDelete: Deleted pod app-1 on n1: its surge pod has replaced it.',
+      'SuccessfulDelete: Deleted pod app-1 on n1: the new pod replaces it.',
       'FailedDelete: Failed to delete pod app-1 on n1: no.',
     ],
   );

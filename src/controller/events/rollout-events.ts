@@ -1,17 +1,8 @@
 import type { EventRecorder } from '../../kube/index.ts';
-import {
-  formatPolicyError,
-  hasCompleted,
-  hasReachedAll,
-  hasStarted,
-  INTERNAL_ERROR,
-  type PolicyError,
-  startedText,
-  type WrittenStatus,
-} from '../../rollout/index.ts';
+import { INTERNAL_ERROR, type PolicyError, type Reason, type WrittenStatus, formatPolicyError, hasCompleted, hasReachedAll, hasStarted, reasonTexts, startedText } from '../../rollout/index.ts';
 import type { DaemonRolloutStatus } from '../../words/index.ts';
-import type { DaemonSetRef } from '../kind.ts';
 import type { KindEvents } from '../kind-adapter.ts';
+import type { DaemonSetRef } from '../kind.ts';
 import type { PodWriteKind } from '../pod-writes.ts';
 import { stageEvents } from './stage-events.ts';
 
@@ -32,18 +23,19 @@ const deletion = {
   action: 'Delete',
   done: 'SuccessfulDelete',
   failed: 'FailedDelete',
+  did: (pod: string, node: string): string => `Deleted pod ${pod} on ${node}`,
   attempted: (pod: string, node: string): string => `delete pod ${pod} on ${node}`,
 };
 
 /** How each write is reported. */
 export const podWriteTexts: Readonly<Record<PodWriteKind, PodWriteTexts>> = {
-  delete: { ...deletion, result: 'deleted', did: (pod, node) => `Deleted pod ${pod} on ${node}.` },
+  delete: { ...deletion, result: 'deleted' },
   change: {
     result: 'updated-in-place',
     action: 'UpdateInPlace',
     done: 'SuccessfulUpdatePodInPlace',
     failed: 'FailedUpdatePodInPlace',
-    did: (pod, node) => `Started to update pod ${pod} on ${node} in place.`,
+    did: (pod, node) => `Started to update pod ${pod} on ${node} in place`,
     attempted: (pod, node) => `update pod ${pod} on ${node} in place`,
   },
   surge: {
@@ -51,14 +43,10 @@ export const podWriteTexts: Readonly<Record<PodWriteKind, PodWriteTexts>> = {
     action: 'Create',
     done: 'SuccessfulCreate',
     failed: 'FailedCreate',
-    did: (pod, node) => `Created a surge pod next to ${pod} on ${node}.`,
+    did: (pod, node) => `Created a surge pod next to ${pod} on ${node}`,
     attempted: (pod, node) => `create a surge pod next to ${pod} on ${node}`,
   },
-  deleteReplaced: {
-    ...deletion,
-    result: 'retired',
-    did: (pod, node) => `Deleted pod ${pod} on ${node}: its surge pod has replaced it.`,
-  },
+  deleteReplaced: { ...deletion, result: 'retired' },
 };
 
 const condition = (status: DaemonRolloutStatus | undefined, type: string) =>
@@ -85,7 +73,7 @@ export interface RolloutEvents extends KindEvents {
   /** Compares the status that was written with the one before. */
   statusWritten(before: DaemonRolloutStatus | undefined, after: WrittenStatus): void;
   policyWarning(warning: PolicyError): void;
-  podWritten(kind: PodWriteKind, pod: string, node: string): void;
+  podWritten(kind: PodWriteKind, pod: string, node: string, because: Reason): void;
   fenceRefused(pod: string, node: string, reason: string, message: string): void;
   /** What refuses one pod usually refuses all: one Event per revision and reason. */
   announceRefused(pod: string, node: string, revision: string, reason: string, message: string): void;
@@ -172,9 +160,9 @@ export const createRolloutEvents = (recorder: EventRecorder, daemonSet: DaemonSe
       conflicts.add(text);
       event('Warning', 'PolicyConflict', 'Validate', text);
     },
-    podWritten(kind, pod, node) {
+    podWritten(kind, pod, node, because) {
       const { done, action, did } = podWriteTexts[kind];
-      event('Normal', done, action, did(pod, node));
+      event('Normal', done, action, `${did(pod, node)}: ${reasonTexts[because]}.`);
     },
     podWriteRefused(kind, pod, node, reason, message) {
       const { failed, action, attempted } = podWriteTexts[kind];

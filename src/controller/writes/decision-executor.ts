@@ -44,7 +44,7 @@ export interface Execution {
 /** Executes decisions: in the ledger at once, on pods in the background, on the DaemonSet by a rollback. */
 export const createDecisionExecutor = <V extends DaemonSetView>(options: DecisionExecutorOptions<V>) => {
   const { client, env, ledger, store, podControl, adapter, events, metrics, onWriteDone } = options;
-  const { clock } = env;
+  const { clock, log } = env;
   const podUpdates = createPodUpdates({ env, ledger, podWrites: adapter.podWrites, events, metrics, onWriteDone });
   const announcer = createAnnouncer({ env, ledger, podControl, events, metrics, onWriteDone });
   const imageRequester = createImageRequester({ env, ledger, podControl, events, onWriteDone });
@@ -79,6 +79,11 @@ export const createDecisionExecutor = <V extends DaemonSetView>(options: Decisio
       if (ledger.state.allNodesUpdatedAt === undefined && isEverywhere(ledger, summary))
         ledger.patchState({ allNodesUpdatedAt: now }, now);
       for (const action of actions) {
+        log.debug('decided', {
+          action: action.type,
+          because: action.because,
+          ...('node' in action && { node: action.node }),
+        });
         switch (action.type) {
           case 'halt':
             ledger.patchState({ halted: action.halt }, now);
@@ -124,7 +129,7 @@ export const createDecisionExecutor = <V extends DaemonSetView>(options: Decisio
           case 'delete':
           case 'change':
           case 'surge':
-            tryAgainAt(podUpdates.update(action.node, action.type));
+            tryAgainAt(podUpdates.update(action.node, action.type, action.because));
             break;
           case 'retire':
             tryAgainAt(podUpdates.deleteReplaced(action.node, action.pod));

@@ -51,8 +51,8 @@ describe('an update', () => {
   it('is sent once however often it is requested, and requests a reconcile when it ends', async () => {
     const { ledger, clock, updates, sent, answer, state, settledWrites } = prepare();
     reserve(ledger, 'n1', clock);
-    updates.update('n1', 'delete');
-    updates.update('n1', 'delete');
+    updates.update('n1', 'delete', 'outdated');
+    updates.update('n1', 'delete', 'outdated');
     assert.equal(sent.length, 1);
     assert.equal(state('n1'), 'sending');
     await answer({ kind: 'done', pod: podFacts('n1', 'h1', { terminating: true, resourceVersion: '11' }) });
@@ -62,7 +62,7 @@ describe('an update', () => {
 
   it('is never sent without a slot', () => {
     const { updates, sent } = prepare();
-    updates.update('n1', 'delete');
+    updates.update('n1', 'delete', 'outdated');
     updates.fence('n1');
     assert.equal(sent.length, 0);
   });
@@ -72,11 +72,11 @@ describe('an update', () => {
     const { ledger, clock, updates, sent, answer } = prepare(nodes);
     for (const node of nodes) {
       reserve(ledger, node, clock);
-      updates.update(node, 'delete');
+      updates.update(node, 'delete', 'outdated');
     }
     assert.equal(sent.length, 16);
     await answer({ kind: 'gone' }, 0);
-    updates.update('n19', 'delete');
+    updates.update('n19', 'delete', 'outdated');
     assert.equal(sent.at(-1)?.node, 'n19');
   });
 
@@ -85,10 +85,10 @@ describe('an update', () => {
     reserve(ledger, 'n1', clock);
     const waits: number[] = [];
     for (let round = 0; round < 3; round += 1) {
-      updates.update('n1', 'delete');
+      updates.update('n1', 'delete', 'outdated');
       await answer({ kind: 'unsure', message: 'no response' });
       assert.equal(state('n1'), 'unsure');
-      waits.push(updates.update('n1', 'delete') - clock.now());
+      waits.push(updates.update('n1', 'delete', 'outdated') - clock.now());
       assert.equal(sent.length, round + 1);
       await clock.advance(waits.at(-1) ?? 0);
     }
@@ -99,15 +99,15 @@ describe('an update', () => {
     const { ledger, clock, updates, answer, state, reasons } = prepare();
     const refused: WriteOutcome = { kind: 'refused', reason: 'Forbidden', message: 'no' };
     reserve(ledger, 'n1', clock);
-    updates.update('n1', 'delete');
+    updates.update('n1', 'delete', 'outdated');
     await answer(refused);
     assert.equal(state('n1'), undefined);
     assert.equal(ledger.get('n1')?.refused?.message, 'no');
     reserve(ledger, 'n2', clock);
-    updates.update('n2', 'delete');
+    updates.update('n2', 'delete', 'outdated');
     await answer({ kind: 'unsure', message: 'no response' });
     await clock.advance(1_000);
-    updates.update('n2', 'delete');
+    updates.update('n2', 'delete', 'outdated');
     await answer(refused);
     assert.equal(state('n2'), 'unsure');
     assert.deepEqual(reasons(), ['FailedDelete', 'FailedDelete']);
@@ -116,19 +116,19 @@ describe('an update', () => {
   it('that the API server did not look at keeps its slot, and is decided on again', async () => {
     const { ledger, clock, updates, sent, answer, state, reasons } = prepare();
     reserve(ledger, 'n1', clock);
-    updates.update('n1', 'delete');
+    updates.update('n1', 'delete', 'outdated');
     await answer({ kind: 'refused', reason: undefined, message: 'too many requests' });
     assert.deepEqual([state('n1'), ledger.get('n1')?.refused, reasons()], ['reserved', undefined, []]);
-    assert.equal(updates.update('n1', 'delete') - clock.now(), 1_000);
+    assert.equal(updates.update('n1', 'delete', 'outdated') - clock.now(), 1_000);
     await clock.advance(1_000);
-    updates.update('n1', 'delete');
+    updates.update('n1', 'delete', 'outdated');
     assert.equal(sent.length, 2);
   });
 
   it('is executed and recorded as the kind of write that was decided', async () => {
     const { ledger, clock, updates, sent, answer, state, acted, reasons } = prepare();
     reserve(ledger, 'n1', clock);
-    updates.update('n1', 'change');
+    updates.update('n1', 'change', 'outdated');
     assert.equal(sent[0]?.what, 'change');
     await answer({ kind: 'done', pod: podFacts('n1', 'h1', { resourceVersion: '11' }) });
     assert.equal(state('n1'), 'done');
@@ -139,7 +139,7 @@ describe('an update', () => {
     for (const write of ['update', 'fence'] as const) {
       const { ledger, clock, updates, answer, state } = prepare();
       reserve(ledger, 'n1', clock);
-      if (write === 'update') updates.update('n1', 'delete');
+      if (write === 'update') updates.update('n1', 'delete', 'outdated');
       else updates.fence('n1');
       await answer({ kind: 'gone' });
       assert.equal(state('n1'), 'unproven', 'it keeps its slot');
@@ -151,13 +151,13 @@ describe('an update', () => {
   it('that throws keeps its slot as after a lost response, and backs off', async () => {
     const { ledger, clock, updates, sent, answer, state } = prepare();
     reserve(ledger, 'n1', clock);
-    updates.update('n1', 'surge');
+    updates.update('n1', 'surge', 'outdated');
     await settle();
     assert.equal(state('n1'), 'unsure', 'this kind does not support it');
-    assert.equal(updates.update('n1', 'delete'), clock.now() + 1_000);
+    assert.equal(updates.update('n1', 'delete', 'outdated'), clock.now() + 1_000);
     assert.equal(sent.length, 0);
     await clock.advance(1_000);
-    updates.update('n1', 'delete');
+    updates.update('n1', 'delete', 'outdated');
     await answer({ kind: 'gone' });
     assert.equal(state('n1'), 'unproven');
   });
@@ -184,26 +184,26 @@ describe('an update', () => {
     const { ledger, clock, updates, sent, answer, state } = prepare();
     const at = clock.now() + 60_000;
     reserve(ledger, 'n1', clock);
-    updates.update('n1', 'delete');
+    updates.update('n1', 'delete', 'outdated');
     await answer({ kind: 'later', at });
     assert.equal(state('n1'), 'reserved', 'nothing was sent: the slot can be freed without a fence');
-    assert.equal(updates.update('n1', 'delete'), at);
+    assert.equal(updates.update('n1', 'delete', 'outdated'), at);
     assert.equal(sent.length, 1);
     await clock.advance(60_000);
-    updates.update('n1', 'delete');
+    updates.update('n1', 'delete', 'outdated');
     await answer({ kind: 'later', at: Number.POSITIVE_INFINITY });
-    updates.update('n1', 'delete');
+    updates.update('n1', 'delete', 'outdated');
     assert.equal(sent.length, 2);
     ledger.setPod(podFacts('n1', 'h1', { resourceVersion: '11' }), clock.now());
     reserve(ledger, 'n1', clock);
-    updates.update('n1', 'delete');
+    updates.update('n1', 'delete', 'outdated');
     assert.equal(sent.length, 3);
   });
 
   it('on a pod that has changed is reserved again: nothing that was sent before can succeed', async () => {
     const { ledger, clock, updates, answer, state } = prepare();
     reserve(ledger, 'n1', clock);
-    updates.update('n1', 'delete');
+    updates.update('n1', 'delete', 'outdated');
     await answer({ kind: 'changed', pod: podFacts('n1', 'h1', { resourceVersion: '12' }) });
     assert.equal(state('n1'), 'reserved');
     assert.equal(ledger.get('n1')?.pods[0]?.facts.resourceVersion, '12');
@@ -213,11 +213,11 @@ describe('an update', () => {
     const { ledger, clock, updates, sent, answer, state } = prepare();
     reserve(ledger, 'n1', clock, 'in-place');
     const closed = (resourceVersion: string) => podFacts('n1', 'h1', { resourceVersion, updatingInPlace: true });
-    updates.update('n1', 'change');
+    updates.update('n1', 'change', 'outdated');
     await answer({ kind: 'changed', pod: closed('11'), begun: true });
     assert.equal(state('n1'), 'reserved');
     ledger.setPod(closed('12'), clock.now());
-    updates.update('n1', 'change');
+    updates.update('n1', 'change', 'outdated');
     assert.deepEqual(
       sent.map(({ version }) => version),
       [sent[0]?.version, '12'],
@@ -229,7 +229,7 @@ describe('an update', () => {
   it('has an unknown outcome if the pod is still the one that it was sent for', async () => {
     const { ledger, clock, updates, answer, state } = prepare();
     reserve(ledger, 'n1', clock);
-    updates.update('n1', 'delete');
+    updates.update('n1', 'delete', 'outdated');
     await answer({ kind: 'changed', pod: podFacts('n1', 'h1') });
     assert.equal(state('n1'), 'unsure');
   });
@@ -242,7 +242,7 @@ describe('an update', () => {
     it(`that ends (${outcome.kind}) does not affect another update that has the node's slot by then`, async () => {
       const { ledger, clock, updates, answer, state } = prepare();
       reserve(ledger, 'n1', clock);
-      updates.update('n1', 'delete');
+      updates.update('n1', 'delete', 'outdated');
       ledger.setPod(podFacts('n1', 'h1', { resourceVersion: '20' }), clock.now());
       ledger.restore(ledger.state, new Map(), new Set(), clock.now());
       reserve(ledger, 'n1', clock);
@@ -305,7 +305,7 @@ describe('draining', () => {
   it('waits for responses that come in time', async () => {
     const { ledger, clock, updates, sent, answer, state } = prepare();
     reserve(ledger, 'n1', clock);
-    updates.update('n1', 'delete');
+    updates.update('n1', 'delete', 'outdated');
     const stopped = updates.drain(500);
     await clock.advance(400);
     await answer({ kind: 'done', pod: undefined });
@@ -319,13 +319,13 @@ describe('draining', () => {
   it('aborts the others, and nothing that is sent afterwards', async () => {
     const { ledger, clock, updates, sent, answer } = prepare();
     reserve(ledger, 'n1', clock);
-    updates.update('n1', 'delete');
+    updates.update('n1', 'delete', 'outdated');
     const stopped = updates.drain(0);
     assert.equal(sent[0]?.signal.aborted, true);
     await answer({ kind: 'unsure', message: 'aborted' });
     await stopped;
     reserve(ledger, 'n2', clock);
-    updates.update('n2', 'delete');
+    updates.update('n2', 'delete', 'outdated');
     assert.equal(sent[1]?.signal.aborted, false);
   });
 });

@@ -1,4 +1,4 @@
-import { type Ledger, type NodeUpdate, type PodFacts, type UpdateEvent, boundVersion } from '../../rollout/index.ts';
+import { type Ledger, type NodeUpdate, type PodFacts, type Reason, type UpdateEvent, boundVersion } from '../../rollout/index.ts';
 import type { Env } from '../../runtime/index.ts';
 import { type RolloutEvents, podWriteTexts } from '../events/rollout-events.ts';
 import type { ControllerMetrics, Enqueue, PodWrites } from '../kind-adapter.ts';
@@ -58,6 +58,7 @@ export const createPodUpdates = ({ env, ledger, podWrites, events, metrics, onWr
     kind: PodWriteKind,
     node: string,
     pod: PodVersion,
+    because: Reason,
     signal: AbortSignal,
   ): Promise<WriteOutcome> => {
     const write = podWrites[kind];
@@ -65,7 +66,7 @@ export const createPodUpdates = ({ env, ledger, podWrites, events, metrics, onWr
     const outcome = await write(node, pod, signal);
     const result = outcome.kind === 'recreate' ? 'refused' : outcome.kind;
     metrics.podWritten?.(outcome.kind === 'done' ? podWriteTexts[kind].result : result);
-    if (outcome.kind === 'done') events.podWritten(kind, pod.podName, node);
+    if (outcome.kind === 'done') events.podWritten(kind, pod.podName, node, because);
     if ((outcome.kind === 'recreate' || outcome.kind === 'refused') && outcome.reason !== undefined)
       events.podWriteRefused(kind, pod.podName, node, outcome.reason, outcome.message);
     if (outcome.kind === 'unsure')
@@ -141,7 +142,7 @@ export const createPodUpdates = ({ env, ledger, podWrites, events, metrics, onWr
 
   return {
     /** Executes the update that the node's slot is reserved for, on the pod that it is reserved for. */
-    update(node: string, kind: Exclude<PodWriteKind, 'deleteReplaced'>): number {
+    update(node: string, kind: Exclude<PodWriteKind, 'deleteReplaced'>, because: Reason): number {
       const update = reservedFor(node);
       const record = ledger.get(node);
       if (!update || !record) return Number.POSITIVE_INFINITY;
@@ -150,7 +151,7 @@ export const createPodUpdates = ({ env, ledger, podWrites, events, metrics, onWr
       const pod = { podName: update.podName, podUid: update.podUid, podResourceVersion: version };
       const write = (signal: AbortSignal): Promise<WriteOutcome> => {
         ledger.noteEvent(node, 'sent', clock.now());
-        return send(kind, node, pod, signal);
+        return send(kind, node, pod, because, signal);
       };
       return start(node, pod, write, (outcome) => recordUpdate(node, update, { version, at }, outcome));
     },
@@ -160,7 +161,7 @@ export const createPodUpdates = ({ env, ledger, podWrites, events, metrics, onWr
       { name: podName, uid: podUid, resourceVersion: podResourceVersion }: PodFacts,
     ): number {
       const pod = { podName, podUid, podResourceVersion };
-      return start(node, pod, (signal) => send('deleteReplaced', node, pod, signal));
+      return start(node, pod, (signal) => send('deleteReplaced', node, pod, 'surged-out', signal));
     },
     /** Makes sure that the reserved update can no longer be executed by anyone, then frees its slot. */
     fence(node: string): number {

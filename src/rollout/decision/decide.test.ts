@@ -1,10 +1,10 @@
+import { count, percent } from '../policy/int-or-percent.ts';
+import { type Workbench, benchAt, imagesOf } from '../testing/workbench.ts';
+import type { Step } from './action.ts';
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { count, percent } from '../policy/int-or-percent.ts';
-import { benchAt, imagesOf, type Workbench } from '../testing/workbench.ts';
-import type { Action } from './action.ts';
 
-const types = (bench: Workbench): Action['type'][] => bench.decide().actions.map(({ type }) => type);
+const types = (bench: Workbench): Step['type'][] => bench.steps().map(({ type }) => type);
 const holdOf = (bench: Workbench): string | undefined => bench.decide().summary.hold?.kind;
 const broken = { ready: false, readyChangedAt: 0 };
 
@@ -145,7 +145,7 @@ describe('repair by a newer target', () => {
     bench.target('c');
     bench.reserve('n0');
     bench.policy({ paused: true });
-    assert.deepEqual(bench.decide().actions, [{ type: 'release', node: 'n0', fence: false }]);
+    assert.deepEqual(bench.steps(), [{ type: 'release', node: 'n0', fence: false }]);
     bench.ledger.noteEvent('n0', 'released', bench.now());
     assert.equal(bench.ledger.tally.inFlight, 1);
     assert.equal(bench.phase('n0'), 'broken/broken-by-older-update');
@@ -196,7 +196,7 @@ describe('holds', () => {
       bench.reserve('n0');
       begin(bench);
       assert.equal(holdOf(bench), kind);
-      const { actions } = bench.decide();
+      const actions = bench.steps();
       assert.deepEqual(
         actions.filter(({ type }) => type !== 'announce'),
         [{ type: 'release', node: 'n0', fence: false }],
@@ -207,7 +207,7 @@ describe('holds', () => {
     const bench = benchAt(3, { maxUnavailable: count(2) });
     bench.reserve('n0');
     bench.hold({ kind: 'unsynced' });
-    assert.deepEqual(bench.decide().actions, []);
+    assert.deepEqual(bench.steps(), []);
   });
 });
 
@@ -220,39 +220,39 @@ describe('an unconfirmed update', () => {
 
   for (const stage of ['inherited', 'unsure', 'reserved'] as const) {
     it(`${stage}: is carried out while it is wanted`, () => {
-      assert.deepEqual(settle(stage).decide().actions, [{ type: 'delete', node: 'n0' }]);
+      assert.deepEqual(settle(stage).steps(), [{ type: 'delete', node: 'n0' }]);
     });
     it(`${stage}: is reserved again if its pod has changed`, () => {
       const bench = settle(stage);
       const pod = bench.change('n0', { detail: 'x' });
-      assert.deepEqual(bench.decide().actions, [{ type: 'reserve', node: 'n0', pod }]);
+      assert.deepEqual(bench.steps(), [{ type: 'reserve', node: 'n0', pod }]);
     });
     it(`${stage}: is released, ${stage === 'reserved' ? 'and its slot reused' : 'with a fence that holds the slot'}`, () => {
       const bench = settle(stage);
       bench.offline('n0');
       bench.online('n0');
       const release = { type: 'release', node: 'n0', fence: stage !== 'reserved' };
-      const [first, second] = bench.decide().actions;
+      const [first, second] = bench.steps();
       assert.deepEqual(first, release);
       assert.equal(second?.type, stage === 'reserved' ? 'reserve' : undefined);
     });
     it(`${stage}: waits until its back-off ends`, () => {
       const bench = settle(stage);
       bench.ledger.refuse('n0', 'no answer', bench.now());
-      assert.deepEqual(bench.decide().actions, []);
+      assert.deepEqual(bench.steps(), []);
       assert.equal(bench.decide().wakeAt, bench.now() + 1_000);
       bench.advance(1_000);
       assert.deepEqual(bench.nodesOf('delete'), ['n0']);
     });
   }
 
-  it('sending: is not touched', () => assert.deepEqual(settle('sending').decide().actions, []));
+  it('sending: is not touched', () => assert.deepEqual(settle('sending').steps(), []));
 
   it('is carried out once its pod is gone, and holds its slot until the new one is available', () => {
     const bench = settle('unsure');
     bench.removePod('n0');
     assert.equal(bench.ledger.get('n0')?.update?.state, 'unproven');
-    assert.deepEqual(bench.decide().actions, []);
+    assert.deepEqual(bench.steps(), []);
     bench.start('n0', 'b');
     assert.deepEqual(bench.nodesOf('reserve'), ['n1']);
   });
@@ -260,26 +260,26 @@ describe('an unconfirmed update', () => {
   it('is released when another pod goes down by itself and uses the room', () => {
     const bench = settle('reserved');
     bench.removePod('n2');
-    assert.deepEqual(bench.decide().actions, [{ type: 'release', node: 'n0', fence: false }]);
+    assert.deepEqual(bench.steps(), [{ type: 'release', node: 'n0', fence: false }]);
   });
 
   it('is released while another pod terminates on its node', () => {
     const bench = settle('reserved');
     const pod = bench.last('n0')!;
     bench.ledger.setPod({ ...pod, uid: 'other', terminating: true }, bench.now());
-    assert.deepEqual(bench.decide().actions[0], { type: 'release', node: 'n0', fence: false });
+    assert.deepEqual(bench.steps()[0], { type: 'release', node: 'n0', fence: false });
   });
 
   it('of an older target is released', () => {
     const bench = settle('reserved');
     bench.target('c');
-    assert.equal(bench.decide().actions[0]?.type, 'release');
+    assert.equal(bench.steps()[0]?.type, 'release');
   });
 
   it('on a node that is gone is released', () => {
     const bench = settle('inherited');
     bench.ledger.removeNode('n0', bench.now());
-    assert.deepEqual(bench.decide().actions[0], { type: 'release', node: 'n0', fence: true });
+    assert.deepEqual(bench.steps()[0], { type: 'release', node: 'n0', fence: true });
     bench.ledger.noteEvent('n0', 'released', bench.now());
     bench.removePod('n0');
     assert.equal(bench.ledger.get('n0'), undefined);
@@ -334,7 +334,7 @@ describe('a pod that is prepared for deletion', () => {
   it('releases its slot when the deletion is no longer wanted, and is a candidate again after the release', () => {
     const bench = prepared();
     bench.policy({ paused: true });
-    assert.deepEqual(bench.decide().actions, [{ type: 'release', node: 'n0', fence: false }]);
+    assert.deepEqual(bench.steps(), [{ type: 'release', node: 'n0', fence: false }]);
     bench.ledger.noteEvent('n0', 'released', bench.now());
     assert.equal(bench.phase('n0'), 'updating/preparing');
     bench.policy({ paused: false });
@@ -390,7 +390,7 @@ describe('a whole rollout', () => {
       }
       assert.equal(bench.ledger.tally.down, 0);
       assert.deepEqual(bench.nodesOf('reserve'), []);
-      for (const action of bench.decide().actions)
+      for (const action of bench.steps())
         if (action.type === 'retire') bench.ledger.removePod(action.pod.uid, bench.now());
     }
     assert.equal(bench.ledger.tally.phases.updated, 40);

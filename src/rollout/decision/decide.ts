@@ -1,12 +1,12 @@
 import { type Breaker, breakerOf } from '../fleet/breaker.ts';
 import type { Ledger } from '../fleet/ledger.ts';
 import { managerReplacesPods, surges } from '../policy/policy.ts';
-import type { Action } from './action.ts';
-import { budgetOf, createRoom, type Usage } from './budget.ts';
-import { type Hold, holdOf, type OutsideHold } from './hold.ts';
+import { type Action, stageReason } from './action.ts';
+import { type Usage, budgetOf, createRoom } from './budget.ts';
+import { type Hold, type OutsideHold, holdOf } from './hold.ts';
 import { requestImages } from './images.ts';
 import { deleteSurgedOutPods, reserveSlots, resolveReservations } from './slots.ts';
-import { assessStage, type StageStand } from './stages.ts';
+import { type StageStand, assessStage } from './stages.ts';
 import { isComplete, transitionOf } from './transition.ts';
 
 export interface Summary {
@@ -61,7 +61,8 @@ export const decide = (ledger: Ledger, outside: OutsideHold | undefined, now: nu
 
   // The cache may be incomplete: start nothing, and release nothing.
   if (outside?.kind === 'unsynced') return { actions: [], wakeAt, summary };
-  const transition = outside ? undefined : (transitionOf(ledger, breaker, complete, now) ?? staging?.action);
+  const stageStep = staging?.action && { ...staging.action, because: stageReason(staging.action) };
+  const transition = outside ? undefined : (transitionOf(ledger, breaker, complete, now) ?? stageStep);
   // Updates that owners have approved continue; nodes without an approval are no candidates.
   const held = hold !== undefined && !(hold.kind === 'owner' && managed);
   const mayStart = !held && transition === undefined;
@@ -72,7 +73,7 @@ export const decide = (ledger: Ledger, outside: OutsideHold | undefined, now: nu
   if (mayStart) actions.push(...reserveSlots(ledger, room));
   if (!hold && managed) summary.withoutRoom = ledger.waitingForRoom();
   const { size } = ledger.unannounced();
-  if (!outside && size > 0) actions.push({ type: 'announce', pods: size });
+  if (!outside && size > 0) actions.push({ type: 'announce', pods: size, because: 'stale-condition' });
   if (!outside && !transition) {
     const reserved = new Set(actions.flatMap((action) => (action.type === 'reserve' ? [action.node] : [])));
     actions.push(...requestImages(ledger, hold, budget, reserved));

@@ -5,10 +5,10 @@ import type { Ledger } from '../fleet/ledger.ts';
 import { boundVersion, isOutOfService } from '../node/in-place.ts';
 import { livePod } from '../node/pods.ts';
 import type { NodeRecord } from '../node/record.ts';
-import { isCarriedOut, isSending, mayHaveStarted } from '../node/update.ts';
+import { type NodeUpdate, isCarriedOut, isSending, mayHaveStarted } from '../node/update.ts';
 import { type Scopes, noScopes } from '../plan/scopes.ts';
 import { surges } from '../policy/policy.ts';
-import type { Action } from './action.ts';
+import type { Action, Reason } from './action.ts';
 import type { Room, Usage } from './budget.ts';
 
 /** One decision reserves at most this many slots. The next decision follows as soon as they are written. */
@@ -29,18 +29,36 @@ const isRecreated = ({ state }: Ledger, record: NodeRecord): boolean => {
   return status.down && !works && (status.overdue || isReservedForIt);
 };
 
-/** May this node's old pod be replaced, given a slot? Checked when reserving the slot, and again right before the update. */
-const mayUpdate = (ledger: Ledger, record: NodeRecord): boolean => {
-  const { node, status } = record;
+/** Why a reserved update is not carried out; undefined if it is. `pod`: the node's live pod. */
+const reasonAgainst = (
+  ledger: Ledger,
+  record: NodeRecord,
+  update: NodeUpdate,
+  pod: PodFacts | undefined,
+): Reason | undefined => {
+  const { node, status, partitionAllows } = record;
   const { policy, state } = ledger;
-  const pod = livePod(record);
-  if (!node || status.phase === undefined || !status.settled || !node.selected || status.owner.asked) return false;
-  if (!status.mayBegin) return false;
+  if (update.rollout !== state.rollout) return 'other-target';
+  if (pod?.uid !== update.podUid) return 'other-pod';
+  if (!node || status.phase === undefined) return 'not-eligible';
+  if (!status.settled) return 'not-settled';
+  if (!node.selected) return 'node-selector';
+  if (status.owner.asked) return 'owner';
+  if (!status.mayBegin) return 'plan';
   // While a pod terminates, the controller of the pods would not create a new one beside it.
-  if (!pod || (record.pods.length !== 1 && !surges(policy))) return false;
-  if (isRecreated(ledger, record)) return true;
-  const targetHash = state.target?.hash;
-  return record.partitionAllows && pod.facts.revision !== targetHash && !status.images.required;
+  if (record.pods.length !== 1 && !surges(policy)) return 'pods';
+  if (isRecreated(ledger, record)) return undefined;
+  if (pod.revision === state.target?.hash) return 'current';
+  if (!partitionAllows) return 'partition';
+  return status.images.required ? 'images' : undefined;
+};
+
+/** Why a node is updated. */
+const reasonFor = (ledger: Ledger, record: NodeRecord): Reason => {
+  const { update, status } = record;
+  if (isRecreated(ledger, record)) return 'overdue';
+  if (!status.down) return 'outdated';
+  return update && (isCarriedOut(update) || update.repairs) ? 'broken' : 'down';
 };
 
 /** How to replace a node's pod; undefined: by deleting it. */
@@ -54,9 +72,9 @@ const updateKindFor = (ledger: Ledger, record: NodeRecord, pod: PodFacts): Updat
   return policy.inPlace && canUpdateInPlace && !isRefused && !isRecreated(ledger, record) ? 'in-place' : undefined;
 };
 
-const reservation = (ledger: Ledger, record: NodeRecord, pod: PodFacts): Action => {
+const reservation = (ledger: Ledger, record: NodeRecord, pod: PodFacts, because: Reason): Action => {
   const kind = updateKindFor(ledger, record, pod);
-  return { type: 'reserve', node: record.name, pod, ...(kind && { kind }) };
+  return { type: 'reserve', node: record.name, pod, ...(kind && { kind }), because };
 };
 
 const actionTypes = { delete: 'delete', 'in-place': 'change', surge: 'surge' } as const;
@@ -77,15 +95,10 @@ export const resolveReservations = (ledger: Ledger, mayStart: boolean, room: Roo
     const hasRoom = down
       ? room.forBroken(scopes, update.repairs !== undefined && pod?.ready !== true, own)
       : room.forHealthy(scopes, own);
-    const isWanted =
-      mayStart &&
-      hasRoom &&
-      update.rollout === ledger.state.rollout &&
-      pod?.uid === update.podUid &&
-      mayUpdate(ledger, record);
-    if (!isWanted) {
+    const because = !mayStart ? 'held' : !hasRoom ? 'no-room' : reasonAgainst(ledger, record, update, pod);
+    if (because || !pod) {
       const fence = mayHaveStarted(update);
-      actions.push({ type: 'release', node: record.name, fence });
+      actions.push({ type: 'release', node: record.name, fence, because: because ?? 'other-pod' });
       // It holds its slot until the fence is written: only then is it certain that it was not carried out.
       if (fence) continue;
       room.take(scopes, { inFlight: 0, trying: -own.trying, occupied: 0 });
@@ -95,8 +108,13 @@ export const resolveReservations = (ledger: Ledger, mayStart: boolean, room: Roo
     } else if (now < (record.refused?.until ?? now)) {
       // Neither retry nor release before the back-off ends: the cache may not show the outcome yet.
     } else if (pod.resourceVersion !== boundVersion(record, now) || updateKindFor(ledger, record, pod) !== update.kind)
-      actions.push(reservation(ledger, record, pod));
-    else actions.push({ type: actionTypes[update.kind ?? 'delete'], node: record.name });
+      actions.push(reservation(ledger, record, pod, 'pod-changed'));
+    else
+      actions.push({
+        type: actionTypes[update.kind ?? 'delete'],
+        node: record.name,
+        because: reasonFor(ledger, record),
+      });
   }
   return actions;
 };
@@ -106,7 +124,7 @@ export const deleteSurgedOutPods = (ledger: Ledger): Action[] =>
   [...ledger.withSurgedOutPod()]
     .toSorted(byName)
     .flatMap(({ name, status: { surgedOutPod } }): Action[] =>
-      surgedOutPod ? [{ type: 'retire', node: name, pod: surgedOutPod }] : [],
+      surgedOutPod ? [{ type: 'retire', node: name, pod: surgedOutPod, because: 'surged-out' }] : [],
     );
 
 const REPAIR: Usage = { inFlight: 0, trying: 1, occupied: 0 };
@@ -127,7 +145,7 @@ export const reserveSlots = (ledger: Ledger, room: Room): Action[] => {
       const pod = livePod(record);
       if (actions.length >= MAX_RESERVATIONS || !hasRoom(noScopes)) return;
       if (waits(record)) continue;
-      if (pod) actions.push(reservation(ledger, record, pod.facts));
+      if (pod) actions.push(reservation(ledger, record, pod.facts, reasonFor(ledger, record)));
       room.take(record.status.scopes, use);
     }
   };

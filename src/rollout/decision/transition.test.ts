@@ -1,10 +1,10 @@
+import { count } from '../policy/int-or-percent.ts';
+import { type Workbench, benchAt } from '../testing/workbench.ts';
+import type { Step } from './action.ts';
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { count } from '../policy/int-or-percent.ts';
-import { benchAt, type Workbench } from '../testing/workbench.ts';
-import type { Action } from './action.ts';
 
-const types = (bench: Workbench): Action['type'][] => bench.decide().actions.map(({ type }) => type);
+const types = (bench: Workbench): Step['type'][] => bench.steps().map(({ type }) => type);
 const holdOf = (bench: Workbench): string | undefined => bench.decide().summary.hold?.kind;
 const broken = { ready: false, readyChangedAt: 0 };
 
@@ -18,7 +18,7 @@ describe('transitions of a rollout', () => {
     return bench;
   };
   const carryOut = (bench: Workbench): void => {
-    const [turn] = bench.decide().actions;
+    const [turn] = bench.steps();
     if (turn?.type === 'halt') bench.ledger.patchState({ halted: turn.halt }, bench.now());
     else if (turn?.type === 'resume') {
       bench.ledger.forgive(bench.now());
@@ -31,7 +31,7 @@ describe('transitions of a rollout', () => {
     assert.equal(types(bench).includes('halt'), false);
     bench.deletePod('n2');
     bench.start('n2', 'b', { ...broken, trouble: 'image-pull' });
-    const [turn] = bench.decide().actions;
+    const [turn] = bench.steps();
     assert.deepEqual(turn, { type: 'halt', halt: { at: bench.now(), reason: 'Failures', nodes: ['n0', 'n1', 'n2'] } });
     carryOut(bench);
     for (const node of ['n0', 'n1', 'n2'])
@@ -62,7 +62,7 @@ describe('transitions of a rollout', () => {
       bench.deletePod(`n${index}`);
       bench.start(`n${index}`, 'b', { ...broken, trouble: 'crash-loop' });
     }
-    const [turn] = bench.decide().actions;
+    const [turn] = bench.steps();
     assert.equal(turn?.type === 'halt' && turn.halt.nodes.length, 10);
   });
 
@@ -95,7 +95,7 @@ describe('transitions of a rollout', () => {
       bench.start(node, 'b', { ...broken, trouble: 'crash-loop' });
     }
     carryOut(bench);
-    assert.deepEqual(bench.decide().actions, [{ type: 'rollback', to: { name: 'set-a', hash: 'a' } }]);
+    assert.deepEqual(bench.steps(), [{ type: 'rollback', to: { name: 'set-a', hash: 'a' } }]);
     bench.policy({ paused: true });
     assert.deepEqual(types(bench), [], 'not while the user has paused it');
     bench.policy({ paused: false, rolledBackFrom: 'b', maxUnavailable: count(2) });

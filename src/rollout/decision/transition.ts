@@ -15,22 +15,32 @@ export const transitionOf = (ledger: Ledger, breaker: Breaker, complete: boolean
   const { target, halted, lastComplete } = state;
   if (!target) return undefined;
   const resumed = policy.resume?.hash === target.hash ? policy.resume.value : undefined;
-  if (resumed !== undefined && resumed !== state.resumed) return { type: 'resume', value: resumed };
+  if (resumed !== undefined && resumed !== state.resumed) return { type: 'resume', value: resumed, because: 'resumed' };
   if (halted) {
     const mayRollBack = policy.onFailure === 'rollback' && halted.reason !== 'RolledBack' && !policy.paused;
     const previous = mayRollBack ? lastComplete : undefined;
-    return previous && previous.hash !== target.hash ? { type: 'rollback', to: previous } : undefined;
+    return previous && previous.hash !== target.hash
+      ? { type: 'rollback', to: previous, because: 'rolled-back' }
+      : undefined;
   }
   if (breaker.mustHalt && policy.strategy !== 'manual') {
     const nodes = [...ledger.failing()].map((record) => record.name).toSorted();
-    return { type: 'halt', halt: { at: now, reason: 'Failures', nodes: nodes.slice(0, FIRST_NODES) } };
+    return {
+      type: 'halt',
+      halt: { at: now, reason: 'Failures', nodes: nodes.slice(0, FIRST_NODES) },
+      because: 'failures',
+    };
   }
   const failedCheck = failedCheckOf(ledger);
   if (failedCheck && policy.strategy !== 'manual') {
     const { stage, check } = failedCheck;
-    return { type: 'halt', halt: { at: now, reason: 'CheckFailed', nodes: [], check: `${stage}/${check}` } };
+    return {
+      type: 'halt',
+      halt: { at: now, reason: 'CheckFailed', nodes: [], check: `${stage}/${check}` },
+      because: 'check-failed',
+    };
   }
   const anyUpdated = ledger.tally.phases.updated > 0;
   const alreadyFinished = state.finishedAt !== undefined && lastComplete?.hash === target.hash;
-  return complete && anyUpdated && !alreadyFinished ? { type: 'complete' } : undefined;
+  return complete && anyUpdated && !alreadyFinished ? { type: 'complete', because: 'all-updated' } : undefined;
 };

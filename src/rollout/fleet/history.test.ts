@@ -32,12 +32,12 @@ const benchWith = (nodes: number): Workbench => {
 
 /** What the executor does with these decisions. */
 const complete = (bench: Workbench): void => {
-  assert.equal(bench.decide().actions[0]?.type, 'complete');
+  assert.equal(bench.steps()[0]?.type, 'complete');
   const { target } = bench.ledger.state;
   bench.ledger.patchState({ finishedAt: bench.now(), lastComplete: target }, bench.now());
 };
 const halt = (bench: Workbench): void => {
-  const [action] = bench.decide().actions;
+  const [action] = bench.steps();
   assert.equal(action?.type, 'halt');
   if (action?.type === 'halt') bench.ledger.patchState({ halted: action.halt }, bench.now());
 };

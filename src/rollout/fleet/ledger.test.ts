@@ -45,7 +45,7 @@ describe('restore', () => {
       ]);
       bench.node('n2');
       bench.ledger.finishInitialSync();
-      assert.deepEqual(bench.decide().actions, [{ type: 'release', node: 'n0', fence: true }]);
+      assert.deepEqual(bench.steps(), [{ type: 'release', node: 'n0', fence: true }]);
       assert.equal(bench.ledger.tally.inFlight, 2);
       assert.equal(bench.phase('n2'), 'updating/no-pod-yet');
     }
@@ -58,7 +58,7 @@ describe('restore', () => {
     assert.equal(bench.cause('n0'), 'reserved');
     bench.ledger.finishInitialSync();
     bench.advance(0);
-    assert.deepEqual(bench.decide().actions, [
+    assert.deepEqual(bench.steps(), [
       { type: 'release', node: 'n0', fence: true },
       { type: 'release', node: 'vanished', fence: true },
     ]);
@@ -73,7 +73,7 @@ describe('restore', () => {
     const bench = benchAt(1);
     bench.reserve('n0', { state: 'unsure' });
     bench.removePod('n0');
-    assert.deepEqual(bench.decide().actions, []);
+    assert.deepEqual(bench.steps(), []);
     assert.equal(bench.cause('n0'), 'no-pod-yet');
   });
 
@@ -83,12 +83,12 @@ describe('restore', () => {
     bench.restore({ n0: inherited(old.uid, { state: 'done', podName: '', podResourceVersion: '' }) });
     bench.ledger.finishInitialSync();
     const deadline = START + 60_000;
-    assert.deepEqual(bench.decide().actions, []);
+    assert.deepEqual(bench.steps(), []);
     assert.equal(bench.decide().wakeAt, deadline);
     bench.advance(deadline - bench.now());
     const update = bench.ledger.get('n0')?.update;
     assert.deepEqual([update?.state, update?.podName, update?.at], ['inherited', old.name, deadline]);
-    assert.notDeepEqual(bench.decide().actions, [], 'its outcome is looked up');
+    assert.notDeepEqual(bench.steps(), [], 'its outcome is looked up');
   });
 
   it('keeps the state that this process knows, except that another process may have used the reservation', () => {
@@ -175,7 +175,7 @@ describe('an old pod in the place of the one that an update was for', () => {
     bench.advance(60_000);
     bench.removePod('n0');
     bench.start('n0', 'a');
-    assert.deepEqual(bench.decide().actions, [{ type: 'release', node: 'n0', fence: true }]);
+    assert.deepEqual(bench.steps(), [{ type: 'release', node: 'n0', fence: true }]);
   });
   it('is judged alike by the process itself after it has read the rollout again, and by the next leader', () => {
     const bench = behind();
@@ -187,7 +187,7 @@ describe('an old pod in the place of the one that an update was for', () => {
     bench.start('n0', 'a');
     assert.equal(bench.phase('n0'), 'outdated/available');
     next.ledger.finishInitialSync();
-    assert.deepEqual(next.decide().actions, [{ type: 'release', node: 'n0', fence: true }]);
+    assert.deepEqual(next.steps(), [{ type: 'release', node: 'n0', fence: true }]);
     next.ledger.noteEvent('n0', 'gone', next.now());
     assert.equal(next.phase('n0'), 'outdated/available');
   });
@@ -280,7 +280,7 @@ describe('a stale cache', () => {
     bench.reserve('n0');
     bench.ledger.noteEvent('n0', 'confirmed', bench.now());
     assert.equal(bench.phase('n0'), 'updating/terminating');
-    assert.deepEqual(bench.decide().actions, []);
+    assert.deepEqual(bench.steps(), []);
     assert.equal(bench.ledger.tally.down, 1);
   });
   it('does not restore an older state of a pod', () => {

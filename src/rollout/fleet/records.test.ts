@@ -124,8 +124,9 @@ describe('the incremental ledger', () => {
     );
     const decided = (bench: Workbench): readonly string[] =>
       bench
-        .decide()
-        .actions.map((action) => `${action.type} ${'node' in action ? action.node : ''}`)
+
+        .steps()
+        .map((action) => `${action.type} ${'node' in action ? action.node : ''}`)
         .toSorted();
     fc.assert(
       fc.property(fc.array(anyStep, { minLength: 1, maxLength: 60 }), (history) => {

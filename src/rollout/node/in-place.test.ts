@@ -1,18 +1,19 @@
-import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
 import type { UpdateKind } from '../../words/index.ts';
-import type { Action } from '../decision/action.ts';
+import type { Step } from '../decision/action.ts';
 import { restore, save } from '../fleet/persist.ts';
 import { count } from '../policy/int-or-percent.ts';
 import type { Policy } from '../policy/policy.ts';
-import { createWorkbench, type Workbench } from '../testing/workbench.ts';
+import { type Workbench, createWorkbench } from '../testing/workbench.ts';
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
 
 const down = { ready: false, readyChangedAt: 0 };
-const types = (bench: Workbench): Action['type'][] => bench.decide().actions.map(({ type }) => type);
+const types = (bench: Workbench): Step['type'][] => bench.steps().map(({ type }) => type);
 const kinds = (bench: Workbench) =>
   bench
-    .decide()
-    .actions.flatMap((action) =>
+
+    .steps()
+    .flatMap((action) =>
       action.type === 'reserve' ? [[action.node, action.kind] as [string, UpdateKind | undefined]] : [],
     );
 
@@ -53,7 +54,7 @@ describe('an in-place update', () => {
   it('is reserved, sent, under way once the pod is of the new revision, and completed by the same pod', () => {
     const bench = gatedBench(2);
     bench.reserve('n0', { kind: 'in-place' });
-    assert.deepEqual(bench.decide().actions, [{ type: 'change', node: 'n0' }]);
+    assert.deepEqual(bench.steps(), [{ type: 'change', node: 'n0' }]);
     bench.ledger.noteEvent('n0', 'sent', bench.now());
     bench.change('n0', { updatingInPlace: true, ...down });
     assert.deepEqual([bench.phase('n0'), types(bench)], ['updating/reserved', []]);
@@ -80,7 +81,7 @@ describe('an in-place update', () => {
     bench.change('n0', { updatingInPlace: true, ...down });
     assert.deepEqual(kinds(bench), [['n0', 'in-place']]);
     bench.policy({ paused: true });
-    assert.deepEqual(bench.decide().actions, [{ type: 'release', node: 'n0', fence: true }]);
+    assert.deepEqual(bench.steps(), [{ type: 'release', node: 'n0', fence: true }]);
     bench.ledger.noteEvent('n0', 'released', bench.now());
     assert.equal(bench.phase('n0'), 'broken/broken-by-older-update');
     bench.policy({ paused: false });
@@ -96,13 +97,13 @@ describe('an in-place update', () => {
     };
     begin();
     bench.change('n0', { updatingInPlace: true });
-    const change: Action[] = [{ type: 'change', node: 'n0' }];
-    assert.deepEqual(bench.decide().actions, change);
+    const change: Step[] = [{ type: 'change', node: 'n0' }];
+    assert.deepEqual(bench.steps(), change);
     bench.advance(1_000);
     bench.change('n0', down);
-    assert.deepEqual(bench.decide().actions, change, 'the kubelet has reported');
+    assert.deepEqual(bench.steps(), change, 'the kubelet has reported');
     bench.policy({ paused: true });
-    assert.deepEqual(bench.decide().actions, [{ type: 'release', node: 'n0', fence: false }]);
+    assert.deepEqual(bench.steps(), [{ type: 'release', node: 'n0', fence: false }]);
     bench.policy({ paused: false });
     bench.advance(4_001);
     assert.deepEqual(kinds(bench), [['n0', 'in-place']], 'another process may lead by now');
@@ -120,9 +121,9 @@ describe('an in-place update', () => {
     const { inFlight, occupied, trying } = bench.ledger.tally;
     assert.deepEqual([inFlight, occupied, trying], [1, 1, 0]);
     bench.ledger.refuse('n0', 'no', bench.now());
-    assert.deepEqual([bench.phase('n0'), bench.decide().actions], ['held/refused', []], 'no other node takes it');
+    assert.deepEqual([bench.phase('n0'), bench.steps()], ['held/refused', []], 'no other node takes it');
     bench.advance(1_000);
-    assert.deepEqual(bench.decide().actions, [{ type: 'reserve', node: 'n0', pod, kind: 'in-place' }]);
+    assert.deepEqual(bench.steps(), [{ type: 'reserve', node: 'n0', pod, kind: 'in-place' }]);
     assert.equal(save(bench.ledger).reservations?.length, 1, 'the next leader knows');
     bench.change('n0', { updatingInPlace: false, ready: true, readyChangedAt: bench.now() });
     assert.deepEqual([bench.ledger.tally.inFlight, bench.ledger.tally.down], [1, 1]);
@@ -134,7 +135,7 @@ describe('an in-place update', () => {
     const bench = gatedBench(3);
     bench.reserve('n0', { kind: 'in-place', rollout: 0 });
     bench.change('n0', { updatingInPlace: true, ...down });
-    assert.deepEqual(bench.decide().actions, [{ type: 'release', node: 'n0', fence: false }]);
+    assert.deepEqual(bench.steps(), [{ type: 'release', node: 'n0', fence: false }]);
   });
 
   it('becomes a deletion if the policy changes before it is sent', () => {
@@ -239,7 +240,7 @@ describe('an in-place update that times out', () => {
     assert.equal(bench.phase('n0'), 'broken/not-changed-in-time');
     assert.deepEqual([bench.ledger.tally.onlineFailures, kinds(bench)], [0, [['n0', undefined]]]);
     bench.reserve('n0');
-    assert.deepEqual(bench.decide().actions, [{ type: 'delete', node: 'n0' }]);
+    assert.deepEqual(bench.steps(), [{ type: 'delete', node: 'n0' }]);
     assert.equal(bench.ledger.state.acted, 1);
     bench.ledger.noteEvent('n0', 'confirmed', bench.now());
     bench.removePod('n0');

@@ -60,12 +60,12 @@ describe('announcements', () => {
     byOwner(bench, 'b', {}, 'n1');
     assert.deepEqual(pendingAnnouncements(bench), { n0: 'NewRevision b', n1: 'UpToDate b' });
     assert.deepEqual(
-      bench.decide().actions.filter(({ type }) => type === 'announce'),
+      bench.steps().filter(({ type }) => type === 'announce'),
       [{ type: 'announce', pods: 2 }],
     );
     announce(bench);
     assert.deepEqual(pendingAnnouncements(bench), {});
-    assert.ok(!bench.decide().actions.some(({ type }) => type === 'announce'));
+    assert.ok(!bench.steps().some(({ type }) => type === 'announce'));
   });
 
   it('are repeated for another revision, even an earlier one', () => {
@@ -100,7 +100,7 @@ describe('announcements', () => {
   it('are not made while the target is unknown', () => {
     const bench = ota(1);
     bench.hold({ kind: 'unobserved' });
-    assert.ok(!bench.decide().actions.some(({ type }) => type === 'announce'));
+    assert.ok(!bench.steps().some(({ type }) => type === 'announce'));
   });
 
   it('are withdrawn from nodes that the policy keeps on the old revision, with the reason', () => {
@@ -128,7 +128,7 @@ describe('announcements', () => {
     announce(bench);
     bench.policy({ strategy: 'auto', paused: true });
     assert.deepEqual(pendingAnnouncements(bench), { n0: 'none', n1: 'none' });
-    assert.ok(bench.decide().actions.some(({ type }) => type === 'announce'));
+    assert.ok(bench.steps().some(({ type }) => type === 'announce'));
     announce(bench);
     assert.deepEqual(pendingAnnouncements(bench), {});
   });
@@ -150,11 +150,11 @@ describe('the breaker with the strategy ota', () => {
     const bench = ota(6, { maxUnavailable: count(0) });
     byOwner(bench, 'b', broken, 'n0', 'n1');
     announce(bench);
-    assert.deepEqual(bench.decide().actions, []);
+    assert.deepEqual(bench.steps(), []);
     assert.equal(bench.ledger.tally.ownersAsked, 4);
     byOwner(bench, 'b', broken, 'n2');
     assert.deepEqual(pendingAnnouncements(bench), { n2: 'UpToDate b', n3: 'Halted b', n4: 'Halted b', n5: 'Halted b' });
-    assert.equal(bench.decide().actions[0]?.type, 'halt');
+    assert.equal(bench.steps()[0]?.type, 'halt');
     bench.ledger.patchState({ halted: { at: bench.now(), reason: 'Failures', nodes: ['n0'] } }, bench.now());
     announce(bench);
     assert.equal(bench.decide().summary.hold?.kind, 'halted');
@@ -190,7 +190,7 @@ describe('the breaker with the strategy ota', () => {
     bench.offline('n0');
     bench.advance(300_000);
     assert.equal(bench.cause('n1'), 'lost');
-    assert.equal(bench.decide().actions[0]?.type, 'halt');
+    assert.equal(bench.steps()[0]?.type, 'halt');
   });
 
   it('does not suspect nodes that were offline before, went offline late, or already ran the target', () => {
@@ -240,9 +240,7 @@ describe('the strategy ota', () => {
     bench.reserve('n0');
     bench.reserve('n1', { state: 'inherited' });
     bench.policy({ strategy: 'ota' });
-    const kinds = bench
-      .decide()
-      .actions.map((action) => ('node' in action ? `${action.type} ${action.node}` : action.type));
+    const kinds = bench.steps().map((action) => ('node' in action ? `${action.type} ${action.node}` : action.type));
     assert.deepEqual(kinds, ['release n0', 'release n1', 'announce']);
   });
 
@@ -372,9 +370,9 @@ describe('an approval', () => {
     const inPlace = asking(1, { inPlace: true });
     inPlace.target('c', 'a');
     inPlace.change('n0', { hasInPlaceGate: true, approved: 'c' });
-    assert.partialDeepStrictEqual(inPlace.decide().actions[0], { type: 'reserve', kind: 'in-place' });
+    assert.partialDeepStrictEqual(inPlace.steps()[0], { type: 'reserve', kind: 'in-place' });
     const surging = asking(1, { maxUnavailable: count(0), maxSurge: count(1) });
     approve(surging, 'b', 'n0');
-    assert.partialDeepStrictEqual(surging.decide().actions[0], { type: 'reserve', kind: 'surge' });
+    assert.partialDeepStrictEqual(surging.steps()[0], { type: 'reserve', kind: 'surge' });
   });
 });

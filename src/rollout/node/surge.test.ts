@@ -1,31 +1,31 @@
-import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
-import type { Action } from '../decision/action.ts';
+import type { Step } from '../decision/action.ts';
 import type { PodFacts } from '../facts/pod.ts';
 import { restore, save } from '../fleet/persist.ts';
 import { count } from '../policy/int-or-percent.ts';
 import type { Policy } from '../policy/policy.ts';
 import { statusOf } from '../report/status.ts';
-import { benchAt, createWorkbench, type Workbench } from '../testing/workbench.ts';
+import { type Workbench, benchAt, createWorkbench } from '../testing/workbench.ts';
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
 
 const down = { ready: false, readyChangedAt: 0 };
-const types = (bench: Workbench): Action['type'][] => bench.decide().actions.map(({ type }) => type);
+const types = (bench: Workbench): Step['type'][] => bench.steps().map(({ type }) => type);
 const surgeBench = (nodes: number, change: Partial<Policy> = {}): Workbench =>
   benchAt(nodes, { maxSurge: count(1), maxUnavailable: count(0), progressDeadlineMs: 60_000, ...change });
 const change = (bench: Workbench, pod: PodFacts, facts: Partial<PodFacts>): void =>
   bench.ledger.setPod({ ...pod, resourceVersion: `${pod.resourceVersion}0`, ...facts }, bench.now());
 const ready = (bench: Workbench) => ({ ready: true, readyChangedAt: bench.now() });
 const retired = (bench: Workbench): string[] =>
-  bench.decide().actions.flatMap((action) => (action.type === 'retire' ? [action.pod.uid] : []));
+  bench.steps().flatMap((action) => (action.type === 'retire' ? [action.pod.uid] : []));
 
 describe('a surge', () => {
   it('creates the new pod beside the old one, which is deleted once the new one is available, all in one slot', () => {
     const bench = surgeBench(3, { minReadyMs: 5_000 });
     const old = bench.last('n0')!;
-    const [reserve] = bench.decide().actions;
+    const [reserve] = bench.steps();
     assert.deepEqual(reserve, { type: 'reserve', node: 'n0', pod: old, kind: 'surge' });
     bench.reserve('n0', { kind: 'surge' });
-    assert.deepEqual(bench.decide().actions, [{ type: 'surge', node: 'n0' }]);
+    assert.deepEqual(bench.steps(), [{ type: 'surge', node: 'n0' }]);
     bench.start('n0', 'b', down);
     assert.equal(bench.ledger.get('n0')?.update?.state, 'done', 'the cache shows that it was carried out');
     assert.deepEqual([bench.phase('n0'), types(bench)], ['updating/surging', []]);
@@ -96,7 +96,7 @@ describe('a surge', () => {
     assert.equal(bench.ledger.get('n0')?.update?.state, 'inherited');
     assert.deepEqual(bench.nodesOf('surge'), ['n0']);
     bench.policy({ paused: true });
-    assert.deepEqual(bench.decide().actions, [{ type: 'release', node: 'n0', fence: true }]);
+    assert.deepEqual(bench.steps(), [{ type: 'release', node: 'n0', fence: true }]);
   });
 
   it('waits for a new pod that terminates, and for one that is not shown yet beside an earlier pod that terminates', () => {
@@ -148,7 +148,7 @@ describe('a surge', () => {
     bench.ledger.restore(saved.state, saved.updates, saved.forgiven, bench.now());
     bench.target('c');
     assert.deepEqual([bench.phase('n0'), bench.ledger.tally.inFlight], ['updating/reserved', 1]);
-    assert.deepEqual(bench.decide().actions, [{ type: 'release', node: 'n0', fence: true }]);
+    assert.deepEqual(bench.steps(), [{ type: 'release', node: 'n0', fence: true }]);
     const { update, pods } = bench.ledger.get('n0')!;
     assert.equal(update?.podName, pods[0]?.facts.name, 'the fence names the old pod');
     bench.start('n0', 'b', down);
@@ -165,7 +165,7 @@ describe('a surge', () => {
     bench.target('c');
     const { update, pods } = bench.ledger.get('n0')!;
     assert.equal(update?.podName, pods[0]?.facts.name);
-    assert.deepEqual(bench.decide().actions, [{ type: 'release', node: 'n0', fence: true }]);
+    assert.deepEqual(bench.steps(), [{ type: 'release', node: 'n0', fence: true }]);
   });
 
   it('of another process is judged only after the initial sync', () => {

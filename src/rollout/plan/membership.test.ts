@@ -44,7 +44,7 @@ describe('a sample', () => {
   ] as const)
     it(`of ${count} of 10 nodes has ${size}`, () => {
       const bench = stagedBench([canary(count)], rings);
-      const [opened] = bench.decide().actions;
+      const [opened] = bench.steps();
       bench.followStages();
       assert.equal(opened?.type === 'open-stage' ? (opened.sample?.length ?? 0) / 8 : -1, size);
       if (size > 0) assert.equal(bench.nodesOf('reserve').length, size);

@@ -1,5 +1,5 @@
 import type { Cause, RolloutPlanSpec } from '../../words/index.ts';
-import type { Action } from '../decision/action.ts';
+import type { Step } from '../decision/action.ts';
 import { type Decision, decide } from '../decision/decide.ts';
 import type { OutsideHold } from '../decision/hold.ts';
 import type { ImageFacts } from '../facts/image-ready.ts';
@@ -159,6 +159,10 @@ export const createWorkbench = (initial: Partial<Policy> = {}, { readOnly = fals
       ledger.tick(now);
       return decide(ledger, outside, now);
     },
+    /** The decision's actions without their reasons. */
+    steps: (): Step[] => bench.decide().actions.map(({ because: _because, ...step }) => step),
+    /** The reasons of the decision's actions. */
+    reasons: (): string[] => bench.decide().actions.map(({ type, because }) => `${type}: ${because}`),
     /** Notes what is decided about stages, until there is nothing. Returns the decisions, such as `promote lab`. */
     followStages(): string[] {
       const taken: string[] = [];
@@ -170,7 +174,7 @@ export const createWorkbench = (initial: Partial<Policy> = {}, { readOnly = fals
       }
     },
     /** The nodes of a decision's actions of one type. */
-    nodesOf: (type: Action['type']): string[] =>
+    nodesOf: (type: Step['type']): string[] =>
       bench.decide().actions.flatMap((action) => (action.type === type && 'node' in action ? [action.node] : [])),
     reserve(node: string, change: Partial<NodeUpdate> = {}): void {
       const pod = live.get(node);

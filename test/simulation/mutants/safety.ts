@@ -21,8 +21,8 @@ export const safety: readonly Mutant[] = [
     story: 'a node that went offline after its slot was reserved is updated',
     breaks: ['S4'],
     file: 'src/rollout/decision/slots.ts',
-    find: 'if (!node || status.phase === undefined || !status.settled || !node.selected || status.owner.asked) return false;',
-    replace: 'if (!node || status.phase === undefined || !node.selected || status.owner.asked) return false;',
+    find: "  if (!status.settled) return 'not-settled';\n",
+    replace: '',
     hunt: history(
       { nodes: 2 },
       ...Array.from({ length: 5 }, () =>
@@ -63,13 +63,13 @@ export const safety: readonly Mutant[] = [
     story: 'an update that was reserved for another target is executed on a pod of the present target',
     breaks: ['S5'],
     file: 'src/rollout/decision/slots.ts',
-    find: '      update.rollout === ledger.state.rollout &&\n',
+    find: "  if (update.rollout !== state.rollout) return 'other-target';\n",
     replace: '',
     also: [
       {
         file: 'src/rollout/decision/slots.ts',
-        find: 'return record.partitionAllows && pod.facts.revision !== targetHash && !status.images.required;',
-        replace: 'return record.partitionAllows && !status.images.required;',
+        find: "  if (pod.revision === state.target?.hash) return 'current';\n",
+        replace: '',
       },
     ],
     hunt: history(
@@ -170,8 +170,8 @@ export const safety: readonly Mutant[] = [
     story: 'nodes are updated beyond the partition',
     breaks: ['S9'],
     file: 'src/rollout/decision/slots.ts',
-    find: 'return record.partitionAllows && pod.facts.revision',
-    replace: 'return pod.facts.revision',
+    find: "  if (!partitionAllows) return 'partition';\n",
+    replace: '',
     also: [
       {
         file: 'src/rollout/node/phase.ts',
@@ -188,8 +188,8 @@ export const safety: readonly Mutant[] = [
       'an update that took its pod out of service goes on, although the partition meanwhile leaves its node to the old version',
     breaks: ['S9'],
     file: 'src/rollout/decision/slots.ts',
-    find: 'return record.partitionAllows && pod.facts.revision',
-    replace: 'return (record.partitionAllows || isOutOfService(record)) && pod.facts.revision',
+    find: 'if (!partitionAllows) return',
+    replace: 'if (!partitionAllows && !isOutOfService(record)) return',
     hunt: atEachWrite(
       [{ kind: 'refuse', status: 500 }],
       { ...inPlace, limit: '2' },
