@@ -88,11 +88,23 @@ const add = (usage: Usage, more: Usage): void => {
 
 const usageIn = ({ inFlight, trying, occupied }: Readonly<Usage>): Usage => ({ inFlight, trying, occupied });
 
+/** What is left of the budget while one decision uses it. `own`: what the node itself uses already. */
+export interface Room {
+  /** Of the whole DaemonSet. */
+  readonly usage: Readonly<Usage>;
+  /** May an update start on a node of these scopes whose pod is down? `ownSlot`: an older update's, which it holds. */
+  forBroken: (scopes: Scopes, ownSlot: boolean, own?: Usage) => boolean;
+  /** May a healthy pod of these scopes be taken down, or get a new one beside it? */
+  forHealthy: (scopes: Scopes, own?: Usage) => boolean;
+  /** Uses more, or with negative numbers less. */
+  take: (scopes: Scopes, more: Usage) => void;
+}
+
 /**
  * What is left of the budget while one decision uses it: of the DaemonSet's own, and of those of the stages and groups that
  * a node is in. `own`: what the node itself uses already.
  */
-export const createRoom = (budget: number, tally: Readonly<Usage>, surging: boolean) => {
+export const createRoom = (budget: number, tally: Readonly<Usage>, surging: boolean): Room => {
   const usage = usageIn(tally);
   /** Of the scopes in which this decision has changed something. */
   const changed = new Map<Scope, Usage>();
@@ -100,8 +112,7 @@ export const createRoom = (budget: number, tally: Readonly<Usage>, surging: bool
     isRoom(budget, without(usage, own)) &&
     all.every((scope) => isRoom(scopeLimit(scope), without(changed.get(scope) ?? scope, own)));
   return {
-    /** Of the whole DaemonSet. */
-    usage: usage as Readonly<Usage>,
+    usage,
     forBroken: (scopes: Scopes, ownSlot: boolean, own = nothing): boolean =>
       fits(scopes, own, (limit, used) => roomForBroken(limit, used, ownSlot)),
     forHealthy: (scopes: Scopes, own = nothing): boolean =>
@@ -116,4 +127,3 @@ export const createRoom = (budget: number, tally: Readonly<Usage>, surging: bool
     },
   };
 };
-export type Room = ReturnType<typeof createRoom>;

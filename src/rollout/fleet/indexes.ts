@@ -133,4 +133,3 @@ export const createIndexes = () => {
     },
   };
 };
-export type Indexes = ReturnType<typeof createIndexes>;

@@ -137,7 +137,17 @@ export const assessImages = (record: NodeRecord, context: Context, now: number):
 };
 
 /** Phases in which the update may still replace the pod, and in which nothing else is happening to it. */
-const mayRequest: ReadonlySet<Phase> = new Set<Phase>(['outdated', 'held', 'broken']);
+const mayRequest: Readonly<Record<Phase, boolean>> = {
+  updated: false,
+  updating: false,
+  outdated: true,
+  broken: true,
+  offline: false,
+  settling: false,
+  held: true,
+  failed: false,
+  missing: false,
+};
 
 /** When to request the images; undefined: not now. */
 export const requestPriorityOf = (
@@ -147,7 +157,7 @@ export const requestPriorityOf = (
   { policy }: Context,
 ): RequestPriority | undefined => {
   const { node } = record;
-  if (state !== 'wanted' || !node || !mayRequest.has(phase) || record.pods.length !== 1) return undefined;
+  if (state !== 'wanted' || !node || !mayRequest[phase] || record.pods.length !== 1) return undefined;
   if (!record.partitionAllows) return 2;
   return modeOf(policy, node) === 'off' ? 1 : 0;
 };
