@@ -167,8 +167,10 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
         nodes: nodeReflector.store,
         synced: sharedSynced,
         isConnected,
-        relistIfPast(version) {
-          for (const each of informersOf(key)) each.relistIfPast(version);
+        accept(daemonSet) {
+          for (const each of informersOf(key))
+            if (daemonSet) each.accept(daemonSet);
+            else each.acceptDeletion(key, view.uid);
         },
         plans: () => plans.stateOf(reconcilers.get(key)?.view ?? view),
         revisionsOf: (uid) => informers.flatMap((each) => each.revisionsOf(uid)),

@@ -7,14 +7,14 @@ import type { ControllerOptions } from './controller-options.ts';
 import type { Order } from './order.ts';
 
 /** What the caches of a controller say to the reconciler of one DaemonSet. */
-export interface SharedCaches {
+export interface SharedCaches<D extends DaemonSetObject> {
   nodes: Store<NodeInfo>;
   /** They are consistent. */
   synced: () => boolean;
   /** Every watch has recently received something from the API server. */
   isConnected: () => boolean;
-  /** Lists the DaemonSets again if their watch is past this version of ours, without having delivered it. */
-  relistIfPast: (version: string) => void;
+  /** Hands the DaemonSet, from a response, to its cache; undefined: the API server no longer has it. */
+  accept: (daemonSet: D | undefined) => void;
   /** Whether the plans and approvals of the cluster are known; stale: a watch of them has received nothing for too long. */
   plans: () => 'known' | 'missing' | 'stale';
   /** The revisions that a DaemonSet owns. */
@@ -28,7 +28,7 @@ export interface ReconcilerOptions<D extends DaemonSetObject, V extends DaemonSe
   view: V;
   /** Of its controller. */
   controller: ControllerOptions & { order: Order; metrics: ControllerMetrics };
-  caches: SharedCaches;
+  caches: SharedCaches<D>;
   enqueue: Enqueue;
 }
 

@@ -16,12 +16,11 @@ import type { Target } from '../kind-adapter.ts';
 import { RolloutObjectError } from '../status/daemon-rollout.ts';
 import { createRolloutStore } from '../status/rollout-store.ts';
 import { createImageRequestTracker } from '../watches/image-requests.ts';
-import { createRefusals } from '../watches/refusals.ts';
 import { createRolloutModel, watchPods } from '../watches/rollout-model.ts';
-import { createTermStart } from '../watches/term-start.ts';
 import { createDecisionExecutor } from '../writes/decision-executor.ts';
 import { createPodControl, POD_WRITE_TIMEOUT_MS } from '../writes/pod-control.ts';
 import { stopManaging } from '../writes/stop-managing.ts';
+import { createCatchUp } from './catch-up.ts';
 import { unreadablePlan } from './daemonset-plans.ts';
 import type { OrderMember } from './order.ts';
 import {
@@ -36,8 +35,8 @@ import { createStageChecks } from './stage-checks.ts';
 /** How long writes in flight may take once leadership is lost: well within what the lease leaves. */
 const DRAIN_MS = 500;
 /**
- * How often to check a connection that is lost, or a watch that is behind: bookmarks trigger no reconcile, and an update has
- * to begin within a second of the one that ends the wait.
+ * How often to check a connection that is lost: bookmarks trigger no reconcile, and an update has to begin within a second of
+ * the one that ends the wait.
  */
 const RECHECK_MS = 500;
 /** The plans of the cluster should be known by then. */
@@ -108,17 +107,9 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
     synced: () => imageRequests.podsSynced(),
     failuresChanged: () => failuresChanged(),
   });
-  const read = async (signal: AbortSignal): Promise<D | undefined> =>
-    ifFound(client.get(kind.resource, { namespace, name }, { signal }));
-  const refusals = createRefusals({
-    view,
-    async read(signal) {
-      const found = await read(signal);
-      return found?.metadata?.uid === uid ? kind.toView(found) : undefined;
-    },
-    awaits: caches.relistIfPast,
-  });
-  const termStart = createTermStart({ read, delivered: () => view().resourceVersion, awaits: caches.relistIfPast });
+  const catchUp = createCatchUp(async (signal) =>
+    caches.accept(await ifFound(client.get(kind.resource, { namespace, name }, { signal }))),
+  );
   const adapter = kind.createAdapter({
     client,
     env,
@@ -132,7 +123,7 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
     events,
     metrics,
     enqueue,
-    refused: refusals.refused,
+    refused: catchUp.request,
   });
   const executor = createDecisionExecutor({
     client,
@@ -188,7 +179,7 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
     return term.signal;
   };
 
-  const outsideHold = (target: Target, isOutdated: boolean): OutsideHold | undefined => {
+  const outsideHold = (target: Target): OutsideHold | undefined => {
     const { policy } = view();
     if (!connected) return { kind: 'unsynced' };
     if (plansNeeded() === 'missing') return plansMissing();
@@ -196,7 +187,7 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
     if (plansNeeded() === 'stale') return { kind: 'unsynced' };
     if (policy.kind === 'invalid') return { kind: 'invalid', errors: policy.errors };
     if (target.kind === 'held') return target.hold;
-    return isOutdated || executor.awaitsWatch() ? { kind: 'unobserved' } : undefined;
+    return executor.awaitsWatch() ? { kind: 'unobserved' } : undefined;
   };
 
   const plansNeeded = () => (view().policy.policy.rolloutPlan === undefined ? 'known' : caches.plans());
@@ -217,11 +208,11 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
     if (!before && connected) log.info('every watch receives from the API server again');
   };
 
-  const decideNow = (target: Target, isOutdated: boolean, { generation }: V): Decision => {
+  const decideNow = (target: Target, { generation }: V): Decision => {
     const now = clock.now();
     ledger.tick(now);
     imageRequests.refreshIfChanged();
-    const decision = decide(ledger, outsideHold(target, isOutdated), now, adapter.refusal?.());
+    const decision = decide(ledger, outsideHold(target), now, adapter.refusal?.());
     const before = { generation: decidedGeneration, complete: summary?.complete };
     ({ summary } = decision);
     if (target.kind === 'known') decidedGeneration = generation;
@@ -251,23 +242,23 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
       const finalizeAt = connected ? await adapter.finalize?.(seen, signal) : undefined;
       if (finalizeAt !== undefined) {
         // Metrics have to say that it is held.
-        if (hasUnusableName(seen.policy)) decideNow(noTarget, false, seen);
+        if (hasUnusableName(seen.policy)) decideNow(noTarget, seen);
         else if (!ended) await stopManaging(client, kind, seen, identity, clock, signal);
         ended = true;
+        await catchUp.run(signal);
         return requeueAt(finalizeAt);
       }
       const freeAt = await store.load(signal);
       if (freeAt !== undefined) return requeueAt(freeAt);
-      if (await termStart.isBehind(signal)) return { requeueAt: clock.now() + RECHECK_MS };
-      const isOutdated = await refusals.awaitsWatch(signal);
+      await catchUp.run(signal);
       const target = await adapter.findTarget(seen, signal);
       signal.throwIfAborted();
       // The DaemonSet changed while we read: start nothing for what it asked before, and nothing for one that is being deleted.
-      if (view() !== seen || (!isOutdated && refusals.mustRead())) continue;
+      if (view() !== seen || catchUp.isDue()) continue;
       const now = clock.now();
       if (target.kind === 'known') ledger.setTarget(target.revision, now, seen.origin);
       checkConnection();
-      const decision = decideNow(target, isOutdated, seen);
+      const decision = decideNow(target, seen);
       const error = internalError();
       if (error) throw error;
       // Before the first announcement the DaemonRollout must say that the DaemonSet is managed.
@@ -286,7 +277,7 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
       const { changes } = ledger;
       const manageAt = connected ? await adapter.manage?.({ view: seen, decision, signal }) : undefined;
       // A status is of one moment. What has changed meanwhile is acted upon in the next pass.
-      const latest = ledger.changes === changes ? decision : decideNow(target, isOutdated, seen);
+      const latest = ledger.changes === changes ? decision : decideNow(target, seen);
       return requeueAt(
         decision.wakeAt,
         nextAttemptAt,
@@ -380,7 +371,7 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
       stageChecks?.stop();
       await drain(DRAIN_MS, DRAIN_MS);
       store.release();
-      termStart.end();
+      catchUp.request();
       decidedGeneration = undefined;
       order.rolloutChanged(member);
     },

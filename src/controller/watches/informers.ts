@@ -122,8 +122,9 @@ export const createInformers = <D extends DaemonSetObject, V extends DaemonSetVi
     /** Does not wait for DaemonRollouts: nothing is decided on their cache, which may be stale. */
     synced: (): boolean => sets.synced && revisions.synced && (other?.synced ?? true),
     namespace,
-    /** See `Reflector`, for a version of a DaemonSet. */
-    relistIfPast: (missed: string): void => sets.relistIfPast(missed),
+    /** See `Reflector`, for a DaemonSet. */
+    accept: (daemonSet: D): void => sets.accept(daemonSet),
+    acceptDeletion: (key: string, uid: string): void => sets.acceptDeletion(key, uid),
     /** When the watch of DaemonSets, and any other one that decisions depend on, last received something, epoch ms. */
     lastActivityAt: (): number => Math.min(sets.lastActivityAt, other?.lastActivityAt ?? sets.lastActivityAt),
     run: async (signal: AbortSignal): Promise<void> => {

@@ -7,19 +7,24 @@ import { begin, some } from '../testing/reflector.ts';
 for (const watchList of [true, false]) {
   const way = watchList ? 'streamed list' : 'paged list';
 
-  test(`${way}: an event that is known to be lost is found by a list, once the watch is past it`, async (t) => {
+  test(`${way}: a response that the watch is past without having delivered it makes it list, once`, async (t) => {
     const { api, clock, mirror, reflector } = await begin(t, { watchList }, some);
     const { length } = api.calls;
-    const { metadata: { resourceVersion: lost = '' } = {} } = api.put('x', 'new', false);
-    reflector.relistIfPast(lost);
+    const [changed, created] = [api.put('x', 'new', false), api.put('w', 'new', false)];
+    api.put('y', 'new', false);
+    reflector.accept(changed);
     await clock.advance(1_000);
-    assert.equal(mirror.get('a/x'), '1', 'the watch could still deliver it');
-    for (const text of ['2', '3', '4']) {
-      api.put('y', text);
-      reflector.relistIfPast(lost);
+    assert.deepEqual(api.calls.slice(length), [], 'the watch could still deliver it');
+    for (const text of ['2', '3']) {
+      api.put('z', text);
+      await settle();
+      for (const response of [changed, created]) reflector.accept(response);
       await clock.advance(1_000);
     }
-    assert.deepEqual([mirror.get('a/x'), mirror.get('a/y')], ['new', '4']);
+    assert.deepEqual(
+      ['a/x', 'a/w', 'a/y', 'a/z'].map((key) => mirror.get(key)),
+      ['new', 'new', 'new', '3'],
+    );
     assert.deepEqual(api.calls.slice(length), watchList ? ['watch list'] : ['list', 'watch'], 'one list');
   });
 

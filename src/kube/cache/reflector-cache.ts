@@ -13,15 +13,23 @@ interface Cached<P> {
 /** A snapshot that is being read. */
 export interface Staging<T> {
   put(object: T): void;
-  drop(object: T): void;
+  drop(key: string): void;
 }
 
 export interface ReflectorCache<T, P> {
   readonly store: Store<P>;
   addHandler(handler: ReflectorHandler<P>): () => void;
-  stage(): Staging<T> & { commit(mayBeOlder: boolean, signal: AbortSignal): Promise<void> };
+  /** `reached`: the version of the snapshot. */
+  stage(): Staging<T> & { commit(reached: string, mayBeOlder: boolean, signal: AbortSignal): Promise<void> };
   /** Applies one event of a watch that has reached `streamVersion`. Stale and repeated events change nothing. */
   apply(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: T, streamVersion: string): void;
+  /**
+   * Applies a response, which may be ahead of the watch or behind it. Returns false if the watch is past it and has not
+   * delivered it: its event was lost, unless the object has been deleted.
+   */
+  accept(object: T, streamVersion: string): boolean;
+  /** See `Reflector`. */
+  acceptDeletion(key: string, uid: string): void;
   /** See `Reflector`. */
   readonly failures: readonly CacheFailure[];
   /** Tries nothing again from here on. */
@@ -69,6 +77,8 @@ export const createReflectorCache = <T extends KubeObject, P>(options: {
   const newStore = (): MutableStore<Cached<P>> => createStore<Cached<P>>(indexers);
   let cache = newStore();
   let everSynced = false;
+  /** By UID: what responses have removed, until the watch shows that. `version`: the one that did; undefined: it is gone. */
+  const removed = new Map<string, { key: string; version: string | undefined }>();
 
   type Handler = ReflectorHandler<P>;
   /** By step and key. `behind`: the handlers that threw; none if the projection did. */
@@ -229,18 +239,21 @@ export const createReflectorCache = <T extends KubeObject, P>(options: {
           unread.set(key, object);
         }
       },
-      drop(object) {
-        const key = keyOf(object);
+      drop(key) {
         unread.delete(key);
         staged.delete(key);
       },
-      async commit(mayBeOlder, signal) {
+      async commit(reached, mayBeOlder, signal) {
         const old = cache;
+        for (const [uid, { key, version }] of removed) {
+          const found = staged.get(key);
+          const isStale = found?.uid === uid && (version === undefined || isOlder(found.version, version));
+          if (isStale && !mayBeOlder) this.drop(key);
+          else removed.delete(uid);
+        }
         if (!mayBeOlder) {
-          for (const [key, held] of old.entries()) {
-            const found = staged.get(key);
-            if (found !== undefined && isOlder(found.version, held.version)) staged.set(key, held);
-          }
+          for (const [key, held] of old.entries())
+            if (isOlder(staged.get(key)?.version ?? reached, held.version)) staged.set(key, held);
         }
         cache = staged;
         everSynced = true;
@@ -274,6 +287,30 @@ export const createReflectorCache = <T extends KubeObject, P>(options: {
     };
   };
 
+  /** Whether a response has already removed this version of an object. */
+  const isRemoved = ({ uid, version }: { uid: string; version: string }): boolean => {
+    const known = removed.get(uid);
+    if (known === undefined) return false;
+    const isStale = known.version === undefined || isOlderOrSame(version, known.version);
+    if (!isStale || version === known.version) removed.delete(uid);
+    return isStale;
+  };
+
+  const apply: ReflectorCache<T, P>['apply'] = (type, object, streamVersion) => {
+    const key = keyOf(object);
+    const held = cache.get(key);
+    const { uid, version } = identity(object);
+    if (type === 'DELETED') {
+      removed.delete(uid);
+      if (held === undefined || !isOlder(version, held.version)) remove(key);
+      return;
+    }
+    // Without `held`, only the stream's position tells a new object from a stale event of a deleted one.
+    if (isOlderOrSame(version, held?.version ?? streamVersion) || isRemoved({ uid, version })) return;
+    if (held !== undefined && held.uid !== uid) remove(key);
+    take(key, object);
+  };
+
   return {
     store: {
       get: (key) => cache.get(key)?.value,
@@ -300,18 +337,22 @@ export const createReflectorCache = <T extends KubeObject, P>(options: {
       return () => handlers.delete(handler);
     },
     stage,
-    apply(type, object, streamVersion) {
+    apply,
+    accept(object, streamVersion) {
       const key = keyOf(object);
-      const held = cache.get(key);
+      const before = cache.get(key);
       const { uid, version } = identity(object);
-      if (type === 'DELETED') {
-        if (held === undefined || !isOlder(version, held.version)) remove(key);
-        return;
-      }
-      // Without `held`, only the stream's position tells a new object from a stale event of a deleted one.
-      if (isOlderOrSame(version, held?.version ?? streamVersion)) return;
-      if (held !== undefined && held.uid !== uid) remove(key);
-      take(key, object);
+      const isPast = isOlderOrSame(version, streamVersion);
+      if (before === undefined && isPast) return object.metadata?.deletionTimestamp !== undefined || removed.has(uid);
+      apply('MODIFIED', object, streamVersion);
+      const after = cache.get(key);
+      if (before?.uid === uid && after === undefined && !isPast) removed.set(uid, { key, version });
+      return !isPast || after === before;
+    },
+    acceptDeletion(key, uid) {
+      if (cache.get(key)?.uid !== uid) return;
+      removed.set(uid, { key, version: undefined });
+      remove(key);
     },
     get failures() {
       return failed.size === 0 ? NO_FAILURES : [...failed.values()];

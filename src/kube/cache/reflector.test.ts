@@ -304,8 +304,10 @@ test('indexes follow the objects', async (t) => {
 const fault = fc.constantFrom(
   'put',
   'put',
-  'put',
+  'accept',
+  'accept late',
   'remove',
+  'accept removal',
   'cut',
   'reset',
   'gone',
@@ -324,10 +326,15 @@ test('store and handlers converge to the state of the server under any faults of
       some(api);
       const done = start();
       let count = 0;
+      let response: ConfigMap | undefined;
       for (const { what, name, ms } of steps) {
         count += 1;
-        if (what === 'put') api.put(name, String(count));
-        if (what === 'remove') api.remove(name);
+        if (what === 'put') response = api.put(name, String(count));
+        if (what === 'accept') reflector.accept(api.put(name, String(count)));
+        if (what === 'accept late' && response) reflector.accept(response);
+        if (what === 'accept removal')
+          reflector.acceptDeletion(`a/${name}`, api.objects.get(name)?.metadata?.uid ?? '');
+        if (what === 'remove' || what === 'accept removal') api.remove(name);
         if (what === 'cut') api.cut();
         if (what === 'reset') api.cut(new KubeError('Transport', 'reset'));
         if (what === 'gone') api.cut(new KubeError('Gone', 'gone', { status: 410 }));

@@ -1,6 +1,6 @@
 import { type BackoffOptions, backoffMs, type Env, sleep } from '../../runtime/index.ts';
 import { isKubeError, type KubeErrorCode } from '../client/errors.ts';
-import { compareVersions, isOlder } from '../client/formats.ts';
+import { compareVersions, isOlder, isOlderOrSame } from '../client/formats.ts';
 import type { CacheFailure, KubeObject, ReflectorHandler, Store, WatchEvent } from '../client/types.ts';
 import { TURN_MS } from '../turn.ts';
 import { createReflectorCache } from './reflector-cache.ts';
@@ -25,7 +25,7 @@ export interface ReflectorOptions<T extends KubeObject, P> extends Selection<T> 
   watchList?: boolean;
 }
 
-export interface Reflector<P> {
+export interface Reflector<P, T extends KubeObject = KubeObject> {
   /** Stays readable, with its last state, while the watch is down. */
   readonly store: Store<P>;
   /** Lists, watches and recovers until `signal` aborts; then resolves. Can be called once. */
@@ -42,10 +42,15 @@ export interface Reflector<P> {
   /** Delivers the current state to `handler`, if there is one, and every change from then on. Returns its removal. */
   addHandler(handler: ReflectorHandler<P>): () => void;
   /**
-   * Lists again if the watch has passed this version of an object, which it should have delivered and has not: its event was
-   * lost. Once for each version: a list does not deliver an object whose projection fails either.
+   * Takes in an object that is selected here, from the response to a write or a read of it alone, as if the watch had
+   * delivered it: what is older than the state here is ignored, and older events and lists do not bring back what was
+   * before. A response without which the watch shows that it has lost an event makes it list again.
    */
-  relistIfPast(missed: string): void;
+  accept(object: T): void;
+  /** The API server no longer has the object: it is removed as if the watch had said so, and no older event or list brings it back. */
+  acceptDeletion(key: string, uid: string): void;
+  /** The watch has delivered everything up to this version: after a write without a response, its effect if it had one. */
+  reached(version: string): boolean;
 }
 
 /** Errors that are not about the connection: after a few in a row, assume that the server cannot resume from here. */
@@ -76,7 +81,7 @@ class RollbackError extends Error {
   override readonly name = 'RollbackError';
 }
 
-export const createReflector = <T extends KubeObject, P>(options: ReflectorOptions<T, P>): Reflector<P> => {
+export const createReflector = <T extends KubeObject, P>(options: ReflectorOptions<T, P>): Reflector<P, T> => {
   const { client, resource, env, project, pageSize = 500 } = options;
   const backoff = options.backoff ?? { baseMs: 500, maxMs: 30_000 };
   const log = env.log.with({ resource: resource.plural });
@@ -106,7 +111,8 @@ export const createReflector = <T extends KubeObject, P>(options: ReflectorOptio
   let endStream: ((reason: Error) => void) | undefined;
   /** The stream has lost an event. */
   let lossy = false;
-  const listedFor = new Set<string>();
+  /** The version of the last snapshot. */
+  let listed = '';
   const waiting = new Set<() => void>();
 
   const touch = (): void => {
@@ -132,8 +138,9 @@ export const createReflector = <T extends KubeObject, P>(options: ReflectorOptio
     rollbacks = 0;
     version = reached;
     newest = reached;
+    listed = reached;
     snapshotAt = env.clock.now();
-    await staged.commit(older, signal);
+    await staged.commit(reached, older, signal);
     log.debug('synced', { objects: cache.store.size, resourceVersion: reached });
     synced = true;
     for (const resolve of waiting) resolve();
@@ -236,6 +243,14 @@ export const createReflector = <T extends KubeObject, P>(options: ReflectorOptio
     return Math.max(delay, Math.min(LONGEST_RETRY_AFTER_MS, (error.retryAfterSeconds ?? 0) * 1000));
   };
 
+  /** The watch is past this version of an object without having delivered it: whatever else it has lost, a list shows. */
+  const relistAfter = (missed: string): void => {
+    if (!endStream || isOlderOrSame(missed, listed)) return;
+    lossy = true;
+    endStream(new Error(`the watch is at ${version} and has not delivered ${missed}`));
+    endStream = undefined;
+  };
+
   return {
     store: cache.store,
     get synced() {
@@ -251,14 +266,12 @@ export const createReflector = <T extends KubeObject, P>(options: ReflectorOptio
       return cache.failures;
     },
     addHandler: (handler) => cache.addHandler(handler),
-    relistIfPast(missed) {
-      const isPast = version !== undefined && (compareVersions(version, missed) ?? -1) >= 0;
-      if (!endStream || !isPast || listedFor.has(missed)) return;
-      listedFor.add(missed);
-      lossy = true;
-      endStream(new Error(`the watch is at ${version} and has not delivered ${missed}`));
-      endStream = undefined;
+    accept(object) {
+      if (newest === undefined || cache.accept(object, version ?? newest)) return;
+      relistAfter(object.metadata?.resourceVersion ?? '');
     },
+    acceptDeletion: (key, uid) => cache.acceptDeletion(key, uid),
+    reached: (wanted) => version !== undefined && (compareVersions(version, wanted) ?? 0) >= 0,
     whenSynced(signal) {
       if (synced) return Promise.resolve();
       return new Promise((resolve, reject) => {

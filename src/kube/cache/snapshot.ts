@@ -1,5 +1,6 @@
 import type { Env } from '../../runtime/index.ts';
 import { pagesOf } from '../client/pages.ts';
+import { keyOf } from '../client/resource.ts';
 import type { KubeClient, KubeObject, Resource, WatchEvent } from '../client/types.ts';
 import type { Staging } from './reflector-cache.ts';
 
@@ -67,7 +68,7 @@ export const readInitialEvents = async <T extends KubeObject>(
       options.onActivity();
       if (event.type === 'BOOKMARK') {
         if (event.initialEventsEnd) return event.resourceVersion;
-      } else if (event.type === 'DELETED') staging.drop(event.object);
+      } else if (event.type === 'DELETED') staging.drop(keyOf(event.object));
       else staging.put(event.object);
     }
   } finally {

@@ -136,8 +136,8 @@ export const own: readonly Mutant[] = [
       'updates go on with the budget that a late watch delivered, although the DaemonSet was found to ask for less',
     breaks: ['S1'],
     file: 'src/controller/loop/reconciler.ts',
-    find: 'return isOutdated || executor.awaitsWatch()',
-    replace: 'return executor.awaitsWatch()',
+    find: 'refused: catchUp.request,',
+    replace: 'refused: () => undefined,',
     hunt: history(
       recreate,
       at(20, { do: 'lag', watch: 'daemonsets', ms: 50_000 }),

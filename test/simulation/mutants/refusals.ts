@@ -40,8 +40,8 @@ export const refusals: readonly Mutant[] = [
     story: 'the DaemonRollout says that it goes on while the API server refuses every pod',
     breaks: [],
     file: 'src/controller/loop/reconciler.ts',
-    find: 'decide(ledger, outsideHold(target, isOutdated), now, adapter.refusal?.());',
-    replace: 'decide(ledger, outsideHold(target, isOutdated), now);',
+    find: 'decide(ledger, outsideHold(target), now, adapter.refusal?.());',
+    replace: 'decide(ledger, outsideHold(target), now);',
     hunt: test('src/kinds/advanced/placement/refused-pods.test.ts'),
   },
   {
