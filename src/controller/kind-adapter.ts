@@ -64,6 +64,8 @@ export interface ReconcilerContext<V extends DaemonSetView, P> {
   events: KindEvents;
   metrics: ControllerMetrics;
   enqueue: Enqueue;
+  /** Hands the DaemonSet, from the response to a write or a read, to its cache; undefined: the API server no longer has it. */
+  accept(daemonSet: DaemonSetObject | undefined): void;
   /** The API server has refused a write: the DaemonSet has changed since its view. */
   refused: () => void;
 }
@@ -119,9 +121,9 @@ export interface KindAdapter<V extends DaemonSetView, P> {
   podWrites: PodWrites;
   /**
    * Restores an earlier template and sets annotation `edgeset.io/rolled-back-from` to `from`, in one write that is refused
-   * with Conflict unless the DaemonSet has the view's UID and resourceVersion. Resolves with the new resourceVersion.
+   * with Conflict unless the DaemonSet has the view's UID and resourceVersion. Resolves with the DaemonSet after it.
    */
-  restoreTemplate(view: V, template: object, from: string, signal: AbortSignal): Promise<string>;
+  restoreTemplate(view: V, template: object, from: string, signal: AbortSignal): Promise<DaemonSetObject>;
   /**
    * Everything besides the rollout, at the end of each reconcile: the decision has been executed. Not called while the
    * caches may be incomplete. The next reconcile waits for it, so long work is only started, and calls `enqueue` when it

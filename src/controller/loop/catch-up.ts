@@ -6,12 +6,21 @@
  */
 export const createCatchUp = (readIntoCache: (signal: AbortSignal) => Promise<void>) => {
   let isDue = true;
+  /** The version of the DaemonSet that a write was refused for. */
+  let refused: string | undefined;
   return {
     isDue: (): boolean => isDue,
-    /** A term of leadership has begun, or a write was refused. */
-    request(): void {
+    /** A term of leadership begins. */
+    begin(): void {
       isDue = true;
     },
+    /** A write on this version was refused. */
+    refuse(resourceVersion: string): void {
+      isDue = true;
+      refused = resourceVersion;
+    },
+    /** Another write on this version would be refused. */
+    isRefused: (resourceVersion: string): boolean => refused === resourceVersion,
     async run(signal: AbortSignal): Promise<void> {
       if (!isDue) return;
       isDue = false;

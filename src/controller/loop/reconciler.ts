@@ -123,7 +123,8 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
     events,
     metrics,
     enqueue,
-    refused: catchUp.request,
+    accept: caches.accept,
+    refused: () => catchUp.refuse(view().resourceVersion),
   });
   const executor = createDecisionExecutor({
     client,
@@ -134,6 +135,7 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
     adapter,
     events,
     metrics,
+    accept: caches.accept,
     onWriteDone: enqueue,
   });
 
@@ -186,8 +188,7 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
     plansMissedSince = undefined;
     if (plansNeeded() === 'stale') return { kind: 'unsynced' };
     if (policy.kind === 'invalid') return { kind: 'invalid', errors: policy.errors };
-    if (target.kind === 'held') return target.hold;
-    return executor.awaitsWatch() ? { kind: 'unobserved' } : undefined;
+    return target.kind === 'held' ? target.hold : undefined;
   };
 
   const plansNeeded = () => (view().policy.policy.rolloutPlan === undefined ? 'known' : caches.plans());
@@ -226,7 +227,8 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
 
   /** Says what cannot be computed, as far as the API server lets us. */
   const reportError = async ({ message }: InternalError, signal: AbortSignal): Promise<void> => {
-    adapter.reportError(view(), message);
+    // The DaemonSet itself may be what cannot be computed.
+    if (!catchUp.isRefused(view().resourceVersion)) adapter.reportError(view(), message);
     try {
       await store.writeError(message, signal);
     } catch (error) {
@@ -319,7 +321,6 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
     update: (next) =>
       guard(kind.resource.kind, () => {
         const { generation } = view();
-        executor.delivered(next);
         for (const warning of next.policy.warnings) events.policyWarning(warning);
         const { policyChanged, nodesChanged } = model.update(next);
         const names = ledger.records().map((record) => record.name);
@@ -371,7 +372,7 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
       stageChecks?.stop();
       await drain(DRAIN_MS, DRAIN_MS);
       store.release();
-      catchUp.request();
+      catchUp.begin();
       decidedGeneration = undefined;
       order.rolloutChanged(member);
     },

@@ -1,16 +1,9 @@
 import type { KubeClient } from '../../kube/index.ts';
-import {
-  afterStageAction,
-  type Decision,
-  isEverywhere,
-  type Ledger,
-  newUpdate,
-  withoutFailedChecks,
-} from '../../rollout/index.ts';
+import { type Decision, type Ledger, afterStageAction, isEverywhere, newUpdate, withoutFailedChecks } from '../../rollout/index.ts';
 import { type Env, nextAllowedAt } from '../../runtime/index.ts';
 import type { RolloutEvents } from '../events/rollout-events.ts';
+import type { ControllerMetrics, Enqueue, KindAdapter, ReconcilerContext } from '../kind-adapter.ts';
 import type { DaemonSetView } from '../kind.ts';
-import type { ControllerMetrics, Enqueue, KindAdapter } from '../kind-adapter.ts';
 import type { PodControl } from '../pod-writes.ts';
 import type { RolloutStore } from '../status/rollout-store.ts';
 import { createAnnouncer } from './announcer.ts';
@@ -28,6 +21,7 @@ export interface DecisionExecutorOptions<V extends DaemonSetView> {
   store: Pick<RolloutStore, 'reserve' | 'mustWrite'>;
   podControl: PodControl;
   adapter: Pick<KindAdapter<V, unknown>, 'podWrites' | 'restoreTemplate'>;
+  accept: ReconcilerContext<V, unknown>['accept'];
   events: RolloutEvents;
   metrics: ControllerMetrics;
   /** Called when a write to a pod has ended: time to reconcile again. */
@@ -35,7 +29,7 @@ export interface DecisionExecutorOptions<V extends DaemonSetView> {
 }
 
 export interface Execution {
-  /** The ledger has changed: the next decision may differ. */
+  /** The ledger or the DaemonSet has changed: the next decision may differ. */
   changed: boolean;
   /** When the rest of the decision may be executed, epoch ms; Infinity when nothing is left. */
   nextAttemptAt: number;
@@ -43,12 +37,12 @@ export interface Execution {
 
 /** Executes decisions: in the ledger at once, on pods in the background, on the DaemonSet by a rollback. */
 export const createDecisionExecutor = <V extends DaemonSetView>(options: DecisionExecutorOptions<V>) => {
-  const { client, env, ledger, store, podControl, adapter, events, metrics, onWriteDone } = options;
+  const { client, env, ledger, store, podControl, adapter, accept, events, metrics, onWriteDone } = options;
   const { clock, log } = env;
   const podUpdates = createPodUpdates({ env, ledger, podWrites: adapter.podWrites, events, metrics, onWriteDone });
   const announcer = createAnnouncer({ env, ledger, podControl, events, metrics, onWriteDone });
   const imageRequester = createImageRequester({ env, ledger, podControl, events, onWriteDone });
-  const rollback = createRollback({ client, clock, ledger, events, adapter });
+  const rollback = createRollback({ client, clock, ledger, events, adapter, accept });
   let reservedAt = Number.NEGATIVE_INFINITY;
 
   /** Releases in the ledger the reserved updates of which nothing was sent. Returns whether there were any. */
@@ -59,11 +53,6 @@ export const createDecisionExecutor = <V extends DaemonSetView>(options: Decisio
   };
 
   return {
-    /** The watch is behind our own write to the DaemonSet. */
-    awaitsWatch: rollback.awaitsWatch,
-    /** The watch has delivered the DaemonSet. */
-    delivered: rollback.delivered,
-
     releaseUnsent,
 
     async execute({ actions, summary }: Decision, view: V, signal: AbortSignal): Promise<Execution> {
@@ -148,7 +137,11 @@ export const createDecisionExecutor = <V extends DaemonSetView>(options: Decisio
             break;
         }
       }
-      if (rollbackTo) tryAgainAt(await rollback.run(rollbackTo, view, signal));
+      if (rollbackTo) {
+        const attempt = await rollback.run(rollbackTo, view, signal);
+        changed ||= attempt.changed;
+        tryAgainAt(attempt.nextAttemptAt);
+      }
       return { changed, nextAttemptAt };
     },
 

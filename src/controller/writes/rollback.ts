@@ -1,13 +1,12 @@
-import { compareVersions, controllerRevisions, isKubeError, type KubeClient } from '../../kube/index.ts';
+import { type KubeClient, controllerRevisions, isKubeError } from '../../kube/index.ts';
 import { type Ledger, recordedTemplate } from '../../rollout/index.ts';
 import { type Clock, createKeyedBackoff } from '../../runtime/index.ts';
 import type { RolloutEvents } from '../events/rollout-events.ts';
+import type { KindAdapter, ReconcilerContext } from '../kind-adapter.ts';
 import type { DaemonSetView } from '../kind.ts';
-import type { KindAdapter } from '../kind-adapter.ts';
 
 export type RollbackOutcome =
-  /** resourceVersion of the DaemonSet as patched: nothing is decided before the watch has delivered it. */
-  | { kind: 'done'; resourceVersion: string }
+  | { kind: 'done' }
   /** The DaemonSet has changed since the decision. */
   | { kind: 'changed' }
   /** The revision to go back to is no longer kept. */
@@ -20,13 +19,20 @@ const failed = (error: unknown): RollbackOutcome => {
   return { kind: 'failed', reason: error.status > 0 ? error.code : undefined, message: error.message };
 };
 
+export interface RollbackOptions<V extends DaemonSetView> extends Pick<ReconcilerContext<V, unknown>, 'accept'> {
+  client: KubeClient;
+  clock: Clock;
+  ledger: Ledger;
+  events: RolloutEvents;
+  adapter: Pick<KindAdapter<V, unknown>, 'restoreTemplate'>;
+}
+
 /**
  * Restores the template of an earlier revision, as `kubectl rollout undo` does: one write, which is refused if the
  * DaemonSet has changed since it was read.
  */
 export const rollBack = async <V extends DaemonSetView>(
-  client: KubeClient,
-  adapter: Pick<KindAdapter<V, unknown>, 'restoreTemplate'>,
+  { client, adapter, accept }: Pick<RollbackOptions<V>, 'client' | 'adapter' | 'accept'>,
   view: V,
   badHash: string,
   to: { name: string },
@@ -41,49 +47,38 @@ export const rollBack = async <V extends DaemonSetView>(
   }
   if (!template) return { kind: 'impossible' };
   try {
-    return { kind: 'done', resourceVersion: await adapter.restoreTemplate(view, template, badHash, signal) };
+    accept(await adapter.restoreTemplate(view, template, badHash, signal));
+    return { kind: 'done' };
   } catch (error) {
     return isKubeError(error, 'Conflict') ? { kind: 'changed' } : failed(error);
   }
 };
 
-export interface RollbackOptions<V extends DaemonSetView> {
-  client: KubeClient;
-  clock: Clock;
-  ledger: Ledger;
-  events: RolloutEvents;
-  adapter: Pick<KindAdapter<V, unknown>, 'restoreTemplate'>;
-}
-
-/** The rollbacks of one DaemonSet: retried with back-off, and never decided on top of one that the watch lacks. */
+/** The rollbacks of one DaemonSet, retried with back-off. */
 export const createRollback = <V extends DaemonSetView>(options: RollbackOptions<V>) => {
-  const { client, clock, ledger, events, adapter } = options;
+  const { clock, ledger, events } = options;
   const backoff = createKeyedBackoff();
-  /** Our own write to the DaemonSet, until the watch has delivered it. */
-  let awaited: { resourceVersion: string } | undefined;
 
   return {
-    /** The watch is behind our own write to the DaemonSet. */
-    awaitsWatch: (): boolean => awaited !== undefined,
-    delivered: ({ resourceVersion }: Pick<V, 'resourceVersion'>): void => {
-      if (awaited && (compareVersions(resourceVersion, awaited.resourceVersion) ?? 0) >= 0) awaited = undefined;
-    },
-    /** Returns when to try again, epoch ms; Infinity if an event comes first. */
-    async run(to: { name: string; hash: string }, view: V, signal: AbortSignal): Promise<number> {
+    /** `nextAttemptAt`: epoch ms; Infinity if an event comes first. */
+    async run(
+      to: { name: string; hash: string },
+      view: V,
+      signal: AbortSignal,
+    ): Promise<{ changed: boolean; nextAttemptAt: number }> {
       const { target } = ledger.state;
       const nextAttemptAt = backoff.nextAttemptAt(to.hash, clock.now());
-      if (nextAttemptAt > clock.now()) return nextAttemptAt;
-      if (!target || awaited) return Number.POSITIVE_INFINITY;
-      const outcome = await rollBack(client, adapter, view, target.hash, to, signal);
+      if (nextAttemptAt > clock.now()) return { changed: false, nextAttemptAt };
+      if (!target) return { changed: false, nextAttemptAt: Number.POSITIVE_INFINITY };
+      const outcome = await rollBack(options, view, target.hash, to, signal);
       switch (outcome.kind) {
         case 'done':
-          awaited = { resourceVersion: outcome.resourceVersion };
           events.rolledBack(target.name, to.name);
-          return Number.POSITIVE_INFINITY;
+          return { changed: true, nextAttemptAt: Number.POSITIVE_INFINITY };
         case 'impossible':
           ledger.patchState({ lastComplete: undefined }, clock.now());
           events.rollbackImpossible(to.name);
-          return Number.POSITIVE_INFINITY;
+          return { changed: false, nextAttemptAt: Number.POSITIVE_INFINITY };
         case 'failed':
           if (outcome.reason !== undefined) events.rollbackRefused(to.name, outcome.reason, outcome.message);
           break;
@@ -92,7 +87,7 @@ export const createRollback = <V extends DaemonSetView>(options: RollbackOptions
           break;
       }
       backoff.failed(to.hash, clock.now());
-      return backoff.nextAttemptAt(to.hash, clock.now());
+      return { changed: false, nextAttemptAt: backoff.nextAttemptAt(to.hash, clock.now()) };
     },
   };
 };

@@ -51,10 +51,9 @@ export const createAdvancedKind = ({
       return {
         findTarget: (view, signal) => finder.find(view, signal),
         podWrites: withinBurst(context, operations.podWrites),
-        restoreTemplate: async (view, template, from, signal) => {
+        restoreTemplate: (view, template, from, signal) => {
           const change = { template, annotations: { [annotation.rolledBackFrom]: from } };
-          const { metadata } = await restoreTemplate(client, view, change, { fieldManager: FIELD_MANAGER, signal });
-          return metadata.resourceVersion ?? '';
+          return restoreTemplate(client, view, change, { fieldManager: FIELD_MANAGER, signal });
         },
         manage: (input) => management.manage(input),
         reportError: (view, what) => management.reportError(view, what),

@@ -5,7 +5,7 @@ import {
   type ManageInput,
   type ReconcilerContext,
 } from '../../controller/index.ts';
-import { compareVersions, daemonSets, isKubeError, type KubeClient } from '../../kube/index.ts';
+import { daemonSets, isKubeError, type KubeClient } from '../../kube/index.ts';
 import {
   type ConditionState,
   conditionsOnDaemonSet,
@@ -68,19 +68,15 @@ export const removeConditions = async (
 
 type Context = Pick<
   ReconcilerContext<NativeView, PodFacts>,
-  'client' | 'env' | 'enqueue' | 'refused' | 'ledger' | 'events'
+  'client' | 'env' | 'enqueue' | 'accept' | 'refused' | 'ledger' | 'events'
 >;
 
 /** Keeps conditions in the DaemonSet's own status, for tools that look at nothing else. A rollout never waits for them. */
-export const createConditionWriter = ({ client, env, enqueue, refused, ledger, events }: Context) => {
+export const createConditionWriter = ({ client, env, enqueue, accept, refused, ledger, events }: Context) => {
   const { clock, log } = env;
   const pace = createPace(clock, INTERVAL_MS, MOST_EARLY);
   /** What our last write was about. */
   let toldGeneration: number | undefined;
-  /** What our last write answered, until the cache shows it. */
-  let last: { conditions: readonly DaemonSetCondition[]; resourceVersion: string } | undefined;
-  /** The API server has a newer version than this one: the watch delivers it. */
-  let outdated: string | undefined;
   const writes = createInFlightWrites({
     clock,
     limit: 1,
@@ -89,12 +85,11 @@ export const createConditionWriter = ({ client, env, enqueue, refused, ledger, e
   });
 
   const write = async (view: NativeView, conditions: DaemonSetCondition[], signal: AbortSignal) => {
-    const { namespace, name, uid } = view;
     // The precondition keeps a process that was suspended here from overwriting what a later leader wrote.
-    const { resourceVersion } = last ?? view;
+    const { namespace, name, uid, resourceVersion } = view;
     const options = { type: 'strategic', subresource: 'status', fieldManager: FIELD_MANAGER } as const;
     try {
-      const { metadata, status } = await client.patch(
+      const written = await client.patch(
         daemonSets,
         { namespace, name },
         { metadata: { uid, resourceVersion }, status: { conditions } },
@@ -102,12 +97,11 @@ export const createConditionWriter = ({ client, env, enqueue, refused, ledger, e
       );
       pace.done();
       toldGeneration = view.generation;
-      last = { conditions: ownConditions({ status }), resourceVersion: metadata?.resourceVersion ?? '' };
+      accept(written);
     } catch (error) {
       if (signal.aborted) return 'unchanged';
       // Changed, deleted or recreated.
       if (!isKubeError(error, 'NotFound', 'Conflict')) throw error;
-      outdated = view.resourceVersion;
       refused();
       return 'unchanged';
     }
@@ -116,12 +110,9 @@ export const createConditionWriter = ({ client, env, enqueue, refused, ledger, e
 
   /** Starts a write if these conditions differ from the present ones. Returns when to try again, epoch ms. */
   const update = (view: NativeView, states: readonly ConditionState[]): number => {
-    if (last && (compareVersions(view.resourceVersion, last.resourceVersion) ?? 0) >= 0) last = undefined;
-    if (view.resourceVersion === outdated) return NEVER;
-    const present = last?.conditions ?? view.conditions;
     const now = clock.now();
-    const wanted = withTimes(states, present, now);
-    if (wanted.every((condition) => present.some((other) => isAlike(condition, other))) || writes.has(WRITE))
+    const wanted = withTimes(states, view.conditions, now);
+    if (wanted.every((condition) => view.conditions.some((other) => isAlike(condition, other))) || writes.has(WRITE))
       return NEVER;
     const nextWriteAt = pace.nextAt();
     if (now < nextWriteAt && view.generation === toldGeneration) return nextWriteAt;

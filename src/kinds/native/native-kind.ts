@@ -1,5 +1,11 @@
 import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
-import { type ManagedKind, newestRevision, ownedPodFacts, readRevisions } from '../../controller/index.ts';
+import {
+  type ManagedKind,
+  newestRevision,
+  ownedPodFacts,
+  type ReconcilerContext,
+  readRevisions,
+} from '../../controller/index.ts';
 import { daemonSets, ifFound, type KubeClient, type WriteOptions } from '../../kube/index.ts';
 import { hasUnusableName, type PodFacts } from '../../rollout/index.ts';
 import { ADVANCED_ROLLOUT_SUFFIX, annotation, FIELD_MANAGER } from '../../words/index.ts';
@@ -8,10 +14,11 @@ import { type NativeView, toNativeView } from './native-view.ts';
 import { createTargetFinder, type TargetOptions } from './target.ts';
 
 const readTarget =
-  (client: KubeClient): TargetOptions['read'] =>
+  ({ client, accept }: Pick<ReconcilerContext<NativeView, PodFacts>, 'client' | 'accept'>): TargetOptions['read'] =>
   async (view, signal) => {
     const revisions = await readRevisions(client, daemonSets, view, signal);
     const daemonSet = await ifFound(client.get(daemonSets, view, { signal }));
+    accept(daemonSet);
     const { uid, generation = 0 } = daemonSet?.metadata ?? {};
     return uid === view.uid ? { revisions, generation } : undefined;
   };
@@ -53,15 +60,14 @@ export const nativeKind: ManagedKind<DaemonSet, NativeView, PodFacts> = {
     const { client, env, revisions, podControl } = context;
     const conditions = createConditionWriter(context);
     return {
-      findTarget: createTargetFinder({ clock: env.clock, cached: revisions, read: readTarget(client) }),
+      findTarget: createTargetFinder({ clock: env.clock, cached: revisions, read: readTarget(context) }),
       podWrites: {
         delete: (_node, pod, signal) => podControl.delete(pod, signal),
         fence: (_node, update, signal) => podControl.fence(update, signal),
       },
-      restoreTemplate: async (view, template, from, signal) => {
+      restoreTemplate: (view, template, from, signal) => {
         const change = { template, annotations: { [annotation.rolledBackFrom]: from } };
-        const { metadata } = await restoreTemplate(client, view, change, { fieldManager: FIELD_MANAGER, signal });
-        return metadata?.resourceVersion ?? '';
+        return restoreTemplate(client, view, change, { fieldManager: FIELD_MANAGER, signal });
       },
       manage: async (input) => conditions.update(input),
       finalize: async (view) =>

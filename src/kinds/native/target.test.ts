@@ -92,15 +92,6 @@ describe('the target', () => {
     assert.equal((await find(view(2, 2, 'b'))).kind, 'known');
   });
 
-  it('waits for the watch once a read has found a later generation', async () => {
-    const { find, clock } = createFinder([revision(1, 'a'), revision(2, 'b')], [], 4);
-    await find(view(2, 2, 'c'));
-    await clock.advance(1_000);
-    assert.equal((await find(view(2, 2, 'c'))).kind, 'held');
-    assert.equal((await find(view(3, 3, 'b'))).kind, 'held', 'generation 3 is over, too');
-    assert.equal((await find(view(4, 4, 'b'))).kind, 'known');
-  });
-
   it('is determined again for every generation, if templates never compare equal', async () => {
     const cached = [revision(1, 'other-a')];
     const { find, reads, clock } = createFinder(cached, cached);

@@ -10,7 +10,7 @@ export interface TargetOptions {
   clock: Clock;
   /** The revisions that the watch has delivered so far. */
   cached: () => Iterable<RevisionView>;
-  /** A consistent read of the DaemonSet's revisions, then of its generation; undefined if it is gone. */
+  /** A consistent read of the DaemonSet's revisions, then of its generation, into its cache; undefined if it is gone. */
   read: (
     view: NativeView,
     signal: AbortSignal,
@@ -24,21 +24,17 @@ const unobserved = (recheckAt: number): Target => ({ kind: 'held', hold: { kind:
  * current generation. The watches are not ordered among each other, so the status may arrive before the revision: unless
  * the newest one has the current template, the revisions are listed. Such a list is final for the generation, since the
  * native controller writes the revision before the status, and a revision that an API server of another version has
- * written may differ from the template in defaults. A later generation may have another budget: the watch must deliver it
- * first.
+ * written may differ from the template in defaults. A later generation may have another budget: it is decided by that one then.
  */
 export const createTargetFinder = ({ clock, cached, read }: TargetOptions) => {
   let waitingFor: { generation: number; since: number } | undefined;
   /** What the last consistent read found: valid for its generation. */
   let found: { generation: number; revision: RevisionView } | undefined;
   let lastRead = Number.NEGATIVE_INFINITY;
-  /** The generation that the last read found: the watch has to deliver it. */
-  let present = 0;
 
   return async (view: NativeView, signal: AbortSignal): Promise<Target> => {
     const now = clock.now();
     const { generation } = view;
-    if (generation < present) return unobserved(Number.POSITIVE_INFINITY);
     if (view.observedGeneration < generation) return unobserved(Number.POSITIVE_INFINITY);
     const newest = newestRevision(cached(), view.templateDigest);
     if (newest?.templateDigest === view.templateDigest) {
@@ -52,7 +48,6 @@ export const createTargetFinder = ({ clock, cached, read }: TargetOptions) => {
     if (now < readAt) return unobserved(readAt);
     lastRead = now;
     const fresh = await read(view, signal);
-    present = Math.max(present, fresh?.generation ?? 0);
     const revision =
       fresh?.generation === generation ? newestRevision(fresh.revisions, view.templateDigest) : undefined;
     if (!revision) return unobserved(now + REREAD_EVERY_MS);
