@@ -172,12 +172,11 @@ export const createPodManagement = (options: PodManagementOptions): PodManagemen
     return nextAttemptAt > now ? nextAttemptAt : NEVER;
   };
 
-  const reportInvalid = (latest: AdvancedView): number => {
-    const { policy } = latest;
+  const reportInvalid = (view: AdvancedView): number => {
+    const { policy } = view;
     if (policy.kind !== 'invalid') return NEVER;
     const blocked = { reason: 'InvalidPolicy', message: policy.errors.map(formatPolicyError).join(' ') };
     events.warnOnce(blocked.message, blocked.reason, 'Validate', blocked.message);
-    const view = status.withLastWrite(latest);
     const awaited = finalizer.awaitedPods();
     const now = clock.now();
     const next = statusOf({ view, decision: undefined, counts: counts.totals, hash: undefined, blocked, awaited, now });
@@ -188,17 +187,16 @@ export const createPodManagement = (options: PodManagementOptions): PodManagemen
     eventHandlers,
     isPlacing,
     async manage(input) {
-      const { decision, signal } = input;
+      const { view, decision, signal } = input;
       signal.throwIfAborted();
       const now = clock.now();
-      const view = status.withLastWrite(input.view);
       const blocked = finder.blocked();
-      const current = blocked ? undefined : finder.current(input.view);
+      const current = blocked ? undefined : finder.current(view);
       const lastRecorded = finder.lastRecorded();
       const hash = current?.target.hash;
       const mayCreate = nodeSync.mayCreate(view);
       const checked = dirtyNodes
-        .due({ ...input.view, hash, blocked: blocked !== undefined }, mayCreate, now)
+        .due({ ...view, hash, blocked: blocked !== undefined }, mayCreate, now)
         .map((name) => checkNode(view, name, current, now));
       const toSync = checked.flatMap(({ name, needsSync }) => (needsSync ? [name] : []));
       const synced = current ? nodeSync.sync(input, current, toSync, now) : { removing: noPods, wakeAt: NEVER };
@@ -211,7 +209,7 @@ export const createPodManagement = (options: PodManagementOptions): PodManagemen
       });
       if (!dirtyNodes.hasVacantNodes() && creator.expectations.inFlight() === 0) creator.noneWanted();
       const releaseAt = blocked ? NEVER : refManager.release(view);
-      const finalizerAt = blocked ? NEVER : finalizer.sync(input.view, true);
+      const finalizerAt = blocked ? NEVER : finalizer.sync(view, true);
       const next = statusOf({
         view,
         decision,
@@ -231,22 +229,20 @@ export const createPodManagement = (options: PodManagementOptions): PodManagemen
         status.update(view, next, progressFor(decision)),
       );
     },
-    reportError(latest, what) {
-      const view = status.withLastWrite(latest);
+    reportError(view, what) {
       status.update(view, statusOnError(view, what, clock.now()), 'reached');
     },
-    async finalize(latest, signal) {
-      if (!latest.deleted) return isNameTooLong(latest.name) ? reportInvalid(latest) : undefined;
-      const target = await finder.find(latest, signal);
+    async finalize(view, signal) {
+      if (!view.deleted) return isNameTooLong(view.name) ? reportInvalid(view) : undefined;
+      const target = await finder.find(view, signal);
       signal.throwIfAborted();
       const now = clock.now();
-      const view = status.withLastWrite(latest);
       const blocked = finder.blocked();
       const checked = dirtyNodes
-        .due({ ...latest, hash: undefined, blocked: blocked !== undefined }, true, now)
+        .due({ ...view, hash: undefined, blocked: blocked !== undefined }, true, now)
         .map((name) => checkNode(view, name, undefined, now));
       syncPods(checked, (cached) => (blocked ? NEVER : finalizer.syncPod(view, cached)));
-      const finalizerAt = blocked ? NEVER : finalizer.sync(latest, creator.expectations.inFlight() === 0);
+      const finalizerAt = blocked ? NEVER : finalizer.sync(view, creator.expectations.inFlight() === 0);
       const next = statusOf({
         view,
         decision: undefined,

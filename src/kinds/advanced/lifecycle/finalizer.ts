@@ -1,5 +1,5 @@
 import { createInFlightWrites, type ReconcilerContext, type WriteResult } from '../../../controller/index.ts';
-import { compareVersions, isKubeError } from '../../../kube/index.ts';
+import { isKubeError } from '../../../kube/index.ts';
 import { FIELD_MANAGER } from '../../../words/index.ts';
 import type { AdvancedView } from '../advanced-view.ts';
 import { advancedDaemonSets } from '../api/types.ts';
@@ -9,7 +9,7 @@ import { type PodOperations, versionOf } from '../podcontrol/pod-operations.ts';
 import { cancelDelete, type DeleteStep, HOOK_FINALIZER, hasHandlers, holdersOf, nextDeleteStep } from './pre-delete.ts';
 
 export interface FinalizerOptions
-  extends Pick<ReconcilerContext<AdvancedView, CachedPod>, 'client' | 'env' | 'events' | 'enqueue'> {
+  extends Pick<ReconcilerContext<AdvancedView, CachedPod>, 'client' | 'env' | 'events' | 'enqueue' | 'accept'> {
   operations: PodOperations;
   writer: MaintenanceWriter;
 }
@@ -43,7 +43,15 @@ export interface Finalizer {
  * The deletion of a DaemonSet with a preDelete hook: a finalizer holds it until the hook has released all of its pods. A
  * DaemonSet without a hook has no finalizer and can be deleted while no manager runs.
  */
-export const createFinalizer = ({ client, env, events, enqueue, operations, writer }: FinalizerOptions): Finalizer => {
+export const createFinalizer = ({
+  client,
+  env,
+  events,
+  enqueue,
+  accept,
+  operations,
+  writer,
+}: FinalizerOptions): Finalizer => {
   const { clock, log } = env;
   /** By UID: names of the pods that the deletion waits for. */
   const awaited = new Map<string, string>();
@@ -58,8 +66,6 @@ export const createFinalizer = ({ client, env, events, enqueue, operations, writ
     failed: (_key, error) => warnFailed(error),
   });
   let reported = false;
-  /** The version of the DaemonSet after our last write. */
-  let writtenVersion = '';
 
   const staysRunning = (view: AdvancedView, { ownership }: CachedPod): boolean =>
     ownership === 'orphan' || view.deleted === 'pods-stay';
@@ -86,16 +92,16 @@ export const createFinalizer = ({ client, env, events, enqueue, operations, writ
     signal: AbortSignal,
   ): Promise<WriteResult> => {
     try {
-      const { metadata } = await client.patch(
+      const written = await client.patch(
         advancedDaemonSets,
         { namespace, name },
         { metadata: { uid, resourceVersion, finalizers } },
         { type: 'merge', fieldManager: FIELD_MANAGER, timeoutMs: TIMEOUT_MS, signal },
       );
-      writtenVersion = metadata.resourceVersion ?? '';
+      accept(written);
       return 'succeeded';
     } catch (error) {
-      // The DaemonSet is deleted, or another one has its name.
+      if (isKubeError(error, 'NotFound')) accept(undefined);
       if (signal.aborted || isKubeError(error, 'NotFound')) return 'unchanged';
       if (isKubeError(error, 'Conflict')) return 'failed';
       warnFailed(error);
@@ -155,8 +161,7 @@ export const createFinalizer = ({ client, env, events, enqueue, operations, writ
         const note = `Waiting for the preDelete hook to release ${awaited.size} pods before the DaemonSet is deleted.`;
         events.event('Normal', 'AwaitingPreDelete', 'Delete', note);
       }
-      const isStale = (compareVersions(view.resourceVersion, writtenVersion) ?? 0) < 0;
-      if (isPresent === isNeeded || isStale) return NEVER;
+      if (isPresent === isNeeded) return NEVER;
       const others = view.finalizers.filter((name) => name !== HOOK_FINALIZER);
       return writes.start(WRITE, (signal) => write(view, isNeeded ? [...others, HOOK_FINALIZER] : others, signal));
     },

@@ -50,12 +50,10 @@ test('of revisions without number and of any size, templates are kept up to a bo
   const live = new Set(['1', '2', '3', '4', '5', '6', '7', '70']);
   const { signal } = new AbortController();
   const noPreviousOwners = { has: () => Promise.resolve(false) };
-  const synced = await createHistorySync(client as KubeClient, noPreviousOwners).sync(
-    view,
-    template('app:v99'),
-    live,
-    signal,
-  );
+  const synced = await createHistorySync(
+    { client: client as KubeClient, accept: () => undefined },
+    noPreviousOwners,
+  ).sync(view, template('app:v99'), live, signal);
   assert.ok(synced.kind === 'synced');
   const { templates, plans, target } = synced.revision;
   const sizes = [...templates.values()].map((each) => JSON.stringify(each).length);

@@ -1,5 +1,6 @@
 import type { ControllerRevision } from 'kubernetes-types/apps/v1.d.ts';
 import type { PodTemplateSpec } from 'kubernetes-types/core/v1.d.ts';
+import type { ReconcilerContext } from '../../../controller/index.ts';
 import { controllerRevisions, isKubeError, type KubeClient, pagesOf } from '../../../kube/index.ts';
 import { controllerOf, type Owner, recordedTemplate, type TargetRevision } from '../../../rollout/index.ts';
 import type { AdvancedView } from '../advanced-view.ts';
@@ -99,15 +100,15 @@ export interface HistorySync {
 }
 
 /** Creates, adopts and cleans up the revisions of one DaemonSet, once for each template. */
-export const createHistorySync = (client: KubeClient, previousOwners: Pick<PreviousOwners, 'has'>): HistorySync => {
-  /** The cache may not show our last write of the collision count. */
-  let collisionCount = 0;
-
+export const createHistorySync = (
+  { client, accept }: Pick<ReconcilerContext<AdvancedView, unknown>, 'client' | 'accept'>,
+  previousOwners: Pick<PreviousOwners, 'has'>,
+): HistorySync => {
   const countCollision = async (view: AdvancedView, signal: AbortSignal): Promise<void> => {
-    collisionCount += 1;
-    const { namespace, name, uid } = view;
-    const body = { metadata: { uid }, status: { collisionCount } };
-    await client.patch(advancedDaemonSets, { namespace, name }, body, { type: 'merge', subresource: 'status', signal });
+    const { namespace, name, uid, status } = view;
+    const body = { metadata: { uid }, status: { collisionCount: (status.collisionCount ?? 0) + 1 } };
+    const options = { type: 'merge', subresource: 'status', signal } as const;
+    accept(await client.patch(advancedDaemonSets, { namespace, name }, body, options));
   };
 
   /** Returns false if the history has to be read and planned again. */
@@ -152,7 +153,7 @@ export const createHistorySync = (client: KubeClient, previousOwners: Pick<Previ
   return {
     async sync(view, template, live, signal) {
       const { namespace, podSelector, uid, apiVersion, name, keep, description } = view;
-      collisionCount = Math.max(collisionCount, view.status.collisionCount ?? 0);
+      const { collisionCount = 0 } = view.status;
       const kept = createKeptTemplates(live);
       const revisions: RevisionSummary[] = [];
       const query = { namespace, labelSelector: podSelector, signal };

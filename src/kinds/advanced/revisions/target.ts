@@ -61,7 +61,7 @@ const isReported = ({ status, generation }: AdvancedView): boolean =>
 
 type TargetContext = Pick<
   ReconcilerContext<AdvancedView, CachedPod>,
-  'client' | 'env' | 'pods' | 'ledger' | 'revisions' | 'events'
+  'client' | 'env' | 'pods' | 'ledger' | 'revisions' | 'events' | 'accept'
 > & {
   lease: LeaseWatch;
   natives: Pick<NativeDaemonSets, 'withSelector'>;
@@ -85,7 +85,7 @@ export interface TargetFinder {
 export const createTargetFinder = (context: TargetContext): TargetFinder => {
   const { client, env, pods, ledger, revisions, events, lease, natives, previousOwners, review } = context;
   const { clock } = env;
-  const history = createHistorySync(client, previousOwners);
+  const history = createHistorySync(context, previousOwners);
   let validated: { generation: number; at: number; result: DefaultedTemplate } | undefined;
   let recorded:
     | { generation: number; finishedAt: number | undefined; observed: boolean; revision: CurrentRevision }

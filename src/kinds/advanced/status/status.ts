@@ -7,7 +7,7 @@ import {
   type Progress,
   type ReconcilerContext,
 } from '../../../controller/index.ts';
-import { compareVersions, isKubeError } from '../../../kube/index.ts';
+import { isKubeError } from '../../../kube/index.ts';
 import {
   type ConditionState,
   conditionsOnError,
@@ -136,17 +136,15 @@ export const statusOf = (input: StatusInput): AdvancedDaemonSetStatus => {
   };
 };
 
-const collisionsOf = ({ collisionCount }: AdvancedDaemonSetStatus): Pick<AdvancedDaemonSetStatus, 'collisionCount'> =>
-  collisionCount === undefined ? {} : { collisionCount };
-
-type StatusContext = Pick<ReconcilerContext<AdvancedView, CachedPod>, 'client' | 'env' | 'enqueue' | 'refused'>;
+type StatusContext = Pick<
+  ReconcilerContext<AdvancedView, CachedPod>,
+  'client' | 'env' | 'enqueue' | 'accept' | 'refused'
+>;
 
 /** Writes the status when it has changed, at the pace of a DaemonRollout's and one write at a time. */
-export const createStatusWriter = ({ client, env, enqueue, refused }: StatusContext) => {
+export const createStatusWriter = ({ client, env, enqueue, accept, refused }: StatusContext) => {
   const { clock, log } = env;
   const pace = createStatusPace(clock);
-  /** Our last write, until the cache shows it. */
-  let last: { status: AdvancedDaemonSetStatus; resourceVersion: string } | undefined;
   const writes = createInFlightWrites({
     clock,
     limit: 1,
@@ -155,18 +153,17 @@ export const createStatusWriter = ({ client, env, enqueue, refused }: StatusCont
   });
 
   const write = async (view: AdvancedView, status: AdvancedDaemonSetStatus, signal: AbortSignal): Promise<void> => {
-    const { namespace, name, uid } = view;
-    const { collisionCount: _, ...ours } = status;
     // The precondition keeps a process that was suspended here from overwriting a newer status.
-    const { resourceVersion } = last ?? view;
+    const { namespace, name, uid, resourceVersion } = view;
+    const { collisionCount: _, ...ours } = status;
     try {
-      const patched = await client.patch(
+      const written = await client.patch(
         advancedDaemonSets,
         { namespace, name },
         { metadata: { uid, resourceVersion }, status: ours },
         { type: 'merge', subresource: 'status', timeoutMs: TIMEOUT_MS, signal, ...decidedOnAgain },
       );
-      last = { status, resourceVersion: patched.metadata.resourceVersion ?? '' };
+      accept(written);
     } catch (error) {
       // Changed, deleted or recreated: the watch tells.
       if (isKubeError(error, 'Conflict')) refused();
@@ -176,11 +173,6 @@ export const createStatusWriter = ({ client, env, enqueue, refused }: StatusCont
   };
 
   return {
-    /** The view with our last status, which the cache may not show yet. */
-    withLastWrite(view: AdvancedView): AdvancedView {
-      if (last && (compareVersions(view.resourceVersion, last.resourceVersion) ?? 0) >= 0) last = undefined;
-      return last ? { ...view, status: { ...last.status, ...collisionsOf(view.status) } } : view;
-    },
     /** Starts a write if the status has changed. Returns when to call it again, epoch ms; Infinity for never. */
     update(view: AdvancedView, status: AdvancedDaemonSetStatus, progress: Progress): number {
       if (writes.has(WRITE)) return NEVER;
