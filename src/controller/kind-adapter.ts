@@ -7,7 +7,7 @@ import type { KubeClient, Reflector, Store, WorkQueueMetrics } from '../kube/ind
 import type { Decision, Ledger, NodeInfo, NodeUpdate, OutsideHold, TargetRevision } from '../rollout/index.ts';
 import type { Env } from '../runtime/index.ts';
 import type { DaemonSetObject, DaemonSetView, Kind, RevisionView } from './kind.ts';
-import type { PodControl, PodVersion, PodWriteKind, WriteOutcome } from './pod-writes.ts';
+import type { PodCache, PodControl, PodVersion, PodWriteKind, WriteOutcome } from './pod-writes.ts';
 
 /** Receives what the controller measures. All members are optional, and must not throw. */
 export interface ControllerMetrics {
@@ -58,6 +58,7 @@ export interface ReconcilerContext<V extends DaemonSetView, P> {
   nodes: Store<NodeInfo>;
   /** What the projection keeps of pods, by `namespace/name`. */
   pods: Store<P>;
+  podCache: PodCache;
   /** The revisions that the DaemonSet owns, as watched. */
   revisions: () => readonly RevisionView[];
   podControl: PodControl;

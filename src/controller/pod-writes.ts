@@ -1,5 +1,6 @@
 /** What is written to pods, and how such a write can end. */
 
+import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import type { PatchOptions } from '../kube/index.ts';
 import type { Announcement, NodeUpdate, PodFacts } from '../rollout/index.ts';
 
@@ -8,6 +9,13 @@ export type PodIdentity = Pick<NodeUpdate, 'podName' | 'podUid'>;
 
 /** The pod as a decision saw it. */
 export type PodVersion = PodIdentity & Pick<NodeUpdate, 'podResourceVersion'>;
+
+/** The cache of the pods of one DaemonSet, to which responses are handed. See `Reflector`. */
+export interface PodCache {
+  accept(pod: Pod): void;
+  acceptDeletion(pod: PodIdentity): void;
+  reached(version: string): boolean;
+}
 
 /** The outcome of a write to a pod. */
 export type WriteOutcome =
@@ -32,7 +40,10 @@ export type WriteOutcome =
 /** What is written to the pod of a node, in the words of the decision. */
 export type PodWriteKind = 'delete' | 'change' | 'surge' | 'deleteReplaced';
 
-/** Writes to the pods of one namespace. Every write names the pod's UID, so that it never reaches another pod. */
+/**
+ * Writes to the pods of one namespace. Every write names the pod's UID, so that it never reaches another pod, and hands what
+ * the response says of the pod to its cache: nothing is written twice while the watch is behind.
+ */
 export interface PodControl {
   /** The body names the pod's UID, and its resourceVersion if the decision depends on the content. */
   patch(

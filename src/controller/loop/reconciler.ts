@@ -16,7 +16,7 @@ import type { Target } from '../kind-adapter.ts';
 import { RolloutObjectError } from '../status/daemon-rollout.ts';
 import { createRolloutStore } from '../status/rollout-store.ts';
 import { createImageRequestTracker } from '../watches/image-requests.ts';
-import { createRolloutModel, watchPods } from '../watches/rollout-model.ts';
+import { createRolloutModel, podCacheOf, watchPods } from '../watches/rollout-model.ts';
 import { createDecisionExecutor } from '../writes/decision-executor.ts';
 import { createPodControl, POD_WRITE_TIMEOUT_MS } from '../writes/pod-control.ts';
 import { stopManaging } from '../writes/stop-managing.ts';
@@ -72,7 +72,6 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
   });
   const daemonSet = toDaemonSetRef(kind, options.view);
   const events = createRolloutEvents(controller.events, daemonSet);
-  const podControl = createPodControl(client, namespace, identity, clock);
   const outbox = notifier && createOutbox({ notifier, daemonSet, clock, onSettled: enqueue });
   const store = createRolloutStore({
     client,
@@ -107,6 +106,8 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
     synced: () => imageRequests.podsSynced(),
     failuresChanged: () => failuresChanged(),
   });
+  const podCache = podCacheOf(pods, options.view);
+  const podControl = createPodControl(client, namespace, identity, clock, podCache);
   const catchUp = createCatchUp(async (signal) =>
     caches.accept(await ifFound(client.get(kind.resource, { namespace, name }, { signal }))),
   );
@@ -118,6 +119,7 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
     ledger,
     nodes: caches.nodes,
     pods: pods.store,
+    podCache,
     revisions: () => caches.revisionsOf(uid),
     podControl,
     events,

@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
-import { createReflector, type KubeClient, pods, type Reflector, type Store } from '../../kube/index.ts';
-import type { Ledger, NodeInfo } from '../../rollout/index.ts';
+import { type KubeClient, type Reflector, type Store, createReflector, keyOf, pods } from '../../kube/index.ts';
+import { type Ledger, type NodeInfo, matches, parseSelector } from '../../rollout/index.ts';
 import type { Clock, Env } from '../../runtime/index.ts';
-import { type DaemonSetView, nodeFactsOf, type PodProjection, seeNodesAlike } from '../kind.ts';
 import type { Enqueue, KindEventHandlers } from '../kind-adapter.ts';
+import { type DaemonSetView, type PodProjection, nodeFactsOf, seeNodesAlike } from '../kind.ts';
+import type { PodCache } from '../pod-writes.ts';
 import type { ImageRequestTracker } from './image-requests.ts';
 
 export interface RolloutModelOptions<V extends DaemonSetView, P> {
@@ -135,4 +136,21 @@ export const watchPods = <V extends DaemonSetView, P>(options: WatchPodsOptions<
       },
     ],
   });
+};
+
+/** The cache of the pods of one DaemonSet, for responses. */
+export const podCacheOf = <P>(
+  reflector: Pick<Reflector<P>, 'accept' | 'acceptDeletion' | 'reached'>,
+  { namespace, podSelector }: Pick<DaemonSetView, 'namespace' | 'podSelector'>,
+): PodCache => {
+  const selector = parseSelector(podSelector);
+  return {
+    accept(pod) {
+      // The watch says of pods that the selector does not match that they are gone.
+      if (selector.ok && matches(selector.selector, pod.metadata?.labels ?? {})) reflector.accept(pod);
+    },
+    acceptDeletion: ({ podName, podUid }) =>
+      reflector.acceptDeletion(keyOf({ metadata: { namespace, name: podName } }), podUid),
+    reached: (version) => reflector.reached(version),
+  };
 };

@@ -58,7 +58,7 @@ export const createAnnouncer = ({ env, ledger, podControl, events, metrics, onWr
 
     const write = (signal: AbortSignal): Promise<WriteOutcome> =>
       isRead ? podControl.read({ podName, podUid }, signal) : podControl.announce(pod, wanted, signal);
-    return writer.start(podUid, { podName, podUid }, write, record);
+    return writer.start(podUid, write, record);
   };
 
   return {

@@ -40,7 +40,6 @@ export const createImageRequester = ({ env, ledger, podControl, events, onWriteD
     const options = { type: 'strategic', subresource: 'status' } as const;
     return writer.start(
       podUid,
-      { podName, podUid },
       (signal) => {
         begin?.();
         return podControl.patch({ podName, podUid }, body, options, signal);

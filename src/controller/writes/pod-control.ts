@@ -1,9 +1,9 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import { isKubeError, type KubeClient, pods } from '../../kube/index.ts';
-import { announcementPatch, type PodFacts, toPodFacts } from '../../rollout/index.ts';
+import { type KubeClient, type PatchOptions, isKubeError, pods } from '../../kube/index.ts';
+import { type PodFacts, announcementPatch, toPodFacts } from '../../rollout/index.ts';
 import { type Clock, errorText } from '../../runtime/index.ts';
 import { FIELD_MANAGER, ownKey } from '../../words/index.ts';
-import type { PodControl, PodIdentity, WriteOutcome } from '../pod-writes.ts';
+import type { PodCache, PodControl, PodIdentity, WriteOutcome } from '../pod-writes.ts';
 import { decidedOnAgain } from '../status/daemon-rollout.ts';
 
 /** After this time without a response, the outcome is found out by reading the pod. */
@@ -26,7 +26,13 @@ export const createPodControl = (
   namespace: string,
   identity: string,
   clock: Pick<Clock, 'now'>,
+  cache?: Pick<PodCache, 'accept' | 'acceptDeletion'>,
 ): PodControl => {
+  const gone = (pod: PodIdentity): WriteOutcome => {
+    cache?.acceptDeletion(pod);
+    return { kind: 'gone' };
+  };
+
   const read = async (pod: PodIdentity, signal: AbortSignal): Promise<WriteOutcome> => {
     try {
       const found = await client.get(
@@ -35,40 +41,46 @@ export const createPodControl = (
         { timeoutMs: POD_WRITE_TIMEOUT_MS, signal },
       );
       const facts = factsOf(found);
-      return facts?.uid === pod.podUid ? { kind: 'changed', pod: facts } : { kind: 'gone' };
+      if (facts?.uid !== pod.podUid) return gone(pod);
+      cache?.accept(found);
+      return { kind: 'changed', pod: facts };
     } catch (error) {
-      return isKubeError(error, 'NotFound') ? { kind: 'gone' } : { kind: 'unsure', message: errorText(error) };
+      return isKubeError(error, 'NotFound') ? gone(pod) : { kind: 'unsure', message: errorText(error) };
     }
+  };
+
+  const afterMissingResize = async (pod: PodIdentity, signal: AbortSignal): Promise<WriteOutcome> => {
+    const found = await read(pod, signal);
+    const message = 'the API server cannot resize pods, which Kubernetes 1.33 and later can';
+    return found.kind === 'changed' ? { kind: 'refused', reason: 'NotFound', message } : found;
   };
 
   const attempt = async (
     pod: PodIdentity,
     signal: AbortSignal,
     write: () => Promise<Pod | undefined>,
+    { subresource, dryRun }: Pick<PatchOptions, 'subresource' | 'dryRun'> = {},
   ): Promise<WriteOutcome> => {
     try {
-      return { kind: 'done', pod: factsOf(await write()) };
+      const written = await write();
+      if (written && !dryRun) cache?.accept(written);
+      return { kind: 'done', pod: factsOf(written) };
     } catch (error) {
-      if (isKubeError(error, 'NotFound')) return { kind: 'gone' };
+      if (isKubeError(error, 'NotFound')) return subresource === 'resize' ? afterMissingResize(pod, signal) : gone(pod);
       if (isKubeError(error, 'Conflict')) return read(pod, signal);
       return outcomeOfError(error);
     }
   };
 
   const patch: PodControl['patch'] = async (pod, body, options, signal) => {
-    const outcome = await attempt(pod, signal, () =>
+    const write = (): Promise<Pod> =>
       client.patch(pods, { namespace, name: pod.podName }, body, {
         ...options,
         fieldManager: FIELD_MANAGER,
         timeoutMs: POD_WRITE_TIMEOUT_MS,
         signal,
-      }),
-    );
-    if (outcome.kind === 'gone' && options.subresource === 'resize') {
-      const found = await read(pod, signal);
-      const message = 'the API server cannot resize pods, which Kubernetes 1.33 and later can';
-      return found.kind === 'changed' ? { kind: 'refused', reason: 'NotFound', message } : found;
-    }
+      });
+    const outcome = await attempt(pod, signal, write, options);
     // The API server answers a patch with another UID than the pod's with Invalid, not with Conflict.
     if (outcome.kind !== 'refused' || outcome.reason !== 'Invalid') return outcome;
     const found = await read(pod, signal);

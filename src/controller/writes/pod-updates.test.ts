@@ -15,13 +15,14 @@ const prepare = (nodes: readonly string[] = ['n1', 'n2']) => {
   const sent: {
     what: string;
     node: string;
+    uid: string;
     version: string;
     signal: AbortSignal;
     answer: (outcome: WriteOutcome) => void;
   }[] = [];
   const send = (what: string) => (node: string, pod: PodVersion, signal: AbortSignal) => {
     const { promise, resolve } = Promise.withResolvers<WriteOutcome>();
-    sent.push({ what, node, version: pod.podResourceVersion, signal, answer: resolve });
+    sent.push({ what, node, uid: pod.podUid, version: pod.podResourceVersion, signal, answer: resolve });
     return promise;
   };
   let settledWrites = 0;
@@ -40,7 +41,11 @@ const prepare = (nodes: readonly string[] = ['n1', 'n2']) => {
     onWriteDone: () => void (settledWrites += 1),
   });
   const answer = async (outcome: WriteOutcome, index = sent.length - 1): Promise<void> => {
-    sent[index]?.answer(outcome);
+    const call = sent[index];
+    // As the cache does, which receives every response.
+    if (call && outcome.kind === 'gone') ledger.removePod(call.uid, clock.now());
+    if ('pod' in outcome && outcome.pod) ledger.setPod(outcome.pod, clock.now());
+    call?.answer(outcome);
     await settle();
   };
   const state = (node: string): string | undefined => ledger.get(node)?.update?.state;

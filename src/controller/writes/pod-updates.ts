@@ -46,7 +46,7 @@ export const createPodUpdates = ({ env, ledger, podWrites, events, metrics, onWr
   ): number => {
     const wait = held.get(node);
     if (wait?.version === pod.podResourceVersion && wait.until > clock.now()) return wait.until;
-    return writer.start(node, pod, write, (outcome) => {
+    return writer.start(node, write, (outcome) => {
       if (outcome.kind === 'later') held.set(node, { version: pod.podResourceVersion, until: outcome.at });
       else held.delete(node);
       then?.(outcome);

@@ -115,7 +115,7 @@ export const createPodManagement = (options: PodManagementOptions): PodManagemen
     const pods = dirtyNodes.podsOn(name);
     const ours = pods.filter((cached) => cached.ownership === 'ours' && !isDeletedTerminal(cached.facts));
     const node = nodes.get(name);
-    const facts = ours.map((cached) => writer.latest(cached.facts));
+    const facts = ours.map((cached) => cached.facts);
     const readySinceOf = (uid: string): number | undefined =>
       ledger.get(name)?.pods.find((pod) => pod.facts.uid === uid)?.readySince;
     const counted = countNode(view, node, facts, current?.target.hash, readySinceOf, now);

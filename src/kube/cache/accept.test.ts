@@ -140,6 +140,15 @@ describe('a deletion that a cache accepts', () => {
     assert.deepEqual(take(), ['+x=second']);
   });
 
+  test('is over once a list that began long after it shows the object', async (t) => {
+    const { api, clock, reflector, take, listOf } = await beginBehind(t);
+    const all = [...api.objects.values()];
+    reflector.acceptDeletion('a/x', uidOf(all[0] ?? {}));
+    await clock.advance(61_000);
+    await listOf(...all);
+    assert.deepEqual(take(), ['-x', '+x=1', 'synced']);
+  });
+
   test('is forgotten with a server that has gone back in time', async (t) => {
     const { api, reflector, take, listOf } = await beginBehind(t);
     const old = [...api.objects.values()].map((object, index) => ({

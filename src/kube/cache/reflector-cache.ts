@@ -38,6 +38,8 @@ export interface ReflectorCache<T, P> {
 
 /** Changes that are delivered to handlers before other work gets a turn of the event loop. */
 const DELIVERIES_PER_TURN = 1000;
+/** A list that begins this long after a response is believed in any case: no API server lags for longer. */
+const MAX_LAG_MS = 60_000;
 /** What failed is tried again after this long, even if its object does not change. */
 const RETRY = { baseMs: 1_000, maxMs: 30_000 };
 
@@ -78,7 +80,7 @@ export const createReflectorCache = <T extends KubeObject, P>(options: {
   let cache = newStore();
   let everSynced = false;
   /** By UID: what responses have removed, until the watch shows that. `version`: the one that did; undefined: it is gone. */
-  const removed = new Map<string, { key: string; version: string | undefined }>();
+  const removed = new Map<string, { key: string; version: string | undefined; at: number }>();
 
   type Handler = ReflectorHandler<P>;
   /** By step and key. `behind`: the handlers that threw; none if the projection did. */
@@ -215,6 +217,7 @@ export const createReflectorCache = <T extends KubeObject, P>(options: {
 
   const stage: ReflectorCache<T, P>['stage'] = () => {
     const staged = newStore();
+    const startedAt = env.clock.now();
     /** Objects whose projection threw. */
     const unread = new Map<string, T>();
     return {
@@ -245,10 +248,10 @@ export const createReflectorCache = <T extends KubeObject, P>(options: {
       },
       async commit(reached, mayBeOlder, signal) {
         const old = cache;
-        for (const [uid, { key, version }] of removed) {
+        for (const [uid, { key, version, at }] of removed) {
           const found = staged.get(key);
           const isStale = found?.uid === uid && (version === undefined || isOlder(found.version, version));
-          if (isStale && !mayBeOlder) this.drop(key);
+          if (isStale && !mayBeOlder && startedAt - at < MAX_LAG_MS) this.drop(key);
           else removed.delete(uid);
         }
         if (!mayBeOlder) {
@@ -346,12 +349,13 @@ export const createReflectorCache = <T extends KubeObject, P>(options: {
       if (before === undefined && isPast) return object.metadata?.deletionTimestamp !== undefined || removed.has(uid);
       apply('MODIFIED', object, streamVersion);
       const after = cache.get(key);
-      if (before?.uid === uid && after === undefined && !isPast) removed.set(uid, { key, version });
+      if (before?.uid === uid && after === undefined && !isPast)
+        removed.set(uid, { key, version, at: env.clock.now() });
       return !isPast || after === before;
     },
     acceptDeletion(key, uid) {
       if (cache.get(key)?.uid !== uid) return;
-      removed.set(uid, { key, version: undefined });
+      removed.set(uid, { key, version: undefined, at: env.clock.now() });
       remove(key);
     },
     get failures() {

@@ -76,20 +76,17 @@ export const createNodeSync = (options: NodeSyncOptions): NodeSync => {
   /** By UID: the version of a pod that waits for its hook, and until when. */
   const hookWaits = new Map<string, { version: string; until: number }>();
 
-  const placedPod = ({ facts: cached }: CachedPod): PlacedPod => {
-    const facts = writer.latest(cached);
-    return {
-      name: facts.name,
-      uid: facts.uid,
-      node: facts.node,
-      bound: facts.unbound !== true,
-      createdAt: facts.createdAt,
-      terminating: facts.terminating,
-      removing: facts.preparingDelete === true || removing.has(facts.uid),
-      finished: facts.finished,
-      revision: facts.revision,
-    };
-  };
+  const placedPod = ({ facts }: CachedPod): PlacedPod => ({
+    name: facts.name,
+    uid: facts.uid,
+    node: facts.node,
+    bound: facts.unbound !== true,
+    createdAt: facts.createdAt,
+    terminating: facts.terminating,
+    removing: facts.preparingDelete === true || removing.has(facts.uid),
+    finished: facts.finished,
+    revision: facts.revision,
+  });
 
   const placeableNode = (view: AdvancedView, name: string): PlaceableNode | undefined => {
     const node = nodes.get(name);

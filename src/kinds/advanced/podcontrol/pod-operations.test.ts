@@ -38,11 +38,15 @@ const objectOf = (version: string, revision: string, open: boolean, ready: boole
 
 const events = { event: () => undefined, warnOnce: () => undefined };
 
+const noop = (): void => undefined;
+
 /** Updates of one pod with scripted outcomes. Each write is recorded as `verb uid/version`. */
 const prepare = ({ graceSeconds = 0 } = {}) => {
   const clock = createTestClock();
   const ledger = createTestLedger(clock, ['n1']);
   const pods = createStore<CachedPod>();
+  /** By the watch of pods. */
+  let reached = '';
   const written: string[] = [];
   const bodies: object[] = [];
   const answers: (WriteOutcome | ((pod: PodVersion) => WriteOutcome))[] = [];
@@ -92,6 +96,7 @@ const prepare = ({ graceSeconds = 0 } = {}) => {
     view,
     ledger,
     pods,
+    podCache: { accept: noop, acceptDeletion: noop, reached: (version) => Number(version) <= Number(reached) },
     podControl,
     events,
     finder: { current: () => current },
@@ -112,6 +117,7 @@ const prepare = ({ graceSeconds = 0 } = {}) => {
       }),
       pod: objectOf(version, revision, open, ready, clock.now()),
     };
+    reached = version;
     pods.set('edge/app-n1', cached);
     operations.podObserved(cached, true);
   };
@@ -238,7 +244,7 @@ describe('a surge whose spec changes meanwhile', () => {
 describe('the fence of a surge', () => {
   const surge = { kind: 'surge' } as const;
 
-  it('completes when the cache shows the old pod as the fence left it, and is written once', async () => {
+  it('completes when the watch has reached what the fence left, and is written once', async () => {
     const { clock, operations, written, answers, facts, update, observe } = prepare();
     answers.push(done(facts('15')));
     const fence = () => operations.podWrites.fence('n1', { ...update, ...surge }, signal);
@@ -251,8 +257,9 @@ describe('the fence of a surge', () => {
   });
 
   it('completes when the cache no longer shows the pod', async () => {
-    const { operations, pods, answers, facts, update } = prepare();
+    const { operations, pods, answers, facts, update, observe } = prepare();
     answers.push(done(facts('15')));
+    observe('16');
     pods.delete('edge/app-n1');
     assert.deepEqual(await operations.podWrites.fence('n1', { ...update, ...surge }, signal), { kind: 'gone' });
   });

@@ -6,7 +6,7 @@ import {
   type RolloutEvents,
   type WriteOutcome,
 } from '../../../controller/index.ts';
-import { compareVersions, keyOf } from '../../../kube/index.ts';
+import { keyOf } from '../../../kube/index.ts';
 import { hasGate, isPreparing, type PodFacts } from '../../../rollout/index.ts';
 import { gate } from '../../../words/index.ts';
 import type { AdvancedView } from '../advanced-view.ts';
@@ -39,7 +39,7 @@ export interface InPlaceTarget {
 }
 
 export interface PodOperationsOptions
-  extends Pick<ReconcilerContext<AdvancedView, CachedPod>, 'env' | 'view' | 'pods' | 'podControl'> {
+  extends Pick<ReconcilerContext<AdvancedView, CachedPod>, 'env' | 'view' | 'pods' | 'podCache' | 'podControl'> {
   ledger: Pick<ReconcilerContext<AdvancedView, CachedPod>['ledger'], 'get'>;
   events: Pick<RolloutEvents, 'event' | 'warnOnce'>;
   finder: Pick<TargetFinder, 'current'>;
@@ -71,7 +71,7 @@ export interface PodOperations {
 
 /** Updates of single pods: deletion through the preDelete hook, in-place updates, surges. */
 export const createPodOperations = (options: PodOperationsOptions): PodOperations => {
-  const { env, view, ledger, pods, podControl, events, finder, creator, review } = options;
+  const { env, view, ledger, pods, podCache, podControl, events, finder, creator, review } = options;
   const { clock } = env;
   /** By UID of the old pod of a surge: the version that the fence left, and the version that was fenced. */
   const fences = new Map<string, { fenced: string; left: string }>();
@@ -185,10 +185,7 @@ export const createPodOperations = (options: PodOperationsOptions): PodOperation
     return 'kind' in cached ? cached : deletePod(cached, signal);
   };
 
-  /**
-   * The effect of a surge shows only on the new pod. A watch delivers pods in the order of their versions: once it shows
-   * the old pod as the fence left it, it has shown every pod that was created before.
-   */
+  /** The effect of a surge shows only on the new pod: once the watch has reached the fence, it has shown every pod that was created before. */
   const fenceSurge = async (pod: PodVersion, signal: AbortSignal): Promise<WriteOutcome> => {
     const { podUid, podResourceVersion: fenced } = pod;
     let left = fences.get(podUid)?.fenced === fenced ? fences.get(podUid)?.left : undefined;
@@ -199,11 +196,10 @@ export const createPodOperations = (options: PodOperationsOptions): PodOperation
       if (left === fenced) return outcome;
       fences.set(podUid, { fenced, left });
     }
-    const facts = cachedPod(pod.podName)?.facts;
-    const present = facts?.uid === podUid ? facts : undefined;
-    if (present && (compareVersions(present.resourceVersion, left) ?? 0) < 0) return waitForCache();
+    if (!podCache.reached(left)) return waitForCache();
     fences.delete(podUid);
-    return present ? { kind: 'done', pod: present } : { kind: 'gone' };
+    const facts = cachedPod(pod.podName)?.facts;
+    return facts?.uid === podUid ? { kind: 'done', pod: facts } : { kind: 'gone' };
   };
 
   /**
