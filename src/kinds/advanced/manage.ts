@@ -135,11 +135,10 @@ export const createPodManagement = (options: PodManagementOptions): PodManagemen
     const isOccupied = pods.some(
       (cached) => cached.ownership !== 'ours' && cached.facts.terminating && !isDeletedTerminal(cached.facts),
     );
-    const isExpected = creator.expectations.isExpected(name);
-    if (!current || hasOrphan || isOccupied || isExpected) {
-      const recheckAt = Math.min(counted.changesAt, creator.expectations.expiresAt(name));
-      return { ...checked, requeue: creator.expectations.isUncertain(name) ? 'next reconcile' : undefined, recheckAt };
-    }
+    const isExpected = creator.expectations.has(name);
+    // No event tells that a creation has failed.
+    if (!current || hasOrphan || isOccupied || isExpected)
+      return { ...checked, requeue: isExpected ? 'next reconcile' : undefined, recheckAt: counted.changesAt };
     const { requeue, recheckAt } = nodeSync.check(view, name, ours, current.target.hash, now);
     const needsSync = requeue !== undefined;
     return { ...checked, requeue, needsSync, recheckAt: Math.min(counted.changesAt, recheckAt) };

@@ -46,8 +46,8 @@ export const handOver: readonly Mutant[] = [
     story: 'a node gets a pod while the containers of one that was deleted with its DaemonSet still run',
     breaks: [],
     file: 'src/kinds/advanced/manage.ts',
-    find: 'if (!current || hasOrphan || isOccupied || isExpected) {',
-    replace: 'if (!current || hasOrphan || isExpected) {',
+    find: 'if (!current || hasOrphan || isOccupied || isExpected)',
+    replace: 'if (!current || hasOrphan || isExpected)',
     hunt: test('src/kinds/advanced/previous-owners.test.ts'),
   },
   {

@@ -109,8 +109,8 @@ export const own: readonly Mutant[] = [
     story: 'a new leader with a stale watch creates a pod where its predecessor created one',
     breaks: [],
     file: 'src/kinds/advanced/placement/create-pods.ts',
-    find: 'expectations.mayExist(facts.node, { name: facts.name, uid: facts.uid });',
-    replace: 'expectations.doesNotExist(facts.node);',
+    find: 'if (!facts || isObserved(pod)) continue;',
+    replace: 'if (!facts || !isObserved(pod)) continue;',
     hunt: test('src/kinds/advanced/placement/create-pods.test.ts'),
   },
   {

@@ -27,8 +27,8 @@ const revision = (hash: string): CurrentRevision => ({
 
 const cutOff = (): KubeError => new KubeError('Transport', 'cut off', { happened: 'unknown' });
 
-/** A pod creator with an API server, and a cache that shows pods when the test says so. */
-const prepare = (ledger: Pick<Ledger, 'get'> = { get: () => undefined }) => {
+/** A pod creator with an API server, and a cache that shows pods from responses, unless it `lacks` them, and as the test says. */
+const prepare = (ledger: Pick<Ledger, 'get'> = { get: () => undefined }, lacks = false) => {
   const clock = createVirtualClock(Date.parse('2026-01-01T00:00:00Z'));
   const api = createInProcessClient(createApiServer({ clock, random: () => 0.5 }));
   const daemonSet: AdvancedDaemonSet = {
@@ -52,6 +52,15 @@ const prepare = (ledger: Pick<Ledger, 'get'> = { get: () => undefined }) => {
     read.shift()?.();
     return found;
   };
+  const shown = (pod: Pod): void => {
+    const cached = cachedPods.project(pod, view.uid);
+    assert.ok(cached);
+    seen.set(keyOf(pod), cached);
+    creator.expectations.podObserved(cached);
+  };
+  const accept = (pod: Pod): void => {
+    if (!lacks) shown(pod);
+  };
   const creator = createPodCreator({
     client: { ...api, create, get },
     env: { clock, random: () => 0.5, log: silentLogger },
@@ -59,6 +68,7 @@ const prepare = (ledger: Pick<Ledger, 'get'> = { get: () => undefined }) => {
     ledger,
     nodes: createStore(),
     pods: seen,
+    podCache: { accept, acceptDeletion: () => undefined, reached: () => true },
     events: { event: () => undefined, warnOnce: () => undefined },
     metrics: {},
     enqueue: () => undefined,
@@ -80,12 +90,9 @@ const prepare = (ledger: Pick<Ledger, 'get'> = { get: () => undefined }) => {
         names.map((node) => ({ node, replaces: undefined })),
         signal,
       ),
-    shown: (pod: Pod): void => {
-      const cached = cachedPods.project(pod, view.uid);
-      assert.ok(cached);
-      seen.set(keyOf(pod), cached);
-      creator.expectations.podObserved(cached);
-    },
+    shown,
+    /** UIDs in the cache. */
+    cached: () => [...seen.values()].map(({ facts }) => facts.uid),
     /** The cache no longer shows the pod. */
     gone: (pod: Pod): void => {
       const cached = cachedPods.project(pod, view.uid);
@@ -109,35 +116,21 @@ it('no pod is created where the cache shows one since the decision', async () =>
 });
 
 it('after a lost response the pod is read before its node gets one of another revision', async () => {
-  const { creator, clock, meets, begin, shown, all } = prepare();
+  const { clock, meets, begin, cached, all } = prepare();
   meets.push(async (create) => {
     await create();
     throw cutOff();
   });
   begin('h1', 'node-1');
   await clock.advance(60_000);
+  assert.deepEqual(cached(), []);
   begin('h2', 'node-1');
   await clock.advance(1_000);
-  const [pod, ...others] = await all();
-  assert.ok(pod);
-  assert.deepEqual([others.length, creator.expectations.isExpected('node-1')], [0, true]);
-  shown(pod);
-  assert.equal(creator.expectations.isExpected('node-1'), false);
-});
-
-it('a pod that the cache shows while it is read is no longer expected', async () => {
-  const { creator, clock, meets, read, begin, shown, all } = prepare();
-  meets.push(async (create) => {
-    await create();
-    throw cutOff();
-  });
-  begin('h1', 'node-1');
-  await clock.advance(60_000);
-  const made = await all();
-  read.push(() => made.forEach(shown));
-  begin('h2', 'node-1');
-  await clock.advance(1_000);
-  assert.deepEqual([made.length, (await all()).length, creator.expectations.isExpected('node-1')], [1, 1, false]);
+  assert.deepEqual(
+    (await all()).map(({ metadata }) => metadata?.uid),
+    cached(),
+  );
+  assert.equal(cached().length, 1);
 });
 
 it('a pod that was not created does not delay another one', async () => {
@@ -150,16 +143,20 @@ it('a pod that was not created does not delay another one', async () => {
   assert.equal((await all()).length, 1);
 });
 
-it('a pod that an earlier leader created, and that no watch has shown, takes its node', async () => {
-  const { api, view, creator, clock, begin, shown, all } = prepare();
-  const purpose = { node: 'node-1', nodeUid: '', revision: 'h0', replaces: 'someone' };
-  const theirs = await api.create(podResource, newPod({ ...purpose, daemonSet: view, template, gates: [] }));
-  begin('h1', 'node-1', 'node-2');
-  await clock.advance(1_000);
-  assert.deepEqual([(await all()).length, creator.expectations.isExpected('node-1')], [2, true]);
-  shown(theirs);
-  assert.equal(creator.expectations.isExpected('node-1'), false);
-});
+for (const lacks of [false, true])
+  for (const terminates of [false, true])
+    it(`a pod of an earlier leader that no watch has shown${terminates ? ', and that terminates,' : ''} takes its node${lacks ? ', also if the cache has lost it' : ''}`, async () => {
+      const { api, view, clock, begin, cached, all } = prepare(undefined, lacks);
+      const purpose = { node: 'node-1', nodeUid: '', revision: 'h0', replaces: 'someone' };
+      const pod = newPod({ ...purpose, daemonSet: view, template, gates: [] });
+      const theirs = await api.create(podResource, { ...pod, metadata: { ...pod.metadata, finalizers: ['a/b'] } });
+      const { name = '', uid = '' } = theirs.metadata ?? {};
+      if (terminates) await api.delete(podResource, { namespace: 'default', name });
+      begin('h1', 'node-1', 'node-2');
+      await clock.advance(1_000);
+      assert.equal((await all()).length, lacks ? 1 : 2);
+      assert.equal(cached().includes(uid), !lacks);
+    });
 
 it('a creation that a busy API server puts off is not repeated once the node needs no pod', async () => {
   const { api, view, creator, clock, meets, begin, shown, all } = prepare();

@@ -35,7 +35,10 @@ const gatesFor = ({ policy, preDelete }: AdvancedView): Gate[] => [
 ];
 
 type Context = ReconcilerContext<AdvancedView, CachedPod>;
-type PodCreatorOptions = Pick<Context, 'client' | 'env' | 'view' | 'nodes' | 'pods' | 'metrics' | 'enqueue'> & {
+type PodCreatorOptions = Pick<
+  Context,
+  'client' | 'env' | 'view' | 'nodes' | 'pods' | 'podCache' | 'metrics' | 'enqueue'
+> & {
   ledger: Pick<Context['ledger'], 'get'>;
   events: Pick<Context['events'], 'event' | 'warnOnce'>;
 };
@@ -68,7 +71,7 @@ export interface PodCreator {
 
 /** Creates pods in the background, with slow start, and with back-off while the API server refuses them. */
 export const createPodCreator = (options: PodCreatorOptions): PodCreator => {
-  const { client, env, view: currentView, ledger, nodes, pods, events, metrics, enqueue } = options;
+  const { client, env, view: currentView, ledger, nodes, pods, podCache, events, metrics, enqueue } = options;
   const { clock, log } = env;
   const writes = createInFlightWrites({
     clock,
@@ -76,7 +79,7 @@ export const createPodCreator = (options: PodCreatorOptions): PodCreator => {
     onWriteDone: enqueue,
     failed: (_key, error) => log.error('creating pods failed unexpectedly', { error }),
   });
-  const expectations = createExpectations(clock);
+  const expectations = createExpectations();
   /** By node: UID of the pod that was there last, or that has the name which the node's next pod would get. */
   const predecessors = new Map<string, string>();
   /** Of this generation: another template, or other limits, may be accepted. */
@@ -85,8 +88,13 @@ export const createPodCreator = (options: PodCreatorOptions): PodCreator => {
   /** The term of leadership in which the pods created by others were listed. */
   let listedIn: AbortSignal | undefined;
 
-  const isObserved = ({ namespace }: AdvancedView, name: string, uid: string | undefined): boolean =>
-    uid !== undefined && pods.get(keyOf({ metadata: { namespace, name } }))?.facts.uid === uid;
+  const isObserved = (pod: Pod): boolean => pods.get(keyOf(pod))?.facts.uid === pod.metadata?.uid;
+
+  /** Brings a pod that the API server has into the cache. Rejects if the watch has lost it: a list of its cache will show it. */
+  const observe = (pod: Pod): void => {
+    podCache.accept(pod);
+    if (!isObserved(pod)) throw new Error(`the cache lacks Pod ${pod.metadata?.name}, which the API server has`);
+  };
 
   const readPod = ({ namespace }: AdvancedView, name: string, signal: AbortSignal): Promise<Pod | undefined> =>
     ifFound(client.get(podResource, { namespace, name }, { timeoutMs: TIMEOUT_MS, signal }));
@@ -100,23 +108,6 @@ export const createPodCreator = (options: PodCreatorOptions): PodCreator => {
     );
   };
 
-  /** The UID of the pod that has the name already if it is ours, from an earlier attempt. */
-  const adoptExisting = async (
-    view: AdvancedView,
-    name: string,
-    node: string,
-    signal: AbortSignal,
-  ): Promise<string | undefined> => {
-    const existing = await readPod(view, name, signal);
-    if (existing) {
-      const { deletionTimestamp, uid } = existing.metadata ?? {};
-      if (isOurs(view, existing) && !deletionTimestamp) return uid;
-      predecessors.set(node, uid ?? '');
-    }
-    expectations.cancel(node);
-    return undefined;
-  };
-
   /**
    * A previous leader may have created pods that a stale cache doesn't show. The API server refuses stale deletes and
    * updates, but not a second pod for a node: list once before the first creation.
@@ -128,9 +119,10 @@ export const createPodCreator = (options: PodCreatorOptions): PodCreator => {
     for await (const { items } of pagesOf(client, podResource, call))
       for (const pod of items) {
         const facts = controllerOf(pod)?.uid === view.uid ? toPodFacts(pod) : undefined;
-        if (!facts || isDeletedTerminal(facts) || isObserved(view, facts.name, facts.uid)) continue;
-        if (facts.terminating && expectations.unobservedOn(facts.node)) continue;
-        expectations.mayExist(facts.node, { name: facts.name, uid: facts.uid });
+        if (!facts || isObserved(pod)) continue;
+        observe(pod);
+        // What was decided for its node was decided without it.
+        expectations.settle([facts.node]);
       }
     listedIn = term;
   };
@@ -166,19 +158,15 @@ export const createPodCreator = (options: PodCreatorOptions): PodCreator => {
       if (!expectations.has(node)) return;
       const uid = found?.metadata?.uid;
       const isSame = found && isOurs(view, found) && (earlier.uid ?? uid) === uid && !leavesNodeFree(found);
-      if (isSame && uid !== undefined) {
-        expectations.created(node, { name: earlier.name, uid });
-        return;
-      }
+      if (isSame) observe(found);
       expectations.doesNotExist(node);
+      if (isSame) return;
     }
     const pod = podFor(view, current, { ...creation, replaces: creation.replaces ?? predecessorOn(node) });
     const name = pod.metadata?.name ?? '';
-    let uid: string | undefined;
     try {
       const mayRepeat = (): boolean => isStillWanted(view, node);
-      const created = await client.create(podResource, pod, { timeoutMs: CREATION_TIMEOUT_MS, signal, mayRepeat });
-      uid = created.metadata?.uid;
+      podCache.accept(await client.create(podResource, pod, { timeoutMs: CREATION_TIMEOUT_MS, signal, mayRepeat }));
       metrics.podWritten?.('created');
       events.event('Normal', 'SuccessfulCreate', 'Create', `Created pod ${name} on ${node}.`);
     } catch (error) {
@@ -188,16 +176,12 @@ export const createPodCreator = (options: PodCreatorOptions): PodCreator => {
       if (isTaken || !isKubeError(error) || error.happened === 'unknown')
         expectations.mayExist(node, { name, uid: undefined });
       if (!isTaken) throw error;
-      uid = await adoptExisting(view, name, node, signal);
-      if (uid === undefined) {
-        expectations.doesNotExist(node);
-        return;
-      }
-    }
-    if (isObserved(view, name, uid)) {
+      const existing = await readPod(view, name, signal);
+      // From an earlier attempt, or another leader.
+      if (existing && isOurs(view, existing) && !existing.metadata?.deletionTimestamp) observe(existing);
+      else if (existing) predecessors.set(node, existing.metadata?.uid ?? '');
       expectations.doesNotExist(node);
-      expectations.cancel(node);
-    } else expectations.created(node, { name, uid });
+    }
   };
 
   const noteRefusal = (error: unknown, surging = false): boolean => {
@@ -221,6 +205,7 @@ export const createPodCreator = (options: PodCreatorOptions): PodCreator => {
       const pod = podFor(view, current, creation);
       try {
         const created = await client.create(podResource, pod, { timeoutMs: TIMEOUT_MS, signal, ...decidedOnAgain });
+        podCache.accept(created);
         refusal = undefined;
         return { kind: 'done', pod: toPodFacts(created) };
       } catch (error) {
@@ -233,6 +218,7 @@ export const createPodCreator = (options: PodCreatorOptions): PodCreator => {
         try {
           const existing = await client.get(podResource, ref, { timeoutMs: TIMEOUT_MS, signal });
           if (controllerOf(existing)?.uid !== view.uid) return outcomeOfError(error);
+          podCache.accept(existing);
           if (!leavesNodeFree(existing)) return { kind: 'done', pod: toPodFacts(existing) };
           const replaces = existing.metadata?.uid ?? '';
           return this.createSurgePod(view, current, { ...creation, replaces }, signal);
