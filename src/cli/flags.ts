@@ -1,9 +1,9 @@
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { DryRun } from '../commands/index.ts';
 import type { OutputFormat } from '../view/index.ts';
 import type { Phase } from '../words/index.ts';
-import { type ExitCode, type Io, exitCodes } from './io.ts';
+import { type ExitCode, exitCodes, type Io } from './io.ts';
 import type { CommandContext } from './program.ts';
-import { type Command, InvalidArgumentError, Option } from 'commander';
 
 // Flags and arguments that several commands have.
 

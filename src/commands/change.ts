@@ -1,5 +1,16 @@
-import { type KubeObject, isKubeError } from '../kube/index.ts';
-import { CommandError, type Connection, type DaemonSetKind, type DaemonSetLike, type DaemonSetState, FIELD_MANAGER, type Named, findKind, readDaemonSet, readStatus } from '../view/index.ts';
+import { isKubeError, type KubeObject } from '../kube/index.ts';
+import {
+  CommandError,
+  type Connection,
+  type DaemonSetKind,
+  type DaemonSetLike,
+  type DaemonSetState,
+  FIELD_MANAGER,
+  findKind,
+  type Named,
+  readDaemonSet,
+  readStatus,
+} from '../view/index.ts';
 import type { DaemonRolloutStatus } from '../words/index.ts';
 
 /** `client`: nothing is sent. `server`: the API server validates the change, and doesn't make it. */

@@ -1,6 +1,6 @@
 import type { Connection, Named } from '../view/index.ts';
 import { annotation } from '../words/index.ts';
-import { type ChangeOptions, type Target, type Verdict, type Written, changeDaemonSet, statusOf } from './change.ts';
+import { type ChangeOptions, changeDaemonSet, statusOf, type Target, type Verdict, type Written } from './change.ts';
 
 /** A pause does not affect pods that a user deletes. */
 const noteOnPause = ({ policy }: Target): Pick<Verdict, 'notes'> =>

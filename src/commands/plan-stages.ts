@@ -1,7 +1,15 @@
-import { type Plan, budgetShare, codesOf, openTime, previewSamples, sampleCode, scaledValue } from '../rollout/index.ts';
-import { type Reading, firstOf, formatSeconds } from '../view/index.ts';
+import {
+  budgetShare,
+  codesOf,
+  openTime,
+  type Plan,
+  previewSamples,
+  sampleCode,
+  scaledValue,
+} from '../rollout/index.ts';
+import { firstOf, formatSeconds, type Reading } from '../view/index.ts';
 import { REST_STAGE } from '../words/index.ts';
-import { type StageTimes, forecastStages } from './plan-times.ts';
+import { forecastStages, type StageTimes } from './plan-times.ts';
 
 type Stage = Plan['stages'][number];
 type NodeRecord = NonNullable<ReturnType<Reading['ledger']['get']>>;

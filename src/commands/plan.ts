@@ -1,7 +1,21 @@
-import { type Action, type Policy, awaitedStage, countsOf, reasonTexts, slotsOf, surges } from '../rollout/index.ts';
+import { type Action, awaitedStage, countsOf, type Policy, reasonTexts, slotsOf, surges } from '../rollout/index.ts';
 import { toLines } from '../text/index.ts';
-import { type Connection, type Named, type Overrides, type Reading, doneText, firstOf, holdText, joinSentences, managerNotes, readRolloutOf, requirePlan, whenHalted, withManager } from '../view/index.ts';
-import { type Cause, type HeldCause, annotation } from '../words/index.ts';
+import {
+  type Connection,
+  doneText,
+  firstOf,
+  holdText,
+  joinSentences,
+  managerNotes,
+  type Named,
+  type Overrides,
+  type Reading,
+  readRolloutOf,
+  requirePlan,
+  whenHalted,
+  withManager,
+} from '../view/index.ts';
+import { annotation, type Cause, type HeldCause } from '../words/index.ts';
 import { refuseInvalidFlags } from './override-flags.ts';
 import { plannedStages, renderStages } from './plan-stages.ts';
 

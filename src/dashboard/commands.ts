@@ -1,7 +1,20 @@
-import { type ChangeOptions, type Written, approve, historyText, loadRolloutHistory, pause, planRollout, planText, promote, resume, setPolicy, undo } from '../commands/index.ts';
+import {
+  approve,
+  type ChangeOptions,
+  historyText,
+  loadRolloutHistory,
+  pause,
+  planRollout,
+  planText,
+  promote,
+  resume,
+  setPolicy,
+  undo,
+  type Written,
+} from '../commands/index.ts';
 import { errorText } from '../runtime/index.ts';
 import { escapeText, quoted, toLines, toMessage } from '../text/index.ts';
-import { type Caller, type Connection, type ConnectionFlags, type Named, kinds, withCluster } from '../view/index.ts';
+import { type Caller, type Connection, type ConnectionFlags, kinds, type Named, withCluster } from '../view/index.ts';
 import { planLimits } from '../words/index.ts';
 import { edgesetIn } from './edgeset-in.ts';
 import type { CommandRequest, CommandResult } from './messages.ts';

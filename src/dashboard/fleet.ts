@@ -1,10 +1,10 @@
 import { type Connection, createTrouble, kinds, watchNodes } from '../view/index.ts';
 import { inNamespace } from './edgeset-in.ts';
-import { type Feed, createFeeds } from './feed.ts';
+import { createFeeds, type Feed } from './feed.ts';
 import type { CommandRequest, CommandResult, NodeDetails, OverviewMessage } from './messages.ts';
 import { nodeDetails } from './node-details.ts';
 import { createOverviewFeed } from './overview-feed.ts';
-import { type RolloutFeed, type RunningRolloutFeed, createRolloutFeed } from './rollout-feed.ts';
+import { createRolloutFeed, type RolloutFeed, type RunningRolloutFeed } from './rollout-feed.ts';
 
 export interface FleetOptions {
   connection: Pick<Connection, 'client' | 'env'>;

@@ -1,11 +1,18 @@
+import { isDeepStrictEqual } from 'node:util';
 import { daemonRollouts } from '../controller/index.ts';
 import { createReflector, keyOf } from '../kube/index.ts';
 import { slotsOfStatus } from '../rollout/index.ts';
-import { type Connection, keepDrawing, ownerOfRollout, readDaemonSets, statusText, watchDaemonSets } from '../view/index.ts';
+import {
+  type Connection,
+  keepDrawing,
+  ownerOfRollout,
+  readDaemonSets,
+  statusText,
+  watchDaemonSets,
+} from '../view/index.ts';
 import type { DaemonRollout } from '../words/index.ts';
-import { type Feed, createAudience } from './feed.ts';
+import { createAudience, type Feed } from './feed.ts';
 import type { OverviewMessage, RolloutRow } from './messages.ts';
-import { isDeepStrictEqual } from 'node:util';
 
 const keyOfRow = ({ namespace, kind, name }: Pick<RolloutRow, 'namespace' | 'kind' | 'name'>): string =>
   `${namespace}/${kind}/${name}`;

@@ -1,10 +1,10 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
 import { type Plan, withPlan } from '../rollout/index.ts';
 import { native } from '../view/index.ts';
 import { awaitingApproval, stage } from '../view/testing/index.ts';
 import type { DaemonRolloutStage, PlanStage } from '../words/index.ts';
 import { type Staged, stagesOf } from './stage-steps.ts';
-import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
 
 const view = { generation: 2 };
 const statusWith = (stages: readonly DaemonRolloutStage[]) => ({

@@ -1,51 +1,141 @@
 export { type Action, type Reason, reasonTexts } from './decision/action.ts';
 export { slotsOf, slotsOfStatus } from './decision/budget.ts';
-export { type Decision, type Summary, decide } from './decision/decide.ts';
+export { type Decision, decide, type Summary } from './decision/decide.ts';
 export type { OutsideHold } from './decision/hold.ts';
 export { checksFrom, previewSamples } from './decision/stages.ts';
-export { type ImageReady, imageFactsOf, imageReadyOf, imageReadyPatch, imageReadyRemoval } from './facts/image-ready.ts';
-export { type ImageRequest, type ImageRequests, type RequestingDaemonSet, isRequestedByOwner, openImageRequest } from './facts/image-request.ts';
-export { type Owner, WHOLE_SECOND_MS, controllerOf, toEpochMs, toTimestamp } from './facts/metadata.ts';
-export { type Announcement, announcedRevision, announcementPatch, approvedRevision, needUpgradeOf } from './facts/need-upgrade.ts';
+export {
+  type ImageReady,
+  imageFactsOf,
+  imageReadyOf,
+  imageReadyPatch,
+  imageReadyRemoval,
+} from './facts/image-ready.ts';
+export {
+  type ImageRequest,
+  type ImageRequests,
+  isRequestedByOwner,
+  openImageRequest,
+  type RequestingDaemonSet,
+} from './facts/image-request.ts';
+export { controllerOf, type Owner, toEpochMs, toTimestamp, WHOLE_SECOND_MS } from './facts/metadata.ts';
+export {
+  type Announcement,
+  announcedRevision,
+  announcementPatch,
+  approvedRevision,
+  needUpgradeOf,
+} from './facts/need-upgrade.ts';
 export { type NodeFacts, type NodeInfo, toNodeInfo } from './facts/node.ts';
-export { type ContainerSnapshot, type InPlaceState, gateCondition, gatesOf, gatesOpen, hasGate, isPreparing, isStatusUpToDate, readInPlaceState } from './facts/openkruise.ts';
+export {
+  type ContainerSnapshot,
+  gateCondition,
+  gatesOf,
+  gatesOpen,
+  hasGate,
+  type InPlaceState,
+  isPreparing,
+  isStatusUpToDate,
+  readInPlaceState,
+} from './facts/openkruise.ts';
+export { isDeletedTerminal, type PodFacts, toPodFacts } from './facts/pod.ts';
 export { imagePullReasons, shorten } from './facts/pod-trouble.ts';
-export { type PodFacts, isDeletedTerminal, toPodFacts } from './facts/pod.ts';
-export { type Requirement, isOperator } from './facts/requirement.ts';
-export { type Selector, type Unexpected, formatSelector, fromLabelSelector, matches, parseRequirements, parseSelector, selectNothing, selectsNodes } from './facts/selector.ts';
-export { type PullImage, imagesBeyond, imagesOf } from './facts/template-images.ts';
-export { type TemplateOrigin, templateOrigin } from './facts/template-origin.ts';
+export { isOperator, type Requirement } from './facts/requirement.ts';
+export {
+  formatSelector,
+  fromLabelSelector,
+  matches,
+  parseRequirements,
+  parseSelector,
+  type Selector,
+  selectNothing,
+  selectsNodes,
+  type Unexpected,
+} from './facts/selector.ts';
 export { recordedTemplate, templateDigest } from './facts/template.ts';
-export { type Ledger, createLedger } from './fleet/ledger.ts';
+export { imagesBeyond, imagesOf, type PullImage } from './facts/template-images.ts';
+export { type TemplateOrigin, templateOrigin } from './facts/template-origin.ts';
+export { createLedger, type Ledger } from './fleet/ledger.ts';
 export { restore } from './fleet/persist.ts';
 export type { TargetRevision } from './fleet/state.ts';
 export { AGENT_ACK_TIMEOUT_MS } from './node/images.ts';
 export { boundVersion } from './node/in-place.ts';
 export { MAX_CLOCK_SKEW_MS } from './node/observe.ts';
 export { isStale, livePod } from './node/pods.ts';
+export { isCarriedOut, mayHaveStarted, type NodeUpdate, newUpdate } from './node/update.ts';
 export type { UpdateEvent } from './node/update-events.ts';
-export { type NodeUpdate, isCarriedOut, mayHaveStarted, newUpdate } from './node/update.ts';
 export type { Approval } from './plan/approval.ts';
 export { findCycles } from './plan/cycles.ts';
 export { forecastWaves, openTime } from './plan/forecast.ts';
 export { codesOf, matchingStages, sampleCode } from './plan/membership.ts';
 export { type Preceding, waitsFor } from './plan/order.ts';
-export { type FoundPlan, predecessorsIn, withPlan, withoutCycle } from './plan/plan.ts';
+export { type FoundPlan, predecessorsIn, withoutCycle, withPlan } from './plan/plan.ts';
 export { groupsOf } from './plan/scopes.ts';
 export { afterStageAction, withoutFailedChecks } from './plan/stage-state.ts';
 export { canonicalTimeZone, windowsAt } from './plan/window.ts';
-export { type SchedulingConstraints, daemonTolerations, isEligible, nodeShouldRunDaemonPod, schedulingConstraints, tooManyNeeds, whyNotEligible } from './policy/eligibility.ts';
-export { type IntOrPercent, budgetShare, count, formatIntOrPercent, parseIntOrPercent, percent, scaledValue } from './policy/int-or-percent.ts';
+export {
+  daemonTolerations,
+  isEligible,
+  nodeShouldRunDaemonPod,
+  type SchedulingConstraints,
+  schedulingConstraints,
+  tooManyNeeds,
+  whyNotEligible,
+} from './policy/eligibility.ts';
+export {
+  budgetShare,
+  count,
+  formatIntOrPercent,
+  type IntOrPercent,
+  parseIntOrPercent,
+  percent,
+  scaledValue,
+} from './policy/int-or-percent.ts';
 export type { Plan, Predecessor } from './policy/plan-terms.ts';
-export { type ParsedPolicy, type Policy, type PolicyWords, hasUnusableName, heldBy, optsIn, parsePolicy, readOtaTerms, readStrategy, surges, validatedPolicy } from './policy/policy.ts';
+export {
+  hasUnusableName,
+  heldBy,
+  optsIn,
+  type ParsedPolicy,
+  type Policy,
+  type PolicyWords,
+  parsePolicy,
+  readOtaTerms,
+  readStrategy,
+  surges,
+  validatedPolicy,
+} from './policy/policy.ts';
 export { misspelledKeys, spellings } from './policy/spelling.ts';
 export { readTerms } from './policy/terms.ts';
-export { type PlanName, type PolicyError, formatPlanName, formatPolicyError, parseDuration } from './policy/values.ts';
-export { type ConditionState, INTERNAL_ERROR, TEMPLATE_NOT_OBSERVED, conditionsOf, conditionsOnDaemonSet, conditionsOnError, errorOnDaemonSet, failedGeneration, isAtRest, reasonOfHold, reportedError, stalledHolds, summaryText, withRefusal } from './report/conditions.ts';
+export { formatPlanName, formatPolicyError, type PlanName, type PolicyError, parseDuration } from './policy/values.ts';
+export {
+  type ConditionState,
+  conditionsOf,
+  conditionsOnDaemonSet,
+  conditionsOnError,
+  errorOnDaemonSet,
+  failedGeneration,
+  INTERNAL_ERROR,
+  isAtRest,
+  reasonOfHold,
+  reportedError,
+  stalledHolds,
+  summaryText,
+  TEMPLATE_NOT_OBSERVED,
+  withRefusal,
+} from './report/conditions.ts';
 export { countsOf, fullScopeOf } from './report/counts.ts';
 export { isEverywhere, isNeverSeen } from './report/coverage.ts';
-export { type RemedyCommand, explainHold } from './report/explain-hold.ts';
 export { DETECTION_LAG_MS, type Explanation, explain, policyWarnings, refusedSurges } from './report/explain.ts';
-export { type NotificationTerms, hasCompleted, hasReachedAll, hasStarted, notificationId, notificationsOf, startedText, stragglersAt } from './report/notifications.ts';
+export { explainHold, type RemedyCommand } from './report/explain-hold.ts';
+export {
+  hasCompleted,
+  hasReachedAll,
+  hasStarted,
+  type NotificationTerms,
+  notificationId,
+  notificationsOf,
+  startedText,
+  stragglersAt,
+} from './report/notifications.ts';
 export { awaitedStage, stagesOf } from './report/stages.ts';
-export { type WrittenStatus, statusOf, statusOnError } from './report/status.ts';
+export { statusOf, statusOnError, type WrittenStatus } from './report/status.ts';

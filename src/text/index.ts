@@ -1,4 +1,4 @@
-export { quoted } from './quoted.ts';
 export { escapeLine, escapeText, isActive, toLines, toMessage } from './escape.ts';
 export { plainText } from './plain-text.ts';
+export { quoted } from './quoted.ts';
 export { parseYaml, YamlError } from './yaml.ts';

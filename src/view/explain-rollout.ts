@@ -1,4 +1,12 @@
-import { type Explanation, explain, explainHold, policyWarnings, refusedSurges, slotsOf, surges } from '../rollout/index.ts';
+import {
+  type Explanation,
+  explain,
+  explainHold,
+  policyWarnings,
+  refusedSurges,
+  slotsOf,
+  surges,
+} from '../rollout/index.ts';
 import type { Cause, Phase } from '../words/index.ts';
 import type { Connection } from './connection.ts';
 import type { Reading } from './kinds/kind.ts';

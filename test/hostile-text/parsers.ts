@@ -1,5 +1,6 @@
 // Every parser of text that others write. `index.test.ts` throws a megabyte of each hostile shape at each of them.
 
+import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { parseChoice } from '../../src/agent/decisions/parse-choice.ts';
 import { parseTarget } from '../../src/agent/http/route.ts';
 import { imagesOf, repositoryOf } from '../../src/agent/images/image-references.ts';
@@ -40,12 +41,13 @@ import { readInPlaceState, withoutStaleStatuses } from '../../src/rollout/facts/
 import { shorten } from '../../src/rollout/facts/pod-trouble.ts';
 import { makeRequirement } from '../../src/rollout/facts/requirement.ts';
 import { fromLabelSelector, parseRequirements, parseSelector } from '../../src/rollout/facts/selector.ts';
-import { templateOrigin } from '../../src/rollout/facts/template-origin.ts';
 import { templateDigest } from '../../src/rollout/facts/template.ts';
+import { templateOrigin } from '../../src/rollout/facts/template-origin.ts';
 import { parseDate } from '../../src/rollout/plan/calendar.ts';
 import { canonicalTimeZone } from '../../src/rollout/plan/window.ts';
 import { parseIntOrPercent } from '../../src/rollout/policy/int-or-percent.ts';
 import { parsePolicy, readOtaTerms, readStrategy } from '../../src/rollout/policy/policy.ts';
+import * as values from '../../src/rollout/policy/values.ts';
 import { createLogger } from '../../src/runtime/log.ts';
 import { parseDuration } from '../../src/runtime/options.ts';
 import { escapeLine, toMessage } from '../../src/text/escape.ts';
@@ -56,8 +58,6 @@ import { cut } from '../../src/words/daemon-rollout.ts';
 import { IN_PLACE_STATE } from '../../src/words/index.ts';
 import { knownKeys } from '../../src/words/keys.ts';
 import { readImage } from '../../web/owner/view/image-name.ts';
-import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import * as values from '../../src/rollout/policy/values.ts';
 
 const pod = (type: string, message: string): Pod => ({
   status: { conditions: [{ type, status: 'True', reason: 'PullImageFail', message }] },

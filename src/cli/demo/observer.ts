@@ -1,3 +1,4 @@
+import type { Event, Node, Pod } from 'kubernetes-types/core/v1.d.ts';
 import type { Change } from '../../../embedded/index.ts';
 import { daemonRollouts } from '../../controller/index.ts';
 import { ifFound, nodes as nodeResource, pods as podResource } from '../../kube/index.ts';
@@ -8,7 +9,6 @@ import { type EventLine, emptySnapshot } from '../fleet/index.ts';
 import { createAvailability } from './availability.ts';
 import type { Environment } from './environment.ts';
 import type { Observer, Part } from './parts/part.ts';
-import type { Event, Node, Pod } from 'kubernetes-types/core/v1.d.ts';
 
 const SETTLE_MS = 10_000;
 const EVENTS_KEPT = 100;

@@ -1,11 +1,11 @@
-import { wrap } from '../../view/index.ts';
-import type { Phase } from '../../words/index.ts';
-import { type FrameText, drawFrame } from './frame.ts';
-import { type Line, piece, toText, widthOf } from './line.ts';
-import type { EventLine, Snapshot } from './snapshot.ts';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
+import { wrap } from '../../view/index.ts';
+import type { Phase } from '../../words/index.ts';
+import { drawFrame, type FrameText } from './frame.ts';
+import { type Line, piece, toText, widthOf } from './line.ts';
+import type { EventLine, Snapshot } from './snapshot.ts';
 
 const TEXT =
   'Watch the budget: 4 of 36 online nodes may be down, a slot is used again the moment its node is back. The dark ones are skipped.';

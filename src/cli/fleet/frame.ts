@@ -2,7 +2,7 @@ import { phaseStyles, wrap } from '../../view/index.ts';
 import { type Phase, phases } from '../../words/index.ts';
 import { cellStyle } from './cell-style.ts';
 import { drawGrid } from './grid.ts';
-import { type Line, type Piece, cut, padded, piece } from './line.ts';
+import { cut, type Line, type Piece, padded, piece } from './line.ts';
 import type { EventLine, Snapshot } from './snapshot.ts';
 
 /** What surrounds the nodes, their legend and the budget. Each function gets the columns that a line may have. */

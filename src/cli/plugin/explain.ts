@@ -1,7 +1,21 @@
 import { objectName } from '../../process/index.ts';
 import type { Explanation } from '../../rollout/index.ts';
 import { toLines } from '../../text/index.ts';
-import { type ConnectionFlags, explainNode, explainRecord, explainRollout, joinSentences, managerNotes, notesOf, readName, readRolloutOf, structured, withCluster, withManager, withRefusedPods } from '../../view/index.ts';
+import {
+  type ConnectionFlags,
+  explainNode,
+  explainRecord,
+  explainRollout,
+  joinSentences,
+  managerNotes,
+  notesOf,
+  readName,
+  readRolloutOf,
+  structured,
+  withCluster,
+  withManager,
+  withRefusedPods,
+} from '../../view/index.ts';
 import type { Phase } from '../../words/index.ts';
 import type { Io } from '../io.ts';
 import { wrapped } from '../terminal.ts';

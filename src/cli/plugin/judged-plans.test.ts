@@ -1,8 +1,8 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
 import { planWith } from '../../view/testing/index.ts';
 import type { PrometheusCheck, RolloutPlanSpec } from '../../words/index.ts';
 import { createFakeCluster, observed } from './testing/fake-cluster.ts';
-import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
 
 const PLANS = '/apis/edgeset.io/v1alpha1/namespaces/shop/rolloutplans';
 

@@ -1,8 +1,8 @@
-import { resumeValue } from '../../commands/index.ts';
-import type { DaemonRolloutStatus } from '../../words/index.ts';
-import { SETS, createFakeCluster } from './testing/fake-cluster.ts';
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { resumeValue } from '../../commands/index.ts';
+import type { DaemonRolloutStatus } from '../../words/index.ts';
+import { createFakeCluster, SETS } from './testing/fake-cluster.ts';
 
 const halted = (more: DaemonRolloutStatus = {}): DaemonRolloutStatus => ({
   daemonSetGeneration: 2,

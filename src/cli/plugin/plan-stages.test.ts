@@ -1,10 +1,10 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
 import type { PlannedStage } from '../../commands/index.ts';
 import { toTimestamp } from '../../rollout/index.ts';
 import { planWith } from '../../view/testing/index.ts';
 import type { DaemonRolloutStage, PlanStage, RolloutPlanSpec } from '../../words/index.ts';
 import { createFakeCluster, observed } from './testing/fake-cluster.ts';
-import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
 
 const PLANS = '/apis/edgeset.io/v1alpha1/namespaces/shop/rolloutplans';
 

@@ -1,4 +1,4 @@
-import { type IntOrPercent, count, isNeverSeen, parseIntOrPercent, percent, scaledValue } from '../../rollout/index.ts';
+import { count, type IntOrPercent, isNeverSeen, parseIntOrPercent, percent, scaledValue } from '../../rollout/index.ts';
 import { OptionError } from '../../runtime/index.ts';
 import { formatSeconds } from '../../view/index.ts';
 import type { DaemonRolloutStatus } from '../../words/index.ts';

@@ -1,10 +1,10 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
 import { eventually } from '../../../test/support/index.ts';
 import { type ParsedPolicy, parsePolicy, withPlan } from '../../rollout/index.ts';
 import { planWith } from '../../view/testing/index.ts';
 import type { DaemonRolloutStatus } from '../../words/index.ts';
-import { SETS, createFakeCluster } from './testing/fake-cluster.ts';
-import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { createFakeCluster, SETS } from './testing/fake-cluster.ts';
 
 const strategy = { 'apps.openyurt.io/update-strategy': 'auto' };
 

@@ -1,14 +1,32 @@
 import { policyWithPlan } from '../../commands/index.ts';
 import { daemonRollouts } from '../../controller/index.ts';
 import { isKubeError } from '../../kube/index.ts';
-import { INTERNAL_ERROR, type ParsedPolicy, type Plan, TEMPLATE_NOT_OBSERVED, controllerOf, failedGeneration, formatPolicyError, hasUnusableName } from '../../rollout/index.ts';
+import {
+  controllerOf,
+  failedGeneration,
+  formatPolicyError,
+  hasUnusableName,
+  INTERNAL_ERROR,
+  type ParsedPolicy,
+  type Plan,
+  TEMPLATE_NOT_OBSERVED,
+} from '../../rollout/index.ts';
 import { anySignal, parseDuration, sleep } from '../../runtime/index.ts';
 import { toLines } from '../../text/index.ts';
-import { CommandError, type Connection, type ConnectionFlags, type DaemonSetKind, type DaemonSetState, findKind, readName, withCluster } from '../../view/index.ts';
+import {
+  CommandError,
+  type Connection,
+  type ConnectionFlags,
+  type DaemonSetKind,
+  type DaemonSetState,
+  findKind,
+  readName,
+  withCluster,
+} from '../../view/index.ts';
 import type { DaemonRollout, HeldCause } from '../../words/index.ts';
-import { type ExitCode, type Io, exitCodes } from '../io.ts';
+import { type ExitCode, exitCodes, type Io } from '../io.ts';
 import { canRedraw, createRegion, untilInterrupted } from '../terminal.ts';
-import { type Goal, coverageOf, isDefault, readGoal } from './wait-goal.ts';
+import { coverageOf, type Goal, isDefault, readGoal } from './wait-goal.ts';
 
 export interface WaitFlags extends ConnectionFlags {
   timeout: string;

@@ -1,7 +1,7 @@
 import { listAll, pods } from '../../kube/index.ts';
 import { controllerOf } from '../../rollout/index.ts';
 import { toLines } from '../../text/index.ts';
-import { type Connection, type Named, createTable, formatSeconds, structured } from '../../view/index.ts';
+import { type Connection, createTable, formatSeconds, type Named, structured } from '../../view/index.ts';
 import type { DaemonRolloutHistory } from '../../words/index.ts';
 import { noSuchRevision } from './choose-revision.ts';
 import { renderPastStages, renderRollouts } from './past-rollouts.ts';

@@ -1,9 +1,27 @@
-import { type CallOptions, controllerRevisions, listAll } from '../../kube/index.ts';
-import { type ParsedPolicy, controllerOf, formatSelector, fromLabelSelector, imagesOf, recordedTemplate, templateDigest } from '../../rollout/index.ts';
-import { CommandError, type Connection, type DaemonSetKind, type DaemonSetLike, type DaemonSetState, type Named, findKind, readDaemonSet, readStatus } from '../../view/index.ts';
-import { type DaemonRolloutStatus, annotation } from '../../words/index.ts';
 import type { ControllerRevision } from 'kubernetes-types/apps/v1.d.ts';
 import type { PodSpec } from 'kubernetes-types/core/v1.d.ts';
+import { type CallOptions, controllerRevisions, listAll } from '../../kube/index.ts';
+import {
+  controllerOf,
+  formatSelector,
+  fromLabelSelector,
+  imagesOf,
+  type ParsedPolicy,
+  recordedTemplate,
+  templateDigest,
+} from '../../rollout/index.ts';
+import {
+  CommandError,
+  type Connection,
+  type DaemonSetKind,
+  type DaemonSetLike,
+  type DaemonSetState,
+  findKind,
+  type Named,
+  readDaemonSet,
+  readStatus,
+} from '../../view/index.ts';
+import { annotation, type DaemonRolloutStatus } from '../../words/index.ts';
 
 /** A template that a DaemonSet had, as recorded in a ControllerRevision. */
 export interface Revision {

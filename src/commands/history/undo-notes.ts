@@ -1,8 +1,8 @@
+import type { ObjectMeta } from 'kubernetes-types/meta/v1.d.ts';
 import { controllerOf, explainHold, formatIntOrPercent } from '../../rollout/index.ts';
 import { joinSentences } from '../../view/index.ts';
 import { annotation } from '../../words/index.ts';
-import { type Revision, type RevisionHistory, describeRevision } from './revisions.ts';
-import type { ObjectMeta } from 'kubernetes-types/meta/v1.d.ts';
+import { describeRevision, type Revision, type RevisionHistory } from './revisions.ts';
 
 /** The current revision, if the breaker has halted it. */
 export const failedRevision = ({ present, status }: RevisionHistory): Revision | undefined =>

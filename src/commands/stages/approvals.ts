@@ -1,8 +1,8 @@
+import type { SelfSubjectReview } from 'kubernetes-types/authentication/v1.d.ts';
 import { rolloutApprovals } from '../../controller/index.ts';
 import { defineResource, isKubeError, isRefusedByPolicy, listAll } from '../../kube/index.ts';
 import { CommandError, type Connection, FIELD_MANAGER, serverMessage } from '../../view/index.ts';
-import { type RolloutApproval, type RolloutApprovalSpec, planApi } from '../../words/index.ts';
-import type { SelfSubjectReview } from 'kubernetes-types/authentication/v1.d.ts';
+import { planApi, type RolloutApproval, type RolloutApprovalSpec } from '../../words/index.ts';
 
 const selfSubjectReviews = defineResource<SelfSubjectReview>({
   group: 'authentication.k8s.io',

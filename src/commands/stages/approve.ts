@@ -1,9 +1,14 @@
 import { formatPolicyError } from '../../rollout/index.ts';
-import { CommandError, type Connection, type Named, findKind, readStatus } from '../../view/index.ts';
-import type { DaemonRolloutStage, DaemonRolloutStatus, RolloutApproval, RolloutApprovalSpec } from '../../words/index.ts';
-import { type ChangeOptions, type Target, type Written, dryRunSuffix, readManaged } from '../change.ts';
+import { CommandError, type Connection, findKind, type Named, readStatus } from '../../view/index.ts';
+import type {
+  DaemonRolloutStage,
+  DaemonRolloutStatus,
+  RolloutApproval,
+  RolloutApprovalSpec,
+} from '../../words/index.ts';
+import { type ChangeOptions, dryRunSuffix, readManaged, type Target, type Written } from '../change.ts';
 import { approvalLabel, approvalsOf, createApproval, newApproval, ownName } from './approvals.ts';
-import { type StagedRollout, isAwaitingApproval, stageToApprove, stageToPromote } from './choose-stage.ts';
+import { isAwaitingApproval, type StagedRollout, stageToApprove, stageToPromote } from './choose-stage.ts';
 import { policyWithPlan, requiresApproval } from './plans.ts';
 
 export interface ApproveOptions extends ChangeOptions {

@@ -1,8 +1,19 @@
 import type { EventRecorder } from '../../kube/index.ts';
-import { INTERNAL_ERROR, type PolicyError, type Reason, type WrittenStatus, formatPolicyError, hasCompleted, hasReachedAll, hasStarted, reasonTexts, startedText } from '../../rollout/index.ts';
+import {
+  formatPolicyError,
+  hasCompleted,
+  hasReachedAll,
+  hasStarted,
+  INTERNAL_ERROR,
+  type PolicyError,
+  type Reason,
+  reasonTexts,
+  startedText,
+  type WrittenStatus,
+} from '../../rollout/index.ts';
 import type { DaemonRolloutStatus } from '../../words/index.ts';
-import type { KindEvents } from '../kind-adapter.ts';
 import type { DaemonSetRef } from '../kind.ts';
+import type { KindEvents } from '../kind-adapter.ts';
 import type { PodWriteKind } from '../pod-writes.ts';
 import { stageEvents } from './stage-events.ts';
 

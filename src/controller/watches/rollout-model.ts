@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type KubeClient, type Reflector, type Store, createReflector, keyOf, pods } from '../../kube/index.ts';
-import { type Ledger, type NodeInfo, matches, parseSelector } from '../../rollout/index.ts';
+import { createReflector, type KubeClient, keyOf, pods, type Reflector, type Store } from '../../kube/index.ts';
+import { type Ledger, matches, type NodeInfo, parseSelector } from '../../rollout/index.ts';
 import type { Clock, Env } from '../../runtime/index.ts';
+import { type DaemonSetView, nodeFactsOf, type PodProjection, seeNodesAlike } from '../kind.ts';
 import type { Enqueue, KindEventHandlers } from '../kind-adapter.ts';
-import { type DaemonSetView, type PodProjection, nodeFactsOf, seeNodesAlike } from '../kind.ts';
 import type { PodCache } from '../pod-writes.ts';
 import type { ImageRequestTracker } from './image-requests.ts';
 

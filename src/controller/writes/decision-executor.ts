@@ -1,9 +1,16 @@
 import type { KubeClient } from '../../kube/index.ts';
-import { type Decision, type Ledger, afterStageAction, isEverywhere, newUpdate, withoutFailedChecks } from '../../rollout/index.ts';
+import {
+  afterStageAction,
+  type Decision,
+  isEverywhere,
+  type Ledger,
+  newUpdate,
+  withoutFailedChecks,
+} from '../../rollout/index.ts';
 import { type Env, nextAllowedAt } from '../../runtime/index.ts';
 import type { RolloutEvents } from '../events/rollout-events.ts';
-import type { ControllerMetrics, Enqueue, KindAdapter, ReconcilerContext } from '../kind-adapter.ts';
 import type { DaemonSetView } from '../kind.ts';
+import type { ControllerMetrics, Enqueue, KindAdapter, ReconcilerContext } from '../kind-adapter.ts';
 import type { PodControl } from '../pod-writes.ts';
 import type { RolloutStore } from '../status/rollout-store.ts';
 import { createAnnouncer } from './announcer.ts';

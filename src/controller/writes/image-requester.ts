@@ -1,4 +1,4 @@
-import { type Ledger, type PodFacts, imageReadyPatch, imageReadyRemoval, livePod } from '../../rollout/index.ts';
+import { imageReadyPatch, imageReadyRemoval, type Ledger, livePod, type PodFacts } from '../../rollout/index.ts';
 import type { Env } from '../../runtime/index.ts';
 import { IMAGE_READY } from '../../words/index.ts';
 import type { RolloutEvents } from '../events/rollout-events.ts';

@@ -1,6 +1,6 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import { type KubeClient, type PatchOptions, isKubeError, pods } from '../../kube/index.ts';
-import { type PodFacts, announcementPatch, toPodFacts } from '../../rollout/index.ts';
+import { isKubeError, type KubeClient, type PatchOptions, pods } from '../../kube/index.ts';
+import { announcementPatch, type PodFacts, toPodFacts } from '../../rollout/index.ts';
 import { type Clock, errorText } from '../../runtime/index.ts';
 import { FIELD_MANAGER, ownKey } from '../../words/index.ts';
 import type { PodCache, PodControl, PodIdentity, WriteOutcome } from '../pod-writes.ts';

@@ -1,6 +1,13 @@
-import { type Ledger, type NodeUpdate, type PodFacts, type Reason, type UpdateEvent, boundVersion } from '../../rollout/index.ts';
+import {
+  boundVersion,
+  type Ledger,
+  type NodeUpdate,
+  type PodFacts,
+  type Reason,
+  type UpdateEvent,
+} from '../../rollout/index.ts';
 import type { Env } from '../../runtime/index.ts';
-import { type RolloutEvents, podWriteTexts } from '../events/rollout-events.ts';
+import { podWriteTexts, type RolloutEvents } from '../events/rollout-events.ts';
 import type { ControllerMetrics, Enqueue, PodWrites } from '../kind-adapter.ts';
 import type { PodVersion, PodWriteKind, WriteOutcome } from '../pod-writes.ts';
 import { createPodWriter } from './pod-writer.ts';

@@ -1,9 +1,9 @@
-import { type KubeClient, controllerRevisions, isKubeError } from '../../kube/index.ts';
+import { controllerRevisions, isKubeError, type KubeClient } from '../../kube/index.ts';
 import { type Ledger, recordedTemplate } from '../../rollout/index.ts';
 import { type Clock, createKeyedBackoff } from '../../runtime/index.ts';
 import type { RolloutEvents } from '../events/rollout-events.ts';
-import type { KindAdapter, ReconcilerContext } from '../kind-adapter.ts';
 import type { DaemonSetView } from '../kind.ts';
+import type { KindAdapter, ReconcilerContext } from '../kind-adapter.ts';
 
 export type RollbackOutcome =
   | { kind: 'done' }

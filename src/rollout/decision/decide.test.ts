@@ -1,8 +1,8 @@
-import { count, percent } from '../policy/int-or-percent.ts';
-import { type Workbench, benchAt, imagesOf } from '../testing/workbench.ts';
-import type { Step } from './action.ts';
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { count, percent } from '../policy/int-or-percent.ts';
+import { benchAt, imagesOf, type Workbench } from '../testing/workbench.ts';
+import type { Step } from './action.ts';
 
 const types = (bench: Workbench): Step['type'][] => bench.steps().map(({ type }) => type);
 const holdOf = (bench: Workbench): string | undefined => bench.decide().summary.hold?.kind;

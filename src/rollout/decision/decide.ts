@@ -2,11 +2,11 @@ import { type Breaker, breakerOf } from '../fleet/breaker.ts';
 import type { Ledger } from '../fleet/ledger.ts';
 import { managerReplacesPods, surges } from '../policy/policy.ts';
 import { type Action, stageReason } from './action.ts';
-import { type Usage, budgetOf, createRoom } from './budget.ts';
-import { type Hold, type OutsideHold, holdOf } from './hold.ts';
+import { budgetOf, createRoom, type Usage } from './budget.ts';
+import { type Hold, holdOf, type OutsideHold } from './hold.ts';
 import { requestImages } from './images.ts';
 import { deleteSurgedOutPods, reserveSlots, resolveReservations } from './slots.ts';
-import { type StageStand, assessStage } from './stages.ts';
+import { assessStage, type StageStand } from './stages.ts';
 import { isComplete, transitionOf } from './transition.ts';
 
 export interface Summary {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { type NodeUpdate, pastUpdate } from '../node/update.ts';
 import { count } from '../policy/int-or-percent.ts';
-import { START, type Workbench, benchAt, createWorkbench } from '../testing/workbench.ts';
+import { benchAt, createWorkbench, START, type Workbench } from '../testing/workbench.ts';
 import { restore, save } from './persist.ts';
 
 const down = { ready: false, readyChangedAt: 0 };
@@ -282,13 +282,6 @@ describe('a stale cache', () => {
     assert.equal(bench.phase('n0'), 'updating/terminating');
     assert.deepEqual(bench.steps(), []);
     assert.equal(bench.ledger.tally.down, 1);
-  });
-  it('does not restore an older state of a pod', () => {
-    const bench = benchAt(1);
-    const old = bench.change('n0', { ready: true });
-    bench.change('n0', { terminating: true });
-    bench.ledger.setPod(old, bench.now());
-    assert.equal(bench.phase('n0'), 'updating/terminating');
   });
   it('moves a pod to its present node', () => {
     const bench = benchAt(2);

@@ -1,24 +1,32 @@
-import { isOlderVersion } from '../facts/metadata.ts';
+import { isDeepStrictEqual } from 'node:util';
 import type { NodeFacts } from '../facts/node.ts';
-import { type PodFacts, isDeletedTerminal } from '../facts/pod.ts';
+import { isDeletedTerminal, type PodFacts } from '../facts/pod.ts';
 import type { TemplateOrigin } from '../facts/template-origin.ts';
 import { noteRemovedPod } from '../node/advance.ts';
 import { imageParallelism } from '../node/images.ts';
-import { type ObservedAt, clampTimes, observeNode, observePod } from '../node/observe.ts';
+import { clampTimes, type ObservedAt, observeNode, observePod } from '../node/observe.ts';
 import type { NodeRecord } from '../node/record.ts';
-import { type Learned, type UpdateEvent, backOff, forgive, inheritUpdate, nextState, noteEvent, reserveUpdate } from '../node/update-events.ts';
 import type { NodeUpdate } from '../node/update.ts';
+import {
+  backOff,
+  forgive,
+  inheritUpdate,
+  type Learned,
+  nextState,
+  noteEvent,
+  reserveUpdate,
+  type UpdateEvent,
+} from '../node/update-events.ts';
 import type { Approval } from '../plan/approval.ts';
 import type { StageView } from '../plan/membership.ts';
-import { type Scopes, isFull, isStuck } from '../plan/scopes.ts';
+import { isFull, isStuck, type Scopes } from '../plan/scopes.ts';
 import type { StageState } from '../plan/stage-state.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { CandidateQueue } from './indexes.ts';
-import { type Edit, createRecords } from './records.ts';
+import { createRecords, type Edit } from './records.ts';
 import { retarget } from './retarget.ts';
 import type { RolloutState, TargetRevision } from './state.ts';
 import type { Tally } from './tally.ts';
-import { isDeepStrictEqual } from 'node:util';
 
 /** A slewed clock may step back a little. A larger jump would leave every remembered time in the future. */
 const CLOCK_SLACK_MS = 1_000;
@@ -210,7 +218,7 @@ export const createLedger = (policy: Policy, options: LedgerOptions = {}) => {
       });
     },
 
-    /** A pod was added or updated. Ignores an older version than the one known. */
+    /** A pod was added or updated. */
     setPod(facts: PodFacts, now: number): void {
       if (isDeletedTerminal(facts)) {
         this.removePod(facts.uid, now);
@@ -218,8 +226,6 @@ export const createLedger = (policy: Policy, options: LedgerOptions = {}) => {
       }
       const before = nodeOfPod.get(facts.uid);
       if (before !== undefined && before !== facts.node) this.removePod(facts.uid, now);
-      const known = records.all.get(facts.node)?.pods.find((pod) => pod.facts.uid === facts.uid);
-      if (known && isOlderVersion(facts.resourceVersion, known.facts.resourceVersion)) return;
       nodeOfPod.set(facts.uid, facts.node);
       edit(now, ({ of, touch }) =>
         touch(of(facts.node), now, (record) => observePod(record, facts, observedAt(now, false))),

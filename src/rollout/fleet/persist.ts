@@ -6,7 +6,7 @@ import type { NodeUpdate } from '../node/update.ts';
 import { restoreStages } from '../plan/stage-state.ts';
 import { restoreHistory, saveHistory } from './history.ts';
 import type { Ledger } from './ledger.ts';
-import { type RolloutState, newState } from './state.ts';
+import { newState, type RolloutState } from './state.ts';
 
 /** The part of a DaemonRollout's status that the next leader continues from; the rest is for people. */
 export type SavedRollout = Pick<

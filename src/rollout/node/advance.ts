@@ -2,8 +2,8 @@ import { surges } from '../policy/policy.ts';
 import { offlineAfterMs } from './observe.ts';
 import { availableAt, isCurrent, livePod } from './pods.ts';
 import type { Context, NodeRecord, ObservedPod } from './record.ts';
+import { isCarriedOut, type NodeUpdate } from './update.ts';
 import { noteEvent, suspectUpdate } from './update-events.ts';
-import { type NodeUpdate, isCarriedOut } from './update.ts';
 
 /** Do the pods of the node show that the update was carried out? */
 const isShown = (record: NodeRecord, update: NodeUpdate, context: Context): boolean => {

@@ -6,11 +6,19 @@ import { assessImages, requestPriorityOf } from './images.ts';
 import { isUpdatedInPlace } from './in-place.ts';
 import { offlineAfterMs, skewTolerantStart } from './observe.ts';
 import { assessOwner } from './owner.ts';
-import { type Situation, phaseOf } from './phase.ts';
+import { phaseOf, type Situation } from './phase.ts';
 import { availableAt, isBeingDeleted, isCurrent, isStale, livePod, maySurge, podAvailableAt } from './pods.ts';
-import { type Context, type NodeRecord, type NodeStatus, type ObservedPod, noImages, noOwner, notEligible } from './record.ts';
+import {
+  type Context,
+  type NodeRecord,
+  type NodeStatus,
+  noImages,
+  noOwner,
+  notEligible,
+  type ObservedPod,
+} from './record.ts';
 import { findSurgedOutPod, newPodOf, surgingPods } from './surge.ts';
-import { type NodeUpdate, isCarriedOut } from './update.ts';
+import { isCarriedOut, type NodeUpdate } from './update.ts';
 
 const earliest = (times: readonly (number | undefined)[]): number =>
   times.reduce<number>((least, time) => Math.min(least, time ?? least), Number.POSITIVE_INFINITY);

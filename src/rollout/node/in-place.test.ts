@@ -1,11 +1,11 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
 import type { UpdateKind } from '../../words/index.ts';
 import type { Step } from '../decision/action.ts';
 import { restore, save } from '../fleet/persist.ts';
 import { count } from '../policy/int-or-percent.ts';
 import type { Policy } from '../policy/policy.ts';
-import { type Workbench, createWorkbench } from '../testing/workbench.ts';
-import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { createWorkbench, type Workbench } from '../testing/workbench.ts';
 
 const down = { ready: false, readyChangedAt: 0 };
 const types = (bench: Workbench): Step['type'][] => bench.steps().map(({ type }) => type);

@@ -3,7 +3,7 @@ import type { ImageFacts } from '../facts/image-ready.ts';
 import type { Announcement } from '../facts/need-upgrade.ts';
 import type { NodeFacts } from '../facts/node.ts';
 import type { PodFacts } from '../facts/pod.ts';
-import { type Scopes, noScopes } from '../plan/scopes.ts';
+import { noScopes, type Scopes } from '../plan/scopes.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { NodeUpdate, PastUpdate } from './update.ts';
 

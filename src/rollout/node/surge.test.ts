@@ -1,12 +1,12 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
 import type { Step } from '../decision/action.ts';
 import type { PodFacts } from '../facts/pod.ts';
 import { restore, save } from '../fleet/persist.ts';
 import { count } from '../policy/int-or-percent.ts';
 import type { Policy } from '../policy/policy.ts';
 import { statusOf } from '../report/status.ts';
-import { type Workbench, benchAt, createWorkbench } from '../testing/workbench.ts';
-import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { benchAt, createWorkbench, type Workbench } from '../testing/workbench.ts';
 
 const down = { ready: false, readyChangedAt: 0 };
 const types = (bench: Workbench): Step['type'][] => bench.steps().map(({ type }) => type);

@@ -1,7 +1,7 @@
 import { annotation } from '../../words/index.ts';
 import type { Hold } from '../decision/hold.ts';
 import { toTimestamp } from '../facts/metadata.ts';
-import { type PolicyWords, annotationWords } from '../policy/policy.ts';
+import { annotationWords, type PolicyWords } from '../policy/policy.ts';
 import { formatPolicyError } from '../policy/values.ts';
 
 /** A duration for people, in the largest unit that keeps it readable. */

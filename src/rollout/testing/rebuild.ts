@@ -1,4 +1,4 @@
-import { type Ledger, createLedger } from '../fleet/ledger.ts';
+import { createLedger, type Ledger } from '../fleet/ledger.ts';
 import { requestPriorities } from '../node/record.ts';
 import type { NodeUpdate } from '../node/update.ts';
 

@@ -6,7 +6,7 @@ import type { ImageFacts } from '../facts/image-ready.ts';
 import type { NodeFacts } from '../facts/node.ts';
 import type { PodFacts } from '../facts/pod.ts';
 import { createLedger } from '../fleet/ledger.ts';
-import { type RolloutState, newHistory } from '../fleet/state.ts';
+import { newHistory, type RolloutState } from '../fleet/state.ts';
 import { type NodeUpdate, newUpdate } from '../node/update.ts';
 import { withPlan } from '../plan/plan.ts';
 import { afterStageAction } from '../plan/stage-state.ts';

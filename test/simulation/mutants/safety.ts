@@ -139,9 +139,9 @@ export const safety: readonly Mutant[] = [
     whose: 'kubernetes #129795, S8',
     story: "an event from before the process's own write replaces the response to it",
     breaks: ['S8'],
-    file: 'src/rollout/fleet/ledger.ts',
-    find: '      if (known && isOlderVersion(facts.resourceVersion, known.facts.resourceVersion)) return;\n',
-    replace: '',
+    file: 'src/kube/cache/reflector-cache.ts',
+    find: 'if (isOlderOrSame(version, held?.version ?? streamVersion) || isRemoved',
+    replace: 'if (isOlderOrSame(version, held ? "" : streamVersion) || isRemoved',
     hunt: history(
       {},
       at(9, { do: 'call-fault', fault: { kind: 'lose-request' }, of: { verb: 'delete', plural: 'pods' } }),

@@ -1,8 +1,8 @@
+import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { nodes as nodeResource, pods as podResource } from '../../../kube/index.ts';
 import { advanced } from '../../../view/index.ts';
 import { listNames } from '../step.ts';
-import { type Part, type StepContext, fleetNodes, podTemplate } from './part.ts';
-import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import { fleetNodes, type Part, podTemplate, type StepContext } from './part.ts';
 
 const NAME = 'kiosk';
 const FLEET = 'kiosks';

@@ -1,7 +1,7 @@
 import { needUpgradeOf } from '../../../rollout/index.ts';
 import { native } from '../../../view/index.ts';
 import { listNames } from '../step.ts';
-import { type Part, type StepContext, fleetNodes, nativeDaemonSet, podTemplate } from './part.ts';
+import { fleetNodes, nativeDaemonSet, type Part, podTemplate, type StepContext } from './part.ts';
 
 const NAME = 'nginx-ota';
 const [own, ...others] = ['car-1', 'car-2', 'car-3'] as const;

@@ -1,8 +1,8 @@
 import { rolloutPlans } from '../../../controller/index.ts';
 import { native } from '../../../view/index.ts';
-import { type DaemonRolloutStage, REST_STAGE, type RolloutPlanObject, planApi } from '../../../words/index.ts';
+import { type DaemonRolloutStage, planApi, REST_STAGE, type RolloutPlanObject } from '../../../words/index.ts';
 import { count, listNames } from '../step.ts';
-import { type Part, type StepContext, fleetNodes, nativeDaemonSet, podTemplate } from './part.ts';
+import { fleetNodes, nativeDaemonSet, type Part, podTemplate, type StepContext } from './part.ts';
 
 const NAME = 'checkout';
 const FLEET = 'stores';

@@ -1,7 +1,19 @@
 import { readLiveDaemonSet, readRevisions } from '../../../commands/index.ts';
 import { daemonRollouts } from '../../../controller/index.ts';
 import { type KubeObject, kubeconfigNames, namespaces, nodes } from '../../../kube/index.ts';
-import { type Connection, type ConnectionFlags, type DaemonSetKind, advanced, findKind, kinds, native, ownerOfRollout, readKind, readName, withCluster } from '../../../view/index.ts';
+import {
+  advanced,
+  type Connection,
+  type ConnectionFlags,
+  type DaemonSetKind,
+  findKind,
+  kinds,
+  native,
+  ownerOfRollout,
+  readKind,
+  readName,
+  withCluster,
+} from '../../../view/index.ts';
 import { REST_STAGE } from '../../../words/index.ts';
 import type { Io } from '../../io.ts';
 

@@ -1,6 +1,15 @@
 import { nodes, pods } from '../../../kube/index.ts';
 import { toLines } from '../../../text/index.ts';
-import { type ConnectionFlags, type OutputFormat, findKind, readDaemonSet, readName, readRolloutOf, rightsNote, withCluster } from '../../../view/index.ts';
+import {
+  type ConnectionFlags,
+  findKind,
+  type OutputFormat,
+  readDaemonSet,
+  readName,
+  readRolloutOf,
+  rightsNote,
+  withCluster,
+} from '../../../view/index.ts';
 import type { Phase } from '../../../words/index.ts';
 import type { Io } from '../../io.ts';
 import { followRollout } from './follow.ts';

@@ -1,7 +1,30 @@
 import { explain, livePod, stalledHolds, summaryText } from '../../../rollout/index.ts';
-import { type Connection, type Reading, countsOf, formatSeconds, holdText, managerNotes, phaseOf, presentStages, revisionImages, whenHalted, wrap } from '../../../view/index.ts';
+import {
+  type Connection,
+  countsOf,
+  formatSeconds,
+  holdText,
+  managerNotes,
+  phaseOf,
+  presentStages,
+  type Reading,
+  revisionImages,
+  whenHalted,
+  wrap,
+} from '../../../view/index.ts';
 import type { DaemonRolloutStage } from '../../../words/index.ts';
-import { type EventLine, type FrameText, type Line, type NodeState, barLine, drawFrame, padded, piece, toText, widthOf } from '../../fleet/index.ts';
+import {
+  barLine,
+  drawFrame,
+  type EventLine,
+  type FrameText,
+  type Line,
+  type NodeState,
+  padded,
+  piece,
+  toText,
+  widthOf,
+} from '../../fleet/index.ts';
 import { createLiveRegion } from '../../live-region.ts';
 import type { LiveScreen } from '../../terminal.ts';
 

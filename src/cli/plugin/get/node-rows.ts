@@ -1,6 +1,14 @@
 import { livePod } from '../../../rollout/index.ts';
 import { toLines } from '../../../text/index.ts';
-import { type OutputFormat, type Reading, createTable, formatSeconds, phaseOf, revisionImages, structured } from '../../../view/index.ts';
+import {
+  createTable,
+  formatSeconds,
+  type OutputFormat,
+  phaseOf,
+  type Reading,
+  revisionImages,
+  structured,
+} from '../../../view/index.ts';
 import type { Phase } from '../../../words/index.ts';
 
 /** One node of a rollout. `get -o json` prints these objects, so the names are part of the interface. */

@@ -1,12 +1,12 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { parse } from 'yaml';
 import { clusterRolloutPlans, rolloutApprovals, rolloutPlans } from '../../../controller/index.ts';
 import { advancedDaemonSetApi } from '../../../kinds/advanced/index.ts';
 import { awaitingApproval, planWith, stage } from '../../../view/testing/index.ts';
 import type { DaemonRolloutStage, RolloutApproval } from '../../../words/index.ts';
 import { createEmbeddedTestCluster } from '../testing/embedded-cluster.ts';
 import { createFakeCluster, observed } from '../testing/fake-cluster.ts';
-import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
-import { parse } from 'yaml';
 
 const namespace = 'default';
 const APPROVED = { promote: { approval: { required: true } } };

@@ -1,10 +1,10 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
 import { eventually } from '../../../../test/support/index.ts';
 import { stage } from '../../../view/testing/index.ts';
 import type { DaemonRolloutStage } from '../../../words/index.ts';
 import { createFakeCluster } from '../testing/fake-cluster.ts';
 import { createFollow } from '../testing/follow.ts';
-import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
 
 const ago = (minutes: number): string => new Date(Date.now() - minutes * 60_000).toISOString();
 const summary = 'Rolling out';

@@ -1,7 +1,26 @@
 import { daemonRollouts } from '../../../controller/index.ts';
-import { type ListOptions, isKubeError, keyOf, listAll } from '../../../kube/index.ts';
+import { isKubeError, keyOf, type ListOptions, listAll } from '../../../kube/index.ts';
 import { toLines } from '../../../text/index.ts';
-import { CommandError, type Connection, type ConnectionFlags, type DaemonSets, type Doubt, type Named, type OutputFormat, ambiguousName, firstOf, isNamed, kinds, managerState, native, ownerOfRollout, readDaemonSets, readNames, watchDaemonSets, withCluster } from '../../../view/index.ts';
+import {
+  ambiguousName,
+  CommandError,
+  type Connection,
+  type ConnectionFlags,
+  type DaemonSets,
+  type Doubt,
+  firstOf,
+  isNamed,
+  kinds,
+  managerState,
+  type Named,
+  native,
+  type OutputFormat,
+  ownerOfRollout,
+  readDaemonSets,
+  readNames,
+  watchDaemonSets,
+  withCluster,
+} from '../../../view/index.ts';
 import type { DaemonRollout } from '../../../words/index.ts';
 import type { Io } from '../../io.ts';
 import { createStatusView } from './view.ts';

@@ -1,6 +1,17 @@
 import { isNeverSeen, slotsOfStatus } from '../../../rollout/index.ts';
 import { toLines } from '../../../text/index.ts';
-import { type Doubt, type OutputFormat, createTable, doubtTexts, formatSeconds, native, ownerOfRollout, structured, timeUntil, withoutManagedFields } from '../../../view/index.ts';
+import {
+  createTable,
+  type Doubt,
+  doubtTexts,
+  formatSeconds,
+  native,
+  type OutputFormat,
+  ownerOfRollout,
+  structured,
+  timeUntil,
+  withoutManagedFields,
+} from '../../../view/index.ts';
 import type { DaemonRollout, DaemonRolloutStatus } from '../../../words/index.ts';
 import { createStageTable, openStage } from './stage-table.ts';
 

@@ -1,13 +1,13 @@
+import { isDeepStrictEqual } from 'node:util';
 import { daemonRollouts } from '../../../controller/index.ts';
 import { createReflector, keyOf } from '../../../kube/index.ts';
-import { type Logger, errorText, silentLogger } from '../../../runtime/index.ts';
+import { errorText, type Logger, silentLogger } from '../../../runtime/index.ts';
 import { toLines } from '../../../text/index.ts';
 import type { Connection } from '../../../view/index.ts';
 import type { DaemonRollout } from '../../../words/index.ts';
 import type { Io } from '../../io.ts';
 import { canRedraw, createRegion, untilInterrupted } from '../../terminal.ts';
 import type { StatusView } from './view.ts';
-import { isDeepStrictEqual } from 'node:util';
 
 export interface WatchOptions {
   connection: Connection;
