@@ -9,7 +9,7 @@ import { type Crd, installCrd } from '../controlplane/crd.ts';
 import { type ControlPlane, freePort } from '../controlplane.ts';
 
 // In the name of the cache's folder, which must not depend on where the repository is.
-const FOLDER = '.';
+const FOLDER = '../argo-rollouts';
 const MODULE = 'github.com/argoproj/argo-rollouts';
 
 const sources = {

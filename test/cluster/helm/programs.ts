@@ -5,8 +5,8 @@ const ldflags = (major: 3 | 4, version: string): string =>
 
 const sources = {
   // `module` is in the name of the cache's folder, which must not depend on where the repository is.
-  helm: { module: './v4', main: 'helm.sh/helm/v4/cmd/helm', ldflags: ldflags(4, 'v4.3.1') },
-  helm3: { module: './v3', main: 'helm.sh/helm/v3/cmd/helm', ldflags: ldflags(3, 'v3.22.0') },
+  helm: { module: '../helm/v4', main: 'helm.sh/helm/v4/cmd/helm', ldflags: ldflags(4, 'v4.3.1') },
+  helm3: { module: '../helm/v3', main: 'helm.sh/helm/v3/cmd/helm', ldflags: ldflags(3, 'v3.22.0') },
 } as const;
 
 /** Helm 4 and Helm 3, built once from their Go modules. */

@@ -9,8 +9,8 @@ const ldflags = '-s -w';
 
 const sources = {
   // `module` is in the name of the cache's folder, which must not depend on where the repository is.
-  flux: { module: './flux', main: '.', ldflags },
-  argocd: { module: './argocd', main: '.', ldflags },
+  flux: { module: '../judges/flux', main: '.', ldflags },
+  argocd: { module: '../judges/argocd', main: '.', ldflags },
 } as const;
 
 /** Programs that judge Kubernetes objects as Flux, Helm 4 and Argo CD do, built once from these tools' own Go modules. */
