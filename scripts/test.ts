@@ -56,7 +56,6 @@ const SUITES: Readonly<Record<string, Suite>> = {
       'test/cluster/**/*.test.ts',
       'test/chaos/**/*.test.ts',
       'test/conformance/**/*.test.ts',
-      'test/containerd/**/*.test.ts',
       'test/images/**/*.test.ts',
       'test/embedded/*-parity.test.ts',
     ],

@@ -21,7 +21,6 @@ interface Rendered {
 
 const agent = ['agent.enabled=true', 'agent.namespaces={default}'];
 const dashboard = ['dashboard.enabled=true', 'dashboard.tls.secretName=edgeset-dashboard-tls'];
-const secrets = 'agent.pullSecrets[0]';
 const checkSecrets = 'checks.secrets[0]';
 
 const FILES: Readonly<Record<string, Rendered>> = {
@@ -85,19 +84,12 @@ Name the same namespaces in the agents' flag --namespaces.`,
     comment: `Use this instead of in-namespace.yaml for agents without --namespaces. Every agent can then read the pods of every
 namespace, environment variables included. Writes are still restricted to opted-in pods of its own node.`,
   },
-  'agent/access/pull-secrets.yaml': {
-    template: 'agent/pull-secrets.yaml',
-    values: [
-      ...agent,
-      `${secrets}.namespace=default`,
-      `${secrets}.secrets={name-of-a-pull-secret}`,
-      `${secrets}.serviceAccounts={default}`,
-    ],
-    anyNamespace: true,
-    comment: `For agents that pull images (runtime-socket.yaml) from registries that require authentication: name the pull secrets of
-the DaemonSets' templates, then
-  kubectl apply --namespace NAMESPACE -f deploy/agent/access/pull-secrets.yaml
-From then on, every agent can read these secrets.`,
+  'agent/access/image-sizes.yaml': {
+    template: 'agent/image-sizes.yaml',
+    values: [...agent, 'agent.imageSizes=true'],
+    comment: `For agents with the flag --image-sizes, which show their owners how large the images are:
+  kubectl apply -f deploy/agent/access/image-sizes.yaml
+From then on, every agent can read every Node.`,
   },
   'agent/access/revoked.yaml': {
     template: 'agent/revoked.yaml',

@@ -77,12 +77,6 @@ const open = async (t: TestContext) => {
       last: { safe: null, message: '' },
       ask: () => Promise.resolve({ safe: true, message: '' }),
     },
-    images: {
-      request: () => Promise.resolve(),
-      follow: () => undefined,
-      state: () => undefined,
-      run: () => Promise.resolve(),
-    },
     decisions,
   });
   const ended = new AbortController();

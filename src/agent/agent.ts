@@ -20,7 +20,7 @@ import {
   unknownUpdateOf,
   updateOf,
 } from './executor/index.ts';
-import { createImageSizes, type ImagePulls, type ImageSizes } from './images/index.ts';
+import { createImageSizes } from './image-sizes.ts';
 import { createListeners } from './listeners.ts';
 import { createPodCache } from './pods/index.ts';
 import type { SafeCheck } from './safe-check/index.ts';
@@ -49,10 +49,8 @@ export interface AgentOptions {
   safe: SafeCheck;
   /** Proves that a policy restricts the credentials. Default: nothing is checked. */
   restriction?: Restriction;
-  /** The caller runs it. */
-  images: ImagePulls;
-  /** Default: no size is known. */
-  sizes?: ImageSizes;
+  /** Show the sizes of images, by the status of the Node. Default: they are unknown. */
+  imageSizes?: boolean;
   /** The caller closes it. */
   decisions: DecisionStore;
 }
@@ -68,20 +66,8 @@ const PROVE_MS = 30_000;
 
 /** Assembles the agent. It answers at once, from its state on disk. */
 export const createAgent = (options: AgentOptions): Agent => {
-  const {
-    client,
-    env,
-    node,
-    stateDir: dir,
-    stateFiles: files,
-    timeZone,
-    safe,
-    restriction,
-    images,
-    decisions,
-  } = options;
+  const { client, env, node, stateDir: dir, stateFiles: files, timeZone, safe, restriction, decisions } = options;
   const namespaces = options.namespaces && { namespaces: options.namespaces };
-  const sizes = options.sizes ?? createImageSizes({ env, criSocket: undefined });
   const stopped = new AbortController();
   const { signal } = stopped;
   const troubles = createTroubles(env.log);
@@ -109,7 +95,6 @@ export const createAgent = (options: AgentOptions): Agent => {
         step: steps.next(tracked),
         lastRefusal: reconciler.lastRefusalOf(tracked),
         deadline: steps.deadlineOf(tracked),
-        images,
         sizes,
         now: env.clock.now(),
       });
@@ -155,9 +140,8 @@ export const createAgent = (options: AgentOptions): Agent => {
   const imageRequests = createImageRequests({
     client,
     env,
-    cache,
     liveReads,
-    images,
+    connection,
     troubles,
     retry: () => reconciler.trigger(),
     signal,
@@ -175,6 +159,16 @@ export const createAgent = (options: AgentOptions): Agent => {
     });
   };
 
+  const sizes = createImageSizes({
+    client,
+    env,
+    node,
+    connected: () => cache.connected(),
+    wanted: () =>
+      options.imageSizes ? tracker.all().flatMap((tracked) => Object.values(imagesHere(tracked)).flat()) : [],
+    onChange: changed,
+    signal,
+  });
   const reconciler = createReconciler({
     env,
     cache,
@@ -226,7 +220,6 @@ export const createAgent = (options: AgentOptions): Agent => {
       const onAbort = (): void => stopped.abort(until.reason);
       if (until.aborted) onAbort();
       else until.addEventListener('abort', onAbort, { once: true });
-      const followPods = (): void => images.follow(cache.list(), (pod, hash) => imageRequests.targetOf(pod, hash));
       let isProving = false;
       /** At the start, so that an administrator sees it before an owner decides. */
       const prove = async (): Promise<void> => {
@@ -241,21 +234,10 @@ export const createAgent = (options: AgentOptions): Agent => {
           if (!signal.aborted) env.log.error('failed to check what restricts this agent', { error });
         }
       };
-      const askSizes = async (): Promise<void> => {
-        try {
-          const readable = tracker.all().filter(({ problem }) => problem === undefined);
-          const here = readable.flatMap((tracked) => Object.values(imagesHere(tracked)).flat());
-          if (await sizes.refresh(here, signal)) changed();
-        } catch (error) {
-          if (!signal.aborted) env.log.error('failed to ask for the sizes of images', { error });
-        }
-      };
-      void askSizes();
       const unsubscribe = [
-        cache.onChange(() => void askSizes()),
-        tracker.onChange(() => void askSizes()),
+        cache.onChange(() => sizes.refresh()),
+        tracker.onChange(() => sizes.refresh()),
         cache.onChange(() => void prove()),
-        cache.onChange(followPods),
         cache.onChange(changed),
         tracker.onChange(changed),
         tracker.onChange(forgetTroubles),

@@ -203,7 +203,6 @@ describe('objects that an API server may send, however odd', () => {
               step,
               lastRefusal: undefined,
               deadline,
-              images: { state: () => undefined },
               sizes: { of: () => null },
               now: NOW,
             }),

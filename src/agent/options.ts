@@ -32,7 +32,7 @@ export interface AgentFlags {
   tlsCertFile?: string;
   tlsPrivateKeyFile?: string;
   clientCaFile?: string;
-  criSocket?: string;
+  imageSizes?: boolean;
   safeCheck?: string;
   timeZone?: string;
   metricsBindAddress?: string;
@@ -66,7 +66,8 @@ export interface AgentOptions extends LogOptions {
   /** Default: root only. */
   allowedUids: ReadonlySet<number>;
   tokenFile: string | undefined;
-  criSocket: string | undefined;
+  /** The sizes of images are read from the Node's status. */
+  imageSizes: boolean;
   /** Path of an executable, or an HTTP URL. */
   safeCheck: string | undefined;
   /** IANA name or offset. Default: the machine's time zone. */
@@ -89,9 +90,6 @@ const absolute = (flag: string, path: string | undefined): string | undefined =>
     throw new OptionError(flag, `"${path}" is not an absolute path: start it with /`);
   return path;
 };
-
-const criSocket = (text: string | undefined): string | undefined =>
-  absolute('--cri-socket', text?.replace(/^unix:\/\//, ''));
 
 const safeCheck = (text: string | undefined): string | undefined => {
   const check = nonEmpty('--safe-check', text);
@@ -143,7 +141,7 @@ export const resolveAgentOptions = (flags: AgentFlags, defaults: OptionDefaults)
     namespaces: namespaces?.map((name) => objectName('--namespaces', name, 'label')),
     allowedUids: resolveUsers('--allow-user', flags.allowUser ?? ['root'], defaults.passwdFile),
     tokenFile,
-    criSocket: criSocket(flags.criSocket),
+    imageSizes: flags.imageSizes ?? false,
     safeCheck: safeCheck(flags.safeCheck),
     timeZone: timeZone(flags.timeZone),
     metrics: parseBindAddress('--metrics-bind-address', flags.metricsBindAddress ?? '0'),

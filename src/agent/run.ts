@@ -12,7 +12,6 @@ import { openTokenFile, type TokenFile } from './auth/index.ts';
 import { openDecisionStore } from './decisions/index.ts';
 import { createRestriction } from './executor/index.ts';
 import { createAgentServer } from './http/index.ts';
-import { createImagePulls, createImageSizes } from './images/index.ts';
 import { createAgentMetrics } from './metrics.ts';
 import { type AgentFlags, type AgentOptions, resolveAgentOptions } from './options.ts';
 import { createSafeCheck } from './safe-check/index.ts';
@@ -40,7 +39,7 @@ const runAgent = async (
   signal: AbortSignal,
 ): Promise<void> => {
   const { log } = env;
-  const { node, stateDir, timeZone, namespaces, criSocket, allowedUids } = options;
+  const { node, stateDir, timeZone, namespaces, imageSizes, allowedUids } = options;
   const metrics = createAgentMetrics(host.version);
   const health = createHealth();
   const serverTime = createClockSkew(env.clock);
@@ -69,8 +68,6 @@ const runAgent = async (
   });
   const decisions = await openDecisionStore({ dir: stateDir, env });
   if (decisions.damage !== undefined) log.error('the saved decisions are damaged', { damage: decisions.damage });
-  const images = createImagePulls({ client, env, criSocket });
-  const sizes = createImageSizes({ env, criSocket });
   const safe = createSafeCheck({ check: options.safeCheck, env });
   const restriction = createRestriction({ client, env });
   const agent = createAgent({
@@ -82,8 +79,7 @@ const runAgent = async (
     timeZone,
     safe,
     restriction,
-    images,
-    sizes,
+    imageSizes,
     decisions,
     aheadMs: () => serverTime.aheadMs(),
     ...(namespaces && { namespaces }),
@@ -92,7 +88,7 @@ const runAgent = async (
   const running = new AbortController();
   const recording = new AbortController();
   const closers: (() => Promise<void>)[] = [];
-  let agentDone: Promise<unknown> = Promise.resolve();
+  let agentDone: Promise<void> = Promise.resolve();
   let eventsDone: Promise<void> = Promise.resolve();
   try {
     const server = await createAgentServer({
@@ -115,7 +111,7 @@ const runAgent = async (
     const endpoints = await startEndpoints(log, options, { metrics, health });
     closers.push(() => endpoints.close());
     eventsDone = events.run(recording.signal);
-    agentDone = Promise.all([agent.run(running.signal), images.run(running.signal)]);
+    agentDone = agent.run(running.signal);
     await Promise.race([untilAborted(signal), agentDone]);
     if (!signal.aborted) throw new Error('a part of the agent stopped unexpectedly: this is a bug');
   } finally {

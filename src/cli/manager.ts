@@ -18,10 +18,6 @@ export const addManagerCommand: AddCommand = (program, { io, exit }) => {
       'pull images to nodes before their update, even without the annotation (default: false)',
     )
     .option(
-      '--image-agents <namespace/account>',
-      'service account of the agents: only its pods are asked to pull images (default: edgeset-agent/edgeset-agent)',
-    )
-    .option(
       '--check-openkruise-lease [boolean]',
       "hold Advanced DaemonSets while OpenKruise's manager has its Lease (default: true)",
     )

@@ -73,12 +73,8 @@ const searchOf = ({ needs, policy }: Pick<DaemonSetView, 'needs' | 'policy'>) =>
 export const seeNodesAlike = (a: DaemonSetView, b: DaemonSetView): boolean =>
   isDeepStrictEqual(searchOf(a), searchOf(b));
 
-/** A node as one DaemonSet sees it under its current template and policy. `hasImageAgent`: an agent on it pulls images. */
-export const nodeFactsOf = (
-  view: Pick<DaemonSetView, 'needs' | 'policy'>,
-  node: NodeInfo,
-  hasImageAgent = false,
-): NodeFacts => {
+/** A node as one DaemonSet sees it under its current template and policy. */
+export const nodeFactsOf = (view: Pick<DaemonSetView, 'needs' | 'policy'>, node: NodeInfo): NodeFacts => {
   const { needs, nodeSelector, topologyKey, plan } = searchOf(view);
   return {
     name: node.name,
@@ -90,7 +86,6 @@ export const nodeFactsOf = (
     ...(plan && plan.stages.length > 0 && { stages: matchingStages(plan, node.labels) }),
     ...(plan && plan.groups.length > 0 && { groups: groupsOf(plan, node.labels) }),
     ...(plan && node.timeZone !== undefined && { timeZone: node.timeZone }),
-    ...((hasImageAgent || node.hasImageAgent) && { hasImageAgent: true }),
   };
 };
 

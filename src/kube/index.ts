@@ -9,7 +9,6 @@ export {
   pods,
   podTemplates,
   secrets,
-  serviceAccounts,
 } from './client/builtin-resources.ts';
 export { createClient } from './client/client.ts';
 export { type ClockSkew, createClockSkew } from './client/clock-skew.ts';

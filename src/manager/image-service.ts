@@ -1,5 +1,5 @@
 import type { KubeClient } from '../kube/index.ts';
-import { createImageAgents, createPrefetch, type ImageAgentsOptions } from '../prefetch/index.ts';
+import { createPrefetch } from '../prefetch/index.ts';
 import type { RequestingDaemonSet } from '../rollout/index.ts';
 import type { Env } from '../runtime/index.ts';
 import type { ImageClient, ImageService, ImageSource } from './types.ts';
@@ -9,8 +9,6 @@ export interface ImageServiceOptions {
   env: Env;
   /** Undefined: all. */
   namespaces: readonly string[] | undefined;
-  /** Whose pods may be agents that pull images. */
-  imageAgents: ImageAgentsOptions['account'];
   /** `--predownload`: prefetch images also where no annotation requests it. */
   pullsByDefault: boolean;
   /** All controllers have synced. */
@@ -19,9 +17,8 @@ export interface ImageServiceOptions {
 
 /** The image prefetch, shared by all controllers: it serves their requests and removes pull pods without a request. */
 export const createImageService = (options: ImageServiceOptions): ImageService => {
-  const { client, env, namespaces, imageAgents, pullsByDefault, complete } = options;
+  const { client, env, namespaces, pullsByDefault, complete } = options;
   const joined = new Set<ImageSource>();
-  const agents = createImageAgents({ client, env, account: imageAgents });
   const prefetch = createPrefetch({
     client,
     env,
@@ -47,7 +44,6 @@ export const createImageService = (options: ImageServiceOptions): ImageService =
             },
           },
           pullsByDefault,
-          agents,
         },
         leave() {
           joined.delete(source);
@@ -56,9 +52,9 @@ export const createImageService = (options: ImageServiceOptions): ImageService =
       };
     },
     controller: {
-      run: async (signal) => void (await Promise.all([agents.run(signal), prefetch.run(signal)])),
+      run: (signal) => prefetch.run(signal),
       lead: (signal) => prefetch.lead(signal),
-      synced: agents.isSettled,
+      synced: () => true,
       rollouts: () => [],
     },
   };

@@ -21,8 +21,6 @@ export interface ManagerFlags {
   namespaces?: string;
   /** `true` when set without a value, as below. */
   predownload?: string | boolean;
-  /** `NAMESPACE/SERVICEACCOUNT`. */
-  imageAgents?: string;
   checkOpenkruiseLease?: string | boolean;
   leaderElect?: string | boolean;
   leaderElectionNamespace?: string;
@@ -76,8 +74,6 @@ export interface ManagerOptions extends LogOptions {
   namespaces: readonly string[] | undefined;
   /** Prefetch images also where no annotation requests it. Default: false. */
   predownload: boolean;
-  /** The service account of the agents: only its pods are asked to pull images. Default `edgeset-agent/edgeset-agent`. */
-  imageAgents: { namespace: string; name: string };
   /** Hold Advanced DaemonSets while OpenKruise's manager has its Lease. Default: true. */
   checksOpenKruiseLease: boolean;
   /** Undefined: the process leads at once, and its operator ensures that there is no other. */
@@ -111,13 +107,6 @@ const number = (flag: string, text: string, wanted: string, accepts: (value: num
 const boolean = (flag: string, value: string | boolean): boolean => {
   if (typeof value === 'boolean') return value;
   return oneOf(flag, value.toLowerCase(), ['true', 'false']) === 'true';
-};
-
-const serviceAccount = (flag: string, text: string): { namespace: string; name: string } => {
-  const [namespace = '', name = '', ...rest] = text.split('/');
-  if (name === '' || rest.length > 0)
-    throw new OptionError(flag, `"${text}" names no service account: give NAMESPACE/NAME`);
-  return { namespace: objectName(flag, namespace, 'label'), name: objectName(flag, name, 'subdomain') };
 };
 
 const address = (flag: string, text: string): string => {
@@ -163,7 +152,6 @@ export const resolveManagerOptions = (flags: ManagerFlags, defaults: OptionDefau
     ),
     namespaces: namespaces?.map((name) => objectName('--namespaces', name, 'label')),
     predownload: boolean('--predownload', flags.predownload ?? false),
-    imageAgents: serviceAccount('--image-agents', flags.imageAgents ?? 'edgeset-agent/edgeset-agent'),
     checksOpenKruiseLease: boolean('--check-openkruise-lease', flags.checkOpenkruiseLease ?? true),
     leaderElection: boolean('--leader-elect', flags.leaderElect ?? true) ? leads : undefined,
     metrics: parseBindAddress('--metrics-bind-address', flags.metricsBindAddress ?? '127.0.0.1:8080'),

@@ -107,7 +107,6 @@ const runManager = async (options: ManagerOptions, host: ManagerHost, env: Env, 
     client,
     env,
     namespaces: options.namespaces,
-    imageAgents: options.imageAgents,
     pullsByDefault: options.predownload,
     complete: () => [...controllers.values()].every((controller) => controller.synced()),
   });

@@ -54,7 +54,7 @@ export type ImageSource = Pick<KindController, 'nodeReady' | 'serves'>;
 
 /** What a controller receives. */
 export interface ImageClient {
-  options: Pick<ControllerOptions, 'images' | 'pullsByDefault' | 'agents'>;
+  options: Pick<ControllerOptions, 'images' | 'pullsByDefault'>;
   /** The controller no longer reconciles anything. */
   leave(): void;
 }

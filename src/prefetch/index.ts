@@ -1,3 +1,2 @@
-export { createImageAgents, type ImageAgents, type ImageAgentsOptions } from './image-agents.ts';
 export { createPrefetch, type Prefetch, type PrefetchOptions } from './prefetch.ts';
 export { pullPodOf } from './pull-pod.ts';

@@ -35,14 +35,6 @@ const broken: Progress = { kind: 'failed', cause: 'not found' };
 describe('the plan for requests', () => {
   const one = request(1);
 
-  it('waits for an agent first, and then does what it does without one', () => {
-    const agents = request(1, { byAgent: true });
-    const first = plan(situation([agents]));
-    assert.deepEqual([named(first.actions), first.wakeAt], [[], 31_000]);
-    const later = plan(situation([agents], { attempts: first.attempts, now: 31_000 }));
-    assert.deepEqual(named(later.actions), ['pull p1']);
-  });
-
   it('starts a limited number at a time, counting abandoned pull pods until they are gone', () => {
     const alone = { parallelism: 1 };
     const first = plan(situation([request(1), request(2)], alone));

@@ -1,4 +1,4 @@
-import { AGENT_ACK_TIMEOUT_MS, type ImageRequest } from '../rollout/index.ts';
+import type { ImageRequest } from '../rollout/index.ts';
 import { type Attempt, failed, newAttempt, seen, withoutFuture } from './attempt.ts';
 import type { PullView } from './pull-status.ts';
 
@@ -131,11 +131,6 @@ export const plan = (situation: Situation): Plan => {
       if (now - known.beganAt >= SEEN_WITHIN_MS) return failed(known, 'its pull pod was created and never seen', now);
       active += 1;
       wake(known.beganAt + SEEN_WITHIN_MS);
-      return known;
-    }
-    const agentsUntil = known.since + AGENT_ACK_TIMEOUT_MS;
-    if (request.byAgent && known.failures === 0 && now < agentsUntil) {
-      wake(agentsUntil);
       return known;
     }
     if (nodeReady(request.node)) {

@@ -57,7 +57,6 @@ export { type TemplateOrigin, templateOrigin } from './facts/template-origin.ts'
 export { createLedger, type Ledger } from './fleet/ledger.ts';
 export { restore } from './fleet/persist.ts';
 export type { TargetRevision } from './fleet/state.ts';
-export { AGENT_ACK_TIMEOUT_MS } from './node/images.ts';
 export { boundVersion } from './node/in-place.ts';
 export { MAX_CLOCK_SKEW_MS } from './node/observe.ts';
 export { isStale, livePod } from './node/pods.ts';

@@ -129,8 +129,6 @@ export const createRolloutDisplay = <D extends DaemonSetObject, V extends Daemon
   { clock, view, nodes, changed }: RolloutDisplayOptions<V>,
 ) => {
   const ledger = createLedger(view.policy.policy, { readOnly: true });
-  /** Nodes with an agent that pulls images. */
-  const agents = new Set<string>();
   let restored: { status: DaemonRolloutStatus | undefined } | undefined;
 
   const model = createRolloutModel({
@@ -138,17 +136,11 @@ export const createRolloutDisplay = <D extends DaemonSetObject, V extends Daemon
     ledger,
     view,
     nodes,
-    hasImageAgent: (node) => agents.has(node),
     projection: kind.pods,
     images: {
-      /** The manager's flags and the agents' pods can't be read; requests for images can. */
-      setPod({ images, revision, node: name }) {
-        if (!images || images.revision === revision) return;
-        ledger.setPullsByDefault(true, clock.now());
-        if (!images.byAgent || agents.has(name)) return;
-        agents.add(name);
-        const node = nodes.get(name);
-        if (node) model.setNode(node);
+      /** The manager's flags can't be read; requests for images can. */
+      setPod({ images, revision }) {
+        if (images && images.revision !== revision) ledger.setPullsByDefault(true, clock.now());
       },
       removePod: () => undefined,
     },

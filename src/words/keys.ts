@@ -40,8 +40,6 @@ export const aliasOf: Readonly<Record<string, string>> = {
 export const ownKey = {
   fence: 'edgeset.io/fence',
   finishedPods: 'edgeset.io/endings',
-  /** Annotation of a Node, and label of an agent's pod: the node has an agent that pulls images. */
-  imageAgent: 'edgeset.io/image-agent',
   pullPod: 'edgeset.io/prefetch',
   pullRevision: 'edgeset.io/prefetch-revision',
   preDeleteFinalizer: 'edgeset.io/pre-delete',

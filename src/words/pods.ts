@@ -28,7 +28,7 @@ export const UPGRADE_APPROVED = 'UpgradeApproved';
 
 /**
  * Condition `PodImageReady` of a pod: whether the images of the target revision are on its node. The agent and the
- * manager's pull pods write it, and everyone who updates a pod reads it. Name and texts are OpenYurt's: the message begins
+ * manager request them by it, the manager answers, and everyone who updates a pod reads it. Name and texts are OpenYurt's: the message begins
  * with the revision that it is about.
  */
 export const IMAGE_READY = 'PodImageReady';

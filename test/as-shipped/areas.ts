@@ -50,7 +50,7 @@ const annotations = (): Area => ({
   documented: [
     ...rowsOf(page('annotations')),
     // In the paragraph on Nodes.
-    ...codeIn(page('annotations')).flatMap((code) => /^edgeset\.io\/(image-agent|time-zone)/.exec(code)?.[0] ?? []),
+    ...codeIn(page('annotations')).flatMap((code) => /^edgeset\.io\/time-zone/.exec(code)?.[0] ?? []),
   ].filter(isKey),
   words: keyWords,
 });

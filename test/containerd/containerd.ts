@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { createProcesses, type Program, untilReady } from '../cluster/processes.ts';
+import { createProcesses, untilReady } from '../cluster/processes.ts';
 import { containerdProgram } from './install.ts';
 
 const START_MS = 20_000;
@@ -23,8 +23,6 @@ disabled_plugins = [${['aufs', 'btrfs', 'devmapper', 'zfs'].map((name) => `"io.c
   [plugins."io.containerd.grpc.v1.cri".cni]
     bin_dir = "${dir}/cni"
     conf_dir = "${dir}/cni"
-  [plugins."io.containerd.grpc.v1.cri".registry]
-    config_path = "${dir}/certs.d"
 `;
 
 const answers = (socket: string): Promise<boolean> =>
@@ -37,16 +35,7 @@ const answers = (socket: string): Promise<boolean> =>
   });
 
 export interface Containerd {
-  /** Serves the CRI. */
   readonly socket: string;
-  /** Where everything of it lies. */
-  readonly dir: string;
-  /** Images of `name`, such as `registry.example`, come from the HTTP server at `host`. */
-  useRegistry(name: string, host: string): void;
-  start(): Promise<void>;
-  /** SIGKILL, as in a crash. */
-  kill(): Promise<void>;
-  log(): Promise<string>;
   close(): Promise<void>;
 }
 
@@ -62,38 +51,18 @@ export const startContainerd = async (): Promise<Containerd> => {
   const processes = createProcesses(dir);
   const socket = path.join(dir, 'containerd.sock');
   const args = ['--mount', '--propagation', 'private', containerdProgram(), '--config', configFile];
-  let program: Program | undefined;
-
-  const containerd: Containerd = {
-    socket,
-    dir,
-    useRegistry(name, host) {
-      const folder = path.join(dir, 'certs.d', name);
-      mkdirSync(folder, { recursive: true });
-      writeFileSync(
-        path.join(folder, 'hosts.toml'),
-        `server = "http://${host}"\n[host."http://${host}"]\n  capabilities = ["pull", "resolve"]\n`,
-      );
-    },
-    async start() {
-      program = await processes.start({ name: 'containerd', file: 'unshare', args });
-      await untilReady(program, () => answers(socket), START_MS);
-    },
-    async kill() {
-      program?.kill('SIGKILL');
-      await program?.exit;
-    },
-    log: async () => (await program?.log()) ?? '',
-    async close() {
-      await program?.stop();
-      await processes.close();
-    },
-  };
   try {
-    await containerd.start();
+    const program = await processes.start({ name: 'containerd', file: 'unshare', args });
+    await untilReady(program, () => answers(socket), START_MS);
+    return {
+      socket,
+      async close() {
+        await program.stop();
+        await processes.close();
+      },
+    };
   } catch (error) {
-    await containerd.close();
+    await processes.close();
     throw error;
   }
-  return containerd;
 };

@@ -3,28 +3,13 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Blob, OciImage } from './oci-image.ts';
 
-export interface RegistryRequest {
-  method: string;
-  path: string;
-  authorization: string | undefined;
-  /** Settles when the client has its answer or is gone. */
-  over: Promise<void>;
-}
-
-/** What happens instead of the usual answer. */
-export type Fault = 'unavailable' | 'silence' | 'truncate' | 'corrupt' | { bytesPerSecond: number };
-
-/** A registry that serves images over HTTP, with injectable faults. */
+/** A registry that serves images over HTTP, slowly where it is told to. */
 export const startRegistry = async (listenOn = '127.0.0.1') => {
   const blobs = new Map<string, Blob>();
-  const requests: RegistryRequest[] = [];
   const registry = {
     /** Such as `127.0.0.1:40123`. */
     host: '',
-    requests,
-    /** `user:password`, when it lets nobody else in. */
-    login: undefined as string | undefined,
-    fault: (_path: string): Fault | undefined => undefined,
+    bytesPerSecond: (_path: string): number | undefined => undefined,
     /** Serves `image` as `name:tag`. */
     add(name: string, tag: string, { manifest, config, layers }: OciImage): void {
       blobs.set(`/v2/${name}/manifests/${tag}`, manifest);
@@ -48,18 +33,9 @@ export const startRegistry = async (listenOn = '127.0.0.1') => {
   };
 
   const answer = (request: IncomingMessage, response: ServerResponse): void => {
-    const { method = '', url = '', headers } = request;
+    const { method = '', url = '' } = request;
     // The query names the registry that a mirror stands for.
     const [path = ''] = url.split('?');
-    const over = new Promise<void>((resolve) => {
-      response.once('close', resolve);
-    });
-    requests.push({ method, path, authorization: headers.authorization, over });
-    const fault = registry.fault(path);
-    if (fault === 'silence') return;
-    if (fault === 'unavailable') return void response.writeHead(503).end();
-    if (registry.login && headers.authorization !== `Basic ${Buffer.from(registry.login).toString('base64')}`)
-      return void response.writeHead(401, { 'www-authenticate': 'Basic realm="test"' }).end();
     if (path === '/v2/') return void response.writeHead(200).end();
     const blob = blobs.get(path);
     if (!blob) return void response.writeHead(404).end();
@@ -69,10 +45,9 @@ export const startRegistry = async (listenOn = '127.0.0.1') => {
       'content-length': bytes.length,
       'docker-content-digest': digest,
     });
+    const rate = registry.bytesPerSecond(path);
     if (method === 'HEAD') response.end();
-    else if (fault === 'truncate') response.write(bytes.subarray(0, bytes.length / 2), () => response.destroy());
-    else if (fault === 'corrupt') response.end(Buffer.alloc(bytes.length, 1));
-    else if (fault) void sendSlowly(response, bytes, fault.bytesPerSecond);
+    else if (rate !== undefined) void sendSlowly(response, bytes, rate);
     else response.end(bytes);
   };
 

@@ -3,8 +3,7 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { parseChoice } from '../../src/agent/decisions/parse-choice.ts';
 import { parseTarget } from '../../src/agent/http/route.ts';
-import { imagesOf, repositoryOf } from '../../src/agent/images/image-references.ts';
-import { createKeyring, entriesOf } from '../../src/agent/images/keyring.ts';
+import { fullImageName } from '../../src/agent/image-sizes.ts';
 import { sanitizePod } from '../../src/agent/pods/sanitize.ts';
 import { firstLine } from '../../src/agent/safe-check/answer.ts';
 import { urlProblem } from '../../src/agent/safe-check/url.ts';
@@ -70,17 +69,6 @@ const inPlace = JSON.stringify({
   lastContainerStatuses: { app: { imageID: '', containerID: '' } },
 });
 const log = createLogger({ write: () => undefined, now: () => 0, format: 'text' });
-const keyring = (location: string) =>
-  createKeyring(
-    entriesOf({
-      type: 'kubernetes.io/dockercfg',
-      data: { '.dockercfg': Buffer.from(JSON.stringify({ [location]: {} })).toString('base64') },
-    }).entries,
-  );
-const secret = (text: string) => ({
-  type: 'kubernetes.io/dockercfg',
-  data: { '.dockercfg': Buffer.from(text).toString('base64') },
-});
 const sample = (value: string): string =>
   JSON.stringify({ status: 'success', data: { resultType: 'scalar', result: [1, value] } });
 const all = (text: string): Record<string, string> => Object.fromEntries([...knownKeys].map((key) => [key, text]));
@@ -188,8 +176,7 @@ export const parsers: Readonly<Record<string, (text: string) => unknown>> = {
   hostHeader: (text) => orThrown(() => hostHeader('', text)),
   parseTarget: (text) => parseTarget(`/${text}`, Number.POSITIVE_INFINITY),
   parseChoice: (text) => parseChoice({ choice: 'postpone', until: text }, { now: 0, safeConfigured: true }),
-  keyring: (text) => [entriesOf(secret(text)), keyring(text).lookUp('a.b/c'), keyring('*.b').lookUp(text)],
-  repositoryOf: (text) => [repositoryOf(text), imagesOf(spec(text))],
+  fullImageName: (text) => [fullImageName(text), fullImageName(`a/${text}`)],
   sanitizePod: (text) =>
     sanitizePod({ metadata: { annotations: { 'kubectl.kubernetes.io/last-applied-configuration': text } } }),
   firstLine: (text) => firstLine(Buffer.from(text)),
@@ -234,7 +221,6 @@ function orThrown(parse: () => unknown): unknown {
 
 /** Exports of the shipped code whose names begin as those of parsers, and that read no text: with what they read. */
 export const readNoText: Readonly<Record<string, string>> = {
-  readPullLogins: 'objects, by the client',
   readSecrets: 'objects, by the client',
   readPreceding: 'objects, by the client',
   readRollout: 'objects, by the client',
@@ -253,7 +239,6 @@ export const readNoText: Readonly<Record<string, string>> = {
   readDaemonSets: 'objects, by the client',
   readTarget: 'revisions that were read',
   readTerms: 'annotations, by the functions of values.ts',
-  readMessage: 'bytes of protobuf, of lengths that it checks',
   readJson: 'a request, by JSON.parse, up to a limit',
   readKubeconfig: 'files of the user, by parseYaml',
   parseConfig: 'a file of the administrator, by parseYaml, up to a limit',

@@ -51,10 +51,9 @@ export const startNodeCluster = async (specs: readonly NodeSpec[], controlGroup:
   await createBridge();
   const registry = await startRegistry(gateway);
   const rates = new Map<string, number>();
-  registry.fault = (path) => {
+  registry.bytesPerSecond = (path) => {
     const [, , repository = '', kind] = path.split('/');
-    const bytesPerSecond = kind === 'blobs' ? rates.get(repository) : undefined;
-    return bytesPerSecond === undefined ? undefined : { bytesPerSecond };
+    return kind === 'blobs' ? rates.get(repository) : undefined;
   };
   const images = await createImages(registry, programs.app);
   const plane = await startControlPlane({

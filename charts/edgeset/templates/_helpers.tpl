@@ -58,20 +58,6 @@ helm.sh/chart: {{ printf "%s-%s" $root.Chart.Name $root.Chart.Version | replace 
 {{- end -}}
 
 {{- /*
-The account of the agents that pull images. A manager of some namespaces may not look for it where no agent is installed, so it looks
-in its own namespace.
-*/ -}}
-{{- define "edgeset.imageAgents" -}}
-{{- if .Values.predownload.agents -}}
-{{- .Values.predownload.agents -}}
-{{- else if or .Values.agent.enabled (not .Values.namespaces) -}}
-{{- .Values.agent.namespace }}/edgeset-agent
-{{- else -}}
-{{- .Release.Namespace }}/edgeset-agent
-{{- end -}}
-{{- end -}}
-
-{{- /*
 Gives the manager's ServiceAccount some rules: everywhere, or in each namespace that it serves.
 (dict "root" ROOT "name" NAME "rules" RULES "comment" COMMENT)
 */ -}}

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { KubeError, pods } from '../../kube/index.ts';
+import { KubeError, nodes, pods } from '../../kube/index.ts';
+import { imageReadyOf } from '../../rollout/index.ts';
 import {
   app,
   approveNow,
@@ -61,11 +62,17 @@ describe("an owner's decision", () => {
   });
 
   it('shows the sizes of what is on the node: of the new version once it is downloaded', async (t) => {
-    const { testbed, agent } = await openWithUpdate(t);
-    testbed.runtime.bytes.set('app:v1', 48_000_000).set('app:v2', 52_000_000);
-    await testbed.advance(1_000);
+    const testbed = await openTestbed(t);
+    testbed.device.imageSizes = true;
+    const agent = await startWithUpdate(testbed);
+    const images = [
+      { names: ['docker.io/library/app:v1'], sizeBytes: 48_000_000 },
+      { names: ['docker.io/library/app:v2'], sizeBytes: 52_000_000 },
+    ];
+    const options = { type: 'merge' as const, subresource: 'status' };
+    testbed.apiServer.patch(nodes, { name: 'node-1' }, { status: { images } }, options);
+    await testbed.advance(60_000);
     assert.deepEqual(agent.updates()[0]?.size, { running: 48_000_000, target: null });
-    assert.deepEqual(testbed.runtime.asked, ['app:v1'], 'nobody knows the size of an image that is elsewhere');
     const condition = { type: 'PodImageReady', status: 'True', reason: 'PullImageSuccess' };
     const body = { status: { conditions: [{ ...condition, message: `controllerrevision: ${targetOf(agent)}` }] } };
     testbed.apiServer.patch(pods, testbed.ref(), body, { type: 'strategic', subresource: 'status' });
@@ -265,14 +272,13 @@ describe("an owner's decision", () => {
     report('True', 'PullImageSuccess', 'older');
     await testbed.advance(100);
     // Nothing but the time that passes tells the agent to try again.
-    for (let count = 0; count < 3; count += 1)
-      testbed.faults.push({ verb: 'get', plural: 'controllerrevisions', kind: 'refuse' });
+    for (let count = 0; count < 3; count += 1) testbed.faults.push({ verb: 'patch', plural: 'pods', kind: 'refuse' });
     await decide(agent, approveNow);
     await testbed.advance(30_000);
-    assert.deepEqual(testbed.images.requested, [`${testbed.ref().name}/${revision}`]);
+    assert.equal(testbed.calls.filter(({ verb }) => verb === 'patch').length, 4);
     assert.equal(stateOf(agent), 'queued ImageNotReady');
-    report('False', 'PullingImage', revision);
-    await testbed.advance(1_000);
+    const { revision: requested, reason } = imageReadyOf(testbed.pod()) ?? {};
+    assert.deepEqual([requested, reason], [revision, 'PullingImage']);
     assert.equal(agent.updates()[0]?.image.state, 'pulling');
     testbed.cut(true);
     await testbed.advance(60_000);
@@ -300,26 +306,6 @@ describe("an owner's decision on a failing link", () => {
       testbed.events.map(({ reason }) => reason),
       ['OwnerDecided', 'UpdateCarriedOut'],
     );
-  });
-
-  it('checks the images again after a reconnect', async (t) => {
-    const { testbed, agent } = await openWithUpdate(t);
-    const revision = targetOf(agent);
-    const find = async (): Promise<string | undefined> => {
-      const [[pod] = [], targetOfPod] = testbed.images.followed ?? [];
-      assert.ok(pod && targetOfPod);
-      return (await targetOfPod(pod, revision))?.hash;
-    };
-    testbed.cut(true);
-    await testbed.until('the cut is noticed', () => !agent.device().connected);
-    assert.equal(await find(), undefined);
-    const before = testbed.images.follows;
-    await testbed.advance(60_000);
-    assert.equal(testbed.images.follows, before, 'nothing has changed');
-    testbed.cut(false);
-    await testbed.until('it is connected', () => agent.device().connected, 120_000);
-    assert.equal(testbed.images.follows, before + 1);
-    assert.equal(await find(), revision);
   });
 
   for (const happened of [true, false])

@@ -1,25 +1,23 @@
-import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import { controllerRevisions, isKubeError, type KubeClient } from '../../kube/index.ts';
-import { imageReadyOf, recordedTemplate } from '../../rollout/index.ts';
-import { type BackoffOptions, backoffMs, type Env, linkedController, sleep } from '../../runtime/index.ts';
-import type { ImagePulls, PullTarget } from '../images/index.ts';
+import { isKubeError, type KubeClient, pods } from '../../kube/index.ts';
+import { imageReadyOf, imageReadyPatch } from '../../rollout/index.ts';
+import { type BackoffOptions, backoffMs, type Env, sleep } from '../../runtime/index.ts';
 import type { PodCache } from '../pods/index.ts';
 import type { Troubles } from '../troubles.ts';
 import type { PodRef, TextResponse } from '../types.ts';
-import { daemonSetOf, type Owner, type TrackedUpdate } from '../updates/index.ts';
+import type { TrackedUpdate } from '../updates/index.ts';
 import { createSingleflight } from './concurrency.ts';
 import type { LiveReads } from './live-reads.ts';
 import { patienceOf, type Waiting } from './patience.ts';
+import { STATUS_PATCH } from './pod-control.ts';
 import { disconnected, isRefusal, notComputable, responseTo } from './refusal.ts';
 
 const BACKOFF: BackoffOptions = { baseMs: 1_000, maxMs: 300_000 };
 
 export interface ImageRequestsOptions {
-  client: Pick<KubeClient, 'get'>;
+  client: Pick<KubeClient, 'patch'>;
   env: Env;
-  cache: Pick<PodCache, 'connected'>;
   liveReads: Pick<LiveReads, 'candidate'>;
-  images: Pick<ImagePulls, 'request'>;
+  connection: PodCache['connection'];
   /** Where pods that cannot be checked are reported. */
   troubles: Pick<Troubles, 'report' | 'clear'>;
   /** Called when a failed request of `refresh` is due again: nothing else may happen until then. */
@@ -28,7 +26,7 @@ export interface ImageRequestsOptions {
   signal: AbortSignal;
 }
 
-/** Requests the images of a new revision before the update. */
+/** Requests the images of a new revision before the update, by the condition that the manager's pull pods answer. */
 export interface ImageRequests {
   /** For the pod's announced revision. */
   request(ref: PodRef): Promise<TextResponse>;
@@ -37,54 +35,38 @@ export interface ImageRequests {
    * one else requests it.
    */
   refresh(tracked: TrackedUpdate): void;
-  /** The template of a revision, to resume its pull; undefined while offline. */
-  targetOf(pod: Pod, hash: string): Promise<PullTarget | undefined>;
 }
 
 export const createImageRequests = (options: ImageRequestsOptions): ImageRequests => {
-  const { client, env, cache, liveReads, images, troubles, signal } = options;
+  const { client, env, liveReads, connection, troubles, signal } = options;
   const singleflight = createSingleflight<TextResponse>();
   const refreshed = new Set<string>();
   const failures = new Map<string, number>();
-
-  const readTarget = async (owner: Owner, hash: string, timeoutMs?: number): Promise<PullTarget | undefined> => {
-    const ref = { namespace: owner.namespace, name: `${owner.daemonSet}-${hash}` };
-    const template = recordedTemplate(
-      await client.get(controllerRevisions, ref, { signal, ...(timeoutMs !== undefined && { timeoutMs }) }),
-    );
-    return template && { hash, template };
-  };
 
   const requestOnce = async (ref: PodRef, name: string, waiting: Waiting): Promise<TextResponse> => {
     const patience = patienceOf(waiting, env.clock.now());
     const candidate = await liveReads.candidate(ref, { images: false, patience, signal });
     if (isRefusal(candidate)) return responseTo(candidate);
-    const { pod, owner, announced } = candidate;
-    try {
-      const timeoutMs = Math.min(patience.readMs, patience.endsAt - env.clock.now());
-      if (timeoutMs <= 0) return responseTo(disconnected());
-      const target = await readTarget(owner, announced.revision, timeoutMs);
-      if (!target)
-        return { status: 502, text: `Revision ${owner.daemonSet}-${announced.revision} contains no pod template` };
-      const { controller, unlink } = linkedController(signal);
-      const timer = env.clock.timer(patience.writeMs, () => controller.abort(new Error('timed out')));
+    const { pod, announced } = candidate;
+    const { revision } = announced;
+    const before = imageReadyOf(pod);
+    if (before?.status !== 'True' || before.revision !== revision) {
+      const sentAt = env.clock.now();
+      const at = { uid: pod.metadata?.uid ?? '', status: before?.status };
+      const body = imageReadyPatch(at, { reason: 'PullingImage', revision }, sentAt);
       try {
-        await images.request(pod, target, controller.signal);
+        await client.patch(pods, ref, body, { ...STATUS_PATCH, timeoutMs: patience.writeMs, signal });
+        connection.answered();
       } catch (error) {
-        if (signal.aborted || !controller.signal.aborted) throw error;
-        return { status: 504, text: `Requested the images of pod ${name}, but got no response in time` };
-      } finally {
-        timer.cancel();
-        unlink();
+        signal.throwIfAborted();
+        connection.failed(error, sentAt);
+        if (!isKubeError(error)) throw error;
+        if (error.happened === 'unknown')
+          return { status: 504, text: `Requested the images of pod ${name}, but the response was lost: try again` };
+        return error.code === 'Transport' || error.code === 'Timeout'
+          ? responseTo(disconnected())
+          : { status: 502, text: `The images of pod ${name} can not be pulled: ${error.message}` };
       }
-    } catch (error) {
-      signal.throwIfAborted();
-      if (!isKubeError(error)) throw error;
-      if (error.happened === 'unknown')
-        return { status: 504, text: `Requested the images of pod ${name}, but the response was lost: try again` };
-      return error.code === 'Transport' || error.code === 'Timeout'
-        ? responseTo(disconnected())
-        : { status: 502, text: `The images of pod ${name} can not be pulled: ${error.message}` };
     }
     return { status: 200, text: `Image pre-pull requested for pod ${name}` };
   };
@@ -131,10 +113,6 @@ export const createImageRequests = (options: ImageRequestsOptions): ImageRequest
         options.retry();
       };
       send().catch(() => undefined);
-    },
-    async targetOf(pod, hash) {
-      const owner = daemonSetOf(pod);
-      return owner && cache.connected() ? readTarget(owner, hash) : undefined;
     },
   };
 };

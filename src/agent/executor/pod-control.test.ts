@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { pods } from '../../kube/index.ts';
+import { imageReadyOf } from '../../rollout/index.ts';
 import { openTestbed, openWithUpdate, responseOf, startWithUpdate, upgrade } from '../testing/scenario.ts';
 import { authorized, owner } from '../testing/testbed.ts';
 
@@ -128,7 +129,7 @@ describe('the YurtHub route imagepull', () => {
       testbed.apiServer.patch(pods, testbed.ref(), body, { type: 'strategic', subresource: 'status' });
       const { answer } = await responseOf(testbed, agent.imagePull(testbed.ref(), owner));
       assert.deepEqual(answer, { status: 200, text: `Image pre-pull requested for pod default/${name}` });
-      assert.deepEqual(testbed.images.requested, [`${name}/${revision}`]);
+      assert.deepEqual(imageReadyOf(testbed.pod()), { status: 'False', revision, reason: 'PullingImage', message: '' });
       testbed.halt(true);
       await testbed.advance(50);
       assert.equal((await responseOf(testbed, agent.imagePull(testbed.ref(), owner))).answer.status, 403);

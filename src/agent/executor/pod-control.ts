@@ -46,7 +46,8 @@ export interface PodControlOptions {
  * after the write that it never arrived; if it arrives even later, its UID still limits it to this pod.
  */
 const EXPIRED_MS = 300_000;
-const PATCH = { type: 'strategic', subresource: 'status', fieldManager: 'edgeset-agent' } as const;
+/** How the agent writes conditions of pods. */
+export const STATUS_PATCH = { type: 'strategic', subresource: 'status', fieldManager: 'edgeset-agent' } as const;
 
 export const createPodControl = ({ client, env, connection }: PodControlOptions): PodControl => {
   /** `read`: the pod as it was before the write. */
@@ -58,7 +59,7 @@ export const createPodControl = ({ client, env, connection }: PodControlOptions)
         : fencePatch(act.podUid, act.toRevision, sentAt);
     try {
       const ref = { namespace, name: act.pod };
-      const pod = await client.patch(pods, ref, body, { ...PATCH, signal });
+      const pod = await client.patch(pods, ref, body, { ...STATUS_PATCH, signal });
       connection.answered();
       if (isTerminating(pod)) return 'done';
       return pod.metadata?.resourceVersion === act.podResourceVersion ? 'unknown' : 'not-done';
@@ -83,7 +84,7 @@ export const createPodControl = ({ client, env, connection }: PodControlOptions)
       const sentAt = env.clock.now();
       try {
         if (kind === 'delete') await client.delete(pods, ref, { preconditions: { uid, resourceVersion }, ...call });
-        else await client.patch(pods, ref, approvalPatch(pod, revision, sentAt), { ...PATCH, ...call });
+        else await client.patch(pods, ref, approvalPatch(pod, revision, sentAt), { ...STATUS_PATCH, ...call });
         connection.answered();
         return { kind: 'done' };
       } catch (error) {

@@ -1,6 +1,6 @@
 import { imageReadyOf, toPodFacts, toTimestamp } from '../../rollout/index.ts';
 import { actsAt, type Deadline, type Step } from '../decisions/index.ts';
-import type { ImagePulls, ImageSizes } from '../images/index.ts';
+import type { ImageSizes } from '../image-sizes.ts';
 import type {
   ContainerImage,
   Decision,
@@ -27,7 +27,6 @@ export interface UpdateViewInput {
   step: Step;
   lastRefusal: LastRefusal | undefined;
   deadline: Deadline | undefined;
-  images: Pick<ImagePulls, 'state'>;
   sizes: Pick<ImageSizes, 'of'>;
   /** Epoch milliseconds. */
   now: number;
@@ -112,7 +111,7 @@ const imageMessages: Readonly<Record<ImageState, string>> = {
   failed: 'The new version could not be downloaded.',
 };
 
-const imageOf = ({ tracked: { pod, record }, images }: UpdateViewInput): Update['image'] => {
+const imageOf = ({ tracked: { pod, record } }: UpdateViewInput): Update['image'] => {
   const show = (state: ImageState, detail?: string): Update['image'] => ({
     state,
     message: detail ? `${imageMessages[state]} ${detail}` : imageMessages[state],
@@ -122,14 +121,14 @@ const imageOf = ({ tracked: { pod, record }, images }: UpdateViewInput): Update[
   const reported = pod && imageReadyOf(pod);
   if (!pod || reported?.revision !== revision) return show('unknown');
   const state = reported.status === 'True' ? 'ready' : reported.reason === 'PullImageFail' ? 'failed' : 'pulling';
-  const own = state === 'ready' ? undefined : images.state(pod.metadata?.uid ?? '');
-  return show(own?.state ?? state, own?.message || reported.message);
+  return show(state, reported.message);
 };
 
 const names = (images: readonly ContainerImage[]): string[] => images.map(({ image }) => image);
 
 /** The images of an update that should be on this node: the others have no size yet. */
-export const imagesHere = ({ pod, record }: TrackedUpdate): { running: string[]; target: string[] } => {
+export const imagesHere = ({ pod, record, problem }: TrackedUpdate): { running: string[]; target: string[] } => {
+  if (problem !== undefined) return { running: [], target: [] };
   const { running, announced, details } = record;
   const ready = pod && imageReadyOf(pod);
   const isHere =

@@ -18,7 +18,6 @@ import { anySignal, createLogger, createVirtualClock, silentLogger, systemClock 
 import type { NeedUpgradeReason } from '../../words/index.ts';
 import { type Agent, createAgent } from '../agent.ts';
 import type { Refusal } from '../executor/refusal.ts';
-import type { ImagePulls, ImageSizes } from '../images/index.ts';
 import type { SafeCheck } from '../safe-check/index.ts';
 import type { Caller, Reauthorize } from '../types.ts';
 import { createMemoryDecisionStore, type StoredRecords } from './memory-decision-store.ts';
@@ -150,37 +149,7 @@ export const createTestbed = async ({ node = 'node-1' }: { node?: string } = {})
   };
   let linkLife = new AbortController();
 
-  const images = {
-    requested: [] as string[],
-    /** Number of calls of `follow`; `followed`: the last one. */
-    follows: 0,
-    followed: undefined as Parameters<ImagePulls['follow']> | undefined,
-  };
-  const pulls: ImagePulls = {
-    request(pod, target) {
-      images.requested.push(`${pod.metadata?.name}/${target.hash}`);
-      return Promise.resolve();
-    },
-    follow(...given) {
-      images.follows += 1;
-      images.followed = given;
-    },
-    state: () => undefined,
-    run: () => Promise.resolve(),
-  };
-  /** What the container runtime says: bytes by image, of those that are asked for. */
-  const runtime = { bytes: new Map<string, number>(), asked: [] as readonly string[] };
-  const sizes: ImageSizes = {
-    of: (names) =>
-      names.length > 0 && names.every((image) => runtime.asked.includes(image) && runtime.bytes.has(image))
-        ? names.reduce((sum, image) => sum + (runtime.bytes.get(image) ?? 0), 0)
-        : null,
-    refresh(names) {
-      runtime.asked = names;
-      return Promise.resolve(true);
-    },
-  };
-  const device = { configured: false, safe: true, message: 'parked', asked: 0, aheadMs: 0 };
+  const device = { configured: false, safe: true, message: 'parked', asked: 0, aheadMs: 0, imageSizes: false };
   const safe: SafeCheck = {
     get configured() {
       return device.configured;
@@ -238,8 +207,7 @@ export const createTestbed = async ({ node = 'node-1' }: { node?: string } = {})
       timeZone: 'UTC',
       safe,
       restriction: { check: () => Promise.resolve(rights.refusal), unrestricted: false },
-      images: pulls,
-      sizes,
+      imageSizes: device.imageSizes,
       decisions,
       aheadMs: () => device.aheadMs,
     });
@@ -329,8 +297,6 @@ export const createTestbed = async ({ node = 'node-1' }: { node?: string } = {})
     faults,
     odd,
     events,
-    images,
-    runtime,
     device,
     rights,
     records,

@@ -19,8 +19,6 @@ export interface ControllerOptions {
   images?: ImageRequests;
   /** Images are pulled ahead of updates also where no annotation asks for it. Default: false. */
   pullsByDefault?: boolean;
-  /** The agents that pull images. Default: those that Nodes report. */
-  agents?: ImageAgents;
   /** Tells receivers outside of the cluster about rollouts. Default: nobody is told. */
   notifier?: Notifier | undefined;
   /** Between the updates of DaemonSets. Default: of those of this controller. */
@@ -49,17 +47,6 @@ export interface Controller {
   /** The managed DaemonSets, for metrics. */
   snapshot(): Generator<RolloutSnapshot>;
 }
-
-/** The agents that pull images, by node. */
-export interface ImageAgents {
-  has(node: string): boolean;
-  /** `listener` is called with the name of a node whose agent was added or removed. Returns a function that ends this. */
-  onChange(listener: (node: string) => void): () => void;
-  /** The agents are known, or the wait for them has timed out; `settled` resolves then. */
-  isSettled(): boolean;
-  settled: Promise<void>;
-}
-
 export interface RolloutSnapshot {
   namespace: string;
   name: string;

@@ -228,8 +228,7 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
   }
 
   function sharedSynced(): boolean {
-    const agentsKnown = options.agents?.isSettled() ?? true;
-    return agentsKnown && nodeReflector.synced && informers.every(({ synced }) => synced());
+    return nodeReflector.synced && informers.every(({ synced }) => synced());
   }
 
   /** Watches of pods don't matter here: an update completes only when its watch says so, so a dead one starts no more. */
@@ -308,15 +307,9 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
     async run(signal) {
       running = signal;
       nodeReflector.whenSynced(signal).then(enqueueAll, () => undefined);
-      options.agents?.settled.then(enqueueAll, () => undefined);
-      const off = options.agents?.onChange((name) => {
-        const node = nodeReflector.store.get(name);
-        if (node) for (const { reconciler } of reconcilers.values()) reconciler.setNode(node);
-      });
       await Promise.all([nodeReflector.run(signal), ...informers.map((each) => each.run(signal)), plans.run(signal)]);
       await Promise.all([...reconcilers.values()].map((entry) => entry.running));
       await Promise.all(closing.keys());
-      off?.();
     },
 
     async lead(signal) {

@@ -48,7 +48,7 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
   options: ReconcilerOptions<D, V, P>,
 ): Reconciler<V> => {
   const { kind, controller, caches, enqueue } = options;
-  const { client, identity, metrics, order, agents, checks, notifier, aheadMs } = controller;
+  const { client, identity, metrics, order, checks, notifier, aheadMs } = controller;
   const { namespace, name, uid } = options.view;
   const env = { ...controller.env, log: controller.env.log.with({ namespace, name }) };
   const { clock, log } = env;
@@ -91,7 +91,6 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
     ledger,
     view: options.view,
     nodes: caches.nodes,
-    hasImageAgent: (node) => agents?.has(node) ?? false,
     projection: kind.pods,
     images: imageRequests,
     kindHandlers: () => adapter.eventHandlers,

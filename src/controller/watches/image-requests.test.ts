@@ -31,7 +31,7 @@ const pod = (change?: Pick<PodFacts, 'images' | 'announced'>, uid = 'p1'): PodFa
   ...change,
 });
 const request = { revision: 'b', failure: undefined };
-const images = { revision: 'b', state: 'requested' as const, cause: '', byAgent: false, at: 0 };
+const images = { revision: 'b', state: 'requested' as const, cause: '', at: 0 };
 const announced = { status: 'True', reason: 'NewRevision', message: 'controllerrevision: b' };
 const asks = { images, announced };
 const NODE = { name: 'n1', ready: true, readyChangedAt: 0, eligible: true, selected: true, zone: '' };
@@ -113,13 +113,12 @@ describe('the image requests of a DaemonSet', () => {
   it('of ours are valid under the strategy auto: for the target alone, on nodes with another revision', () => {
     const { tracker, ledger, change, last, reported } = listen();
     tracker.podsSynced();
-    ledger.setNode({ ...NODE, hasImageAgent: true }, 0);
+    ledger.setNode(NODE, 0);
     ledger.setTarget({ name: 'app-b', hash: 'b', number: 1 }, 0);
     change({ [STRATEGY]: 'auto', 'edgeset.io/predownload': 'required' });
     ledger.setPod(pod({ images }), 0);
     tracker.setPod(pod({ images }));
     assert.deepEqual(reported.at(-1)?.requests?.get('p1')?.runs, 'a');
-    assert.equal(reported.at(-1)?.requests?.get('p1')?.byAgent, true);
     ledger.setTarget({ name: 'app-c', hash: 'c', number: 2 }, 0);
     tracker.refreshIfChanged();
     assert.deepEqual(last(), []);

@@ -62,10 +62,9 @@ export const createImageRequestTracker = ({
     const request = { podUid, podName, node, resourceVersion, ...requested };
     if (policy.policy.strategy === 'ota') return isRequestedByOwner(pod, requested.revision) ? request : undefined;
     const { target, halted } = ledger.state;
-    const record = ledger.get(node);
-    if (halted || requested.revision !== target?.hash || runs === target.hash || !record?.status.images.pullPodAllowed)
-      return undefined;
-    return { ...request, runs, ...(record.node?.hasImageAgent && { byAgent: true as const }) };
+    const isAllowed = ledger.get(node)?.status.images.pullPodAllowed;
+    if (halted || requested.revision !== target?.hash || runs === target.hash || !isAllowed) return undefined;
+    return { ...request, runs };
   };
 
   const report = (): void => {

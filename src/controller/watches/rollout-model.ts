@@ -13,8 +13,6 @@ export interface RolloutModelOptions<V extends DaemonSetView, P> {
   view: V;
   /** All nodes of the cluster. */
   nodes: Pick<Store<NodeInfo>, 'values'>;
-  /** An agent on the node pulls images. */
-  hasImageAgent: (node: string) => boolean;
   projection: PodProjection<P>;
   /** Sees which images the pods request. */
   images: Pick<ImageRequestTracker, 'setPod' | 'removePod'>;
@@ -42,12 +40,12 @@ export interface RolloutModel<V extends DaemonSetView, P> {
 export const createRolloutModel = <V extends DaemonSetView, P>(
   options: RolloutModelOptions<V, P>,
 ): RolloutModel<V, P> => {
-  const { clock, ledger, nodes, hasImageAgent, projection, images, kindHandlers, enqueue } = options;
+  const { clock, ledger, nodes, projection, images, kindHandlers, enqueue } = options;
   let { view } = options;
 
   const setNode = (node: NodeInfo, previous?: NodeInfo): void => {
     kindHandlers?.()?.node(node.name);
-    const facts = nodeFactsOf(view, node, hasImageAgent(node.name));
+    const facts = nodeFactsOf(view, node);
     const known = ledger.get(node.name)?.node;
     // There is nothing to remember of a node that the DaemonSet has never run on.
     if (known ? isDeepStrictEqual(known, facts) : !facts.eligible) return;

@@ -1,5 +1,5 @@
 import type { ControllerRevision, DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
-import type { Namespace, Node, Pod, PodTemplate, Secret, ServiceAccount } from 'kubernetes-types/core/v1.d.ts';
+import type { Namespace, Node, Pod, PodTemplate, Secret } from 'kubernetes-types/core/v1.d.ts';
 import { defineResource } from './resource.ts';
 import type { KubeObject, Resource } from './types.ts';
 
@@ -13,7 +13,6 @@ export const podTemplates = core<PodTemplate>('podtemplates', 'PodTemplate');
 export const nodes = core<Node>('nodes', 'Node', false);
 export const namespaces = core<Namespace>('namespaces', 'Namespace', false);
 export const secrets = core<Secret>('secrets', 'Secret');
-export const serviceAccounts = core<ServiceAccount>('serviceaccounts', 'ServiceAccount');
 
 const apps = <T extends KubeObject>(plural: string, kind: string): Resource<T> =>
   defineResource<T>({ group: 'apps', version: 'v1', plural, kind, namespaced: true });

@@ -22,7 +22,7 @@ export const requestImages = (
   const actions: Action[] = [...ledger.images.stale()]
     .map(({ name }) => ({ type: 'unask' as const, node: name, because: 'images-unwanted' as const }))
     .toSorted((a, b) => (a.node < b.node ? -1 : 1));
-  const { wanted, requested, pulling, present } = tally.images;
+  const { wanted, requested, present } = tally.images;
   if (wanted === 0 || !mayPull(hold)) return actions;
   const least = policy.predownloadMinUpdated ? scaledValue(policy.predownloadMinUpdated, tally.eligible, 'up') : 0;
   const missing = least - tally.phases.updated;
@@ -31,8 +31,8 @@ export const requestImages = (
   const allAtOnce = hold === undefined && keep === 0 && budget >= tally.online;
   // Nodes that wait for their images are requested regardless: otherwise none of them could be among the first.
   const priorities: readonly RequestPriority[] = missing > 0 || allAtOnce ? [0] : requestPriorities;
-  const free = ledger.imageParallelism() - requested - pulling;
-  let room = Math.min(MAX_REQUESTS, free, missing > 0 ? missing - requested - pulling - present : free);
+  const free = ledger.imageParallelism() - requested;
+  let room = Math.min(MAX_REQUESTS, free, missing > 0 ? missing - requested - present : free);
   for (const priority of priorities)
     for (const { name } of ledger.images.toRequest(priority)) {
       if (room <= 0) return actions;

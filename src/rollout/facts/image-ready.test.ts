@@ -44,14 +44,6 @@ describe('condition PodImageReady', () => {
     assert.ok(message?.isWellFormed());
   });
 
-  it('says whether the agent pulls, and removes that again', () => {
-    const byAgent = (agent: boolean): true | undefined => {
-      const report = { reason: 'PullingImage', revision: 'b', byAgent: agent } as const;
-      return imageReadyOf(imageReadyPatch({ uid: 'u', status: undefined }, report, 0))?.byAgent;
-    };
-    assert.deepEqual([byAgent(true), byAgent(false)], [true, undefined]);
-  });
-
   it('sets lastTransitionTime only if the status changes', () => {
     const timeOf = (status: string | undefined): string | undefined => {
       const { status: written } = imageReadyPatch(
@@ -78,22 +70,16 @@ describe('imageFactsOf', () => {
   });
   const podOf = (...conditions: PodCondition[]): Pod => ({ status: { conditions } });
   const factsOf = (...conditions: PodCondition[]) => {
-    const { state, revision, cause, byAgent } = imageFactsOf(podOf(...conditions)) ?? {};
-    return state && [state, revision, cause, byAgent];
+    const { state, revision, cause, at } = imageFactsOf(podOf(...conditions)) ?? {};
+    return state && [state, revision, cause, at];
   };
 
-  it('reads state, revision and cause', () => {
-    assert.deepEqual(factsOf(image()), ['requested', 'b', '', false]);
-    assert.deepEqual(factsOf({ ...image(), lastProbeTime: NOW }), ['pulling', 'b', '', true]);
-    assert.deepEqual(factsOf(image('True', 'PullImageSuccess')), ['present', 'b', '', false]);
+  it('reads state, revision, cause and time', () => {
+    const at = Date.parse(NOW);
+    assert.deepEqual(factsOf(image()), ['requested', 'b', '', at]);
+    assert.deepEqual(factsOf(image('True', 'PullImageSuccess')), ['present', 'b', '', at]);
     const failed = image('False', 'PullImageFail', 'controllerrevision: b; no such image');
-    assert.deepEqual(factsOf(failed), ['failed', 'b', 'no such image', false]);
-  });
-
-  it('takes the time of the last report', () => {
-    const later = '2030-01-01T00:01:00Z';
-    assert.equal(imageFactsOf(podOf(image()))?.at, Date.parse(NOW));
-    assert.equal(imageFactsOf(podOf({ ...image(), lastProbeTime: later }))?.at, Date.parse(later));
+    assert.deepEqual(factsOf(failed), ['failed', 'b', 'no such image', at]);
   });
 
   const nothing: [string, PodCondition[]][] = [

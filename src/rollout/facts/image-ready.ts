@@ -11,8 +11,6 @@ export interface ImageReady {
   reason: string;
   /** What follows the revision: the cause of a failure, otherwise empty. */
   message: string;
-  /** The node's agent is pulling, or has pulled: nobody else has to. It sets the condition's lastProbeTime. */
-  byAgent?: true;
 }
 
 const MESSAGE = /^controllerrevision: *([^;\s]+) *(?:; *(?! )([^]*))?$/;
@@ -24,45 +22,39 @@ export const imageReadyOf = (pod: Pod): ImageReady | undefined => {
   const found = conditionOf(pod);
   if (!found) return undefined;
   const [, revision = '', message = ''] = MESSAGE.exec(found.message ?? '') ?? [];
-  const byAgent = found.lastProbeTime != null && { byAgent: true as const };
-  return { status: found.status, revision, reason: found.reason ?? '', message, ...byAgent };
+  return { status: found.status, revision, reason: found.reason ?? '', message };
 };
 
 /** What the condition says about the images of one revision. */
 export interface ImageFacts {
   /** Hash label. */
   revision: string;
-  /** `requested`: anyone who can pull may serve it; `pulling`: the node's agent does. */
-  state: 'requested' | 'pulling' | 'present' | 'failed';
+  state: 'requested' | 'present' | 'failed';
   /** Of a failure; otherwise empty. */
   cause: string;
-  /** The node's agent reported it. */
-  byAgent: boolean;
-  /** When the images were requested, or when the agent last reported; epoch ms, 0 when unknown. */
+  /** When the images were requested; epoch ms, 0 when unknown. */
   at: number;
 }
 
 /** The revision becomes part of a label selector, and anyone who may write the condition may have written it. */
 const HASH = /^[a-z0-9]{1,63}$/;
 
-const stateOf = ({ status, reason, byAgent }: ImageReady): ImageFacts['state'] | undefined => {
+const stateOf = ({ status, reason }: ImageReady): ImageFacts['state'] | undefined => {
   if (status === 'True') return 'present';
   if (status !== 'False') return undefined;
   if (reason === 'PullImageFail') return 'failed';
-  if (reason !== 'PullingImage') return undefined;
-  return byAgent ? 'pulling' : 'requested';
+  return reason === 'PullingImage' ? 'requested' : undefined;
 };
 
 /** Undefined if nothing is requested, or the condition makes no sense. */
 export const imageFactsOf = (pod: Pod): ImageFacts | undefined => {
   const ready = imageReadyOf(pod);
   if (!ready || !HASH.test(ready.revision)) return undefined;
-  const { revision, message, byAgent = false } = ready;
+  const { revision, message } = ready;
   const state = stateOf(ready);
   if (!state) return undefined;
-  const condition = conditionOf(pod);
-  const at = toEpochMs(byAgent ? condition?.lastProbeTime : condition?.lastTransitionTime);
-  return { revision, state, cause: state === 'failed' ? message : '', byAgent, at };
+  const at = toEpochMs(conditionOf(pod)?.lastTransitionTime);
+  return { revision, state, cause: state === 'failed' ? message : '', at };
 };
 
 /** A strategic merge patch that removes the condition from a pod as it was read: it fails if the pod has changed since. */
@@ -77,7 +69,7 @@ const LONGEST_MESSAGE = 1024;
 /** A strategic merge patch of a pod's status that changes this one condition, and no other pod of the same name. */
 export const imageReadyPatch = (
   pod: { uid: string; status: string | undefined },
-  report: { reason: ImageReadyReason; revision: string; cause?: string; byAgent?: boolean },
+  report: { reason: ImageReadyReason; revision: string; cause?: string },
   now: number,
 ): object => {
   const status = report.reason === 'PullImageSuccess' ? 'True' : 'False';
@@ -92,8 +84,6 @@ export const imageReadyPatch = (
           status,
           reason: report.reason,
           message: plainText(`controllerrevision: ${report.revision}${cause}`).slice(0, LONGEST_MESSAGE).toWellFormed(),
-          // Null removes what an agent has reported.
-          lastProbeTime: report.byAgent ? time : null,
           ...(status !== pod.status && { lastTransitionTime: time }),
         },
       ],

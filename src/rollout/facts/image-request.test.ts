@@ -24,8 +24,7 @@ describe('openImageRequest', () => {
     assert.deepEqual(asked(failed), { revision: 'b', failure: 'no such image' });
     assert.equal(asked(image('True', 'PullImageSuccess')), undefined);
   });
-  it('is undefined while its agent pulls, or once the pod terminates', () => {
-    assert.equal(asked({ ...image(), lastProbeTime: NOW }), undefined);
+  it('is undefined once the pod terminates', () => {
     assert.equal(asked(image(), true), undefined);
   });
 });

@@ -14,8 +14,6 @@ export interface ImageRequest {
   failure: string | undefined;
   /** Hash label of the revision that the pod runs: only images that differ from its images are needed. Absent: all are. */
   runs?: string;
-  /** The node has an agent that pulls: give it time to start. */
-  byAgent?: true;
 }
 
 /** The DaemonSet that the pods of a request belong to. */
@@ -40,7 +38,7 @@ export interface ImageRequests {
 
 /** The pod's request that is still to be served, and the last failure; undefined for none. */
 export const openImageRequest = ({ images, terminating }: Pick<PodFacts, 'images' | 'terminating'>) => {
-  if (!images || terminating || images.byAgent || images.state === 'present') return undefined;
+  if (!images || terminating || images.state === 'present') return undefined;
   return { revision: images.revision, failure: images.state === 'failed' ? images.cause : undefined };
 };
 

@@ -21,8 +21,6 @@ export interface NodeInfo {
   ready: boolean;
   /** When Ready last changed, by the clock of its writer; epoch ms, 0 if the node has never reported. */
   readyChangedAt: number;
-  /** The node is annotated to have an agent that pulls images. */
-  hasImageAgent?: true;
   /** Value of the annotation with its time zone, as it is written there. */
   timeZone?: string;
 }
@@ -44,13 +42,11 @@ export interface NodeFacts {
   groups?: string;
   /** The node's own time zone. */
   timeZone?: string;
-  /** The node has an agent that pulls images. */
-  hasImageAgent?: true;
 }
 
 /** A node that has never reported is not ready. */
 export const toNodeInfo = (node: Node): NodeInfo => {
-  const { [ownKey.imageAgent]: imageAgent, [ownKey.timeZone]: timeZone } = node.metadata?.annotations ?? {};
+  const { [ownKey.timeZone]: timeZone } = node.metadata?.annotations ?? {};
   const condition = node.status?.conditions?.find(({ type }) => type === 'Ready');
   return {
     name: node.metadata?.name ?? '',
@@ -59,7 +55,6 @@ export const toNodeInfo = (node: Node): NodeInfo => {
     taints: (node.spec?.taints ?? []).map(({ key, value = '', effect }) => ({ key, value, effect })),
     ready: condition?.status === 'True',
     readyChangedAt: toEpochMs(condition?.lastTransitionTime),
-    ...(imageAgent === 'true' && { hasImageAgent: true }),
     ...(timeZone !== undefined && { timeZone }),
   };
 };

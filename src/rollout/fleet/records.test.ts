@@ -40,7 +40,7 @@ const podSteps: fc.Arbitrary<Step>[] = [
   onPod((bench, name) => void bench.change(name, { preparingDelete: true })),
   onPod((bench, name) => void bench.change(name, { preparingDelete: false, hasInPlaceGate: true })),
   onPod((bench, name) => bench.finishInPlace(name)),
-  ...(['requested', 'pulling', 'present', 'failed'] as const).map((state) =>
+  ...(['requested', 'present', 'failed'] as const).map((state) =>
     onPod((bench, name) => void bench.change(name, imagesOf('b', state, { at: bench.now() }))),
   ),
 ];
@@ -62,11 +62,6 @@ const otherSteps: fc.Arbitrary<Step>[] = [
   onPod((bench, name) => bench.reserve(name, { kind: 'surge' })),
   onPod((bench, name) => bench.ledger.state.target && bench.surge(name)),
   onPod((bench, name) => bench.ledger.noteImageRequest(name, 'b', bench.now())),
-  anyNode.map(
-    (name): Step =>
-      (bench) =>
-        bench.ledger.get(name)?.node && bench.node(name, { hasImageAgent: true }),
-  ),
   fc.tuple(anyNode, fc.constantFrom('sent', 'gone', 'confirmed')).map(
     ([name, event]): Step =>
       (bench) =>

@@ -61,7 +61,7 @@ export const newTally = (): Tally => ({
   ownersApproved: 0,
   phases: Object.fromEntries(phases.map((phase) => [phase, 0])) as Record<Phase, number>,
   causes: new Map(),
-  images: { none: 0, wanted: 0, requested: 0, pulling: 0, present: 0, failed: 0 },
+  images: { none: 0, wanted: 0, requested: 0, present: 0, failed: 0 },
   stages: Array.from({ length: planLimits.stages + 1 }, () => ({ ...noNodes })),
 });
 

@@ -10,14 +10,11 @@ const asked = (bench: Workbench): string[] => bench.nodesOf('ask');
 const ask = (bench: Workbench, ...nodes: string[]): void => {
   for (const node of nodes) bench.change(node, imagesOf('b', 'requested', { at: bench.now() }));
 };
-const say = (bench: Workbench, state: 'pulling' | 'present' | 'failed', ...nodes: string[]): void => {
+const say = (bench: Workbench, state: 'present' | 'failed', ...nodes: string[]): void => {
   for (const node of nodes) bench.change(node, imagesOf('b', state, { at: bench.now() }));
 };
 const standOf = (bench: Workbench, node = 'n0') => bench.ledger.get(node)?.status.images.state;
 const parallel = (value: number): Partial<Policy> => ({ predownloadParallelism: count(value) });
-const agent = (bench: Workbench, ...nodes: string[]): void => {
-  for (const node of nodes) bench.node(node, { hasImageAgent: true });
-};
 
 describe('images are requested', () => {
   it('nowhere unless somebody wants it', () => {
@@ -33,7 +30,7 @@ describe('images are requested', () => {
       assert.deepEqual(asked(bench), ['n1', 'n2']);
       ask(bench, 'n1');
       assert.deepEqual(asked(bench), ['n2']);
-      say(bench, 'pulling', 'n2');
+      ask(bench, 'n2');
       assert.deepEqual(asked(bench), []);
       say(bench, 'present', 'n1');
       assert.deepEqual(asked(bench), ['n3']);
@@ -77,9 +74,6 @@ describe('images are requested', () => {
     const held = benchAt(2, { ...parallel(1), maxUnavailable: count(2), partition: count(1) });
     assert.deepEqual(asked(held), ['n0']);
     assert.deepEqual(asked(benchAt(2, { ...parallel(1), predownload: 'preferred', maxUnavailable: count(2) })), ['n0']);
-    const some = benchAt(3, { ...parallel(3), maxUnavailable: count(3) });
-    agent(some, 'n1');
-    assert.deepEqual(asked(some), ['n1'], 'where an agent pulls, the update waits for it');
   });
 
   it('not on nodes that are updated now', () => {
@@ -114,41 +108,6 @@ describe('images are requested', () => {
     assert.deepEqual([asked(bench), bench.nodesOf('reserve')], [[], ['n1']]);
     bench.update('b', 'n1');
     assert.deepEqual(asked(bench), ['n2', 'n3']);
-  });
-
-  it('again of an agent that has failed or does not answer, after those that were never requested', () => {
-    const bench = benchAt(2, { predownload: 'required', ...parallel(1), predownloadTimeoutMs: 60_000 });
-    agent(bench, 'n0', 'n1');
-    bench.change('n0', imagesOf('b', 'failed', { byAgent: true, at: bench.now() }));
-    say(bench, 'pulling', 'n1');
-    bench.advance(60_000);
-    assert.deepEqual(asked(bench), ['n1'], 'a pull that takes too long');
-    say(bench, 'present', 'n1');
-    bench.advance(240_000);
-    assert.deepEqual(asked(bench), ['n0']);
-  });
-
-  it('of others once an agent has not answered, also where no update waits for images', () => {
-    for (const change of [{ paused: true }, { strategy: 'manual' }] as const) {
-      const bench = benchAt(12, { ...change, maxUnavailable: count(1) });
-      agent(bench, ...Array.from({ length: 12 }, (_, index) => `n${index}`));
-      // Nodes have waited long enough.
-      bench.advance(360_000);
-      const first = asked(bench);
-      assert.equal(first.length, 10);
-      for (const node of first) bench.change(node, imagesOf('b', 'requested', { at: bench.now(), byAgent: true }));
-      bench.advance(29_999);
-      assert.deepEqual(asked(bench), []);
-      bench.advance(1);
-      assert.equal(asked(bench).length, 2);
-      assert.equal(bench.ledger.tally.images.requested, 0);
-    }
-  });
-
-  it("by default where an agent pulls, and with the manager's flag one at a time", () => {
-    const bench = benchAt(3);
-    agent(bench, 'n1');
-    assert.deepEqual(asked(bench), ['n1']);
   });
 });
 
@@ -221,30 +180,6 @@ describe('an update waits for images', () => {
     assert.deepEqual([reserved(bench), bench.decide().summary.usage.occupied], [['n1'], 0]);
   });
 
-  it('by default only where an agent pulls, and not for an agent that does not start', () => {
-    const bench = benchAt(2, { ...one, maxUnavailable: count(2) });
-    agent(bench, 'n1');
-    assert.deepEqual(reserved(bench), ['n0']);
-    ask(bench, 'n1');
-    bench.advance(29_999);
-    assert.equal(bench.phase('n1'), 'held/image');
-    bench.advance(1);
-    assert.equal(bench.phase('n1'), 'outdated/available');
-    assert.deepEqual([standOf(bench, 'n1'), asked(bench)], ['none', []]);
-    assert.deepEqual(bench.nodesOf('unask'), []);
-    say(bench, 'pulling', 'n1');
-    assert.equal(bench.phase('n1'), 'held/image');
-  });
-
-  it('allows no pull pod where images are requested only because of the agent', () => {
-    const bench = benchAt(2, { ...one, maxUnavailable: count(2) });
-    agent(bench, 'n1');
-    ask(bench, 'n1');
-    assert.equal(bench.ledger.get('n1')?.status.images.pullPodAllowed, false);
-    bench.policy({ predownload: 'preferred' });
-    assert.equal(bench.ledger.get('n1')?.status.images.pullPodAllowed, true);
-  });
-
   it('for broken pods and in-place updates alike', () => {
     const bench = benchAt(2, { ...one, predownload: 'required', inPlace: true });
     bench.target('c', 'a');
@@ -286,7 +221,7 @@ describe('any history of images', () => {
   const node = fc.constantFrom(...names);
   const steps: fc.Arbitrary<(bench: Workbench) => void>[] = [
     fc
-      .tuple(node, fc.constantFrom('a', 'b', 'c'), fc.constantFrom('requested', 'pulling', 'present', 'failed'))
+      .tuple(node, fc.constantFrom('a', 'b', 'c'), fc.constantFrom('requested', 'present', 'failed'))
       .map(([name, hash, state]) => (bench) => {
         if (bench.ledger.get(name)?.pods.length === 1) bench.change(name, imagesOf(hash, state, { at: bench.now() }));
       }),
@@ -295,7 +230,6 @@ describe('any history of images', () => {
     }),
     fc.constantFrom('b', 'c').map((hash) => (bench) => bench.target(hash, 'a', 'b', 'c')),
     fc.constantFrom(100, 40_000, 400_000).map((ms) => (bench) => bench.advance(ms)),
-    node.map((name) => (bench) => bench.node(name, { hasImageAgent: true })),
     node.map((name) => (bench) => bench.ledger.noteImageRequest(name, bench.ledger.state.target?.hash, bench.now())),
     fc.constant((bench) => {
       for (const name of bench.nodesOf('reserve')) bench.reserve(name);
@@ -325,7 +259,7 @@ describe('any history of images', () => {
               const images = bench.last(action.node)?.images;
               assert.deepEqual([images?.revision, images?.state], [bench.ledger.state.target?.hash, 'present']);
             }
-            const under = names.filter((name) => ['requested', 'pulling'].includes(standOf(bench, name) ?? '')).length;
+            const under = names.filter((name) => standOf(bench, name) === 'requested').length;
             const more = actions.filter(({ type }) => type === 'ask').length;
             assert.ok(more === 0 || under + more <= 2);
           }
@@ -351,8 +285,7 @@ describe('the status of images', () => {
   };
   it('counts nodes by progress, and names those that failed with the reason', () => {
     const bench = benchAt(5, { predownload: 'required' });
-    ask(bench, 'n0');
-    say(bench, 'pulling', 'n1');
+    ask(bench, 'n0', 'n1');
     say(bench, 'present', 'n2');
     say(bench, 'failed', 'n3');
     const failing = [{ node: 'n3', message: 'no such image' }];

@@ -1,6 +1,5 @@
 import type { Phase } from '../../words/index.ts';
 import type { ImageFacts } from '../facts/image-ready.ts';
-import type { NodeFacts } from '../facts/node.ts';
 import { scaledValue } from '../policy/int-or-percent.ts';
 import { managerReplacesPods, type Policy } from '../policy/policy.ts';
 import type { Predownload } from '../policy/values.ts';
@@ -13,12 +12,8 @@ export interface ImageAssessment extends Omit<ImageStatus, 'requestPriority'> {
   dueAt: number;
 }
 
-/** An agent that does not start pulling within this time is considered absent. */
-export const AGENT_ACK_TIMEOUT_MS = 30_000;
 /** A request that the pod does not show within this time is repeated. */
 const REQUEST_VISIBLE_TIMEOUT_MS = 30_000;
-/** When to repeat a request that the agent failed to serve. */
-const RETRY_AFTER_MS = 300_000;
 /** How many nodes pull at once unless the user says otherwise. */
 const DEFAULT_PARALLELISM = 10;
 
@@ -30,16 +25,13 @@ const nothing: ImageAssessment = {
   dueAt: Number.POSITIVE_INFINITY,
 };
 
-/** What the update does while images are missing: as the user says, or by whether the node has an agent that pulls. */
-const modeOf = ({ predownload }: Pick<Policy, 'predownload'>, { hasImageAgent }: NodeFacts): Predownload =>
-  predownload ?? (hasImageAgent ? 'preferred' : 'off');
+/** What the update does while images are missing. */
+const modeOf = ({ predownload }: Pick<Policy, 'predownload'>): Predownload => predownload ?? 'off';
 
-/** Who pulls on this node: anyone if the user or the manager's flag says so, otherwise only its agent, if it has one. */
-const pullerOf = ({ policy, pullsByDefault }: Context, node: NodeFacts): 'anyone' | 'agent' | undefined => {
-  if (policy.strategy === 'ota' || policy.predownload === 'off') return undefined;
-  const userWantsPulls = policy.predownload !== undefined || policy.predownloadParallelism !== undefined;
-  if (userWantsPulls || pullsByDefault) return 'anyone';
-  return node.hasImageAgent ? 'agent' : undefined;
+/** Whether images are pulled ahead: if the user or the manager's flag says so. */
+const pullsAhead = ({ policy, pullsByDefault }: Context): boolean => {
+  if (policy.strategy === 'ota' || policy.predownload === 'off') return false;
+  return policy.predownload !== undefined || policy.predownloadParallelism !== undefined || pullsByDefault;
 };
 
 export const imageParallelism = (
@@ -51,11 +43,11 @@ export const imageParallelism = (
   return pullsByDefault && predownload === undefined ? 1 : DEFAULT_PARALLELISM;
 };
 
-/** How far the agent, or anyone else, has got with the images of the target, and until when to wait for the next report. */
+/** How far the images of the target are, and until when to wait for the pod to show a request. */
 const progressOf = (
   { imageRequest }: NodeRecord,
   images: ImageFacts | undefined,
-  { policy, targetHash }: Context,
+  { targetHash }: Context,
   now: number,
 ): { state: ImageState; until: number } => {
   const report = images?.revision === targetHash ? images : undefined;
@@ -65,12 +57,7 @@ const progressOf = (
     const visible = (report?.at ?? 0) >= Math.floor(imageRequest.at / 1_000) * 1_000;
     if (!visible && now < until) return { state: 'requested', until };
   }
-  if (!report) return { state: 'wanted', until: Number.POSITIVE_INFINITY };
-  const { state, at, byAgent } = report;
-  if (state !== 'pulling' && !(state === 'failed' && byAgent)) return { state, until: Number.POSITIVE_INFINITY };
-  // The agent has forgotten the request, or blocks others with a slow pull: request again, someone else may serve it.
-  const until = at + (state === 'pulling' ? policy.predownloadTimeoutMs : RETRY_AFTER_MS);
-  return now < until ? { state, until } : { state: 'wanted', until: Number.POSITIVE_INFINITY };
+  return { state: report?.state ?? 'wanted', until: Number.POSITIVE_INFINITY };
 };
 
 /** Until when the mode `preferred` waits for missing images. */
@@ -84,9 +71,7 @@ const patienceOf = (record: NodeRecord, pod: ObservedPod, context: Context): num
     Math.max(begunAt, record.since, pod.existsSince),
     Math.max(pod.firstSeenAt, targetSeenAt),
   );
-  const patience = countsFrom + policy.predownloadTimeoutMs;
-  const unanswered = record.node?.hasImageAgent === true && images?.state === 'requested';
-  return unanswered ? Math.min(patience, images.at + AGENT_ACK_TIMEOUT_MS) : patience;
+  return countsFrom + policy.predownloadTimeoutMs;
 };
 
 /** With the strategy ota, owners request images themselves; the manager waits for them before it acts on an approval. */
@@ -109,30 +94,22 @@ export const assessImages = (record: NodeRecord, context: Context, now: number):
   const { images } = pod.facts;
   const ofTarget = images?.revision === targetHash;
   const mayPull = outdated && node?.eligible === true && node.selected && !context.halted;
-  const puller = mayPull ? pullerOf(context, node) : undefined;
-  const staleRequest = images !== undefined && images.state !== 'present' && !(puller !== undefined && ofTarget);
+  const pullPodAllowed = mayPull && pullsAhead(context);
+  const staleRequest = images !== undefined && images.state !== 'present' && !(pullPodAllowed && ofTarget);
   if (!outdated || !node?.eligible) return staleRequest ? { ...nothing, staleRequest } : nothing;
-  // The agent serves other namespaces, or does not exist: it may still start, but is not asked again.
-  const isAsked = puller === 'agent' && ofTarget && images?.state === 'requested';
-  const unansweredAt = isAsked ? images.at + AGENT_ACK_TIMEOUT_MS : Number.POSITIVE_INFINITY;
-  if (now >= unansweredAt) return nothing;
 
-  const progress = puller && progressOf(record, images, context, now);
-  const mode = modeOf(policy, node);
+  const progress = pullPodAllowed ? progressOf(record, images, context, now) : undefined;
+  const mode = modeOf(policy);
   const patience = mode === 'preferred' ? patienceOf(record, pod, context) : Number.POSITIVE_INFINITY;
   const isPresent = ofTarget && images?.state === 'present';
   const required = policy.strategy === 'auto' && mode !== 'off' && !isPresent && now < patience;
-  if (!node.ready) return { ...nothing, required, staleRequest, pullPodAllowed: puller === 'anyone' };
+  if (!node.ready) return { ...nothing, required, staleRequest, pullPodAllowed };
   return {
     state: progress?.state ?? 'none',
     required,
     staleRequest,
-    pullPodAllowed: puller === 'anyone',
-    dueAt: Math.min(
-      progress?.until ?? Number.POSITIVE_INFINITY,
-      required ? patience : Number.POSITIVE_INFINITY,
-      unansweredAt,
-    ),
+    pullPodAllowed,
+    dueAt: Math.min(progress?.until ?? Number.POSITIVE_INFINITY, required ? patience : Number.POSITIVE_INFINITY),
   };
 };
 
@@ -159,5 +136,5 @@ export const requestPriorityOf = (
   const { node } = record;
   if (state !== 'wanted' || !node || !mayRequest[phase] || record.pods.length !== 1) return undefined;
   if (!record.partitionAllows) return 2;
-  return modeOf(policy, node) === 'off' ? 1 : 0;
+  return modeOf(policy) === 'off' ? 1 : 0;
 };

@@ -32,7 +32,7 @@ export interface Terms {
   onFailure: 'halt' | 'rollback';
   /** Node label over whose values updates are spread. Default none. */
   topologyKey: string | undefined;
-  /** Undefined: preferred on nodes with an agent that pulls images, off on others. */
+  /** Undefined: off. */
   predownload: Predownload | undefined;
   /** How many nodes pull images ahead at once; a percentage is of eligible nodes, rounded up. Undefined: not set. */
   predownloadParallelism: IntOrPercent | undefined;

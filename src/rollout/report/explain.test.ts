@@ -116,7 +116,7 @@ describe('explain', () => {
     const explained0 = () => explained(bench, 'n0');
     assert.match(explained0().what, /^n0 waits until the images .*; its turn to pull them has not come\.$/);
     assert.match(explained0().remedy, /image-predownload-parallelism/);
-    bench.change('n0', imagesOf('b', 'pulling', { byAgent: true }));
+    bench.change('n0', imagesOf('b', 'requested'));
     assert.match(explained0().what, /: they are being pulled\.$/);
     bench.change('n0', imagesOf('b', 'failed'));
     assert.match(explained0().what, /but they cannot be pulled: no such image\.$/);

@@ -106,7 +106,6 @@ const awaited = ({ record, policy }: Subject): [string, string] => {
         `Raise ${annotation.predownloadParallelism} for more nodes at a time.`,
       ];
     case 'requested':
-    case 'pulling':
       return [`${waits}: they are being pulled`, ''];
     case 'failed':
       return [
@@ -125,7 +124,6 @@ const imagesWord = ({ record }: Subject): string => {
     case 'present':
       return ', has the images of the target';
     case 'requested':
-    case 'pulling':
       return ', is pulling the images of the target';
     case 'failed':
       return `, cannot pull the images of the target (${causeOfPull(record)})`;

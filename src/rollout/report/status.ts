@@ -76,12 +76,12 @@ const ownersOf = ({ policy, tally, records }: Ledger): Required<DaemonRolloutSta
 
 /** The progress of images that are pulled ahead; undefined without any. */
 const imagesOf = (ledger: Ledger): DaemonRolloutStatus['images'] => {
-  const { wanted, requested, pulling, present, failed } = ledger.tally.images;
-  if (wanted + requested + pulling + present + failed === 0) return undefined;
+  const { wanted, requested, present, failed } = ledger.tally.images;
+  if (wanted + requested + present + failed === 0) return undefined;
   const failures = [...ledger.images.failing()].toSorted((a, b) => (a.name < b.name ? -1 : 1)).slice(0, limits.failing);
   return {
     pulled: present,
-    pulling: requested + pulling,
+    pulling: requested,
     waiting: wanted,
     failed,
     failing: failures.map((record) => ({

@@ -39,7 +39,7 @@ export const imagesOf = (
   state: ImageFacts['state'],
   change: Partial<ImageFacts> = {},
 ): { images: ImageFacts } => ({
-  images: { revision, state, cause: state === 'failed' ? 'no such image' : '', byAgent: false, at: START, ...change },
+  images: { revision, state, cause: state === 'failed' ? 'no such image' : '', at: START, ...change },
 });
 
 const LONG_AGO = START - 86_400_000;

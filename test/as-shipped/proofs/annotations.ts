@@ -55,7 +55,6 @@ export const annotations: Proofs = {
   ],
   'edgeset.io/fence': 'conformance/native/warnings.ts: a slot whose fence the API server refuses',
   'edgeset.io/endings': ['conformance/advanced/placement.ts: failed pods are replaced with back-off', 'next'],
-  'edgeset.io/image-agent': `${AHEAD}: are pulled by the agent of the node where there is one`,
 };
 
 /** Of Advanced DaemonSets. */

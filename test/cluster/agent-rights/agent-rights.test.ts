@@ -84,22 +84,13 @@ for (const by of ['token', 'certificate'] as const) {
     const items = read.body.items as Pod[];
     const mine = items.find(({ metadata }) => metadata.labels?.app === 'app')?.metadata.name ?? '';
     await trial.announce(mine, 'True', 'NewRevision');
-    const work = `controllerrevision: 5d4f8c7b9; no space left on the device`;
     for (const body of [
       condition('PodImageReady', 'False', 'PullingImage'),
-      condition('PodImageReady', 'False', 'PullImageFail', work),
-      condition('PodImageReady', 'True', 'PullImageSuccess'),
       condition('UpgradeApproved', 'False', 'Withdrawn'),
       condition('UpgradeApproved', 'True', 'OwnerApproved'),
     ]) {
       const report = await caller.call({ method: 'PATCH', path: podPath(namespace, mine, '/status'), body });
       assert.equal(report.status, 200, report.message);
-    }
-    const asked = items.find(({ metadata }) => metadata.labels?.app === 'asked')?.metadata.name ?? '';
-    for (const reason of ['PullingImage', 'PullImageSuccess']) {
-      const body = condition('PodImageReady', reason === 'PullImageSuccess' ? 'True' : 'False', reason);
-      const answer = await caller.call({ method: 'PATCH', path: podPath(namespace, asked, '/status'), body });
-      assert.equal(answer.status, 200, answer.message);
     }
     const written = await caller.call({
       method: 'POST',
@@ -242,10 +233,7 @@ test('the folder installs an agent on every node, and the options beside it fit'
   const kubectl = (...args: string[]) =>
     run('kubectl', [`--kubeconfig=${cluster.kubeconfig}`, ...args], { cwd: join(import.meta.dirname, '../../..') });
   await kubectl('apply', '-k', 'deploy/agent');
-  const file = 'deploy/agent/access/runtime-socket.yaml';
-  const patch = ['patch', 'daemonset', 'edgeset-agent', '--type=json', `--patch-file=${file}`];
-  await kubectl('--namespace', agentNamespace, ...patch);
-  await kubectl('apply', '--namespace', trial.namespace, '-f', 'deploy/agent/access/pull-secrets.yaml');
+  await kubectl('apply', '-f', 'deploy/agent/access/image-sizes.yaml');
   await kubectl('apply', '-f', 'deploy/agent/access/in-all-namespaces.yaml', '--dry-run=server');
   await eventually(
     'the agents run',
@@ -256,6 +244,26 @@ test('the folder installs an agent on every node, and the options beside it fit'
     },
     { everyMs: 100 },
   );
+});
+
+test('an agent with the flag for it shows the sizes of images, by the status of its Node', async (t) => {
+  const { api } = cluster.plane;
+  const images = [{ names: ['docker.io/library/app:v1'], sizeBytes: 48_000_000 }];
+  await api.patch('/api/v1/nodes/node-1/status', { status: { images } }, 'merge-patch');
+  const options = { node: 'node-1', namespace: trial.namespace, args: ['--image-sizes'] };
+  const agent = await startAgent(cluster.plane, agentRights(cluster.kubeconfig), options);
+  t.after(() => agent.stop());
+  const updates = async () =>
+    ((await (await fetch(`${agent.url}/edgeset.io/v1/updates`)).json()) as { items: { size: object }[] }).items;
+  const [{ size } = { size: {} }] = await eventually(
+    'a size is shown',
+    async () => {
+      const shown = (await updates()).filter((update) => Object.values(update.size).some((bytes) => bytes !== null));
+      return shown.length > 0 && shown;
+    },
+    { everyMs: 100 },
+  );
+  assert.deepEqual(size, { running: 48_000_000, target: null });
 });
 
 test('a token dies with the pod that it is bound to', async (t) => {

@@ -99,10 +99,9 @@ const reports = (ns: string, pods: FixturePods): Attempt[] => {
   });
   const alone = /may change conditions PodImageReady and UpgradeApproved and nothing else/;
   const pulling = condition('PodImageReady', 'False', 'PullingImage');
-  const pullingOther = condition('PodImageReady', 'False', 'PullingImage', 'controllerrevision: other');
   return [
     report("for another node's pod", pods.elsewhere, pulling, /is on node "node-2"/),
-    report('for a revision that nobody asks for', pods.asked, pullingOther, /images of another revision/),
+    report('for a pod whose images the manager requests', pods.asked, pulling, /has no condition PodNeedUpgrade/),
     report('for a pod that did not opt in', pods.unannounced, pulling, /has no condition PodNeedUpgrade/),
     report('Ready', pods.mine, condition('Ready', 'False', 'Lie'), alone),
     report('PodNeedUpgrade', pods.current, condition('PodNeedUpgrade', 'True', 'NewRevision'), alone),
@@ -142,17 +141,19 @@ const reports = (ns: string, pods: FixturePods): Attempt[] => {
       { metadata: { finalizers: ['example.com/held'] } },
       /may not change the pod's metadata/,
     ),
-    report(
-      'PodImageReady True without a pull',
-      pods.mine,
-      condition('PodImageReady', 'True', 'Why'),
-      /True with reason/,
-    ),
-    report(
-      'PodImageReady Unknown',
-      pods.mine,
-      condition('PodImageReady', 'Unknown', 'PullingImage'),
-      /True with reason/,
+    ...(
+      [
+        ['True', 'PullImageSuccess'],
+        ['False', 'PullImageFail'],
+        ['Unknown', 'PullingImage'],
+      ] as const
+    ).map(([status, reason]) =>
+      report(
+        `PodImageReady ${status} ${reason}`,
+        pods.mine,
+        condition('PodImageReady', status, reason),
+        /PodImageReady is False with reason PullingImage/,
+      ),
     ),
     report(
       'PodImageReady for no revision',

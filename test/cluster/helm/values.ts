@@ -36,8 +36,7 @@ const everything = {
     extraArgs: ['--allow-user=1000', '--time-zone=Europe/Berlin'],
     logLevel: 'warn',
     stateDir: '/data/edgeset',
-    runtimeSocket: { enabled: true, path: '/run/k3s/containerd/containerd.sock' },
-    pullSecrets: [{ namespace: 'shop', secrets: ['registry'], serviceAccounts: ['default'] }],
+    imageSizes: true,
     revokedNodes: ['node-7', 'node-8.example.org'],
     affinity: { nodeAffinity: {} },
     annotations: { a: 'b' },
@@ -157,7 +156,6 @@ export const refused: readonly (readonly [object, RegExp])[] = [
   [{ predownload: { agents: 'agents' } }, /'\/predownload\/agents': 'agents' does not match pattern/],
   [{ agent: { enabled: true } }, /agent\.namespaces: name the namespaces .* or set agent\.allNamespaces=true/],
   [{ agent: { enabled: true, allNamespaces: true, namespaces: ['a'] } }, /agent\.allNamespaces: .* remove one/],
-  [{ agent: { pullSecrets: [{ namespace: 'shop' }] } }, /'\/agent\/pullSecrets\/0': missing property 'secrets'/],
   [{ agent: { stateDir: 'state' } }, /'\/agent\/stateDir': 'state' does not match pattern/],
   [
     { dashboard: { enabled: true } },

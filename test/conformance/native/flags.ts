@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Lease } from 'kubernetes-types/coordination/v1.d.ts';
-import { conditionOf } from '../agent/owner.ts';
-import { budgetKey, section } from '../kit/index.ts';
+import { section } from '../kit/index.ts';
 
 export const flags = section('Flags of the manager', (rule) => {
   rule(
@@ -76,7 +75,6 @@ export const flags = section('Flags of the manager', (rule) => {
     async (c) => {
       for (const [flag, code, says] of [
         ['--context=nothing', 1, /contexts: .*nothing.* does not exist/],
-        ['--image-agents=one', 2, /--image-agents/],
         ['--predownload=maybe', 2, /--predownload/],
         ['--kube-api-qps=-1', 2, /--kube-api-qps/],
       ] as const) {
@@ -86,32 +84,5 @@ export const flags = section('Flags of the manager', (rule) => {
       }
     },
     { nodes: 1, manager: 'none', expected: /./ },
-  );
-
-  rule(
-    'pods of the account that --image-agents names are taken for agents that pull',
-    async (c) => {
-      const [node = '', other = ''] = c.nodes;
-      await c.api.create(`/api/v1/namespaces/${c.namespace}/serviceaccounts`, { metadata: { name: 'puller' } });
-      await c.startManager({ args: ['--leader-elect=false', `--image-agents=${c.namespace}/puller`] });
-      await c.api.create(`/api/v1/namespaces/${c.namespace}/pods`, {
-        metadata: { name: 'agent', labels: { 'edgeset.io/image-agent': 'true' } },
-        spec: {
-          nodeName: node,
-          serviceAccountName: 'puller',
-          tolerations: [{ operator: 'Exists' }],
-          containers: [{ name: 'agent', image: 'agent:v1' }],
-        },
-      });
-      await c.rolledOut({ annotations: { [budgetKey]: '100%' } });
-      await c.setImage('app:v2');
-      const asked = await c.until('the agent is asked to pull', async () =>
-        conditionOf((await c.podOn(node)).object, 'PodImageReady'),
-      );
-      assert.match(asked.reason ?? '', /PullingImage/);
-      await c.untilRunning('app:v2', [other]);
-      assert.equal((await c.podOn(node)).image, 'app:v1');
-    },
-    { nodes: 2, budget: 2, manager: 'none' },
   );
 });

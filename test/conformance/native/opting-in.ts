@@ -156,12 +156,11 @@ export const optingIn = section('Opt-in', (rule) => {
   rule(
     'DaemonSets without the annotation cost nothing: their pods are not listed',
     async (c) => {
-      // Pods that pull images, and those of agents, are watched by their label, and are nobody's DaemonSet pods.
-      const known = ['edgeset.io/prefetch', 'edgeset.io/image-agent=true'];
+      // Pods that pull images are watched by their label, and are nobody's DaemonSet pods.
       const podReads = async () =>
         (await c.calls()).filter(
           ({ verb, resource, labelSelector }) =>
-            resource === 'pods' && verb !== 'delete' && !known.includes(labelSelector ?? ''),
+            resource === 'pods' && verb !== 'delete' && labelSelector !== 'edgeset.io/prefetch',
         ).length;
       await c.until('the manager is ready', async () => (await fetch(`${c.manager.probes}/readyz`)).ok);
       await c.create({ annotations: { [strategyKey]: null } });

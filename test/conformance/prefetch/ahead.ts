@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { type Case, type CaseKind, type Rule, refusePods, section, strategyKey, untilQuiet } from '../kit/index.ts';
 import {
-  asAgent,
   asksOf,
   assertAhead,
   budgeted,
@@ -213,38 +212,6 @@ export const aheadRules = (kind: CaseKind): Rule[] =>
           assert.equal((await asksOf(c)).length, before);
         },
         { nodes: 3, manager: ['--predownload'] },
-      );
-
-      rule('are pulled by the agent of the node where there is one, and waited for by default', async (c) => {
-        const [node = '', ...others] = c.nodes;
-        await c.api.merge(`/api/v1/nodes/${node}`, { metadata: { annotations: { 'edgeset.io/image-agent': 'true' } } });
-        await c.rolledOut(budgeted(kind, 3, {}));
-        await c.setImage('app:v2');
-        const asked = await c.until('it is asked', async () => (await outcomeOn(c, node))?.reason === 'PullingImage');
-        assert.ok(asked);
-        await c.untilRunning('app:v2', others);
-        await asAgent(c, node, 'PullingImage');
-        await c.expectNoUpdatesFor(3);
-        await asAgent(c, node, 'PullImageSuccess');
-        await finished(c, 'app:v2');
-        assert.deepEqual(await pulledPods(c), [], 'by nobody else');
-      });
-
-      rule(
-        'are pulled by a pod where the agent of the node says nothing',
-        async (c) => {
-          const [node = ''] = c.nodes;
-          await c.api.merge(`/api/v1/nodes/${node}`, {
-            metadata: { annotations: { 'edgeset.io/image-agent': 'true' } },
-          });
-          await c.rolledOut(budgeted(kind, 1, required));
-          await c.setImage('app:v2');
-          await c.expectNoUpdatesFor(20);
-          await finished(c, 'app:v2');
-          await assertAhead(c);
-          assert.equal((await pulledPods(c)).length, 1);
-        },
-        { nodes: 1 },
       );
 
       rule(

@@ -146,14 +146,3 @@ export const mostAtOnce = async (c: Case): Promise<number> => {
   }
   return most;
 };
-
-/** What an agent with the socket of a runtime answers to a request. */
-export const asAgent = async (c: Case, node: string, reason: 'PullingImage' | 'PullImageSuccess'): Promise<void> => {
-  const { name, uid, object } = await c.podOn(node);
-  const message = conditionOf(object, 'PodImageReady')?.message ?? '';
-  const status = reason === 'PullImageSuccess' ? 'True' : 'False';
-  const time = new Date().toISOString();
-  const condition = { type: 'PodImageReady', status, reason, message, lastProbeTime: time, lastTransitionTime: time };
-  const body = { metadata: { uid }, status: { conditions: [condition] } };
-  await c.api.patch(`/api/v1/namespaces/${c.namespace}/pods/${name}/status`, body);
-};

@@ -15,11 +15,8 @@ const advanced = (rollingUpdate: object) => ({ updateStrategy: { rollingUpdate }
 interface Row {
   what: string;
   options: Pick<AppOptions, 'kind' | 'annotations' | 'spec'>;
-  nodes: readonly string[];
   /** How long every node may be without a ready pod. */
   worstMs: readonly [least: number, most: number];
-  /** Whether pods pull the image. Default: unknown. */
-  byPods?: boolean;
 }
 
 interface Figures {
@@ -30,26 +27,16 @@ interface Figures {
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 
 /** Two-node rollouts of an image of 2.5 MB behind a slow registry: how long is a node without a ready pod? */
-export const downtime = (site: Site, plain: readonly string[], withAgents: readonly string[]): void => {
+export const downtime = (site: Site, nodes: readonly string[]): void => {
   // Termination and start take a second or two; a busy machine makes that more.
   const withoutPull = [0, PULL_MS * 0.8] as const;
-  const byAgents: Row = {
-    what: 'edgeset, pulled ahead by agents',
-    options: { annotations: required },
-    nodes: withAgents,
-    worstMs: withoutPull,
-    byPods: false,
-  };
   const rows: readonly Row[] = [
-    { what: 'native, RollingUpdate', options: { kind: 'native' }, nodes: plain, worstMs: [PULL_MS, Infinity] },
+    { what: 'native, RollingUpdate', options: { kind: 'native' }, worstMs: [PULL_MS, Infinity] },
     {
-      what: 'edgeset, pulled ahead by pods',
+      what: 'edgeset, pulled ahead',
       options: { annotations: required },
-      nodes: plain,
       worstMs: withoutPull,
-      byPods: true,
     },
-    byAgents,
     {
       what: 'edgeset, pulled ahead, in place',
       options: {
@@ -57,13 +44,11 @@ export const downtime = (site: Site, plain: readonly string[], withAgents: reado
         annotations: required,
         spec: advanced({ rollingUpdateType: 'InPlaceIfPossible', maxUnavailable: 1 }),
       },
-      nodes: plain,
       worstMs: withoutPull,
     },
     {
       what: 'edgeset, surge',
       options: { kind: 'advanced', spec: advanced({ rollingUpdateType: 'Surging' }) },
-      nodes: plain,
       worstMs: [0, 0],
     },
   ];
@@ -73,7 +58,7 @@ export const downtime = (site: Site, plain: readonly string[], withAgents: reado
     howBusy = watchMachine();
   });
 
-  const measure = async ({ what, options, nodes, worstMs: [least, most], byPods }: Row): Promise<void> => {
+  const measure = async ({ what, options, worstMs: [least, most] }: Row): Promise<void> => {
     const id = what.replaceAll(/[^a-z]+/g, '-');
     const app = await deployApp({
       cluster: site.cluster,
@@ -90,18 +75,12 @@ export const downtime = (site: Site, plain: readonly string[], withAgents: reado
     const rolloutMs = steadyClock.now() - from;
     const downtimesMs = nodes.map((node) => app.timeline.downtimes().get(node) ?? 0);
     figures.set(what, { rolloutMs, downtimesMs });
-    if (byPods !== undefined) {
-      const subjects = 'jsonpath={.items[*].involvedObject.name}';
-      const told = await site.cluster.kubectl('get', 'events', '-n', app.namespace, '-o', subjects);
-      assert.equal(told.includes('edgeset-pull-'), byPods, told);
-    }
     await app.remove();
     const worst = Math.max(...downtimesMs);
     assert.ok(least <= worst && worst <= most, `${seconds(worst)} without a ready pod`);
   };
 
-  for (const row of rows) if (row !== byAgents) it(row.what, () => measure(row));
-  it('edgeset, pulled ahead by agents, which have --cri-socket', () => measure(byAgents));
+  for (const row of rows) it(row.what, () => measure(row));
 
   after(() => {
     const line = (...cells: string[]): string =>

@@ -227,16 +227,6 @@ export const own: readonly Mutant[] = [
     hunt: test('src/prefetch/prefetch.test.ts'),
   },
   {
-    name: 'asks-any-pod-with-the-label',
-    whose: 'our own: trust',
-    story: "a tenant's pod counts as the agent of its node",
-    breaks: [],
-    file: 'src/prefetch/image-agents.ts',
-    find: 'pod.spec?.serviceAccountName === account.name ?',
-    replace: 'pod.spec ?',
-    hunt: test('src/prefetch/image-agents.test.ts'),
-  },
-  {
     name: 'keeps-what-an-orphaned-daemonset-left',
     whose: 'our own: Waiting for 2 owners, for ever',
     story: 'a DaemonRollout whose DaemonSet was deleted with --cascade=orphan describes its rollout forever',

@@ -2,7 +2,6 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { openDecisionStore } from '../../../src/agent/decisions/index.ts';
 import { type Connection, createApi, defaultLimits, type Handler } from '../../../src/agent/http/index.ts';
-import { createImagePulls } from '../../../src/agent/images/index.ts';
 import { createAgent } from '../../../src/agent/index.ts';
 import { createSafeCheck } from '../../../src/agent/safe-check/index.ts';
 import { tcpSite } from '../../../src/http/index.ts';
@@ -42,7 +41,6 @@ export const runAgent = async (
     env,
     disk: { files: disk.journal, lock: () => Promise.resolve(alone) },
   });
-  const images = createImagePulls({ client, env, criSocket: undefined });
   const agent = createAgent({
     client,
     env,
@@ -52,7 +50,6 @@ export const runAgent = async (
     stateFiles: disk.state,
     timeZone: 'UTC',
     safe: createSafeCheck({ check: undefined, env }),
-    images,
     decisions,
     aheadMs: () => serverTime.aheadMs(),
   });
@@ -66,7 +63,7 @@ export const runAgent = async (
     onResponse: () => undefined,
   });
   serves(handler);
-  await Promise.all([events.run(signal), agent.run(signal), images.run(signal)]);
+  await Promise.all([events.run(signal), agent.run(signal)]);
 };
 
 export interface Request {

@@ -64,7 +64,6 @@ export const runManager = async (
     client: clientsOf('images').client,
     env,
     namespaces,
-    imageAgents: { namespace: 'edgeset-agent', name: 'edgeset-agent' },
     pullsByDefault: false,
     complete: () => [...controllers.values()].every((controller) => controller.synced()),
   });

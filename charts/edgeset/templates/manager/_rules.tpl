@@ -31,8 +31,8 @@
 - apiGroups: [""]
   resources: [pods]
   verbs: [get, list, watch, delete, patch]
-# Write conditions of pods: PodNeedUpgrade offers a revision to the owner of the node, PodImageReady asks an agent to pull
-# images and reports the result.
+# Write conditions of pods: PodNeedUpgrade offers a revision to the owner of the node, PodImageReady
+# requests images and reports the result.
 - apiGroups: [""]
   resources: [pods/status]
   verbs: [patch]
@@ -111,7 +111,7 @@
 {{- end -}}
 
 {{- define "edgeset.rules.predownload" -}}
-# On nodes without an agent that has the container runtime's socket, a short-lived pod pulls the images of an update. RBAC can't
+# A short-lived pod pulls the images of an update. RBAC can't
 # restrict which pods; policy.yaml does: these run nothing, and the restricted Pod Security Standard accepts them.
 - apiGroups: [""]
   resources: [pods]
