@@ -22,7 +22,7 @@ const template = (image: string): object => ({
   spec: { containers: [{ name: 'app', image }] },
 });
 
-/** The agent with real sockets and a real journal, behind a link that can fail. */
+/** The agent with real sockets and a real disk, behind a link that can fail. */
 const open = async (t: TestContext) => {
   const env: Env = { clock: systemClock, random: Math.random, log: silentLogger };
   const dir = await mkdtemp(path.join(tmpdir(), 'edgeset-link-'));
@@ -49,17 +49,17 @@ const open = async (t: TestContext) => {
     env,
     userAgent: 'edgeset-agent/test',
   });
-  const journal = await openDecisionStore({ dir, env });
+  const store = await openDecisionStore({ dir, env });
   const decisions: DecisionStore = {
-    ...journal,
+    ...store,
     get damage() {
-      return journal.damage;
+      return store.damage;
     },
     get trouble() {
-      return journal.trouble;
+      return store.trouble;
     },
     async begin(id, act) {
-      const decision = await journal.begin(id, act);
+      const decision = await store.begin(id, act);
       hooks.afterBegin?.();
       hooks.afterBegin = undefined;
       return decision;
@@ -85,7 +85,7 @@ const open = async (t: TestContext) => {
     ended.abort(new Error('over'));
     await running;
     await client.close();
-    await journal.close();
+    await store.close();
     await link.close();
     cluster.close();
     await server.stop();

@@ -179,7 +179,7 @@ describe('what the agent cannot compute', () => {
     const { testbed, agent } = await open(t);
     await choose(agent, 'app', { choice: 'approve', when: { type: 'window', from: '03:00', to: '04:00' } });
     await testbed.advance(1_000);
-    // As a journal of another version of the agent might have it.
+    // As another version of the agent might have it.
     const [decision] = testbed.records.decisions;
     Object.assign(decision ?? {}, { decision: { choice: 'approve', when: { type: 'full moon' } } });
     await choose(agent, 'other');

@@ -164,7 +164,7 @@ export const scenes = {
     {},
     {
       disk: {
-        trouble: 'cannot save to /var/lib/edgeset-agent/decisions.journal: the disk is full: free some space on it',
+        trouble: 'cannot save to /var/lib/edgeset-agent/decisions.json: the disk is full: free some space on it',
         damage: null,
       },
     },

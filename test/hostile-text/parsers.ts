@@ -7,7 +7,7 @@ import { fullImageName } from '../../src/agent/image-sizes.ts';
 import { sanitizePod } from '../../src/agent/pods/sanitize.ts';
 import { firstLine } from '../../src/agent/safe-check/answer.ts';
 import { urlProblem } from '../../src/agent/safe-check/url.ts';
-import { scanFrames } from '../../src/agent/storage/frames.ts';
+import { unseal } from '../../src/agent/storage/sealed.ts';
 import { releaseNotesOf } from '../../src/agent/updates/release-notes.ts';
 import { parseAddress, shownAddress } from '../../src/checks/address.ts';
 import { readAnswer } from '../../src/checks/answer.ts';
@@ -181,7 +181,7 @@ export const parsers: Readonly<Record<string, (text: string) => unknown>> = {
     sanitizePod({ metadata: { annotations: { 'kubectl.kubernetes.io/last-applied-configuration': text } } }),
   firstLine: (text) => firstLine(Buffer.from(text)),
   urlProblem: (text) => [urlProblem(text), urlProblem(`http://${text}`)],
-  scanFrames: (text) => scanFrames(Buffer.from(text)),
+  unseal,
   releaseNotesOf: (text) => releaseNotesOf({ metadata: { annotations: { 'edgeset.io/release-notes': text } } }),
   parseProxies: (text) => orThrown(() => parseProxies('--trusted-proxies', [text])),
   clientOf: (text) =>

@@ -1,4 +1,4 @@
-export { JournalError, type JournalErrorCode } from '../storage/index.ts';
+export { StorageError, type StorageErrorCode } from '../storage/index.ts';
 export { actsAt, deadlineShare } from './deadline.ts';
 export { nextStep } from './next-step.ts';
 export { type ParseChoiceOptions, type ParsedChoice, parseChoice } from './parse-choice.ts';

@@ -38,7 +38,7 @@ const approved = (facts: StepFacts, choice: Choice & { choice: 'approve' }, why:
     return wait('NoSafeCheck', 'The device no longer has a safety check. Decide again.');
   if (when.type === 'now' || when.type === 'safe') return block ?? { kind: 'act', why };
   const { from, to, days } = when;
-  // A journal may be of another version of the agent: a time that this one does not know has not come.
+  // The decisions may be of another version of the agent: a time that this one does not know has not come.
   if (!isTimeOfDay(from) || !isTimeOfDay(to))
     throw new Error(`when to carry out the decision is not known: ${JSON.stringify(when)}`);
   const planDays = days && planWeekdays.filter((_, index) => days.some((day) => day === weekdays[index]));

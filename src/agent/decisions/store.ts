@@ -2,13 +2,13 @@ import path from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Env } from '../../runtime/index.ts';
 import { createListeners } from '../listeners.ts';
-import { type JournalError, type JournalOptions, openJournal } from '../storage/index.ts';
-import type { Caller, Choice, DaemonSetRef, Decision, DecisionState, HistoryEntry, Timestamp } from '../types.ts';
-import { type Change, createDecisionRecords } from './records.ts';
+import { type DurableStateOptions, openDurableState, type StorageError } from '../storage/index.ts';
+import type { Caller, Choice, Decision, DecisionState, HistoryEntry, Timestamp } from '../types.ts';
+import { decisionOf, noRecords, parseRecords, type Records, recordsWith } from './records.ts';
 import type { DecisionStore } from './types.ts';
 
 /** How both APIs report that a decision could not be saved. The sentence ends with the fix. */
-export const saveFailureOf = ({ code, message }: JournalError): { status: 503 | 507; text: string } => ({
+export const saveFailureOf = ({ code, message }: StorageError): { status: 503 | 507; text: string } => ({
   status: code === 'NoSpace' ? 507 : 503,
   text: `The decision could not be saved on this device, and nothing was sent: ${message}`,
 });
@@ -36,10 +36,10 @@ export interface DecisionStoreOptions {
   dir: string;
   env: Env;
   /** Default: the machine's file system, with a lock on the directory. */
-  disk?: Pick<JournalOptions, 'files' | 'lock'>;
+  disk?: Pick<DurableStateOptions<Records>, 'files' | 'lock'>;
 }
 
-const FILE = 'decisions.journal';
+const FILE = 'decisions.json';
 
 const historyTextOf = (choice: Choice, by: Caller): { what: string; result: string } => {
   if (by.via === 'agent')
@@ -67,15 +67,14 @@ const historyTextOf = (choice: Choice, by: Caller): { what: string; result: stri
 const LONGEST_TEXT = 500;
 const clip = (text: string): string => (text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT - 1)}…` : text);
 
-const same = (a: DaemonSetRef, b: DaemonSetRef): boolean => a.namespace === b.namespace && a.daemonSet === b.daemonSet;
-
 /**
- * Opens the decisions of this device. Throws a `JournalError` when another agent uses them, the directory can't be used, or
+ * Opens the decisions of this device. Throws a `StorageError` when another agent uses them, the directory can't be used, or
  * the file can't be read. On a full or read-only disk it opens for reading.
  */
 export const openDecisionStore = async ({ dir, env, disk }: DecisionStoreOptions): Promise<DecisionStore> => {
-  const records = createDecisionRecords();
-  const journal = await openJournal({ dir: path.join(dir, 'decisions'), name: FILE, env, state: records, ...disk });
+  const where = { dir: path.join(dir, 'decisions'), name: FILE, env, ...disk };
+  const state = await openDurableState<Records>({ ...where, parse: parseRecords });
+  let records = state.initial ?? noRecords;
   const listeners = createListeners(env.log, 'the decisions');
   let last: Promise<unknown> = Promise.resolve();
 
@@ -88,15 +87,17 @@ export const openDecisionStore = async ({ dir, env, disk }: DecisionStoreOptions
     return result;
   };
 
-  const save = async (change: Omit<Change, 'lastId'>, lastId = records.lastId): Promise<void> => {
-    const before = journal.trouble;
+  const save = async (change: Parameters<typeof recordsWith>[1]): Promise<void> => {
+    const before = state.trouble;
+    const changed = recordsWith(records, change);
     try {
-      await journal.append({ lastId, ...change } satisfies Change);
+      await state.save(changed);
     } catch (error) {
       // Once per new problem: a listener may try to write.
-      if (journal.trouble !== before) listeners.notify();
+      if (state.trouble !== before) listeners.notify();
       throw error;
     }
+    records = changed;
     listeners.notify();
   };
 
@@ -117,7 +118,7 @@ export const openDecisionStore = async ({ dir, env, disk }: DecisionStoreOptions
   });
 
   const find = (id: number, ...allowed: DecisionState[]): Decision => {
-    const decision = records.byId(id);
+    const decision = records.decisions.find((each) => each.id === id);
     if (!decision) throw new DecisionError('NotFound', `decision ${id} is neither open nor acting`);
     if (!allowed.includes(decision.state))
       throw new DecisionError('NotOpen', `decision ${id} is ${decision.state}, not ${allowed.join(' or ')}`);
@@ -127,7 +128,7 @@ export const openDecisionStore = async ({ dir, env, disk }: DecisionStoreOptions
   return {
     decide: ({ namespace, daemonSet, revision, choice, by, fromRevision, once, asOf = Number.POSITIVE_INFINITY }) =>
       inOrder(async () => {
-        const before = records.of({ namespace, daemonSet });
+        const before = decisionOf(records, { namespace, daemonSet });
         if (before && before.revision === revision && isDeepStrictEqual(before.decision, choice)) return before;
         if (before?.state === 'acting')
           throw new DecisionError(
@@ -149,34 +150,24 @@ export const openDecisionStore = async ({ dir, env, disk }: DecisionStoreOptions
           state: 'open',
           ...(once && { once }),
         };
-        const replaced = records
-          .all()
-          .filter((other) => same(other, decision))
-          .map(
-            (other): Decision => ({
-              ...other,
-              state: 'replaced',
-              result: `Replaced by decision ${id}.`,
-              settledAt: at,
-            }),
-          );
+        const replaced: Decision[] = before
+          ? [{ ...before, state: 'replaced', result: `Replaced by decision ${id}.`, settledAt: at }]
+          : [];
         const { what, result } = historyTextOf(choice, by);
         const entry = historyEntry(decision, what, result, fromRevision);
         // A deadline is nobody's choice.
         const history = [by.via === 'agent' ? entry : { ...entry, choice }];
-        await save({ decisions: [...replaced, decision], history }, id);
+        await save({ decisions: [...replaced, decision], history });
         return decision;
       }),
     get lastId() {
       return records.lastId;
     },
-    current: (ref) => records.of(ref),
-    acting: () => records.all().filter(({ state }) => state === 'acting'),
+    current: (ref) => decisionOf(records, ref),
+    acting: () => records.decisions.filter((decision) => decision.state === 'acting'),
     begin: (id, act) =>
       inOrder(async () => {
         const decision = find(id, 'open');
-        if (records.of(decision)?.id !== id)
-          throw new DecisionError('NotOpen', `decision ${id} was replaced by a newer one`);
         if (decision.decision.choice !== 'approve' || act.toRevision !== decision.revision)
           throw new DecisionError('NotApproved', `decision ${id} does not approve revision ${act.toRevision}`);
         const acting: Decision = { ...decision, state: 'acting', act: { ...act, startedAt: timestamp() } };
@@ -188,11 +179,11 @@ export const openDecisionStore = async ({ dir, env, disk }: DecisionStoreOptions
         await save({ decisions: [acting], history: [historyEntry(acting, what, result)] });
         return acting;
       }),
-    settle: (id, state, what, result) =>
+    settle: (id, to, what, result) =>
       inOrder(async () => {
         const settled: Decision = {
           ...find(id, 'open', 'acting'),
-          state,
+          state: to,
           result: clip(result),
           settledAt: timestamp(),
         };
@@ -207,17 +198,17 @@ export const openDecisionStore = async ({ dir, env, disk }: DecisionStoreOptions
         return open;
       }),
     note: (entry) => inOrder(() => save({ history: [{ ...entry, result: clip(entry.result), at: timestamp() }] })),
-    history: () => records.history(),
+    history: () => records.history,
     get damage() {
-      return journal.damage;
+      return state.damage;
     },
     get trouble() {
-      return journal.trouble;
+      return state.trouble;
     },
     onChange: (listener) => listeners.add(listener),
     async close() {
       await last;
-      await journal.close();
+      await state.close();
     },
   };
 };

@@ -23,7 +23,7 @@ export interface DecisionInput extends DaemonSetRef {
 
 /**
  * The decisions of this device. Each call resolves once its change is on disk. If it can't be saved, the call rejects with a
- * `JournalError` (such as `NoSpace`) and changes nothing.
+ * `StorageError` (such as `NoSpace`) and changes nothing.
  */
 export interface DecisionStore {
   /**

@@ -1,5 +1,5 @@
 import { type Env, linkedController, sleep } from '../../runtime/index.ts';
-import { type DecisionStore, JournalError } from '../decisions/index.ts';
+import { type DecisionStore, StorageError } from '../decisions/index.ts';
 import type { SafeCheck } from '../safe-check/index.ts';
 import type { Troubles } from '../troubles.ts';
 import type { DaemonSetRef, Decision, DecisionAct, PodRef, Reauthorize } from '../types.ts';
@@ -80,7 +80,7 @@ export const createExecutor = (options: ExecutorOptions): Executor => {
     try {
       return await save();
     } catch (error) {
-      if (!(error instanceof JournalError)) throw error;
+      if (!(error instanceof StorageError)) throw error;
       env.log.error('failed to save the outcome of an update', { decision: decision.id, error });
       return decision;
     }
@@ -272,8 +272,8 @@ export const createExecutor = (options: ExecutorOptions): Executor => {
         try {
           return await execute(request, patience, signal);
         } catch (error) {
-          // After the write, journal errors are caught where they occur.
-          if (error instanceof JournalError) return refused(notDurable(error));
+          // After the write, storage errors are caught where they occur.
+          if (error instanceof StorageError) return refused(notDurable(error));
           throw error;
         }
       };

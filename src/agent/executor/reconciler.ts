@@ -1,5 +1,5 @@
 import { type BackoffOptions, backoffMs, type Env } from '../../runtime/index.ts';
-import { type DecisionStore, JournalError } from '../decisions/index.ts';
+import { type DecisionStore, StorageError } from '../decisions/index.ts';
 import type { PodCache } from '../pods/index.ts';
 import type { Troubles } from '../troubles.ts';
 import type { Decision, RefusalCode } from '../types.ts';
@@ -285,7 +285,7 @@ export const createReconciler = (options: ReconcilerOptions): Reconciler => {
     } catch (error) {
       signal.throwIfAborted();
       // Without a decision on disk, nothing is done.
-      const isDisk = error instanceof JournalError;
+      const isDisk = error instanceof StorageError;
       if (isDisk) env.log.error('failed to reconcile an update: retrying', { daemonSet: key, error });
       const problem = isDisk ? undefined : troubles.report('step', key, error, tracked.record);
       const nextAt = env.clock.now() + FAILURE_RETRY_MS;

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { JournalError, type JournalErrorCode } from '../decisions/index.ts';
+import { StorageError, type StorageErrorCode } from '../decisions/index.ts';
 import { app, approveNow, openWithUpdate, responseOf } from '../testing/scenario.ts';
 import { authorized, owner } from '../testing/testbed.ts';
 
 describe('a disk that cannot save decisions', () => {
-  const codes: [JournalErrorCode, 503 | 507][] = [
+  const codes: [StorageErrorCode, 503 | 507][] = [
     ['NoSpace', 507],
     ['ReadOnly', 503],
     ['Io', 503],
@@ -14,7 +14,7 @@ describe('a disk that cannot save decisions', () => {
   for (const [code, status] of codes)
     it(`refuses updates with ${status} and the fix, and sends nothing (${code})`, async (t) => {
       const { testbed, agent } = await openWithUpdate(t);
-      testbed.records.failure = new JournalError(code, 'cannot save: do this and try again');
+      testbed.records.failure = new StorageError(code, 'cannot save: do this and try again');
       for (const queue of [false, true]) {
         const { answer } = await responseOf(
           testbed,
@@ -49,7 +49,7 @@ describe('a disk that cannot save decisions', () => {
       'edgeset.io/ota-deadline': '2026-11-21T12:30:00Z',
       'edgeset.io/ota-deadline-spread': '1s',
     });
-    testbed.records.failure = new JournalError('NoSpace', 'the disk is full: free some space');
+    testbed.records.failure = new StorageError('NoSpace', 'the disk is full: free some space');
     await testbed.advance(3_600_000);
     assert.equal(testbed.deletes(), 0);
     assert.partialDeepStrictEqual(agent.updates()[0], { state: 'queued', reason: 'NotDurable' });

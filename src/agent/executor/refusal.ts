@@ -1,4 +1,4 @@
-import { type JournalError, saveFailureOf } from '../decisions/index.ts';
+import { type StorageError, saveFailureOf } from '../decisions/index.ts';
 import type { RefusalCode, TextResponse } from '../types.ts';
 
 /** Nothing was changed. `text` is the response body of the YurtHub routes. */
@@ -23,7 +23,7 @@ export const notComputableText = (problem: string): string =>
 export const notComputable = (problem: string): Refusal => refuse('NotComputable', 503, notComputableText(problem));
 
 /** Without a decision on disk, nothing is done. */
-export const notDurable = (cause: JournalError): Refusal => {
+export const notDurable = (cause: StorageError): Refusal => {
   const { status, text } = saveFailureOf(cause);
   return refuse('NotDurable', status, text);
 };

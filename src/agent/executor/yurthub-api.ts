@@ -1,4 +1,4 @@
-import { DecisionError, type DecisionStore, JournalError } from '../decisions/index.ts';
+import { DecisionError, type DecisionStore, StorageError } from '../decisions/index.ts';
 import { type PodCache, unreadableReason } from '../pods/index.ts';
 import type { AgentBackend, Caller, Decision, PodRef, Reauthorize, TextResponse } from '../types.ts';
 import { revisionOf, type UpdateTracker } from '../updates/index.ts';
@@ -54,7 +54,7 @@ export const createYurtHubApi = (options: YurtHubApiOptions): Pick<AgentBackend,
       events.record(owner, 'OwnerDecided', String(decision.id), note);
       return decision;
     } catch (error) {
-      if (error instanceof JournalError) return notDurable(error);
+      if (error instanceof StorageError) return notDurable(error);
       if (error instanceof DecisionError && error.code === 'Acting') return unsettled();
       if (error instanceof DecisionError && error.code === 'Newer')
         return refuse(

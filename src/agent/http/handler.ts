@@ -15,7 +15,7 @@ import {
 } from '../../http/index.ts';
 import type { Env } from '../../runtime/index.ts';
 import { type AuthOptions, type AuthResult, createAuthenticator } from '../auth/index.ts';
-import { JournalError, saveFailureOf } from '../decisions/index.ts';
+import { StorageError, saveFailureOf } from '../decisions/index.ts';
 import type { AgentBackend } from '../types.ts';
 import type { Connection } from './connections.ts';
 import { edgesetRoutes } from './edgeset-routes.ts';
@@ -70,7 +70,7 @@ const refuse = ({ status, message, reason }: Extract<AuthResult, { kind: 'refuse
   });
 
 /** The decision could not be saved, so nothing was done. */
-const notSaved = (error: JournalError): HttpResponse => {
+const notSaved = (error: StorageError): HttpResponse => {
   const { status, text } = saveFailureOf(error);
   return failure(status, text, { cause: error.code, retryAfterSeconds: 10 });
 };
@@ -171,7 +171,7 @@ export const createApi = (options: ApiOptions): { handler: Handler; streams: Eve
       if (request.destroyed && !request.complete) return;
       env.log.error('request failed', { method: request.method, error });
       result =
-        error instanceof JournalError ? notSaved(error) : failure(500, 'internal error: see the log of the agent');
+        error instanceof StorageError ? notSaved(error) : failure(500, 'internal error: see the log of the agent');
     } finally {
       connection.pending -= 1;
     }

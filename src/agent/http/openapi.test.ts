@@ -6,7 +6,7 @@ import { after, describe, it, type TestContext } from 'node:test';
 import { fromJSONSchema, type ZodType } from 'zod';
 import { silentLogger } from '../../runtime/index.ts';
 import { openTokenFile } from '../auth/index.ts';
-import { JournalError, type JournalErrorCode } from '../decisions/index.ts';
+import { StorageError, type StorageErrorCode } from '../decisions/index.ts';
 import type { TextResponse, Update } from '../types.ts';
 import type { FakeBackend } from './testing/fake-backend.ts';
 import { shopUpdate } from './testing/fake-backend.ts';
@@ -111,8 +111,8 @@ const answering = (status: TextResponse['status']) => (backend: FakeBackend) => 
 const refusing = (status: 403 | 404 | 409 | 422) => (backend: FakeBackend) => {
   backend.next.decide = { kind: 'refused', status, reason: 'OtherRevision', message: 'because' };
 };
-const failing = (code: JournalErrorCode) => (backend: FakeBackend) => {
-  backend.next.fail = new JournalError(code, 'the disk takes nothing');
+const failing = (code: StorageErrorCode) => (backend: FakeBackend) => {
+  backend.next.fail = new StorageError(code, 'the disk takes nothing');
 };
 const compatible = (what: string): Record<string, Case> =>
   Object.fromEntries([

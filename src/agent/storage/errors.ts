@@ -3,9 +3,9 @@ import { errnoOf } from '../errno.ts';
 /**
  * `NoSpace`: the disk or quota is full. `ReadOnly`: the file system is. `Denied`: permissions. `Io`: the disk fails.
  * `Locked`: another process uses the directory. `Unsafe`: other users can write to it. `UnknownFormat`: written by a later
- * version. `TooLarge`: a record exceeds the size limit. `Closed`: after `close()`.
+ * version. `Closed`: after `close()`.
  */
-export type JournalErrorCode =
+export type StorageErrorCode =
   | 'NoSpace'
   | 'ReadOnly'
   | 'Denied'
@@ -13,21 +13,20 @@ export type JournalErrorCode =
   | 'Locked'
   | 'Unsafe'
   | 'UnknownFormat'
-  | 'TooLarge'
   | 'Closed';
 
-/** A record could not be made durable, or the journal could not be opened. No acknowledged record is lost. */
-export class JournalError extends Error {
-  readonly code: JournalErrorCode;
+/** A state could not be saved, or not be opened. What was acknowledged is not lost. */
+export class StorageError extends Error {
+  readonly code: StorageErrorCode;
 
-  constructor(code: JournalErrorCode, message: string, cause?: unknown) {
+  constructor(code: StorageErrorCode, message: string, cause?: unknown) {
     super(message, { cause });
-    this.name = 'JournalError';
+    this.name = 'StorageError';
     this.code = code;
   }
 }
 
-const byErrno: ReadonlyMap<string, readonly [JournalErrorCode, string]> = new Map([
+const byErrno: ReadonlyMap<string, readonly [StorageErrorCode, string]> = new Map([
   ['ENOSPC', ['NoSpace', 'the disk is full: free some space on it and try again']],
   ['EDQUOT', ['NoSpace', 'the disk quota is used up: free some space and try again']],
   ['EROFS', ['ReadOnly', 'the file system is read-only: mount it for writing and try again']],
@@ -38,12 +37,12 @@ const byErrno: ReadonlyMap<string, readonly [JournalErrorCode, string]> = new Ma
 ]);
 
 /** Converts a file system error; `action` such as `cannot save to FILE`. */
-export const asJournalError = (error: unknown, action: string): JournalError => {
-  if (error instanceof JournalError) return error;
+export const asStorageError = (error: unknown, action: string): StorageError => {
+  if (error instanceof StorageError) return error;
   const errno = errnoOf(error);
   const [code, cure] = byErrno.get(errno ?? '') ?? [
     'Io',
     `the disk failed (${errno ?? String(error)}): check the system log, and replace the disk`,
   ];
-  return new JournalError(code, `${action}: ${cure}`, error);
+  return new StorageError(code, `${action}: ${cure}`, error);
 };

@@ -2,27 +2,23 @@ import { constants } from 'node:fs';
 import * as fs from 'node:fs/promises';
 import path from 'node:path';
 import { errnoOf } from '../errno.ts';
-import { JournalError } from './errors.ts';
+import { StorageError } from './errors.ts';
 
-/** An open file. Writes are durable only once `sync` resolves. */
-export interface JournalFile {
-  /** Writes all of `bytes`. May have written a part of them when it rejects. */
-  write(bytes: Uint8Array, position: number): Promise<void>;
-  truncate(length: number): Promise<void>;
-  /** Makes data and length durable. */
+/** A new file. What is written is durable only once `sync` resolves. */
+export interface DurableFile {
+  /** Writes all of `text`. May have written a part of it when it rejects. */
+  write(text: string): Promise<void>;
   sync(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** The file system calls of the journal. Tests replace them to simulate power cuts. */
-export interface JournalFiles {
+/** The file system calls of a durable state. Tests replace them to simulate power cuts. */
+export interface DurableFiles {
   /** Creates `dir` durably if needed, and makes it private. */
   prepare(dir: string): Promise<void>;
   read(file: string): Promise<Buffer | undefined>;
-  list(dir: string): Promise<string[]>;
   /** Creates an empty file; removes an existing one with that name. */
-  create(file: string): Promise<JournalFile>;
-  open(file: string): Promise<JournalFile>;
+  create(file: string): Promise<DurableFile>;
   rename(from: string, to: string): Promise<void>;
   remove(file: string): Promise<void>;
   /** Makes created, renamed and removed names in `dir` durable. */
@@ -41,21 +37,6 @@ export const syncDirectory = async (dir: string): Promise<void> => {
   }
 };
 
-const openFile = async (file: string, flags: number): Promise<JournalFile> => {
-  const handle = await fs.open(file, flags | constants.O_NOFOLLOW, PRIVATE_FILE);
-  return {
-    async write(bytes, position) {
-      for (let done = 0; done < bytes.length; ) {
-        const { bytesWritten } = await handle.write(bytes, done, bytes.length - done, position + done);
-        done += bytesWritten;
-      }
-    },
-    truncate: (length) => handle.truncate(length),
-    sync: () => handle.datasync(),
-    close: () => handle.close(),
-  };
-};
-
 const prepare = async (dir: string): Promise<void> => {
   const topmost = await fs.mkdir(dir, { recursive: true, mode: PRIVATE_DIRECTORY });
   if (topmost !== undefined) {
@@ -67,18 +48,18 @@ const prepare = async (dir: string): Promise<void> => {
   const parent = await fs.stat(path.dirname(path.resolve(dir)));
   const isReplaceable = (parent.mode & constants.S_IWOTH) !== 0 && (parent.mode & 0o1000) === 0;
   if (isReplaceable)
-    throw new JournalError(
+    throw new StorageError(
       'Unsafe',
       `any user can replace ${dir}: remove write permission for others from its parent directory`,
     );
   const own = await fs.lstat(dir);
   if (!own.isDirectory() || own.uid !== process.geteuid?.())
-    throw new JournalError('Unsafe', `${dir} is not a directory owned by the user of this process: remove or chown it`);
+    throw new StorageError('Unsafe', `${dir} is not a directory owned by the user of this process: remove or chown it`);
   if ((own.mode & 0o077) !== 0) await fs.chmod(dir, PRIVATE_DIRECTORY);
 };
 
 /** The machine's file system. */
-export const systemFiles: JournalFiles = {
+export const systemFiles: DurableFiles = {
   prepare,
   syncDirectory,
   async read(file) {
@@ -89,13 +70,40 @@ export const systemFiles: JournalFiles = {
       throw error;
     }
   },
-  list: (dir) => fs.readdir(dir),
   async create(file) {
-    // Don't truncate: after a crash during a rename, both names may refer to the same file.
+    // A leftover file may have another mode, and a symlink from another user may point anywhere.
     await fs.rm(file, { force: true });
-    return openFile(file, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL);
+    const handle = await fs.open(file, 'wx', PRIVATE_FILE);
+    return {
+      write: (text) => handle.writeFile(text),
+      sync: () => handle.sync(),
+      close: () => handle.close(),
+    };
   },
-  open: (file) => openFile(file, constants.O_WRONLY),
   rename: (from, to) => fs.rename(from, to),
   remove: (file) => fs.rm(file, { force: true }),
+};
+
+/**
+ * Writes a new file durably; it has its name for certain only after a sync of the directory. Always a new one: after a failed
+ * sync, the kernel may mark pages of a file as clean that were never written.
+ */
+export const writeNew = async (
+  files: Pick<DurableFiles, 'create' | 'remove'>,
+  file: string,
+  text: string,
+): Promise<void> => {
+  try {
+    const written = await files.create(file);
+    try {
+      await written.write(text);
+      await written.sync();
+    } finally {
+      await written.close();
+    }
+  } catch (error) {
+    // On a full disk, a partial file would take up the space that the next one needs.
+    await files.remove(file).catch(() => undefined);
+    throw error;
+  }
 };

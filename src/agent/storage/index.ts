@@ -1,5 +1,5 @@
-export { JournalError, type JournalErrorCode } from './errors.ts';
-export type { JournalFile, JournalFiles } from './files.ts';
-export { type Journal, type JournalOptions, type JournalState, openJournal } from './journal.ts';
+export { type DurableState, type DurableStateOptions, openDurableState } from './durable-state.ts';
+export { StorageError, type StorageErrorCode } from './errors.ts';
+export type { DurableFile, DurableFiles } from './files.ts';
 export { prepareDirectory } from './prepare-directory.ts';
 export { createStateFile, type StateFile, type StateFiles } from './state-file.ts';

@@ -2,7 +2,7 @@ import * as fs from 'node:fs/promises';
 import net from 'node:net';
 import path from 'node:path';
 import { errnoOf } from '../errno.ts';
-import { JournalError } from './errors.ts';
+import { StorageError } from './errors.ts';
 
 /** The exclusive right to write to a directory. */
 export interface DirectoryLock {
@@ -56,8 +56,8 @@ export const takeLock = async (dir: string): Promise<DirectoryLock> => {
   const file = path.join(dir, 'lock');
   const directory = Buffer.byteLength(file) > LONGEST_SOCKET_PATH ? await fs.open(dir) : undefined;
   const address = directory ? `/proc/self/fd/${directory.fd}/lock` : file;
-  const locked = (): JournalError =>
-    new JournalError('Locked', `another agent uses ${dir}: stop it, or give this agent another state directory`);
+  const locked = (): StorageError =>
+    new StorageError('Locked', `another agent uses ${dir}: stop it, or give this agent another state directory`);
 
   const bind = async (): Promise<net.Server> => {
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {

@@ -3,7 +3,7 @@ import { chownSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, write
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
-import { type JournalErrorCode, prepareDirectory } from './index.ts';
+import { prepareDirectory, type StorageErrorCode } from './index.ts';
 
 const UID = 10267;
 
@@ -13,7 +13,7 @@ const folderOf = (t: TestContext): string => {
   return path.join(folder, 'state');
 };
 
-const refusal = (code: JournalErrorCode, message: RegExp) => (error: unknown) => {
+const refusal = (code: StorageErrorCode, message: RegExp) => (error: unknown) => {
   assert.ok(error instanceof Error && 'code' in error);
   assert.equal(error.code, code);
   assert.match(error.message, message);

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import * as fs from 'node:fs/promises';
 import { errnoOf } from '../errno.ts';
-import { asJournalError, JournalError, type JournalErrorCode } from './errors.ts';
+import { asStorageError, StorageError, type StorageErrorCode } from './errors.ts';
 
 const PRIVATE = 0o700;
 /** At the root of a file system of its own, on ext4. */
@@ -12,7 +12,7 @@ const open = async (dir: string): Promise<fs.FileHandle> => {
   try {
     return await fs.open(dir, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
   } catch (error) {
-    const refused = (code: JournalErrorCode, what: string) => new JournalError(code, `${dir} ${what}`, error);
+    const refused = (code: StorageErrorCode, what: string) => new StorageError(code, `${dir} ${what}`, error);
     const errno = errnoOf(error);
     if (errno === 'ENOENT') throw refused('Denied', "does not exist: mount the node's directory there, or create it");
     const found = await fs.lstat(dir).catch(() => undefined);
@@ -22,7 +22,7 @@ const open = async (dir: string): Promise<fs.FileHandle> => {
     // Without the capability for it, root can't open a private directory of another user.
     if (errno === 'EACCES' && found)
       throw refused('Denied', `belongs to uid ${found.uid} and is private: empty it and chown it to root on the node`);
-    throw asJournalError(error, `cannot prepare ${dir}`);
+    throw asStorageError(error, `cannot prepare ${dir}`);
   }
 };
 
@@ -30,7 +30,7 @@ const refuseForeign = async (dir: string, owner: number, uid: number): Promise<v
   const found = (await fs.readdir(dir)).filter((name) => !OF_THE_FILE_SYSTEM.has(name)).toSorted();
   if (found.length === 0) return;
   const names = [...found.slice(0, SHOWN), ...(found.length > SHOWN ? ['...'] : [])].join(', ');
-  throw new JournalError(
+  throw new StorageError(
     'Unsafe',
     `${dir} belongs to uid ${owner} and holds ${names}: if that is the state of an agent, run chown -R ${uid}:${uid} on the node's directory; otherwise give another directory`,
   );
@@ -54,12 +54,12 @@ export const prepareDirectory = async (dir: string, uid: number): Promise<boolea
     return true;
   } catch (error) {
     if (errnoOf(error) === 'EPERM')
-      throw new JournalError(
+      throw new StorageError(
         'Denied',
         `cannot give ${dir} to uid ${uid}: run this as root with the capability CHOWN, and chown the directory to root on the node`,
         error,
       );
-    throw asJournalError(error, `cannot give ${dir} to uid ${uid}`);
+    throw asStorageError(error, `cannot give ${dir} to uid ${uid}`);
   } finally {
     await handle.close();
   }

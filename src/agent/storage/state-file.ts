@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto';
 import { lstatSync, readFileSync } from 'node:fs';
-import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Env, Timer } from '../../runtime/index.ts';
 import { errnoOf } from '../errno.ts';
-import { syncDirectory } from './files.ts';
+import { systemFiles, writeNew } from './files.ts';
+import { seal, unseal } from './sealed.ts';
 
 /** One value in one file, replaced atomically: after a power cut, it holds the value of some `save`. */
 export interface StateFile<T> {
@@ -38,26 +38,6 @@ export interface StateFileOptions<T> {
 
 const RETRY_MS = 30_000;
 
-const digestOf = (body: string): string => createHash('sha256').update(body).digest('hex');
-
-/** Writes and syncs a new file, renames it over the old one, and syncs the directory. */
-const replaceFile = async (file: string, text: string): Promise<void> => {
-  const dir = path.dirname(file);
-  await mkdir(dir, { recursive: true, mode: 0o700 });
-  const fresh = `${file}.new`;
-  // A leftover file may have another mode, and a symlink from another user may point anywhere.
-  await rm(fresh, { force: true });
-  const handle = await open(fresh, 'wx', 0o600);
-  try {
-    await handle.writeFile(text);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-  await rename(fresh, file);
-  await syncDirectory(dir);
-};
-
 const systemStateFiles: StateFiles = {
   read(file) {
     try {
@@ -70,7 +50,13 @@ const systemStateFiles: StateFiles = {
       throw error;
     }
   },
-  replace: replaceFile,
+  async replace(file, text) {
+    const dir = path.dirname(file);
+    await mkdir(dir, { recursive: true, mode: 0o700 });
+    await writeNew(systemFiles, `${file}.new`, text);
+    await systemFiles.rename(`${file}.new`, file);
+    await systemFiles.syncDirectory(dir);
+  },
 };
 
 /** Reads the file synchronously: an agent that starts offline answers from it. */
@@ -92,9 +78,8 @@ export const createStateFile = <T>({
       env.log.warn('ignoring an unreadable state file', { file, error });
     }
     if (text === undefined) return undefined;
-    const [digest = '', body = ''] = text.split('\n', 2);
     try {
-      const value = digest === digestOf(body) ? parse(JSON.parse(body)) : undefined;
+      const value = parse(unseal(text));
       if (value === undefined) env.log.warn('ignoring a damaged state file', { file });
       return value;
     } catch (error) {
@@ -109,10 +94,10 @@ export const createStateFile = <T>({
   let writing: Promise<void> | undefined;
 
   const write = async (value: () => T): Promise<void> => {
-    const body = JSON.stringify(value());
-    const digest = digestOf(body);
+    const text = seal(JSON.stringify(value()));
+    const digest = text.slice(0, text.indexOf('\n'));
     if (digest === written) return;
-    await files.replace(file, `${digest}\n${body}\n`);
+    await files.replace(file, text);
     written = digest;
   };
 

@@ -1,12 +1,12 @@
-import { DecisionError, type DecisionStore, type JournalError } from '../decisions/index.ts';
+import { DecisionError, type DecisionStore, type StorageError } from '../decisions/index.ts';
 import type { DaemonSetRef, Decision, HistoryEntry } from '../types.ts';
 
-/** The records that a journal would have on disk. */
+/** The records that would be on disk. */
 export interface StoredRecords {
   decisions: Decision[];
   history: HistoryEntry[];
   /** The error of all writes. */
-  failure?: JournalError | undefined;
+  failure?: StorageError | undefined;
 }
 
 /** A `DecisionStore` in memory, with the same rules. */

@@ -9,8 +9,8 @@ export const ofDevices: readonly Mutant[] = [
     story: 'an exception for one DaemonSet ends the pass over all that wait on the device',
     breaks: [],
     file: 'src/agent/executor/reconciler.ts',
-    find: '      const isDisk = error instanceof JournalError;',
-    replace: '      if (!(error instanceof JournalError)) throw error;\n      const isDisk = true;',
+    find: '      const isDisk = error instanceof StorageError;',
+    replace: '      if (!(error instanceof StorageError)) throw error;\n      const isDisk = true;',
     hunt: test('src/agent/executor/reconciler.test.ts'),
   },
   {

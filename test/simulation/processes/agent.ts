@@ -39,7 +39,7 @@ export const runAgent = async (
   const decisions = await openDecisionStore({
     dir: STATE,
     env,
-    disk: { files: disk.journal, lock: () => Promise.resolve(alone) },
+    disk: { files: disk.decisions, lock: () => Promise.resolve(alone) },
   });
   const agent = createAgent({
     client,

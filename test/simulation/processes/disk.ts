@@ -1,4 +1,4 @@
-import type { JournalFile, JournalFiles, StateFiles } from '../../../src/agent/storage/index.ts';
+import type { DurableFile, DurableFiles, StateFiles } from '../../../src/agent/storage/index.ts';
 import { afterPowerCut, createDisk, type Disk, type DiskOp } from '../../../src/agent/storage/testing/index.ts';
 import type { Clock } from '../../../src/runtime/index.ts';
 import type { CallFault } from '../network/call.ts';
@@ -10,13 +10,13 @@ const LATENCY_MS = 1;
 export interface MountOptions {
   time: Clock;
   machine: Machine;
-  /** Called once for each record that is synced. */
+  /** Called once for each value that becomes durable. */
   faultOf: () => CallFault | undefined;
 }
 
 /** The disk as one process accesses it. */
 export interface Mount {
-  journal: JournalFiles;
+  decisions: DurableFiles;
   state: StateFiles;
 }
 
@@ -46,7 +46,7 @@ export const createDeviceDisk = (): DeviceDisk => {
         machine.pause();
         time.timer(ms, () => machine.resume());
       };
-      /** The process may die, or be stopped, before or after the record is durable. */
+      /** The process may die, or be stopped, before or after the value is durable. */
       const sync = async (work: () => Promise<void>): Promise<void> => {
         const fault = faultOf();
         if (fault?.kind === 'crash' && fault.when === 'before') machine.kill();
@@ -57,23 +57,20 @@ export const createDeviceDisk = (): DeviceDisk => {
         if (fault?.kind === 'stop' && fault.when === 'after') stop(fault.ms);
         await travel();
       };
-      const through = (file: JournalFile): JournalFile => ({
-        write: (bytes, position) => slowly(() => file.write(bytes, position)),
-        truncate: (length) => slowly(() => file.truncate(length)),
-        sync: () => sync(() => file.sync()),
+      const through = (file: DurableFile): DurableFile => ({
+        write: (text) => slowly(() => file.write(text)),
+        sync: () => slowly(() => file.sync()),
         close: () => file.close(),
       });
       const now = disk;
       return {
-        journal: {
+        decisions: {
           prepare: (dir) => slowly(() => now.prepare(dir)),
           read: (file) => slowly(() => now.read(file)),
-          list: (dir) => slowly(() => now.list(dir)),
           create: (file) => slowly(async () => through(await now.create(file))),
-          open: (file) => slowly(async () => through(await now.open(file))),
           rename: (from, to) => slowly(() => now.rename(from, to)),
           remove: (file) => slowly(() => now.remove(file)),
-          syncDirectory: (dir) => slowly(() => now.syncDirectory(dir)),
+          syncDirectory: (dir) => sync(() => now.syncDirectory(dir)),
         },
         state: {
           read: (file) => texts.get(file),

@@ -1,42 +1,42 @@
 import { type Env, silentLogger, systemClock } from '../../../runtime/index.ts';
-import type { Journal, JournalState } from '../journal.ts';
-import { openJournal } from '../journal.ts';
+import { type DurableState, type DurableStateOptions, openDurableState } from '../durable-state.ts';
 import type { Disk } from './disk.ts';
 
 export const testEnv: Env = { clock: systemClock, random: () => 0.5, log: silentLogger };
 
 /** A state that is easy to check: each key has the number that was written last. */
-export interface Register extends JournalState {
+export interface Register {
   readonly values: ReadonlyMap<string, number>;
+  /** What is shown changes once this resolves. */
+  put(key: string, value: number): Promise<void>;
+  state: DurableState<[string, number][]>;
 }
 
-export const createRegister = (): Register => {
-  const values = new Map<string, number>();
+const parse = (value: unknown): [string, number][] => {
+  const isEntry = (entry: unknown): boolean =>
+    Array.isArray(entry) && typeof entry[0] === 'string' && typeof entry[1] === 'number';
+  if (!Array.isArray(value) || !value.every(isEntry)) throw new Error('it holds no numbers');
+  return value as [string, number][];
+};
+
+export const openRegisterIn = async (
+  where: Pick<DurableStateOptions<unknown>, 'dir' | 'files' | 'lock'>,
+): Promise<Register> => {
+  const state = await openDurableState({ ...where, name: 'register', env: testEnv, parse });
+  let values = new Map(state.initial);
   return {
-    values,
-    apply(record) {
-      if (typeof record !== 'object' || record === null || !('key' in record) || !('value' in record)) return false;
-      if (typeof record.key !== 'string' || typeof record.value !== 'number') return false;
-      values.set(record.key, record.value);
-      return true;
+    state,
+    get values() {
+      return values;
     },
-    snapshot: () => [...values].map(([key, value]) => ({ key, value })),
+    async put(key, value) {
+      const changed = new Map([...values, [key, value]]);
+      await state.save([...changed]);
+      values = changed;
+    },
   };
 };
 
-export const openRegister = async (
-  files: Disk,
-  compactAtBytes = 400,
-): Promise<{ journal: Journal; values: ReadonlyMap<string, number> }> => {
-  const state = createRegister();
-  const journal = await openJournal({
-    dir: '/state',
-    name: 'register',
-    env: testEnv,
-    state,
-    compactAtBytes,
-    files,
-    lock: () => Promise.resolve({ held: () => Promise.resolve(true), release: () => Promise.resolve() }),
-  });
-  return { journal, values: state.values };
-};
+const noLock = () => Promise.resolve({ held: () => Promise.resolve(true), release: () => Promise.resolve() });
+
+export const openRegister = (files: Disk): Promise<Register> => openRegisterIn({ dir: '/state', files, lock: noLock });
