@@ -1,5 +1,5 @@
 import { errorText, type Logger } from '../runtime/index.ts';
-import type { Owner } from './updates/index.ts';
+import type { Owner } from './types.ts';
 
 /**
  * Where the agent failed to compute something. `pod`: a pod's copy for the cache. `terms`: the settings of a DaemonSet.

@@ -12,6 +12,12 @@ export interface DaemonSetRef {
   daemonSet: string;
 }
 
+/** The DaemonSet that a pod belongs to. */
+export interface Owner extends DaemonSetRef {
+  apiVersion: string;
+  uid: string;
+}
+
 export interface PodRef {
   namespace: string;
   name: string;

@@ -1,15 +1,8 @@
-import { type ControllerOptions, createController, type Controller as KindController } from '../controller/index.ts';
+import { type Controller as KindController, type ControllerOptions, createController } from '../controller/index.ts';
 import { advancedDaemonSetApi, createAdvancedKind } from '../kinds/advanced/index.ts';
 import { nativeKind } from '../kinds/native/index.ts';
 import { countsOf, stagesOf } from '../rollout/index.ts';
-import type {
-  Controller,
-  ControllerDefinition,
-  ControllerParts,
-  ImageService,
-  RequiredApi,
-  RolloutCounts,
-} from './types.ts';
+import type { Controller, ControllerDefinition, ControllerParts, ImageClient, RequiredApi, RolloutCounts } from './types.ts';
 
 const daemonRollouts: RequiredApi = {
   group: 'edgeset.io',
@@ -67,7 +60,7 @@ const common = ({
 /** A controller that takes part in the image prefetch. */
 const withImages = (
   { images, namespaces }: Pick<ControllerParts, 'images' | 'namespaces'>,
-  create: (options: ReturnType<ImageService['join']>['options'] & { namespaces?: readonly string[] }) => KindController,
+  create: (options: ImageClient['options'] & { namespaces?: readonly string[] }) => KindController,
 ): Controller => {
   const client = images?.join({
     nodeReady: (node) => controller.nodeReady(node),

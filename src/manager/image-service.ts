@@ -2,7 +2,7 @@ import type { KubeClient } from '../kube/index.ts';
 import { createPrefetch } from '../prefetch/index.ts';
 import type { RequestingDaemonSet } from '../rollout/index.ts';
 import type { Env } from '../runtime/index.ts';
-import type { ImageClient, ImageService, ImageSource } from './types.ts';
+import type { ImageService, ImageSource } from './types.ts';
 
 export interface ImageServiceOptions {
   client: KubeClient;
@@ -31,7 +31,7 @@ export const createImageService = (options: ImageServiceOptions): ImageService =
   });
 
   return {
-    join(source: ImageSource): ImageClient {
+    join(source) {
       const requesting = new Map<string, RequestingDaemonSet>();
       joined.add(source);
       return {

@@ -49,19 +49,19 @@ export interface Controller {
   rollouts(): Iterable<RolloutCounts>;
 }
 
-/** What a controller contributes. */
+/** What a controller contributes to the image prefetch. */
 export type ImageSource = Pick<KindController, 'nodeReady' | 'serves'>;
 
-/** What a controller receives. */
+/** What a controller receives from it. */
 export interface ImageClient {
   options: Pick<ControllerOptions, 'images' | 'pullsByDefault'>;
   /** The controller no longer reconciles anything. */
   leave(): void;
 }
 
+/** The image prefetch, which all controllers share. */
 export interface ImageService {
   join(source: ImageSource): ImageClient;
-  /** Runs like the other controllers. */
   controller: Controller;
 }
 

@@ -1,2 +1,2 @@
-export { createPrefetch, type Prefetch, type PrefetchOptions } from './prefetch.ts';
+export { createPrefetch, type PrefetchOptions } from './prefetch.ts';
 export { pullPodOf } from './pull-pod.ts';

@@ -1,6 +1,7 @@
 import type { EventRecorder } from '../../kube/index.ts';
 import type { PodCache } from '../pods/index.ts';
-import { type Owner, refKey } from '../updates/index.ts';
+import type { Owner } from '../types.ts';
+import { refKey } from '../updates/index.ts';
 
 /** The Events that the agent records on a DaemonSet. */
 const types = {

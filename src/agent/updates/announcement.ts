@@ -1,15 +1,9 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { announcedRevision, controllerOf, imageReadyOf, needUpgradeOf } from '../../rollout/index.ts';
-import { type ContainerImage, type DaemonSetRef, type WithheldReason, withheldReasons } from '../types.ts';
+import { type ContainerImage, type Owner, type WithheldReason, withheldReasons } from '../types.ts';
 
 const GROUPS: ReadonlySet<string> = new Set(['apps', 'apps.kruise.io']);
 const REVISION_LABEL = 'controller-revision-hash';
-
-/** The DaemonSet that a pod belongs to. */
-export interface Owner extends DaemonSetRef {
-  apiVersion: string;
-  uid: string;
-}
 
 export const groupOf = (apiVersion: string): string => apiVersion.split('/', 1)[0] ?? '';
 

@@ -6,7 +6,6 @@ export {
   isAdvanced,
   isOffered,
   isTerminating,
-  type Owner,
   revisionOf,
 } from './announcement.ts';
 export { type Episode, refKey, type Terms, type UpdateRecord } from './record.ts';

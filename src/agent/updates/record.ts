@@ -1,8 +1,8 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { compareVersions } from '../../kube/index.ts';
 import { approvedRevision } from '../../rollout/index.ts';
-import type { ContainerImage, DaemonSetRef, Decision } from '../types.ts';
-import { type Announcement, announcementOf, imagesOf, isTerminating, type Owner, revisionOf } from './announcement.ts';
+import type { ContainerImage, DaemonSetRef, Decision, Owner } from '../types.ts';
+import { type Announcement, announcementOf, imagesOf, isTerminating, revisionOf } from './announcement.ts';
 
 /** The administrator's settings for updates of one DaemonSet. Times are epoch milliseconds. */
 export interface Terms {

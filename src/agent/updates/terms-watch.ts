@@ -4,7 +4,8 @@ import { readOtaTerms } from '../../rollout/index.ts';
 import type { Env } from '../../runtime/index.ts';
 import { createProjector, type Kept } from '../projector.ts';
 import type { Troubles } from '../troubles.ts';
-import { groupOf, isAdvanced, type Owner } from './announcement.ts';
+import type { Owner } from '../types.ts';
+import { groupOf, isAdvanced } from './announcement.ts';
 import { refKey, type Terms } from './record.ts';
 
 /** The resource of DaemonSets with this apiVersion. Both kinds have annotations and strategy in the same place. */
