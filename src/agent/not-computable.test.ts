@@ -180,7 +180,7 @@ describe('what the agent cannot compute', () => {
     await choose(agent, 'app', { choice: 'approve', when: { type: 'window', from: '03:00', to: '04:00' } });
     await testbed.advance(1_000);
     // As another version of the agent might have it.
-    const [decision] = testbed.records.decisions;
+    const decision = testbed.decisions()?.current({ namespace: 'default', daemonSet: 'app' });
     Object.assign(decision ?? {}, { decision: { choice: 'approve', when: { type: 'full moon' } } });
     await choose(agent, 'other');
     await untilUpdated(testbed, 'other');

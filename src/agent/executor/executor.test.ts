@@ -31,7 +31,7 @@ describe("an owner's decision", () => {
     });
     assert.deepEqual([...seen], ['queued Due', 'updating Stopping', 'updating Starting', 'current UpToDate']);
     assert.equal(testbed.deletes(), 1);
-    assert.deepEqual(historyOf(agent), ['Updated', 'Deleted', 'Deleting', 'approve']);
+    assert.deepEqual(historyOf(agent), ['Updated', 'Deleted', 'Deleting', 'Approved']);
     const ready = testbed.pod().status?.conditions?.find(({ type }) => type === 'Ready')?.lastTransitionTime ?? '';
     const [updated, deleted] = agent.history();
     assert.ok(updated?.tookSeconds !== undefined && updated.tookSeconds > 0);
@@ -172,7 +172,7 @@ describe("an owner's decision", () => {
     await testbed.advance(60_000);
     assert.equal(stateOf(agent), 'queued OutsideWindow');
     assert.equal(targetOf(agent), revision);
-    assert.deepEqual(historyOf(agent), ['approve']);
+    assert.deepEqual(historyOf(agent), ['Approved']);
     const reads = testbed.calls.filter(({ verb, plural }) => verb === 'get' && plural === 'pods').length;
     assert.ok(reads <= 2, `${reads} reads of the pod`);
     await testbed.advance(10 * 3_600_000);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { createVirtualClock, silentLogger, sleep } from '../../runtime/index.ts';
 import type { Agent } from '../agent.ts';
-import { createMemoryDecisionStore } from '../testing/memory-decision-store.ts';
+import { openDecisionsInMemory } from '../testing/decisions-in-memory.ts';
 import { app, openWithUpdate, stateOf } from '../testing/scenario.ts';
 import { authorized, type Fault, owner, type Testbed } from '../testing/testbed.ts';
 import { createTroubles } from '../troubles.ts';
@@ -46,7 +46,7 @@ describe('an agent that is killed', () => {
     assert.equal(next.device().connected, false);
     assert.deepEqual(
       next.history().map(({ what }) => what),
-      ['approve'],
+      ['Approved'],
     );
     await testbed.advance(600_000);
     assert.equal(testbed.deletes(), 0);
@@ -136,6 +136,7 @@ describe('the reconciler', () => {
   it('acts at once on a change that comes while it fails with another update, and retries that one after 10 s', async (t) => {
     const clock = createVirtualClock(1_800_000_000_000.25);
     const env = { clock, random: () => 0.5, log: silentLogger };
+    const decisions = await openDecisionsInMemory(env);
     const all = ['due-later', 'failing'].map(trackedOf);
     const tried: [string, number][] = [];
     let isDue = false;
@@ -154,7 +155,7 @@ describe('the reconciler', () => {
         },
         run: () => Promise.resolve(),
       },
-      decisions: createMemoryDecisionStore(() => clock.now()),
+      decisions,
       executor: {
         async execute({ pod }, signal) {
           tried.push([pod.name, clock.now()]);

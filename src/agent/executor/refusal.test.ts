@@ -14,7 +14,7 @@ describe('a disk that cannot save decisions', () => {
   for (const [code, status] of codes)
     it(`refuses updates with ${status} and the fix, and sends nothing (${code})`, async (t) => {
       const { testbed, agent } = await openWithUpdate(t);
-      testbed.records.failure = new StorageError(code, 'cannot save: do this and try again');
+      testbed.failSaves(new StorageError(code, 'cannot save: do this and try again'));
       for (const queue of [false, true]) {
         const { answer } = await responseOf(
           testbed,
@@ -37,9 +37,9 @@ describe('a disk that cannot save decisions', () => {
       await testbed.advance(3_600_000);
       assert.equal(testbed.deletes(), 0);
 
-      testbed.records.failure = undefined;
-      assert.equal(agent.device().disk.trouble, null);
+      testbed.failSaves(undefined);
       await agent.decide(app, revision, approveNow, owner, authorized);
+      assert.equal(agent.device().disk.trouble, null);
       await testbed.until('it is carried out', () => agent.updates()[0]?.state === 'current', 600_000);
       assert.equal(testbed.deletes(), 1);
     });
@@ -49,13 +49,13 @@ describe('a disk that cannot save decisions', () => {
       'edgeset.io/ota-deadline': '2026-11-21T12:30:00Z',
       'edgeset.io/ota-deadline-spread': '1s',
     });
-    testbed.records.failure = new StorageError('NoSpace', 'the disk is full: free some space');
+    testbed.failSaves(new StorageError('NoSpace', 'the disk is full: free some space'));
     await testbed.advance(3_600_000);
     assert.equal(testbed.deletes(), 0);
     assert.partialDeepStrictEqual(agent.updates()[0], { state: 'queued', reason: 'NotDurable' });
     const reads = testbed.calls.filter(({ verb }) => verb === 'get').length;
     assert.ok(reads < 100, `${reads} reads in an hour`);
-    testbed.records.failure = undefined;
+    testbed.failSaves(undefined);
     await testbed.until('it is carried out', () => agent.updates()[0]?.state === 'current', 600_000);
     assert.equal(testbed.deletes(), 1);
   });

@@ -22,7 +22,7 @@ describe('the YurtHub route upgrade', () => {
     assert.equal(testbed.deletes(), 1);
     assert.deepEqual(
       agent.history().map(({ what }) => what),
-      ['Updated', 'Deleted', 'Deleting', 'approve'],
+      ['Updated', 'Deleted', 'Deleting', 'Approved'],
     );
     assert.deepEqual(
       testbed.events.map(({ reason }) => reason),

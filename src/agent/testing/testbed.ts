@@ -17,10 +17,12 @@ import { announcementPatch, needUpgradeOf } from '../../rollout/index.ts';
 import { anySignal, createLogger, createVirtualClock, silentLogger, systemClock } from '../../runtime/index.ts';
 import type { NeedUpgradeReason } from '../../words/index.ts';
 import { type Agent, createAgent } from '../agent.ts';
+import type { DecisionStore, StorageError } from '../decisions/index.ts';
 import type { Refusal } from '../executor/refusal.ts';
 import type { SafeCheck } from '../safe-check/index.ts';
+import { createDisk, type Disk } from '../storage/testing/index.ts';
 import type { Caller, Reauthorize } from '../types.ts';
-import { createMemoryDecisionStore, type StoredRecords } from './memory-decision-store.ts';
+import { openDecisionsOn } from './decisions-in-memory.ts';
 
 export type Verb = 'get' | 'delete' | 'patch';
 
@@ -166,9 +168,15 @@ export const createTestbed = async ({ node = 'node-1' }: { node?: string } = {})
   /** What the check of the agent's rights says. */
   const rights: { refusal: Refusal | undefined } = { refusal: undefined };
 
-  const records: StoredRecords = { decisions: [], history: [] };
+  const first = createDisk();
   let started = 0;
-  const lives = new Set<{ end: AbortController; running: Promise<void>; dir: string; records: StoredRecords }>();
+  const lives = new Set<{
+    end: AbortController;
+    running: Promise<void>;
+    dir: string;
+    disk: Disk;
+    decisions: DecisionStore;
+  }>();
 
   /** Files are written in real time: waits until both are written completely. */
   const written = async (): Promise<void> => {
@@ -187,17 +195,17 @@ export const createTestbed = async ({ node = 'node-1' }: { node?: string } = {})
   const start = async ({ killed = false } = {}) => {
     started += 1;
     const dir = path.join(base, String(started));
-    let own: StoredRecords = records;
+    let disk = first;
     const before = [...lives].at(-1);
     if (killed && before) {
       await cp(before.dir, dir, { recursive: true });
-      own = structuredClone(before.records);
+      disk = createDisk(before.disk.visible());
       before.end.abort(new Error('killed'));
       await before.running;
       lives.delete(before);
     }
     const end = new AbortController();
-    const decisions = createMemoryDecisionStore(() => env.clock.now(), own);
+    const decisions = await openDecisionsOn(disk, env);
     const agent: Agent = createAgent({
       client: clientOf(end.signal),
       env,
@@ -211,7 +219,7 @@ export const createTestbed = async ({ node = 'node-1' }: { node?: string } = {})
       decisions,
       aheadMs: () => device.aheadMs,
     });
-    const life = { end, running: agent.run(end.signal), dir, records: own };
+    const life = { end, running: agent.run(end.signal), dir, disk, decisions };
     lives.add(life);
     const stop = async (): Promise<void> => {
       end.abort(new Error('stopped'));
@@ -299,8 +307,13 @@ export const createTestbed = async ({ node = 'node-1' }: { node?: string } = {})
     events,
     device,
     rights,
-    records,
     start,
+    /** The decisions of the newest agent. */
+    decisions: (): DecisionStore | undefined => [...lives].at(-1)?.decisions,
+    /** Saving decisions fails with this error; undefined: it works again. */
+    failSaves(error: StorageError | undefined): void {
+      for (const { disk } of lives) disk.failure = error && (() => error);
+    },
     written,
     /** A state file of the agent, as it is on disk. */
     saved: (name: string): Promise<string> => readFile(path.join([...lives].at(-1)?.dir ?? base, name), 'utf8'),
