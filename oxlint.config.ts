@@ -353,7 +353,7 @@ export default defineConfig({
     },
     {
       // What tests share, and what a plan of the simulation runs, repeats as well.
-      files: ['{src,embedded}/**/testing/**', 'test/simulation/**'],
+      files: ['{src,embedded}/**/testing/**', 'test/simulation/**', 'test/judge/**'],
       excludeFiles: ['**/*.test.ts', 'test/simulation/main.ts', 'test/simulation/mutants/**'],
       rules: ambient({ mayYield: true }),
     },

@@ -1,12 +1,7 @@
 import type { AdvancedDaemonSet } from '../../src/kinds/advanced/index.ts';
-import {
-  availablePod,
-  type ClusterState,
-  eligibleNodes,
-  followClusterState,
-} from '../conformance/audit/cluster-state.ts';
-import { createPodWriteReader, isUpdate, type PodWriteKind } from '../conformance/audit/pod-writes.ts';
 import type { AuditRecord } from '../conformance/index.ts';
+import { availablePod, type ClusterState, eligibleNodes, followClusterState } from '../judge/audit/cluster-state.ts';
+import { createPodWriteReader, isUpdate, type PodWriteKind } from '../judge/audit/pod-writes.ts';
 
 export interface Progress {
   /** By kind. */

@@ -1,5 +1,5 @@
 import type { KubeClient } from '../../src/kube/index.ts';
-import type { AuditRecord } from './audit/audit-record.ts';
+import type { AuditRecord } from '../judge/audit/audit-record.ts';
 import type { Link } from './link.ts';
 
 /** How a node is created. */

@@ -1,5 +1,5 @@
-export type { AuditRecord } from './audit/audit-record.ts';
-export { type CheckOptions, checkUpdates, countWrites } from './audit/check-updates.ts';
+export type { AuditRecord } from '../judge/audit/audit-record.ts';
+export { type CheckOptions, checkUpdates, countWrites } from '../judge/audit/check-updates.ts';
 export type {
   Agent,
   AgentOptions,

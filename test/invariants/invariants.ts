@@ -1,6 +1,6 @@
 /**
- * What edgeset promises, in one list. Three checks use it: the simulation (`test/simulation/checker`, from the state of
- * the simulated cluster), the conformance suites and the chaos run (both `test/conformance/audit`, from the API server's audit log).
+ * What edgeset promises, in one list. One judge (`test/judge`) uses it: for the simulation by the state of the simulated cluster, for
+ * the conformance suites, the chaos run and the nodes by the API server's audit log (`test/judge/audit`).
  * docs/explanation/reliability.md shows the same sentences.
  */
 export const invariants = {

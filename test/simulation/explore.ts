@@ -1,4 +1,4 @@
-import type { Violation } from './checker/report.ts';
+import type { Violation } from '../judge/report.ts';
 import type { CallFault } from './network/call.ts';
 import type { Plan } from './plan/plan.ts';
 import { runPlan } from './run-plan.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Violation } from './checker/report.ts';
+import type { Violation } from '../judge/report.ts';
 import type { Operation, Plan, PlannedStep } from './plan/plan.ts';
 import { createSimulation, type Simulation } from './simulation.ts';
 

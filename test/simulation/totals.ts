@@ -1,4 +1,4 @@
-import { mergeFigures } from './checker/report.ts';
+import { mergeFigures } from '../judge/report.ts';
 
 /** Sums over many runs. */
 export interface Totals {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { controllerOf } from '../../../src/rollout/index.ts';
 import { nodeOf } from '../../invariants/index.ts';
-import type { AuditRecord } from '../audit/audit-record.ts';
+import type { AuditRecord } from '../../judge/audit/audit-record.ts';
 import { type Case, deletedTerminalPod, type PodView, refusePods, section } from '../kit/index.ts';
 import { deleteByHand, podPath } from './strategy.ts';
 

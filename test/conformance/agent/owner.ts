@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import type { AuditRecord } from '../audit/audit-record.ts';
+import type { AuditRecord } from '../../judge/audit/audit-record.ts';
 import type { Agent } from '../cluster.ts';
 import { type Case, type Shape, strategyKey } from '../kit/index.ts';
 import type { Link } from '../link.ts';

@@ -1,8 +1,8 @@
-import type { AuditRecord } from '../audit/audit-record.ts';
-import { isPullCall } from '../audit/check-image-pulls.ts';
-import { followClusterState, inOrder } from '../audit/cluster-state.ts';
-import { trackDeletedPods } from '../audit/deleted-pods.ts';
-import { createPodWriteReader, type PodWrite } from '../audit/pod-writes.ts';
+import type { AuditRecord } from '../../judge/audit/audit-record.ts';
+import { isPullCall } from '../../judge/audit/check-image-pulls.ts';
+import { followClusterState, inOrder } from '../../judge/audit/cluster-state.ts';
+import { trackDeletedPods } from '../../judge/audit/deleted-pods.ts';
+import { createPodWriteReader, type PodWrite } from '../../judge/audit/pod-writes.ts';
 import type { Audit } from '../cluster.ts';
 
 interface HistoryOptions {

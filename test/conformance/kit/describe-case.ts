@@ -1,5 +1,5 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import type { AuditRecord } from '../audit/audit-record.ts';
+import type { AuditRecord } from '../../judge/audit/audit-record.ts';
 import type { Case } from './case.ts';
 
 /** The state of a case's pods and rollout, for people who investigate a failure. */

@@ -1,5 +1,5 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import type { AuditRecord } from '../audit/audit-record.ts';
+import type { AuditRecord } from '../../judge/audit/audit-record.ts';
 import { type Case, type PodView, strategyKey, untilQuiet, writesSince } from '../kit/index.ts';
 
 export const ota = { [strategyKey]: 'ota' };

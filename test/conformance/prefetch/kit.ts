@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import type { AuditRecord } from '../audit/audit-record.ts';
+import type { AuditRecord } from '../../judge/audit/audit-record.ts';
 import { budgetKey, type Case, type CaseKind, type Shape, strategyKey } from '../kit/index.ts';
 
 export interface Outcome {

@@ -1,6 +1,6 @@
 import type { ApiServer, EmbeddedCluster } from '../../../embedded/index.ts';
 import type { Clock } from '../../../src/runtime/index.ts';
-import type { Checker } from '../checker/checker.ts';
+import type { Checker } from '../../judge/checker.ts';
 import type { UserOperation } from '../plan/plan.ts';
 import { createDrainController } from './drain-controller.ts';
 import type { Planner } from './planner.ts';

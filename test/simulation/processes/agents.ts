@@ -10,7 +10,7 @@ import {
   silentLogger,
 } from '../../../src/runtime/index.ts';
 import type { AnyDaemonSet } from '../../invariants/index.ts';
-import type { ConsentCheck } from '../checker/consent.ts';
+import type { ConsentCheck } from '../../judge/updates/consent.ts';
 import type { CallFault } from '../network/call.ts';
 import type { ProcessObserver, Transport } from '../network/connection.ts';
 import { inCluster } from '../network/credentials.ts';

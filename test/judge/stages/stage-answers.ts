@@ -1,0 +1,71 @@
+import type { DaemonRolloutStage, DaemonRolloutStatus, RolloutPlanSpec } from '../../../src/words/index.ts';
+import type { Call } from '../../simulation/network/call.ts';
+import type { MetricAnswer } from '../../simulation/plan/plan.ts';
+import type { CheckContext } from '../check.ts';
+import { type PlanState, promoteOf } from '../state/plan-state.ts';
+
+/** What a process observed within this time before may not be part of its decision. */
+const SLACK_MS = 1_000;
+/** Of each stage, so many answers are kept. */
+const MOST_ANSWERS = 50;
+
+/** What a process was told about a check. */
+interface Told {
+  process: string;
+  answer: MetricAnswer;
+  at: number;
+}
+
+/** G4: what the checks of stages were answered decides about their promotion. */
+export const createStageAnswersCheck = ({ report, now }: CheckContext, plan: PlanState) => {
+  const { check, violation } = report;
+  /** By revision and stage, the latest first. */
+  const told = new Map<string, Told[]>();
+  /** Promotions that were judged when a process first asked to write them. */
+  const seenPromotions = new Set<string>();
+
+  return {
+    onAnswer(process: string, query: string, answer: MetricAnswer): void {
+      const [, hash, stage] = /revision="(.*)",stage="(.*)"/.exec(query) ?? [];
+      const key = `${hash} ${stage}`;
+      told.set(key, [{ process, answer, at: now() }, ...(told.get(key) ?? [])].slice(0, MOST_ANSWERS));
+    },
+    /**
+     * A process asks to write a promotion: a stage with a check is passed by an answer of this soak that holds, whoever
+     * received it. `soakedSince`: when its soak was first asked for.
+     */
+    onPromotion(
+      call: Call,
+      hash: string,
+      { name, promotedAt, promotion }: DaemonRolloutStage,
+      soakedSince: number,
+    ): void {
+      const key = `${hash} ${name} ${promotedAt}`;
+      const isByChecks = promotion === 'Gates' || promotion === 'Timeout';
+      if (!isByChecks || seenPromotions.has(key)) return;
+      seenPromotions.add(key);
+      const specs = plan.plansOf(call);
+      const hasCheck = (spec: RolloutPlanSpec): boolean => (promoteOf(spec, name)?.checks ?? []).length > 0;
+      if (specs.length === 0 || !specs.every(hasCheck)) return;
+      check('G4');
+      const all = told.get(`${hash} ${name}`) ?? [];
+      const own = all.filter(({ process }) => process === call.process);
+      // What was answered a moment ago may not be part of the decision.
+      const [latest, ...older] = own.length > 0 ? own : all;
+      const counted = latest && now() - latest.at < SLACK_MS ? [latest, ...older.slice(0, 1)] : [latest];
+      if (!counted.some((each) => each?.answer === 'good' && each.at >= soakedSince - SLACK_MS))
+        violation(
+          'G4',
+          `${call.process} passes stage ${name}, whose check was last answered ${latest?.answer ?? 'never'}`,
+        );
+    },
+    /** A status was written: what has no result is no failure. */
+    onStatus(call: Call, before: DaemonRolloutStatus | undefined, after: DaemonRolloutStatus): void {
+      if (after.halted?.reason !== 'CheckFailed' || before?.halted?.reason === 'CheckFailed') return;
+      check('G4');
+      const all = [...told].filter(([key]) => key.startsWith(`${after.target?.hash} `)).flatMap(([, each]) => each);
+      if (!all.some(({ answer }) => answer === 'bad'))
+        violation('G4', `${call.process} halts the rollout for a check, of which none has failed`);
+    },
+  };
+};

@@ -1,0 +1,93 @@
+import type { RolloutPlanSpec } from '../../../src/words/index.ts';
+import { isAvailable, nodesOf, policyOf } from '../../invariants/index.ts';
+import type { CheckContext } from '../check.ts';
+import { isEligible } from '../state/cluster-state.ts';
+import type { PlanState } from '../state/plan-state.ts';
+
+/** What a process observed within this time before may not be part of its decision. */
+const SLACK_MS = 1_000;
+
+/** A stage that a leader could lead further now. */
+export interface WaitingStage {
+  /** Tells it from others, and from what it waited for before. */
+  key: string;
+  text: string;
+  /** Some of its nodes are offline. */
+  offline: boolean;
+}
+
+/** What is left to do about the stages of a plan, by what the leader has observed: for L5, L9, G3 and G6. */
+export const createStageProgressCheck = ({ actual, viewOf, clockOf }: CheckContext, plan: PlanState) => {
+  const mayBeJudged = (process: string): RolloutPlanSpec | undefined => {
+    const view = viewOf(process);
+    return plan.isSettled() && plan.isAbout(view.daemonSet) ? plan.plan : undefined;
+  };
+
+  return {
+    /** The DaemonSet names no plan, or the plan holds nothing back but by its stages. */
+    isPlain(process: string): boolean {
+      if (!plan.isStaged()) return true;
+      const spec = mayBeJudged(process);
+      if (!spec || (spec.maxUnavailablePer ?? []).length > 0) return false;
+      if (plan.isLifted()) return spec.windowsOnRollback !== true;
+      const hasLimits = spec.stages?.some(({ maxUnavailable }) => maxUnavailable !== undefined);
+      return (
+        !hasLimits &&
+        (spec.windows ?? []).length === 0 &&
+        !spec.freezes?.some(({ to }) => Date.parse(to) + SLACK_MS > Math.min(...plan.timesOf(process)))
+      );
+    },
+    isLifted: (): boolean => plan.isStaged() && plan.isLifted(),
+    /** The node's stage was open when the status was written. */
+    permits(name: string, labels: Readonly<Record<string, string>>): boolean {
+      if (!plan.isStaged() || plan.isLifted()) return true;
+      const spec = plan.plan;
+      return spec !== undefined && plan.openIn(spec).includes(plan.stageOf(spec, { name, labels }));
+    },
+    /** The open stage, if its conditions hold and that is not noted yet. Nothing else holds the rollout. */
+    waiting(process: string): WaitingStage | undefined {
+      const spec = plan.isStaged() && !plan.isLifted() ? mayBeJudged(process) : undefined;
+      const view = viewOf(process);
+      // With a budget of zero nothing is promoted.
+      if (!spec || !view.daemonSet || Number.parseInt(String(policyOf(view.daemonSet).limit), 10) === 0)
+        return undefined;
+      const open = plan.openIn(spec);
+      const stage = spec.stages?.find(
+        ({ name }) => open.includes(name) && plan.stageNamed(name)?.promotedAt === undefined,
+      );
+      if (!stage) return undefined;
+      const { promote = {}, name } = stage;
+      const at = clockOf(process);
+      const { minReadyMs } = policyOf(view.daemonSet);
+      const known = plan.stageNamed(name);
+      let online = 0;
+      let size = 0;
+      for (const [node, { ready, since, node: object }] of view.nodes) {
+        if (!isEligible(object, view.daemonSet)) continue;
+        if (plan.stageOf(spec, { name: node, labels: object.metadata?.labels ?? {} }) !== name) continue;
+        size += 1;
+        // Neither online nor offline for certain.
+        if (since !== undefined && at - since < SLACK_MS) return undefined;
+        if (!ready) continue;
+        online += 1;
+        const [pod, ...others] = view.podsOn(node);
+        const isAtTarget = pod?.hash === actual.target && others.length === 0;
+        if (!pod || !isAtTarget || !isAvailable(pod, minReadyMs + SLACK_MS, at)) return undefined;
+      }
+      const isOpened = known?.openedAt !== undefined;
+      if (stage.nodes?.count !== undefined && !isOpened) return undefined;
+      const isEmpty = size === 0;
+      if (!isEmpty && (online === 0 || online < Math.min(promote.minNodes ?? 1, size))) return undefined;
+      if (!isEmpty && online < nodesOf(promote.coverage ?? '100%', online)) return undefined;
+      const offline = online < size;
+      if (!isEmpty && known?.soakUntil === undefined)
+        return { key: `${name} soak`, text: `the soak of ${name} begins`, offline };
+      if (!isEmpty && Date.parse(known?.soakUntil ?? '') > Math.min(...plan.timesOf(process))) return undefined;
+      if (promote.checks !== undefined) return undefined;
+      const isApproved = plan.decisions(name, 'Approve', SLACK_MS).length > 0;
+      if (!isEmpty && promote.approval?.required && !isApproved) return undefined;
+      return { key: `${name} promotion`, text: `${name} is passed`, offline };
+    },
+  };
+};
+export type StageProgress = ReturnType<typeof createStageProgressCheck>;

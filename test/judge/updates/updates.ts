@@ -1,0 +1,284 @@
+import {
+  type Finding,
+  isAvailable,
+  isFirstUpdate,
+  isLive,
+  isOnlySurge,
+  isOutdated,
+  keepsWorkingPod,
+  nodesOf,
+  policyOf,
+  type Share,
+  withinBudget,
+} from '../../invariants/index.ts';
+import type { Call } from '../../simulation/network/call.ts';
+import type { Report } from '../report.ts';
+import { followAnswers, LAG_MS } from '../state/answers.ts';
+import { type ClusterState, followClusterState, isEligible, type PodState } from '../state/cluster-state.ts';
+import type { ProcessView } from '../state/process-view.ts';
+
+export interface UpdatesCheckOptions {
+  report: Report;
+  daemonSet: { group: string; name: string };
+  now: () => number;
+  viewOf: (process: string) => ProcessView;
+  clockOf: (process: string) => number;
+  settleMs: number;
+}
+
+interface StartedUpdate {
+  /** `prepare`: the preDelete hook has its turn before the pod is deleted. */
+  kind: 'delete' | 'in-place' | 'surge' | 'prepare';
+  uid: string;
+  hash: string;
+  rollout: number;
+  at: number;
+  /** Of `prepare`: the update on the node that had not completed before. */
+  before?: StartedUpdate | undefined;
+  /**
+   * Processes that know it to be complete: a pod that it brought came to work there, and a late watch hid that it was deleted or
+   * failed before it was available. What they learn of the pod later is no part of the update.
+   */
+  completeFor: Set<string>;
+}
+
+/** An update, with the pod as it was before. */
+export type ExecutedUpdate = Pick<StartedUpdate, 'kind' | 'uid' | 'hash'>;
+
+/** It is the pod that was to be updated, at the same revision. */
+const isUnchanged = (pod: PodState, { uid, hash }: ExecutedUpdate): boolean =>
+  pod.uid === uid && pod.hash === hash && !pod.terminating;
+
+/**
+ * The pod is unchanged, or is again what it was: only a gate was closed, or its hook had its turn. After a hook's turn the gate opens
+ * with a second write; until then the node is down, but not updated.
+ */
+export const isReverted = (actual: ClusterState, node: string, update: ExecutedUpdate): boolean =>
+  update.kind !== 'surge' &&
+  actual
+    .podsOn(node)
+    .some((pod) => isUnchanged(pod, update) && !pod.preparing && (update.kind === 'prepare' || !pod.gateClosed));
+
+/** A node that goes offline this soon after an update is a suspect, ms: the default of edgeset.io/suspect-window-seconds. */
+const SUSPECT_MS = 300_000;
+
+/** Tracks which nodes have an update in flight, from the actual state, and checks updates against it: S1, S5, S6, S10. */
+export const createUpdatesCheck = ({ report, daemonSet, now, viewOf, clockOf, settleMs }: UpdatesCheckOptions) => {
+  const { check } = report;
+  const inFlight = new Map<string, StartedUpdate>();
+  /** The last update on each node, once it has completed. */
+  const completed = new Map<string, StartedUpdate>();
+  /** The rollout that a call belongs to: what its sender knew when it sent it. */
+  const rolloutOfCall = new WeakMap<Call, number>();
+  /** Nodes in flight whose updates were complete by what its sender knew. */
+  const completeOfCall = new WeakMap<Call, ReadonlySet<string>>();
+  /** The budget that its sender obeyed. */
+  const limitOfCall = new WeakMap<Call, Share>();
+  /** By node and rollout. */
+  const executed = new Map<string, Map<number, ExecutedUpdate>>();
+  /** UIDs of pods that managers delete. */
+  const deletedByManager = new Set<string>();
+  const limits: { at: number; limit: Share }[] = [];
+
+  const policy = () => (actual.daemonSet ? policyOf(actual.daemonSet) : undefined);
+  const works = (pod: PodState): boolean => isAvailable(pod, policy()?.minReadyMs ?? 0, now());
+  const live = (name: string): readonly PodState[] => actual.podsOn(name).filter(isLive);
+  const isComplete = (name: string, { kind, uid }: StartedUpdate): boolean => {
+    // A DaemonSet that has come to surge needs no old pod gone, either: a finalizer may hold it for long.
+    const surges = kind === 'surge' || policy()?.surging === true;
+    const [pod, ...others] = surges ? live(name) : actual.podsOn(name);
+    if (!pod || others.length > 0 || !works(pod) || pod.preparing) return false;
+    // An in-place update keeps the pod, a delete replaces it; the creation of a surge may never have been executed.
+    return kind !== 'delete' || pod.uid !== uid;
+  };
+  /** The new pod is gone, and the one beside it was never touched: whatever keeps that from working is not the update. */
+  const isWithdrawn = (name: string, { kind, uid }: StartedUpdate): boolean => {
+    const [pod, ...others] = actual.podsOn(name);
+    return (
+      kind === 'surge' && pod?.uid === uid && others.length === 0 && isLive(pod) && !pod.preparing && !pod.gateClosed
+    );
+  };
+  const follow = (name: string): void => {
+    const node = actual.nodes.get(name);
+    // A node that is no longer eligible has no update, and neither has a new node of the same name.
+    if (!node?.eligible) {
+      inFlight.delete(name);
+      completed.delete(name);
+      return;
+    }
+    const last = completed.get(name);
+    // A node that went offline soon after its update is in flight again: the update may be why. S1 covers updates of the
+    // present rollout only; one that completed before the template changed stays complete.
+    const isPresent = last?.rollout === actual.rolloutOf(actual.daemonSet);
+    if (last && isPresent && !node.ready && node.since > last.at && node.since - last.at <= SUSPECT_MS) {
+      completed.delete(name);
+      inFlight.set(name, { ...last, completeFor: new Set() });
+    }
+    const prepared = inFlight.get(name);
+    // A hook's turn that is reverted was no update: what was in flight before it still is, even if the pod does not work.
+    if (prepared?.kind === 'prepare' && isReverted(actual, name, prepared)) {
+      if (prepared.before) inFlight.set(name, prepared.before);
+      else inFlight.delete(name);
+    }
+    const update = inFlight.get(name);
+    if (update && isWithdrawn(name, update)) {
+      inFlight.delete(name);
+      return;
+    }
+    if (!update || !node.ready || !isComplete(name, update)) return;
+    inFlight.delete(name);
+    completed.set(name, update);
+  };
+  const { actual, apply } = followClusterState(daemonSet, now, follow);
+  const answers = followAnswers({ actual, daemonSet, now, viewOf });
+
+  /**
+   * The largest budget that a call may obey. Like any control of the user, a budget holds from when the watch delivers it
+   * (S9), or from when the sender could know that its watch is behind.
+   */
+  const limitFor = (call: Call): number => {
+    // A percentage is of the nodes that the sender has observed: a node may have left since.
+    const { nodes, daemonSet: known } = viewOf(call.process);
+    const seen = nodes.values().reduce((sum, { node }) => sum + (isEligible(node, known) ? 1 : 0), 0);
+    const present = actual.nodes.values().reduce((sum, node) => sum + (node.eligible ? 1 : 0), 0);
+    const eligible = Math.max(present, seen);
+    const observed = limitOfCall.get(call);
+    let most = observed === undefined ? 0 : nodesOf(observed, eligible);
+    for (const { at, limit } of limits.toReversed()) {
+      most = Math.max(most, nodesOf(limit, eligible));
+      if (at <= call.at - LAG_MS) break;
+    }
+    return most;
+  };
+
+  /** The process has seen a pod work there that the update brought. */
+  const isCompleteFor = (process: string, name: string, { kind, uid, hash }: StartedUpdate): boolean => {
+    const view = viewOf(process);
+    const minReadyMs = view.daemonSet ? policyOf(view.daemonSet).minReadyMs : 0;
+    return view.podsOn(name).some((pod) => {
+      const isNew = kind === 'in-place' ? pod.uid === uid && pod.hash !== hash : kind !== 'prepare' && pod.uid !== uid;
+      return isNew && isLive(pod) && isAvailable(pod, minReadyMs, clockOf(process));
+    });
+  };
+  /** A manager that knows of a completed update says so in a DaemonRollout, so there is a call to look at. */
+  const knownToBeComplete = (process: string): ReadonlySet<string> => {
+    for (const [name, update] of inFlight) if (isCompleteFor(process, name, update)) update.completeFor.add(process);
+    return new Set([...inFlight].flatMap(([name, { completeFor }]) => (completeFor.has(process) ? [name] : [])));
+  };
+  const setInFlight = (call: Call, kind: StartedUpdate['kind'], { node, uid, hash }: PodState): void => {
+    const last = inFlight.get(node);
+    const unfinished = last?.kind === 'prepare' ? last.before : last;
+    const before = kind === 'prepare' ? unfinished : undefined;
+    inFlight.set(node, {
+      kind,
+      uid,
+      hash,
+      rollout: rolloutOfCall.get(call) ?? 0,
+      at: now(),
+      before,
+      completeFor: new Set(),
+    });
+  };
+
+  return {
+    actual,
+    answers,
+    works,
+    isInFlight: (node: string): boolean => inFlight.has(node),
+    isOnlyBegun(node: string): boolean {
+      const update = inFlight.get(node);
+      if (!update || update.kind === 'surge') return false;
+      return actual.podsOn(node).some((pod) => isUnchanged(pod, update));
+    },
+    /** Nodes with an update of the present rollout that has neither completed nor been reverted. */
+    *presentlyInFlight(): Generator<string> {
+      const present = actual.rolloutOf(actual.daemonSet);
+      for (const [name, update] of inFlight)
+        if (update.rollout === present && !isReverted(actual, name, update)) yield name;
+    },
+    /** Completes what only needed time to pass. */
+    advance(): void {
+      for (const name of inFlight.keys()) follow(name);
+    },
+    onCommit(change: Parameters<typeof apply>[0]): void {
+      const before = actual.daemonSet?.metadata?.uid;
+      const { uid, deletionTimestamp } = change.object.metadata;
+      const pod = actual.pods.get(uid);
+      apply(change);
+      // A pod that a user deletes, or that fails, entitles its node to another update.
+      const isGoing = deletionTimestamp != null || actual.pods.get(uid)?.ended === true;
+      if (pod && !deletedByManager.has(uid) && isGoing) executed.delete(pod.node);
+      // A DaemonSet that is created again under the same name has its own budget.
+      if (actual.daemonSet && actual.daemonSet.metadata?.uid !== before) inFlight.clear();
+      const limit = policy()?.limit;
+      if (limit !== undefined && limits.at(-1)?.limit !== limit) limits.push({ at: now(), limit });
+    },
+    onSend(call: Call): void {
+      rolloutOfCall.set(call, actual.rolloutOf(viewOf(call.process).daemonSet));
+      const observed = answers.observedLimit(call.process);
+      if (observed !== undefined) limitOfCall.set(call, observed);
+      if (inFlight.size > 0) completeOfCall.set(call, knownToBeComplete(call.process));
+    },
+    /** An update reaches the server. Returns what to run once it was executed. */
+    begin(call: Call, pod: PodState, kind: StartedUpdate['kind'], what: string): () => void {
+      const { node: name, hash } = pod;
+      const healthy = works(pod);
+      const view = viewOf(call.process);
+      // What its sender has observed since it sent the call could not change it.
+      const sentAt = clockOf(call.process) - (now() - call.at);
+      const others = [...inFlight.keys()].filter((other) => {
+        if (other === name || actual.nodes.get(other)?.ready !== true) return false;
+        if (completeOfCall.get(call)?.has(other)) return false;
+        const known = view.nodes.get(other);
+        return known?.ready === true && (known.since === undefined || sentAt - known.since > settleMs);
+      });
+      const rollout = rolloutOfCall.get(call) ?? 0;
+      const before = executed.get(name)?.get(rollout);
+      // A second write to the same pod belongs to the same update; one to another pod needs a reason.
+      const isSame = kind === 'in-place' || kind === 'prepare' || pod.preparing;
+      const continues = before?.uid === pod.uid && (isSame || isReverted(actual, name, before));
+      check('S5');
+      check('S1');
+      check('S6');
+      const found: (Finding | undefined)[] = [
+        // Its sender obeyed a template that it had observed: S9.
+        rollout === actual.rolloutOf(actual.daemonSet)
+          ? isOutdated({ healthy, hash, target: actual.target })
+          : undefined,
+        // A node that is in flight already takes no further slot.
+        withinBudget({ others, limit: limitFor(call), hasSlot: inFlight.has(name) }),
+        isFirstUpdate({ healthy, alreadyUpdated: before !== undefined && !continues }),
+      ];
+      if (kind === 'surge') {
+        check('S10');
+        found.push(isOnlySurge({ live: live(name).length }));
+      }
+      if (kind === 'delete' || kind === 'prepare') deletedByManager.add(pod.uid);
+      return () => {
+        for (const each of found) report.finding(each, what);
+        const ofNode = executed.get(name) ?? new Map<number, ExecutedUpdate>();
+        executed.set(name, ofNode.set(rollout, { uid: pod.uid, hash, kind }));
+        setInFlight(call, kind, pod);
+      };
+    },
+    /** A pod that has ended is no update's, but a manager that replaces it in a slot holds that slot. Returns what to run once it was executed. */
+    takeSlot(call: Call, pod: PodState): () => void {
+      deletedByManager.add(pod.uid);
+      return () => setInFlight(call, 'delete', pod);
+    },
+    /** One of two pods is deleted after a surge: never the last one that works. Returns what to run once it was executed. */
+    deleteSurgedOut(pod: PodState, what: string): () => void {
+      check('S10');
+      deletedByManager.add(pod.uid);
+      const successorWorks = live(pod.node).some((other) => other.uid !== pod.uid && works(other));
+      const found = keepsWorkingPod({ works: works(pod), successorWorks });
+      const surge = executed.get(pod.node)?.get(actual.rolloutOf(actual.daemonSet));
+      // A DaemonSet that no longer surges keeps the older one of two pods: the surge is undone, and the node gets another update.
+      const isUndone = surge?.kind === 'surge' && surge.uid !== pod.uid && policy()?.surging === false;
+      return () => {
+        report.finding(found, what);
+        if (isUndone) executed.delete(pod.node);
+      };
+    },
+  };
+};
