@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Lease } from 'kubernetes-types/coordination/v1.d.ts';
 import type { AuditRecord } from '../conformance/index.ts';
 import { assertInvariants } from '../judge/audit/assert-invariants.ts';
-import { inOrder } from '../judge/audit/cluster-state.ts';
+import { inOrder } from '../judge/audit/records.ts';
 import { checkedDaemonSets, groupOf } from './daemonsets.ts';
 import { completeHistory } from './history.ts';
 import type { ChaosContext } from './operations.ts';

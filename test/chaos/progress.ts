@@ -1,7 +1,8 @@
 import type { AdvancedDaemonSet } from '../../src/kinds/advanced/index.ts';
 import type { AuditRecord } from '../conformance/index.ts';
-import { availablePod, type ClusterState, eligibleNodes, followClusterState } from '../judge/audit/cluster-state.ts';
 import { createPodWriteReader, isUpdate, type PodWriteKind } from '../judge/audit/pod-writes.ts';
+import { availablePod, followRecords } from '../judge/audit/records.ts';
+import { type ClusterState, nodesToServe } from '../judge/state/cluster-state.ts';
 
 export interface Progress {
   /** By kind. */
@@ -33,7 +34,7 @@ export const measureProgress = (
     product,
   }: { namespace: string; daemonSet: string; group: string; product: (user: string) => boolean },
 ): Progress => {
-  const { state, apply } = followClusterState(namespace, daemonSet, group);
+  const { state, apply } = followRecords(namespace, daemonSet, group);
   const reader = createPodWriteReader(state);
   const acts = new Map<PodWriteKind, number>();
   const progress = { acts, rollouts: 0, completed: 0, longestMs: 0, longestAt: 0 };
@@ -42,7 +43,7 @@ export const measureProgress = (
   let completed = 0;
 
   const countLeft = (at: number): number =>
-    eligibleNodes(state).filter(({ name, ready }) => ready && availablePod(state, name, at)?.hash !== state.target)
+    nodesToServe(state).filter(({ name, ready }) => ready && availablePod(state, name, at)?.hash !== state.target)
       .length;
 
   for (const record of records) {

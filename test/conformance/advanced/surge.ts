@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import { inOrder } from '../../judge/audit/cluster-state.ts';
+import { inOrder } from '../../judge/audit/records.ts';
 import { type Case, section } from '../kit/index.ts';
 import { firstActed, setRolling, starting } from './strategy.ts';
 

@@ -1,8 +1,8 @@
 import type { AuditRecord } from '../../judge/audit/audit-record.ts';
 import { isPullCall } from '../../judge/audit/check-image-pulls.ts';
-import { followClusterState, inOrder } from '../../judge/audit/cluster-state.ts';
 import { trackDeletedPods } from '../../judge/audit/deleted-pods.ts';
 import { createPodWriteReader, type PodWrite } from '../../judge/audit/pod-writes.ts';
+import { followRecords, inOrder } from '../../judge/audit/records.ts';
 import type { Audit } from '../cluster.ts';
 
 interface HistoryOptions {
@@ -53,7 +53,7 @@ export const createHistory = ({ audit, namespace, nodes, user }: HistoryOptions)
     async steps(group: string, daemonSet: string): Promise<PodWrite[]> {
       const [records, found] = [await read(), await deletes()];
       const lost = found.filter(({ code }) => code < 200 || code >= 300).map((record) => ({ ...record, code: 200 }));
-      const { state, apply } = followClusterState(namespace, daemonSet, group);
+      const { state, apply } = followRecords(namespace, daemonSet, group);
       const reader = createPodWriteReader(state);
       return inOrder([...lost, ...records]).flatMap((record) => {
         const step = record.user === user && !isPullCall(record) ? reader.read(record) : undefined;

@@ -1,6 +1,6 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import type { AuditRecord } from './audit-record.ts';
-import { inOrder } from './cluster-state.ts';
+import { inOrder } from './records.ts';
 
 const LABEL = 'edgeset.io/prefetch';
 const REVISION = 'edgeset.io/prefetch-revision';

@@ -1,7 +1,8 @@
 import type { DaemonRollout, DaemonRolloutStage, RolloutPlanSpec } from '../../../src/words/index.ts';
 import { type Finding, followsPromotions, type InvariantId, nodesOf, sizeOfSample } from '../../invariants/index.ts';
-import { type ClusterState, eligibleNodes, isAvailable, livePods, type NodeState } from './cluster-state.ts';
+import { type ClusterState, livePods, type NodeState, nodesToServe } from '../state/cluster-state.ts';
 import { isSpec, type PlanHistory, type PlanVersion } from './plan-history.ts';
+import { isAvailable } from './records.ts';
 
 export type Status = NonNullable<DaemonRollout['status']>;
 
@@ -49,7 +50,7 @@ export const createStatusCheck = ({ state, plan, stageOf, check, report }: Statu
 
   const violation = (invariant: InvariantId, what: string, why: string): void => report(what, { invariant, why });
   const membersOf = (spec: RolloutPlanSpec, status: Status, name: string): NodeState[] =>
-    eligibleNodes(state).filter((node) => stageOf(spec, status, node) === name);
+    nodesToServe(state).filter((node) => stageOf(spec, status, node) === name);
 
   const checkPromotion = ({ after, at, lagMs }: StatusWrite, stage: DaemonRolloutStage, index: number): void => {
     const { name, promotion, promotedBy = 'nobody', promotedAt = '', soakUntil, coveredAt = '' } = stage;

@@ -10,12 +10,13 @@ import {
   stageOfNode,
   withinGroupLimit,
 } from '../../invariants/index.ts';
+import { livePods, type NodeState, nodesToServe } from '../state/cluster-state.ts';
 import type { AuditRecord } from './audit-record.ts';
 import { createStatusCheck, type Status, stagesOf } from './check-stage-status.ts';
 import type { CheckOptions } from './check-updates.ts';
-import { availablePod, eligibleNodes, followClusterState, inOrder, livePods, type NodeState } from './cluster-state.ts';
 import { followPlan, isSpec } from './plan-history.ts';
 import { createPodWriteReader, isUpdate, type PodWrite } from './pod-writes.ts';
+import { availablePod, followRecords, inOrder } from './records.ts';
 
 export interface StagesOptions
   extends Pick<CheckOptions, 'namespace' | 'daemonSet' | 'kind' | 'product' | 'checked' | 'lagMs'> {
@@ -50,7 +51,7 @@ export const checkStages = (records: readonly AuditRecord[], options: StagesOpti
   const { namespace, daemonSet, kind = 'native', product = isProduct, rollout = daemonSet } = options;
   const { checked: check = () => undefined, lagMs: lag = 1000 } = options;
   const group = kind === 'native' ? 'apps' : 'apps.kruise.io';
-  const { state, apply } = followClusterState(namespace, daemonSet, group);
+  const { state, apply } = followRecords(namespace, daemonSet, group);
   const plan = followPlan(records, { namespace, daemonSet, group }, state);
   const reader = createPodWriteReader(state);
   const violations: string[] = [];
@@ -84,7 +85,7 @@ export const checkStages = (records: readonly AuditRecord[], options: StagesOpti
   const groupsOf = (spec: RolloutPlanSpec, of: Status, node: NodeState): Group[] => {
     const groups: Group[] = [];
     const add = (name: string, share: number | string, has: Group['has']): void => {
-      const size = eligibleNodes(state).filter(has).length;
+      const size = nodesToServe(state).filter(has).length;
       groups.push({ group: name, has, limit: nodesOf(share, size) });
     };
     for (const { topologyKey, value } of spec.maxUnavailablePer ?? []) {

@@ -18,19 +18,10 @@ import {
   withinDownBudget,
   withinPartition,
 } from '../../invariants/index.ts';
+import { livePods, type NodeState, nodesToServe, type PodState } from '../state/cluster-state.ts';
 import type { AuditRecord } from './audit-record.ts';
-import {
-  availablePod,
-  eligibleNodes,
-  followClusterState,
-  inOrder,
-  isAvailable,
-  livePods,
-  type NodeState,
-  type PodState,
-  wasAvailable,
-} from './cluster-state.ts';
 import { createPodWriteReader, isBackInService, type PodWrite } from './pod-writes.ts';
+import { availablePod, followRecords, inOrder, isAvailable, wasAvailable } from './records.ts';
 
 export interface CheckOptions {
   namespace: string;
@@ -80,7 +71,7 @@ export const checkUpdates = (records: readonly AuditRecord[], options: CheckOpti
   const { lagMs: lag = 1000, settleMs = 10_000 } = options;
   const { heldBackMs = () => 0, checked: check = () => undefined } = options;
   const group = kind === 'native' ? 'apps' : 'apps.kruise.io';
-  const { state, apply } = followClusterState(namespace, daemonSet, group);
+  const { state, downSince, apply } = followRecords(namespace, daemonSet, group);
   const reader = createPodWriteReader(state);
   const violations: string[] = [];
   /** Nodes whose last update has not completed, and its kind. */
@@ -118,7 +109,7 @@ export const checkUpdates = (records: readonly AuditRecord[], options: CheckOpti
   };
 
   const limitAt = (at: number, surging: boolean): number => {
-    const nodes = eligibleNodes(state);
+    const nodes = nodesToServe(state);
     if (kind === 'native') {
       const online = nodes.filter((one) => one.ready || at - one.since <= lagMs).length;
       return nodesOf(budget, online);
@@ -155,7 +146,7 @@ export const checkUpdates = (records: readonly AuditRecord[], options: CheckOpti
       paused: known.every(({ paused }) => paused),
     }))
       report(found);
-    const nodes = eligibleNodes(state);
+    const nodes = nodesToServe(state);
     const isUpdated = (node: string): boolean =>
       inFlight.has(node) || livePods(state, node).some(({ hash }) => hash === state.target);
     if (isUpdated(name) || state.target === undefined) return;
@@ -187,9 +178,9 @@ export const checkUpdates = (records: readonly AuditRecord[], options: CheckOpti
       const isDown = ({ name: other, ready, since }: NodeState): boolean => {
         if (other === name || !ready || availablePod(state, other, at)) return false;
         if (inFlight.has(other)) return knownOnline(other, at);
-        return at - since > Math.max(settleMs, lagMs) && at - (state.downSince.get(other) ?? at) > lagMs;
+        return at - since > Math.max(settleMs, lagMs) && at - (downSince.get(other) ?? at) > lagMs;
       };
-      const down = eligibleNodes(state).filter(isDown);
+      const down = nodesToServe(state).filter(isDown);
       check('S2');
       report(withinDownBudget({ down: down.map((one) => one.name), limit }));
     }

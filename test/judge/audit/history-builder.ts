@@ -28,7 +28,8 @@ export const buildHistory = (
     },
   ) => {
     version += 1;
-    const metadata = { ...fields.response.metadata, resourceVersion: String(version) };
+    const { namespace = 'edge' } = fields;
+    const metadata = { ...(namespace && { namespace }), ...fields.response.metadata, resourceVersion: String(version) };
     records.push({
       receivedAt: now,
       answeredAt: now + answerMs,

@@ -1,6 +1,7 @@
+import type { RolloutApproval, RolloutApprovalSpec, RolloutPlanSpec } from '../../../src/rollout/index.ts';
+import type { ClusterState } from '../state/cluster-state.ts';
 import type { RolloutApproval, RolloutApprovalSpec, RolloutPlanSpec } from '../../../src/words/index.ts';
 import type { AuditRecord } from './audit-record.ts';
-import type { ClusterState } from './cluster-state.ts';
 
 const PLAN_KEY = 'edgeset.io/rollout-plan';
 

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { followClusterState, inOrder } from './cluster-state.ts';
 import { buildHistory, managerUser } from './history-builder.ts';
 import { createPodWriteReader } from './pod-writes.ts';
+import { followRecords, inOrder } from './records.ts';
 
 const log = () => buildHistory(2, { updateStrategy: { rollingUpdate: { maxUnavailable: 1 } } });
 
 const kindsIn = ({ records }: ReturnType<typeof log>): string[] => {
-  const { state, apply } = followClusterState('edge', 'app', 'apps.kruise.io');
+  const { state, apply } = followRecords('edge', 'app', 'apps.kruise.io');
   const reader = createPodWriteReader(state);
   return inOrder(records).flatMap((record) => {
     const step = record.user === managerUser ? reader.read(record) : undefined;

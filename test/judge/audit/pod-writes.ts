@@ -8,8 +8,8 @@ import {
   LIFECYCLE_GATE,
   nodeOf,
 } from '../../invariants/index.ts';
+import { type ClusterState, isDeleted, livePods, mayHavePod, type PodState } from '../state/cluster-state.ts';
 import type { AuditRecord } from './audit-record.ts';
-import { type ClusterState, livePods, mayHavePod, type PodState } from './cluster-state.ts';
 
 export type PodWriteKind =
   /** The first write that takes a pod away: its delete, or the preparation of it. */
@@ -69,7 +69,7 @@ export const createPodWriteReader = (state: ClusterState) => {
   const deletionKind = (pod: PodState): PodWriteKind => {
     if (started.get(pod.uid)?.leaving || pod.terminating) return 'continue';
     const node = state.nodes.get(pod.node);
-    if (state.deleted || pod.ended || !node || !mayHavePod(state, node, 'to stay')) return 'clean-up';
+    if (isDeleted(state) || pod.ended || !node || !mayHavePod(state, node, 'to stay')) return 'clean-up';
     const others = livePods(state, pod.node).filter(({ uid }) => uid !== pod.uid);
     if (others.length === 0) return 'delete';
     return others.some(({ hash }) => hash === pod.hash) ? 'clean-up' : 'delete-surged-out';
@@ -78,7 +78,7 @@ export const createPodWriteReader = (state: ClusterState) => {
   const patchKind = (pod: PodState, record: AuditRecord): Pick<PodWrite, 'kind' | 'brings'> | undefined => {
     const before = started.get(pod.uid) ?? {};
     const note = (more: Started): void => void started.set(pod.uid, { ...before, ...more });
-    const closes = (gate: string): boolean => isPatchOfGate(record, gate, 'False') && !pod.closedGates.has(gate);
+    const closes = (gate: string): boolean => isPatchOfGate(record, gate, 'False') && !pod.shut.includes(gate);
     const beginDeletion = (): Pick<PodWrite, 'kind'> => {
       const kind = deletionKind(pod);
       note({ leaving: true });
@@ -110,7 +110,7 @@ export const createPodWriteReader = (state: ClusterState) => {
       if (group !== '' || !/^pods\b/.test(resource)) return undefined;
       const after = record.response as Pod;
       if (verb === 'create' && resource === 'pods') {
-        if (!isControlledBy(after, state.daemonSet?.metadata?.uid) || state.deleted) return undefined;
+        if (!isControlledBy(after, state.daemonSet?.metadata?.uid) || isDeleted(state)) return undefined;
         const node = nodeOf(after);
         const kind = livePods(state, node).length > 0 ? 'surge' : 'create';
         return { kind, node, pod: undefined, record, brings: hashIn(after) ?? '' };

@@ -1,6 +1,6 @@
 import type { ControllerRevision } from 'kubernetes-types/apps/v1.d.ts';
 import type { Node, Pod } from 'kubernetes-types/core/v1.d.ts';
-import type { Change } from '../../../embedded/index.ts';
+import type { ObjectMeta } from 'kubernetes-types/meta/v1.d.ts';
 import {
   type AnyDaemonSet,
   hasCondition,
@@ -8,8 +8,10 @@ import {
   hasSameTemplate,
   isControlledBy,
   isDeletedTerminal,
+  isLive,
   isNative,
   mayRunOn,
+  type NodeFacts,
   type PodFacts,
   podFactsOf,
 } from '../../invariants/index.ts';
@@ -20,45 +22,94 @@ export interface PodState extends PodFacts {
   owner: string | undefined;
   /** One of its readiness gates is closed. */
   gateClosed: boolean;
+  /** The readiness gates whose condition is False, which not all of the closed ones need have. */
+  shut: readonly string[];
   /** Since when a container of it crash-loops or has no image. */
   failingSince: number | undefined;
+  /** The revision that its owner agreed to. */
+  approved: string | undefined;
+  /** The last period in which it was ready that has ended. */
+  lastReady: { since: number; until: number } | undefined;
 }
 
-export interface NodeState {
-  name: string;
+export interface NodeState extends NodeFacts {
   ready: boolean;
   /** Since when `ready` has been what it is. */
   since: number;
+  /** It was ready before, and has not always been since. */
+  returned: boolean;
+  /** A pod of the DaemonSet may be scheduled to it. */
   eligible: boolean;
-  labels: Readonly<Record<string, string>>;
+  annotations: Readonly<Record<string, string>>;
 }
 
-/** The actual state of the cluster, as far as the rollout of one DaemonSet is concerned. */
+/** The actual state of the cluster, as far as the rollout of one DaemonSet is concerned: after each write, from the writes alone. */
 export interface ClusterState {
   readonly nodes: ReadonlyMap<string, NodeState>;
   /** By UID. */
   readonly pods: ReadonlyMap<string, PodState>;
   /** Without those that have ended and are being deleted. */
   readonly podsOn: (node: string) => readonly PodState[];
-  /** Hash of the template's revision; undefined until it is recorded. */
+  /** Hash of the template's revision; undefined until it is known (`TargetFrom`). */
   readonly target: string | undefined;
+  /** Since when. */
+  readonly targetSince: number;
+  /** The number of the present rollout. */
+  readonly rollout: number;
   /** The number of the rollout that this version of the DaemonSet asks for; 0 for none. A, B, A are three rollouts. */
   rolloutOf(daemonSet: AnyDaemonSet | undefined): number;
   readonly daemonSet: AnyDaemonSet | undefined;
 }
 
+/** What a write did to an object. */
+export interface Commit {
+  type: 'ADDED' | 'MODIFIED' | 'DELETED';
+  resource: { group: string; plural: string };
+  object: object;
+}
+
+/**
+ * When the revision of a template counts as the target: once the DaemonSet's status says that its controller has observed the
+ * template, or already once a revision is recorded after the template has changed.
+ */
+export type TargetFrom = 'observed generation' | 'recorded revision';
+
+export interface StateOptions {
+  /** When a write was executed, at the latest, and at the earliest (the default is the same). */
+  now: () => number;
+  earliest?: () => number;
+  targetFrom?: TargetFrom;
+  /** Called with the node of each change. */
+  onNodeChange?: (node: string) => void;
+}
+
 const FAILING: ReadonlySet<string | undefined> = new Set(['CrashLoopBackOff', 'ImagePullBackOff']);
 
-export const toPodState = (pod: Pod, before: PodState | undefined, now: number): PodState => {
+const NONE: readonly string[] = [];
+
+const approvalIn = ({ status }: Pod): string | undefined =>
+  status?.conditions
+    ?.find((condition) => condition.type === 'UpgradeApproved' && condition.status === 'True')
+    ?.message?.replace('controllerrevision: ', '');
+
+/** `readyAt`: since when it is ready if it has just become so: a watch may deliver a write before the server has answered it. */
+export const toPodState = (pod: Pod, before: PodState | undefined, now: number, readyAt = now): PodState => {
+  const gates = pod.spec?.readinessGates ?? [];
   // The kubelet updates the condition Ready some time after a gate has changed.
-  const gateClosed = (pod.spec?.readinessGates ?? []).some(({ conditionType }) => !hasCondition(pod, conditionType));
+  const gateClosed = gates.some(({ conditionType }) => !hasCondition(pod, conditionType));
   const ready = hasCondition(pod, 'Ready') && !gateClosed;
+  const wasReady = before?.readySince !== undefined;
   const isFailing = pod.status?.containerStatuses?.some(({ state }) => FAILING.has(state?.waiting?.reason)) ?? false;
   return {
     ...podFactsOf(pod),
     owner: pod.metadata?.ownerReferences?.find(({ controller }) => controller)?.uid,
     gateClosed,
-    readySince: ready ? (before?.readySince ?? now) : undefined,
+    shut: gateClosed
+      ? gates.map(({ conditionType }) => conditionType).filter((gate) => hasCondition(pod, gate, 'False'))
+      : NONE,
+    approved: approvalIn(pod),
+    readySince: ready ? (before?.readySince ?? readyAt) : undefined,
+    lastReady: !ready && wasReady ? { since: before.readySince ?? now, until: now } : before?.lastReady,
     // Behind a closed gate it is the previous version that fails.
     failingSince: isFailing && !gateClosed ? (before?.failingSince ?? now) : undefined,
   };
@@ -73,6 +124,26 @@ export const isEligible = ({ metadata, spec }: Node, daemonSet: AnyDaemonSet | u
     'to begin',
   );
 
+/** The labels are those that the DaemonSet selects; also where it selects by nothing. */
+const isSelected = (daemonSet: AnyDaemonSet | undefined, labels: ObjectMeta['labels'] = {}): boolean =>
+  Object.entries(daemonSet?.spec?.selector?.matchLabels ?? {}).every(([key, value]) => labels[key] === value);
+
+export const isDeleted = ({ daemonSet }: ClusterState): boolean => daemonSet?.metadata?.deletionTimestamp != null;
+
+export const livePods = (state: ClusterState, node: string): PodState[] => state.podsOn(node).filter(isLive);
+
+/** Whether a pod of the DaemonSet may run on the node. */
+export const mayHavePod = (state: ClusterState, node: NodeState, how: 'to stay' | 'to begin'): boolean =>
+  mayRunOn(node, state.daemonSet?.spec?.template.spec, how);
+
+/** Nodes that are to have a pod, or may keep the one they have. */
+export const nodesToServe = (state: ClusterState): NodeState[] => {
+  const occupied = new Set([...state.pods.values()].map(({ node }) => node));
+  return [...state.nodes.values()].filter((node) =>
+    mayHavePod(state, node, occupied.has(node.name) ? 'to stay' : 'to begin'),
+  );
+};
+
 /** The pod was created for the DaemonSet of this name, or for an earlier one of the same name. */
 export const isPodOf = (pod: Pod | undefined, daemonSet: { group: string; name: string }): boolean =>
   pod?.metadata?.ownerReferences?.some(
@@ -86,11 +157,10 @@ export const isPodOf = (pod: Pod | undefined, daemonSet: { group: string; name: 
 /** One version of the DaemonSet's spec. */
 export const generationKey = ({ metadata }: AnyDaemonSet): string => `${metadata?.uid} ${metadata?.generation}`;
 
-/** Follows the API server's commits. `onNodeChange` is called with the node of each. */
+/** Follows one DaemonSet. Its namespace is `default` unless another one is named. */
 export const followClusterState = (
-  { group, name }: { group: string; name: string },
-  now: () => number,
-  onNodeChange: (node: string) => void,
+  { group, name, namespace = 'default' }: { group: string; name: string; namespace?: string },
+  { now, earliest = now, targetFrom = 'observed generation', onNodeChange = () => undefined }: StateOptions,
 ) => {
   const nodes = new Map<string, NodeState>();
   const nodeObjects = new Map<string, Node>();
@@ -102,6 +172,9 @@ export const followClusterState = (
   let owner: string | undefined;
   let rollout = 0;
   const rollouts = new Map<string, number>();
+  /** A revision was recorded since the template has changed. */
+  let isRecorded = false;
+  let targetSince = 0;
 
   const removePod = (pod: PodState): void => void byNode.get(pod.node)?.delete(pod);
   const addPod = (pod: PodState): void => {
@@ -119,24 +192,39 @@ export const followClusterState = (
       name: key,
       ready,
       since: before?.ready === ready ? before.since : now(),
+      returned: before !== undefined && (before.returned || (before.ready && !ready)),
       eligible: isEligible(node, daemonSet),
       labels: node.metadata?.labels ?? {},
+      annotations: node.metadata?.annotations ?? {},
+      taints: node.spec?.taints ?? [],
     });
   };
+  const newest = (): { number: number; hash: string } | undefined => {
+    let found: { number: number; hash: string } | undefined;
+    // The native controller may use a number twice while it has not observed its own last revision, and means the later
+    // one. Of our managers, the later one of two is from a manager that slept.
+    const latestWins = daemonSet !== undefined && isNative(daemonSet);
+    for (const each of revisions.values())
+      if (!found || each.number > found.number || (latestWins && each.number === found.number)) found = each;
+    return found;
+  };
+  const isTargetKnown = (): boolean =>
+    targetFrom === 'recorded revision'
+      ? isRecorded
+      : (daemonSet?.status?.observedGeneration ?? 0) >= (daemonSet?.metadata?.generation ?? 1);
 
-  const actual: ClusterState = {
+  const state: ClusterState = {
     nodes,
     pods,
     podsOn: (node) => [...(byNode.get(node) ?? [])].filter((pod) => !isDeletedTerminal(pod)),
     get target() {
-      let newest: { number: number; hash: string } | undefined;
-      // The native controller may use a number twice while it has not observed its own last revision, and means the later
-      // one. Of our managers, the later one of two is from a manager that slept.
-      const latestWins = daemonSet !== undefined && isNative(daemonSet);
-      for (const each of revisions.values())
-        if (!newest || each.number > newest.number || (latestWins && each.number === newest.number)) newest = each;
-      const observed = daemonSet?.status?.observedGeneration ?? 0;
-      return observed >= (daemonSet?.metadata?.generation ?? 1) ? newest?.hash : undefined;
+      return isTargetKnown() ? newest()?.hash : undefined;
+    },
+    get targetSince() {
+      return targetSince;
+    },
+    get rollout() {
+      return rollout;
     },
     rolloutOf: (version) => (version && rollouts.get(generationKey(version))) ?? 0,
     get daemonSet() {
@@ -144,53 +232,69 @@ export const followClusterState = (
     },
   };
 
-  const apply = ({ type, resource, object }: Change): void => {
+  const applyPod = (pod: Pod, gone: boolean): void => {
+    const { uid = '', labels } = pod.metadata ?? {};
+    const before = pods.get(uid);
+    if (before) removePod(before);
+    // A pod of another namespace is not the DaemonSet's, whatever it claims; nor one that the selector no longer matches, even before
+    // it is released.
+    const isOwned =
+      isControlledBy(pod, owner) && pod.metadata?.namespace === namespace && isSelected(daemonSet, labels);
+    if (gone || !isOwned) pods.delete(uid);
+    else addPod(toPodState(pod, before, now(), earliest()));
+    const node = pods.get(uid)?.node ?? before?.node;
+    if (node !== undefined) onNodeChange(node);
+  };
+  const applyDaemonSet = (next: AnyDaemonSet, gone: boolean): void => {
+    const isAnother = next.metadata?.uid !== daemonSet?.metadata?.uid;
+    if (gone) {
+      if (!isAnother) daemonSet = undefined;
+      return;
+    }
+    if (isAnother) for (const table of [revisions, pods, byNode]) table.clear();
+    owner = next.metadata?.uid;
+    if (isAnother || !hasSameTemplate(next, daemonSet)) {
+      rollout += 1;
+      isRecorded = false;
+    }
+    daemonSet = next;
+    rollouts.set(generationKey(next), rollout);
+    for (const node of nodeObjects.values()) setNode(node);
+  };
+  const applyRevision = (revision: ControllerRevision, gone: boolean): void => {
+    const uid = revision.metadata?.uid ?? '';
+    if (gone) revisions.delete(uid);
+    if (gone || !isControlledBy(revision, daemonSet?.metadata?.uid)) return;
+    const before = state.target;
+    const written = { number: revision.revision, hash: hashIn(revision) ?? '' };
+    if (written.number >= (newest()?.number ?? 0)) isRecorded = true;
+    revisions.set(uid, written);
+    if (state.target !== before) targetSince = now();
+  };
+
+  const apply = ({ type, resource, object }: Commit): void => {
     const gone = type === 'DELETED';
-    const { name: key, uid } = object.metadata;
+    const { metadata } = object as { metadata: ObjectMeta };
+    const { name: key = '' } = metadata;
     switch (resource.plural) {
-      case 'nodes': {
+      case 'nodes':
         if (gone) {
           nodes.delete(key);
           nodeObjects.delete(key);
-        } else setNode(object as unknown as Node);
+        } else setNode(object as Node);
         onNodeChange(key);
         return;
-      }
-      case 'pods': {
-        const before = pods.get(uid);
-        if (before) removePod(before);
-        // A pod of another namespace is not the DaemonSet's, whatever it claims.
-        if (gone || !isControlledBy(object, owner) || object.metadata.namespace !== 'default') pods.delete(uid);
-        else addPod(toPodState(object as unknown as Pod, before, now()));
-        const node = pods.get(uid)?.node ?? before?.node;
-        if (node !== undefined) onNodeChange(node);
+      case 'pods':
+        applyPod(object as Pod, gone);
         return;
-      }
-      case 'daemonsets': {
-        if (key !== name || resource.group !== group) return;
-        const next = object as unknown as AnyDaemonSet;
-        const isAnother = next.metadata?.uid !== daemonSet?.metadata?.uid;
-        if (gone) {
-          if (!isAnother) daemonSet = undefined;
-          return;
-        }
-        if (isAnother) for (const table of [revisions, pods, byNode]) table.clear();
-        owner = next.metadata?.uid;
-        if (isAnother || !hasSameTemplate(next, daemonSet)) rollout += 1;
-        daemonSet = next;
-        rollouts.set(generationKey(next), rollout);
-        for (const node of nodeObjects.values()) setNode(node);
+      case 'daemonsets':
+        if (key === name && resource.group === group && metadata.namespace === namespace) applyDaemonSet(object, gone);
         return;
-      }
-      case 'controllerrevisions': {
-        const revision = object as unknown as ControllerRevision;
-        if (gone) revisions.delete(uid);
-        else if (isControlledBy(revision, daemonSet?.metadata?.uid))
-          revisions.set(uid, { number: revision.revision, hash: hashIn(revision) ?? '' });
+      case 'controllerrevisions':
+        applyRevision(object as ControllerRevision, gone);
         return;
-      }
       default:
     }
   };
-  return { actual, apply };
+  return { state, apply };
 };

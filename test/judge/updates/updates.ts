@@ -1,3 +1,4 @@
+import type { Change } from '../../../embedded/index.ts';
 import {
   type Finding,
   isAvailable,
@@ -129,7 +130,7 @@ export const createUpdatesCheck = ({ report, daemonSet, now, viewOf, clockOf, se
     inFlight.delete(name);
     completed.set(name, update);
   };
-  const { actual, apply } = followClusterState(daemonSet, now, follow);
+  const { state: actual, apply } = followClusterState(daemonSet, { now, onNodeChange: follow });
   const answers = followAnswers({ actual, daemonSet, now, viewOf });
 
   /**
@@ -200,7 +201,7 @@ export const createUpdatesCheck = ({ report, daemonSet, now, viewOf, clockOf, se
     advance(): void {
       for (const name of inFlight.keys()) follow(name);
     },
-    onCommit(change: Parameters<typeof apply>[0]): void {
+    onCommit(change: Change): void {
       const before = actual.daemonSet?.metadata?.uid;
       const { uid, deletionTimestamp } = change.object.metadata;
       const pod = actual.pods.get(uid);

@@ -1,0 +1,81 @@
+import type { ObjectMeta } from 'kubernetes-types/meta/v1.d.ts';
+import { isAvailable as isAvailableAt } from '../../invariants/index.ts';
+import { type ClusterState, type Commit, followClusterState, livePods, type PodState } from '../state/cluster-state.ts';
+import type { AuditRecord } from './audit-record.ts';
+
+interface Stored {
+  kind?: string;
+  metadata?: ObjectMeta;
+}
+
+const versionOf = ({ response }: AuditRecord): number =>
+  Number((response as Stored | undefined)?.metadata?.resourceVersion ?? 0);
+
+/** Successful writes in the order in which the server made them. A dry run writes nothing. */
+export const inOrder = (records: readonly AuditRecord[]): AuditRecord[] =>
+  records
+    .filter((record) => !record.dryRun && record.code >= 200 && record.code < 300 && versionOf(record) > 0)
+    .toSorted((a, b) => versionOf(a) - versionOf(b));
+
+/** The delete of a pod is answered while its kubelet has yet to end it. */
+const isGone = (verb: AuditRecord['verb'], plural: string, { metadata = {} }: Stored): boolean => {
+  const { deletionTimestamp, deletionGracePeriodSeconds, finalizers } = metadata;
+  if (plural !== 'pods') return verb === 'delete' && !(deletionTimestamp && finalizers?.length);
+  return deletionTimestamp !== undefined && deletionGracePeriodSeconds === 0 && !finalizers?.length;
+};
+
+/** What a record of `inOrder` did to an object of the cluster; undefined: nothing to an object of the namespace, or to a node. */
+const commitOf = (
+  { group, resource, verb, namespace: of, response }: AuditRecord,
+  namespace: string,
+): Commit | undefined => {
+  const [plural = '', subresource = ''] = resource.split('/');
+  const object = response as Stored;
+  const concerns = plural === 'nodes' ? ['', 'status'].includes(subresource) : of === namespace;
+  // The answer to an eviction or a binding is no pod.
+  if (!concerns || (plural === 'pods' && object.kind !== 'Pod')) return undefined;
+  const type = isGone(verb, plural, object) ? 'DELETED' : verb === 'create' ? 'ADDED' : 'MODIFIED';
+  return { type, resource: { group, plural }, object };
+};
+
+/** Follows one DaemonSet by the log: call `apply` with each record of `inOrder`. */
+export const followRecords = (namespace: string, name: string, group = 'apps') => {
+  /** Since when a node has had no ready pod, by node. */
+  const downSince = new Map<string, number>();
+  let record: Pick<AuditRecord, 'receivedAt' | 'answeredAt'> = { receivedAt: 0, answeredAt: 0 };
+  const now = (): number => record.answeredAt;
+  const noteDown = (node: string): void => {
+    const isUp = state.podsOn(node).some(({ terminating, readySince }) => !terminating && readySince !== undefined);
+    if (isUp || !state.nodes.has(node)) downSince.delete(node);
+    else if (!downSince.has(node)) downSince.set(node, now());
+  };
+  const { state, apply } = followClusterState(
+    { group, name, namespace },
+    { now, earliest: () => record.receivedAt, targetFrom: 'recorded revision', onNodeChange: noteDown },
+  );
+  return {
+    state,
+    downSince: downSince as ReadonlyMap<string, number>,
+    apply(next: AuditRecord): void {
+      record = next;
+      const commit = commitOf(next, namespace);
+      if (commit) apply(commit);
+    },
+  };
+};
+
+/** By the time of a record. A pod whose hook has its turn is about to go. */
+export const isAvailable = ({ daemonSet }: ClusterState, pod: PodState, at: number): boolean =>
+  !pod.preparing && isAvailableAt(pod, (daemonSet?.spec?.minReadySeconds ?? 0) * 1000, at);
+
+/** The pod is available, or was until `withinMs` ago: a writer may not know yet that it no longer is. */
+export const wasAvailable = (state: ClusterState, pod: PodState, at: number, withinMs: number): boolean => {
+  const { lastReady } = pod;
+  if (isAvailable(state, pod, at)) return true;
+  if (pod.terminating || !lastReady || at - lastReady.until > withinMs) return false;
+  return isAvailable(state, { ...pod, readySince: lastReady.since }, lastReady.until);
+};
+
+/** The node's available pod, if it has one. */
+export const availablePod = (state: ClusterState, node: string, at: number): PodState | undefined =>
+  livePods(state, node).find((pod) => isAvailable(state, pod, at));
