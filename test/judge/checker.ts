@@ -18,6 +18,7 @@ import { createWriteClassifier, podReplacedBySurge } from './state/classify-writ
 import { isPodOf, type PodState } from './state/cluster-state.ts';
 import { followPlan } from './state/plan-state.ts';
 import type { ProcessView } from './state/process-view.ts';
+import { tolerances } from './tolerances.ts';
 import { createBreakerCheck, createHaltCheck } from './updates/breaker.ts';
 import { createConsentCheck } from './updates/consent.ts';
 import { createHandOverCheck } from './updates/hand-over.ts';
@@ -52,12 +53,6 @@ export interface Activity {
   updates: number;
   lastWriteAt: number;
 }
-
-/**
- * A creation that was held back for longer is not an update: Kubernetes has no precondition to refuse it by. It creates one
- * surplus pod, which the leader deletes.
- */
-const LATE_MS = 5_000;
 
 /** Agents are checked against what their owners decided; they know nothing of a rollout. */
 const isAgent = ({ process }: Call): boolean => process.startsWith('agent-');
@@ -204,7 +199,7 @@ export const createChecker = ({
 
   /** A pod is created: beside another one, or where there is none. */
   const createPod = (call: Call): (() => void)[] => {
-    if (now() - call.at > LATE_MS) return [];
+    if (now() - call.at > tolerances.heldBackCreation.ms) return [];
     const node = nodeOf(call.body as Pod);
     const old = podReplacedBySurge(actual.podsOn(node), call.body);
     if (!old) return [targeting.beginCreation(call, node, `${call.process} creates a pod on ${node}`)];

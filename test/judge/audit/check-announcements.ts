@@ -1,5 +1,6 @@
 import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import { tolerances } from '../tolerances.ts';
 import type { AuditRecord } from './audit-record.ts';
 import { isGateWrite } from './pod-writes.ts';
 import { inOrder } from './records.ts';
@@ -78,7 +79,7 @@ const flawsOf = (request: unknown): string[] => {
  * changes). Returns the violations, one sentence each; empty when there are none.
  */
 export const checkAnnouncements = (records: readonly AuditRecord[], options: AnnouncementOptions): string[] => {
-  const { namespace, daemonSet, product, lagMs = 1000 } = options;
+  const { namespace, daemonSet, product, lagMs = tolerances.auditLag.ms } = options;
   const violations: string[] = [];
   /** By UID, in their last state. */
   const pods = new Map<string, { pod: Pod; changedAt: number; terminatingSince: number | undefined }>();

@@ -11,6 +11,7 @@ import {
   withinGroupLimit,
 } from '../../invariants/index.ts';
 import { livePods, type NodeState, nodesToServe } from '../state/cluster-state.ts';
+import { tolerances } from '../tolerances.ts';
 import type { AuditRecord } from './audit-record.ts';
 import { createStatusCheck, type Status, stagesOf } from './check-stage-status.ts';
 import type { CheckOptions } from './check-updates.ts';
@@ -49,7 +50,7 @@ interface Group {
  */
 export const checkStages = (records: readonly AuditRecord[], options: StagesOptions): string[] => {
   const { namespace, daemonSet, kind = 'native', product = isProduct, rollout = daemonSet } = options;
-  const { checked: check = () => undefined, lagMs: lag = 1000 } = options;
+  const { checked: check = () => undefined, lagMs: lag = tolerances.auditLag.ms } = options;
   const group = kind === 'native' ? 'apps' : 'apps.kruise.io';
   const { state, apply } = followRecords(namespace, daemonSet, group);
   const plan = followPlan(records, { namespace, daemonSet, group }, state);

@@ -19,6 +19,7 @@ import {
   withinPartition,
 } from '../../invariants/index.ts';
 import { livePods, type NodeState, nodesToServe, type PodState } from '../state/cluster-state.ts';
+import { tolerances } from '../tolerances.ts';
 import type { AuditRecord } from './audit-record.ts';
 import { createPodWriteReader, isBackInService, type PodWrite } from './pod-writes.ts';
 import { availablePod, followRecords, inOrder, isAvailable, wasAvailable } from './records.ts';
@@ -42,12 +43,6 @@ export interface CheckOptions {
   checked?: (invariant: InvariantId) => void;
 }
 
-/**
- * A creation that was held back for longer is not an update: Kubernetes has no precondition to refuse it by. It creates one
- * surplus pod, which the leader deletes.
- */
-const LATE_MS = 5_000;
-
 const isProduct = (user: string): boolean => /^system:serviceaccount:[^:]+:edgeset-/.test(user);
 
 const formatTime = (at: number): string => new Date(at).toISOString().slice(11, 23);
@@ -68,7 +63,7 @@ const PAST_TENSE: Readonly<Record<PodWrite['kind'], string>> = {
  */
 export const checkUpdates = (records: readonly AuditRecord[], options: CheckOptions): string[] => {
   const { namespace, daemonSet, kind = 'native', product = isProduct, budget = '10%' } = options;
-  const { lagMs: lag = 1000, settleMs = 10_000 } = options;
+  const { lagMs: lag = tolerances.auditLag.ms, settleMs = 10_000 } = options;
   const { heldBackMs = () => 0, checked: check = () => undefined } = options;
   const group = kind === 'native' ? 'apps' : 'apps.kruise.io';
   const { state, downSince, apply } = followRecords(namespace, daemonSet, group);
@@ -219,7 +214,7 @@ export const checkUpdates = (records: readonly AuditRecord[], options: CheckOpti
     const isRemoval = what === 'clean-up' || what === 'delete-surged-out';
     if (pod && isRemoval && pod.hash === state.target && pod.readySince === undefined) updated.delete(write.node);
     if (what === 'surge') {
-      if (heldBackMs(record) > LATE_MS) return;
+      if (heldBackMs(record) > tolerances.heldBackCreation.ms) return;
       const live = livePods(state, write.node);
       report(isOnlySurge({ live: live.length }));
       const [old] = live;

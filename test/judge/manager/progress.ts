@@ -13,6 +13,7 @@ import type { OrderCheck } from '../stages/order.ts';
 import type { StageProgress, WaitingStage } from '../stages/stage-progress.ts';
 import { isEligible } from '../state/cluster-state.ts';
 import type { ObservedNode } from '../state/process-view.ts';
+import { tolerances, withinMs } from '../tolerances.ts';
 import type { FailuresOf } from '../updates/breaker.ts';
 import { reservationsIn } from '../updates/sender.ts';
 
@@ -26,36 +27,20 @@ export interface ProgressOptions {
   order: OrderCheck;
 }
 
-/** An update begins within this time when nothing prevents it. */
-const PROMPT_MS = 1_000;
-/** The longest back-off after a failure. */
-const RECOVERY_MS = 40_000;
-/** The longest back-off after a template was refused: what refuses it seldom changes. */
-const REFUSED_MS = 310_000;
-/** For a while all writes of a kind are refused, and then nodes wait for as long as after a template was refused. */
-const SERVER_TROUBLE_MS = REFUSED_MS + 60_000;
-/** A new leader, or a new watch, has synced within this time. */
-const SYNCED_WITHIN_MS = 8_000;
-/** A delayed event has arrived within this time, and a watch that ended is open again. */
-const WATCH_RECOVERY_MS = 130_000;
-/** A silent watch is closed within this time. */
-const SILENCE_MS = 420_000;
-/** A healthy leader executes or releases a reservation within this time. */
-const RESERVED_AT_MOST_MS = 60_000;
 const CHECK_EVERY_MS = 20;
 
 const TROUBLE: ReadonlyMap<Operation['do'], number> = new Map([
-  ['lag', WATCH_RECOVERY_MS],
-  ['disturb', WATCH_RECOVERY_MS],
-  ['restart-api', WATCH_RECOVERY_MS],
-  ['cut', WATCH_RECOVERY_MS],
-  ['oversized', SERVER_TROUBLE_MS],
-  ['webhook', SERVER_TROUBLE_MS],
-  ['etcd-full', SERVER_TROUBLE_MS],
-  ['native', RECOVERY_MS],
-  ['recreate-set', RECOVERY_MS],
-  ['hand-over', RECOVERY_MS],
-  ['strategy', RECOVERY_MS],
+  ['lag', tolerances.watchRecovery.ms],
+  ['disturb', tolerances.watchRecovery.ms],
+  ['restart-api', tolerances.watchRecovery.ms],
+  ['cut', tolerances.watchRecovery.ms],
+  ['oversized', tolerances.serverTrouble.ms],
+  ['webhook', tolerances.serverTrouble.ms],
+  ['etcd-full', tolerances.serverTrouble.ms],
+  ['native', tolerances.backOff.ms],
+  ['recreate-set', tolerances.backOff.ms],
+  ['hand-over', tolerances.backOff.ms],
+  ['strategy', tolerances.backOff.ms],
 ]);
 
 const HOLDING = /edgeset\.io\/(partition|predownload|node-selector|topology-key)|kruise\.io\/image-predownload/;
@@ -120,14 +105,14 @@ export const createProgressCheck = (
     const [only, ...others] = believers();
     const state = processes().find(({ name }) => name === only);
     if (!state?.running || !state.up || others.length > 0) {
-      expectNothingFor(RECOVERY_MS);
+      expectNothingFor(tolerances.backOff.ms);
       leader = undefined;
       return undefined;
     }
-    if (only !== leader) expectNothingFor(SYNCED_WITHIN_MS);
+    if (only !== leader) expectNothingFor(tolerances.sync.ms);
     leader = only;
     for (const call of pendingCalls.get(state.name) ?? [])
-      if (now() - call.at > PROMPT_MS) expectNothingFor(RECOVERY_MS);
+      if (now() - call.at > withinMs.prompt) expectNothingFor(tolerances.backOff.ms);
     if (!viewOf(state.name).isInTouch) {
       expectNothingFor(0);
       return undefined;
@@ -166,7 +151,7 @@ export const createProgressCheck = (
       eligible += 1;
       offline ||= !ready;
       if (!ready) continue;
-      const isSettled = from === undefined || at - from > settleMs + PROMPT_MS;
+      const isSettled = from === undefined || at - from > settleMs + withinMs.prompt;
       if (isSettled) settled += 1;
       const pods = view.podsOn(name).filter(({ uid }) => actual.pods.has(uid));
       const [pod, ...others] = pods;
@@ -201,7 +186,7 @@ export const createProgressCheck = (
       const isKnown = isOnline && deletedBy.get(reserved.podUID) === leader;
       if (pod ? pod.terminating && !isKnown : !isOnline) continue;
       reserved.waited += ms;
-      if (reserved.waited <= RESERVED_AT_MOST_MS || !isOnline) continue;
+      if (reserved.waited <= withinMs.reserved || !isOnline) continue;
       open.delete(node);
       violation('L7', `the reservation of ${node} has been open for ${Math.round(reserved.waited / 1000)} s`);
     }
@@ -216,17 +201,17 @@ export const createProgressCheck = (
     for (const invariant of invariants) check(invariant);
     const idle = now() - waitingStage.since;
     figure('longest wait for a stage, ms', idle, 'most');
-    if (idle <= PROMPT_MS) return;
+    if (idle <= withinMs.prompt) return;
     for (const invariant of invariants)
       violation(invariant, `nothing happens for ${Math.round(idle)} ms until ${text}`);
-    expectNothingFor(RECOVERY_MS);
+    expectNothingFor(tolerances.backOff.ms);
   };
 
   /** A native DaemonSet that is managed anew gets new records: to a clock that is behind, its nodes became ready at this moment. */
   const noteOptIn = (after: AnyDaemonSet, before: AnyDaemonSet | undefined): void => {
-    const isBehind = leader !== undefined && clockOf(leader) < now() - PROMPT_MS;
+    const isBehind = leader !== undefined && clockOf(leader) < now() - withinMs.prompt;
     if (isBehind && isNative(after) && before && policyOf(before).manual && !policyOf(after).manual)
-      expectNothingFor(settleMs + PROMPT_MS);
+      expectNothingFor(settleMs + withinMs.prompt);
   };
 
   const checkIdle = (): void => {
@@ -251,7 +236,7 @@ export const createProgressCheck = (
     if (lost) check('L4');
     const idle = now() - since;
     figure('longest wait for a free slot, ms', idle, 'most');
-    if (idle <= PROMPT_MS) return;
+    if (idle <= withinMs.prompt) return;
     const text = `${waiting.free} slots have been free for ${Math.round(idle)} ms while ${waiting.candidates.join(', ')} wait`;
     // Idle slots violate L5 in any case.
     const violated = new Set<InvariantId>([
@@ -260,7 +245,7 @@ export const createProgressCheck = (
       ...(stages.isLifted() ? (['G6'] as const) : []),
     ]);
     for (const invariant of violated) violation(invariant, text);
-    expectNothingFor(RECOVERY_MS);
+    expectNothingFor(tolerances.backOff.ms);
   };
 
   return {
@@ -297,11 +282,13 @@ export const createProgressCheck = (
       // No update waits for the conditions of a native DaemonSet.
       if (call.resource?.group === 'apps' && (call.body as { status?: unknown } | undefined)?.status) return;
       // A call that failed, or whose outcome is unknown, is repeated later.
-      expectNothingFor(call.resource?.plural === 'podtemplates' ? REFUSED_MS : RECOVERY_MS);
+      expectNothingFor(
+        call.resource?.plural === 'podtemplates' ? tolerances.refusedTemplate.ms : tolerances.backOff.ms,
+      );
     },
     onWatchEvent: checkIdle,
     onWatchOpened: (process) => {
-      if (process === leader) expectNothingFor(SYNCED_WITHIN_MS);
+      if (process === leader) expectNothingFor(tolerances.sync.ms);
     },
     onUpdateSent({ call, node }) {
       // Updates one after the other are not idle time.
@@ -320,7 +307,7 @@ export const createProgressCheck = (
     },
     onOperation(operation) {
       const isSilence = operation.do === 'disturb' && operation.how === 'silence';
-      const ms = isSilence ? SILENCE_MS : TROUBLE.get(operation.do);
+      const ms = isSilence ? tolerances.silentWatch.ms : TROUBLE.get(operation.do);
       if (ms !== undefined) expectNothingFor(ms);
       if (operation.do === 'disturb' && operation.how === 'drop') lost = true;
     },

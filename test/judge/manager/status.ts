@@ -4,6 +4,7 @@ import type { Call } from '../../simulation/network/call.ts';
 import type { Check, CheckContext } from '../check.ts';
 import { isEligible, type PodState, toPodState } from '../state/cluster-state.ts';
 import type { ProcessView } from '../state/process-view.ts';
+import { tolerances } from '../tolerances.ts';
 
 interface ReportedStatus {
   observedGeneration?: number;
@@ -26,9 +27,6 @@ const NOT_PHASES = new Set(['eligible', 'online', 'offlineOutdated']);
 /** How many rollouts are kept. */
 const HISTORY = 20;
 
-/** The longest time between a decision and its write; where the API server has answered 429 within this time, calls are kept back for as long. */
-const FRESH_MS = 1_000;
-const REFUSED_MS = 6_000;
 const TOO_MANY_REQUESTS = 429;
 
 /** What is wrong with the history of a status, after the one before; undefined for nothing. */
@@ -102,8 +100,9 @@ export const createStatusCheck = ({
     }
     const at = clockOf(call.process);
     // What was observed while the status was being written, or was kept back, is part of the next one.
-    const isKeptBack = now() - (refusedAt.get(call.process) ?? Number.NEGATIVE_INFINITY) < REFUSED_MS;
-    const decidedAt = at - (isKeptBack ? REFUSED_MS : FRESH_MS);
+    const isKeptBack =
+      now() - (refusedAt.get(call.process) ?? Number.NEGATIVE_INFINITY) < tolerances.statusAfterRefusal.ms;
+    const decidedAt = at - (isKeptBack ? tolerances.statusAfterRefusal.ms : tolerances.statusWrite.ms);
     if ((nodes.eligible !== known.eligible || phases !== known.eligible) && view.nodesMovedAt < decidedAt)
       violation(
         'S16',

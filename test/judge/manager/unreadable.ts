@@ -3,13 +3,7 @@ import { policyOf } from '../../invariants/index.ts';
 import type { Call } from '../../simulation/network/call.ts';
 import type { Dose, Poisons } from '../../simulation/network/poisons.ts';
 import type { Check, CheckContext, ProcessState } from '../check.ts';
-
-/** What was decided before is on its way for no longer than this. */
-const SENT_WITHIN_MS = 1_000;
-/** What could not be computed is tried again within 30 s, and its pods are listed anew. */
-const READ_AGAIN_MS = 40_000;
-/** The longest back-off after a failure of another kind, until which nothing is reported. */
-const REPORTED_WITHIN_MS = 35_000;
+import { tolerances, withinMs } from '../tolerances.ts';
 
 /** A try that follows may do without: nodes are compared by it, and only some plans choose nodes by it. */
 const DISPENSABLE = 'metadata.labels.ring';
@@ -67,11 +61,11 @@ export const createUnreadableCheck = (
   /** What was read for one decision need not be read for the next. */
   const isNeeded = ({ path, via }: Dose): boolean => via === 'watch' && path !== DISPENSABLE;
   /** What keeps a process from updating the DaemonSet. */
-  const held = (process: string, forMs = SENT_WITHIN_MS): Dose | undefined =>
+  const held = (process: string, forMs = tolerances.unreadableSent.ms): Dose | undefined =>
     poisons.unreadable(process, forMs).find((dose) => dose.part === part && isNeeded(dose) && isAbout(dose));
   const isWell = (process: string): boolean =>
     !poisons
-      .unwell(process, READ_AGAIN_MS)
+      .unwell(process, tolerances.backOff.ms)
       .some((dose) => (dose.part !== 'native' && dose.part !== 'advanced') || (dose.part === part && mayConcern(dose)));
 
   const violation = (text: string): void => report.violation('S18', text);
@@ -80,7 +74,7 @@ export const createUnreadableCheck = (
     report.check('S18');
     const dose = held(call.process);
     if (dose && !isError) violation(`${call.process} does not say that it cannot read a ${dose.kind} at ${dose.path}`);
-    const ill = poisons.unwell(call.process, READ_AGAIN_MS).filter(mayConcern);
+    const ill = poisons.unwell(call.process, tolerances.backOff.ms).filter(mayConcern);
     if (isError && ill.length === 0)
       violation(`${call.process} reports an internal error, and can read everything of it`);
   };
@@ -92,8 +86,8 @@ export const createUnreadableCheck = (
       if (!isFree) freeSince.delete(name);
       else if (!freeSince.has(name)) freeSince.set(name, now());
       const since = freeSince.get(name);
-      if (since === undefined || now() - since < REPORTED_WITHIN_MS) continue;
-      const dose = held(name, REPORTED_WITHIN_MS);
+      if (since === undefined || now() - since < withinMs.reported) continue;
+      const dose = held(name, withinMs.reported);
       const { metadata } = actual.daemonSet ?? {};
       if (!dose || !metadata || metadata.deletionTimestamp || told?.uid !== metadata.uid) continue;
       if (part === 'native' && actual.daemonSet && policyOf(actual.daemonSet).manual) continue;
@@ -132,7 +126,7 @@ export const createUnreadableCheck = (
     /** An agent sends an update of a pod. */
     onAgentUpdate({ process, verb, ref }: Call): void {
       report.check('S18');
-      const [dose] = poisons.unreadable(process, SENT_WITHIN_MS);
+      const [dose] = poisons.unreadable(process, tolerances.unreadableSent.ms);
       if (dose) violation(`${process} ${verb}s ${ref?.name}, and cannot read a ${dose.kind} at ${dose.path}`);
     },
     /** As far as this DaemonSet is concerned, a process that cannot compute something is down. */

@@ -1,9 +1,8 @@
 import { isNative } from '../../invariants/index.ts';
 import type { Poisons } from '../../simulation/network/poisons.ts';
 import type { Check, CheckContext } from '../check.ts';
+import { withinMs } from '../tolerances.ts';
 
-/** The longest back-off between two attempts, its jitter, and the time of a response. */
-const REOPENED_WITHIN_MS = 50_000;
 /** Snapshots of one watch within a minute, besides those that a fault caused. */
 const MAX_SNAPSHOTS = 10;
 /**
@@ -49,7 +48,7 @@ export const createWatchesCheck = (
     if (!gap) return;
     check('L8');
     const took = now() - gap.at;
-    if (took > REOPENED_WITHIN_MS) violation('L8', `${key} was not watched for ${Math.round(took / 1000)} s`);
+    if (took > withinMs.reopened) violation('L8', `${key} was not watched for ${Math.round(took / 1000)} s`);
   };
   return {
     beforeCommit: excludeOutages,

@@ -4,9 +4,7 @@ import type { Call } from '../../simulation/network/call.ts';
 import type { CheckContext } from '../check.ts';
 import type { NodeState, PodState } from '../state/cluster-state.ts';
 import { type PlanState, stageIn } from '../state/plan-state.ts';
-
-/** Updates that only count when they were seen to be in flight for so long. */
-const SLACK_MS = 1_000;
+import { tolerances } from '../tolerances.ts';
 
 export interface GroupsOptions {
   plan: PlanState;
@@ -55,7 +53,7 @@ export const createGroupsCheck = (
           const other = actual.nodes.get(name);
           const known = view.nodes.get(name);
           if (name === pod.node || !other?.ready || !has(other) || !known?.ready) return false;
-          return known.since === undefined || sentAt - known.since > settleMs + SLACK_MS;
+          return known.since === undefined || sentAt - known.since > settleMs + tolerances.decision.ms;
         });
         return withinGroupLimit({ group, others, limit, hasSlot: flying.includes(pod.node) });
       };

@@ -6,6 +6,7 @@ import type { UnreadableCheck } from '../manager/unreadable.ts';
 import { type ClusterState, generationKey, isEligible } from '../state/cluster-state.ts';
 import type { PlanState } from '../state/plan-state.ts';
 import type { ProcessView } from '../state/process-view.ts';
+import { tolerances } from '../tolerances.ts';
 
 type Predecessor = NonNullable<RolloutPlanSpec['after']>[number];
 
@@ -17,10 +18,6 @@ export interface OtherDaemonSet {
   /** What a process cannot compute, and could not a moment ago. */
   unreadable: Pick<UnreadableCheck, 'held' | 'isWell'>;
 }
-
-/** What a process observed of a node, or of a template, within this time before may not be part of its decision. */
-const SLACK_MS = 1_000;
-const TEMPLATE_SLACK_MS = 250;
 
 /**
  * G7, by what the sender has observed: a node is updated once the DaemonSets that its plan names are updated and available
@@ -43,13 +40,14 @@ export const createOrderCheck = (
     const view = other.viewOf(process);
     const { daemonSet } = view;
     if (!daemonSet || !actual.daemonSet || generationKey(daemonSet) !== generationKey(actual.daemonSet)) return [];
-    if (heardWithin(TEMPLATE_SLACK_MS, process, daemonSet.metadata?.uid)) return [];
+    if (heardWithin(tolerances.newTemplate.ms, process, daemonSet.metadata?.uid)) return [];
     // Our own managers know the revision of an Advanced DaemonSet before its status says so.
     if (actual.target === undefined && !isNative(daemonSet)) return [];
     const { minReadyMs } = policyOf(daemonSet);
     return [...names].filter((name) => {
       const node = view.nodes.get(name);
-      if (!node || !isEligible(node.node, daemonSet) || heardWithin(SLACK_MS, process, name)) return false;
+      if (!node || !isEligible(node.node, daemonSet) || heardWithin(tolerances.decision.ms, process, name))
+        return false;
       const pods = view.podsOn(name);
       return !pods.some((pod) => pod.hash === actual.target && isAvailable(pod, minReadyMs, clockOf(process)));
     });
@@ -98,7 +96,7 @@ export const createOrderCheck = (
         after.length === 0 ||
         (isPlain &&
           after.every((each) => otherOf(each)?.unreadable.isWell(process)) &&
-          !heardWithin(SLACK_MS, process, node) &&
+          !heardWithin(tolerances.decision.ms, process, node) &&
           waitsFor(process, node, { after }).length === 0)
       );
     },

@@ -3,9 +3,8 @@ import type { Call } from '../../simulation/network/call.ts';
 import type { MetricAnswer } from '../../simulation/plan/plan.ts';
 import type { CheckContext } from '../check.ts';
 import { type PlanState, promoteOf } from '../state/plan-state.ts';
+import { tolerances } from '../tolerances.ts';
 
-/** What a process observed within this time before may not be part of its decision. */
-const SLACK_MS = 1_000;
 /** Of each stage, so many answers are kept. */
 const MOST_ANSWERS = 50;
 
@@ -52,8 +51,8 @@ export const createStageAnswersCheck = ({ report, now }: CheckContext, plan: Pla
       const own = all.filter(({ process }) => process === call.process);
       // What was answered a moment ago may not be part of the decision.
       const [latest, ...older] = own.length > 0 ? own : all;
-      const counted = latest && now() - latest.at < SLACK_MS ? [latest, ...older.slice(0, 1)] : [latest];
-      if (!counted.some((each) => each?.answer === 'good' && each.at >= soakedSince - SLACK_MS))
+      const counted = latest && now() - latest.at < tolerances.decision.ms ? [latest, ...older.slice(0, 1)] : [latest];
+      if (!counted.some((each) => each?.answer === 'good' && each.at >= soakedSince - tolerances.decision.ms))
         violation(
           'G4',
           `${call.process} passes stage ${name}, whose check was last answered ${latest?.answer ?? 'never'}`,

@@ -3,9 +3,7 @@ import { isAvailable, nodesOf, policyOf } from '../../invariants/index.ts';
 import type { CheckContext } from '../check.ts';
 import { isEligible } from '../state/cluster-state.ts';
 import type { PlanState } from '../state/plan-state.ts';
-
-/** What a process observed within this time before may not be part of its decision. */
-const SLACK_MS = 1_000;
+import { tolerances } from '../tolerances.ts';
 
 /** A stage that a leader could lead further now. */
 export interface WaitingStage {
@@ -34,7 +32,7 @@ export const createStageProgressCheck = ({ actual, viewOf, clockOf }: CheckConte
       return (
         !hasLimits &&
         (spec.windows ?? []).length === 0 &&
-        !spec.freezes?.some(({ to }) => Date.parse(to) + SLACK_MS > Math.min(...plan.timesOf(process)))
+        !spec.freezes?.some(({ to }) => Date.parse(to) + tolerances.decision.ms > Math.min(...plan.timesOf(process)))
       );
     },
     isLifted: (): boolean => plan.isStaged() && plan.isLifted(),
@@ -67,12 +65,12 @@ export const createStageProgressCheck = ({ actual, viewOf, clockOf }: CheckConte
         if (plan.stageOf(spec, { name: node, labels: object.metadata?.labels ?? {} }) !== name) continue;
         size += 1;
         // Neither online nor offline for certain.
-        if (since !== undefined && at - since < SLACK_MS) return undefined;
+        if (since !== undefined && at - since < tolerances.decision.ms) return undefined;
         if (!ready) continue;
         online += 1;
         const [pod, ...others] = view.podsOn(node);
         const isAtTarget = pod?.hash === actual.target && others.length === 0;
-        if (!pod || !isAtTarget || !isAvailable(pod, minReadyMs + SLACK_MS, at)) return undefined;
+        if (!pod || !isAtTarget || !isAvailable(pod, minReadyMs + tolerances.decision.ms, at)) return undefined;
       }
       const isOpened = known?.openedAt !== undefined;
       if (stage.nodes?.count !== undefined && !isOpened) return undefined;
@@ -84,7 +82,7 @@ export const createStageProgressCheck = ({ actual, viewOf, clockOf }: CheckConte
         return { key: `${name} soak`, text: `the soak of ${name} begins`, offline };
       if (!isEmpty && Date.parse(known?.soakUntil ?? '') > Math.min(...plan.timesOf(process))) return undefined;
       if (promote.checks !== undefined) return undefined;
-      const isApproved = plan.decisions(name, 'Approve', SLACK_MS).length > 0;
+      const isApproved = plan.decisions(name, 'Approve', tolerances.decision.ms).length > 0;
       if (!isEmpty && promote.approval?.required && !isApproved) return undefined;
       return { key: `${name} promotion`, text: `${name} is passed`, offline };
     },

@@ -13,12 +13,8 @@ import type { Call } from '../../simulation/network/call.ts';
 import type { Check, CheckContext, NodeUpdate } from '../check.ts';
 import { isEligible, type PodState } from '../state/cluster-state.ts';
 import { type PlanState, promoteOf, stageIn } from '../state/plan-state.ts';
+import { tolerances } from '../tolerances.ts';
 import { createStageAnswersCheck } from './stage-answers.ts';
-
-/** What a process observed within this time before may not be part of its decision. */
-const SLACK_MS = 1_000;
-/** Clocks that differ by less are the same clock. */
-const SAME_CLOCK_MS = 500;
 
 const UNIT_MS: Readonly<Record<string, number>> = { h: 3_600_000, m: 60_000, s: 1_000 };
 /** A Go duration as the simulation writes it. */
@@ -61,7 +57,8 @@ export const createStagesCheck = (
 
   /** Of the time that a process goes by, and how exactly it is known. */
   const offsetOf = (process: string): number => (plan.timesOf(process)[0] ?? 0) - now();
-  const slackOf = (process: string): number => (plan.timesOf(process).length > 1 ? 2 * SLACK_MS : SAME_CLOCK_MS);
+  const slackOf = (process: string): number =>
+    plan.timesOf(process).length > 1 ? 2 * tolerances.decision.ms : tolerances.sameClock.ms;
   const namesOf = (spec: RolloutPlanSpec): string[] => [...(spec.stages ?? []).map(({ name }) => name), 'rest'];
 
   const isWell = (stage: string, spec: RolloutPlanSpec): boolean => {
@@ -100,7 +97,7 @@ export const createStagesCheck = (
       const unpromoted = names
         .slice(0, names.indexOf(stage))
         .filter((name) => plan.stageNamed(name)?.promotedAt === undefined);
-      const times = plan.timesOf(call.process).flatMap((at) => [at, at - SLACK_MS]);
+      const times = plan.timesOf(call.process).flatMap((at) => [at, at - tolerances.decision.ms]);
       const closings = times.map((at) => closedOn(spec, at, zone));
       const closedBy = closings.includes(undefined) ? undefined : closings.at(-1);
       const found = [isInOpenStage({ stage, open }), isInWindow({ closedBy })];
@@ -125,7 +122,7 @@ export const createStagesCheck = (
       if (soakUntil === undefined || promotedAt < soakUntil)
         violation('G5', `${what} at ${promotedAt}, before its soak was over at ${soakUntil}`);
       const length = Date.parse(soakUntil ?? '') - Date.parse(stage.coveredAt ?? '');
-      const isSameClock = Math.abs((soak?.offsetMs ?? 0) - offsetOf(call.process)) < SAME_CLOCK_MS;
+      const isSameClock = Math.abs((soak?.offsetMs ?? 0) - offsetOf(call.process)) < tolerances.sameClock.ms;
       const lasted = now() - (soak?.askedAt ?? 0);
       // Whoever began it may have gone by a corrected clock, and who ends it by an exact one.
       const slackMs = Math.max(soak?.slackMs ?? 0, slackOf(call.process));
@@ -238,7 +235,8 @@ export const createStagesCheck = (
     check('G3');
     const online = [...nodes].filter(
       ([, { ready, since, node }]) =>
-        isEligible(node, daemonSet) && (ready || (since !== undefined && clockOf(call.process) - since < SLACK_MS)),
+        isEligible(node, daemonSet) &&
+        (ready || (since !== undefined && clockOf(call.process) - since < tolerances.decision.ms)),
     );
     const hasOnline = (spec: RolloutPlanSpec): boolean =>
       online.some(

@@ -2,11 +2,8 @@ import type { Lease } from 'kubernetes-types/coordination/v1.d.ts';
 import { type AnyDaemonSet, policyOf, type Share } from '../../invariants/index.ts';
 import type { Call } from '../../simulation/network/call.ts';
 import type { Check, CheckContext } from '../check.ts';
+import { defaultsMs, tolerances } from '../tolerances.ts';
 
-/** How long a change by the user may take to reach a process over a healthy link, ms. */
-export const LAG_MS = 1_000;
-/** A process that has not renewed the lease for this long starts a new term, and has to look at the DaemonSet again, ms. */
-const LEASE_MS = 15_000;
 const CONFLICT = 409;
 
 type AnswersContext = Pick<CheckContext, 'actual' | 'daemonSet' | 'now' | 'viewOf'>;
@@ -47,7 +44,7 @@ export const followAnswers = ({ actual, daemonSet, now, viewOf }: AnswersContext
       if ((object as Lease).spec?.holderIdentity !== process) return;
       const before = ledAt.get(process);
       ledAt.set(process, now());
-      const isNewTerm = before === undefined || now() - before > LEASE_MS;
+      const isNewTerm = before === undefined || now() - before > defaultsMs.lease;
       if (isNewTerm && actual.daemonSet) tell(process, actual.daemonSet);
     },
     onFailure(call, status) {
@@ -67,7 +64,8 @@ export const followAnswers = ({ actual, daemonSet, now, viewOf }: AnswersContext
     observedLimit(process: string): Share | undefined {
       const known = viewOf(process).daemonSet;
       const last = told.get(process);
-      if (!known || (last && now() - last.at > LAG_MS && hasAnotherLimit(process, last.version))) return undefined;
+      if (!known || (last && now() - last.at > tolerances.userChange.ms && hasAnotherLimit(process, last.version)))
+        return undefined;
       return policyOf(known).limit;
     },
   };

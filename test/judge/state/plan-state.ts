@@ -9,17 +9,11 @@ import type {
 import { type AnyDaemonSet, openStages, type StagedNode, stageOfNode } from '../../invariants/index.ts';
 import type { Call } from '../../simulation/network/call.ts';
 import type { CheckContext } from '../check.ts';
+import { tolerances } from '../tolerances.ts';
 import { generationKey } from './cluster-state.ts';
 import { planInForce } from './plan-in-force.ts';
 
 const PLAN_KEY = 'edgeset.io/rollout-plan';
-/** A change of the plan may take this long to reach a process over a healthy link, ms. */
-const LAG_MS = 2_000;
-/** What a process sends follows from what it had observed this much earlier, ms. */
-const DECISION_MS = 200;
-/** A clock that differs from the API server's by less is not corrected, ms; and how exactly its Dates tell the difference. */
-const TOLERANCE_MS = 60_000;
-const RESOLUTION_MS = 1_000;
 
 type PlannedStage = NonNullable<RolloutPlanSpec['stages']>[number];
 
@@ -73,9 +67,9 @@ export const followPlan = ({
     timesOf(process: string): readonly number[] {
       const own = clockOf(process);
       const apart = Math.abs(own - now());
-      const isOwn = apart < TOLERANCE_MS + 2 * RESOLUTION_MS;
-      const isCorrected = apart > TOLERANCE_MS - 2 * RESOLUTION_MS;
-      return [...(isOwn ? [own] : []), ...(isCorrected ? [now(), now() - 2 * RESOLUTION_MS] : [])];
+      const isOwn = apart < tolerances.uncorrectedClock.ms + 2 * tolerances.wholeSecond.ms;
+      const isCorrected = apart > tolerances.uncorrectedClock.ms - 2 * tolerances.wholeSecond.ms;
+      return [...(isOwn ? [own] : []), ...(isCorrected ? [now(), now() - 2 * tolerances.wholeSecond.ms] : [])];
     },
     /** The DaemonSet names a plan. */
     isStaged: (): boolean => planName() !== undefined,
@@ -90,12 +84,14 @@ export const followPlan = ({
      * the process knows, and the one that it knew when it decided.
      */
     plansOf({ process, at }: Pick<Call, 'process' | 'at'>): readonly RolloutPlanSpec[] {
-      const recent = specs().flatMap(({ spec, until }) => (spec && now() - until < LAG_MS ? [spec] : []));
-      const decidedAt = clockOf(process) - (now() - at) - DECISION_MS;
+      const recent = specs().flatMap(({ spec, until }) =>
+        spec && now() - until < tolerances.planChange.ms ? [spec] : [],
+      );
+      const decidedAt = clockOf(process) - (now() - at) - tolerances.decided.ms;
       return [...recent, ...viewOf(process).plansSince(decidedAt)];
     },
     /** Nobody has edited the plan lately, or moved nodes to other stages and groups. */
-    isSettled: (): boolean => now() - Math.max(movedAt, specs().at(-2)?.until ?? 0) >= LAG_MS,
+    isSettled: (): boolean => now() - Math.max(movedAt, specs().at(-2)?.until ?? 0) >= tolerances.planChange.ms,
     /** People's decisions about a stage of the target. `beforeMs`: at least so long ago. */
     decisions: (stage: string, decision: 'Approve' | 'Promote', beforeMs = 0): readonly RolloutApprovalSpec[] =>
       approvals.flatMap(({ spec, at }) =>

@@ -3,6 +3,7 @@ import type { Node, Pod } from 'kubernetes-types/core/v1.d.ts';
 import type { WatchEvent } from '../../../src/kube/index.ts';
 import type { RolloutPlanObject, RolloutPlanSpec } from '../../../src/words/index.ts';
 import { type AnyDaemonSet, isDeletedTerminal } from '../../invariants/index.ts';
+import { defaultsMs } from '../tolerances.ts';
 import { isPodOf, isReadyNode, type PodState, toPodState } from './cluster-state.ts';
 import { planInForce } from './plan-in-force.ts';
 
@@ -38,12 +39,6 @@ export interface ProcessView {
   applyEvent(watch: string, plural: string, event: WatchEvent<object>): void;
 }
 
-/**
- * Nothing starts while a watch has received nothing for so long, which is when two bookmarks are missing. A watch that is
- * opened again gets the first one a minute later: if it was closed for a minute, or closed again within each minute, its
- * process has to wait for it.
- */
-const IN_TOUCH_MS = 120_000;
 const NEEDED: ReadonlySet<string> = new Set(['nodes', 'daemonsets']);
 /** Needed if the DaemonSet names a plan. */
 const PLANS: ReadonlySet<string> = new Set(['rolloutplans', 'clusterrolloutplans', 'rolloutapprovals']);
@@ -73,7 +68,7 @@ export const createProcessView = ({ group, name }: { group: string; name: string
 
   const planName = (): string | undefined => daemonSet?.metadata?.annotations?.['edgeset.io/rollout-plan'];
   const isOverdue = ({ plural, at }: { plural: string; at: number }): boolean =>
-    now() - at > IN_TOUCH_MS && (NEEDED.has(plural) || (PLANS.has(plural) && planName() !== undefined));
+    now() - at > defaultsMs.inTouch && (NEEDED.has(plural) || (PLANS.has(plural) && planName() !== undefined));
   const isInTouch = (): boolean => !heard.values().some(isOverdue);
 
   const tableOf = (watch: string, plural: string): Map<string, unknown> | undefined => {

@@ -2,17 +2,11 @@ import type { Node } from 'kubernetes-types/core/v1.d.ts';
 import { isOta, nodesOf, policyOf } from '../../invariants/index.ts';
 import type { Check, CheckContext } from '../check.ts';
 import { isEligible } from '../state/cluster-state.ts';
+import { defaultsMs, tolerances, withinMs } from '../tolerances.ts';
 import { type ExecutedUpdate, isReverted } from './updates.ts';
 
 /** The annotations' defaults: fewer than 31 nodes were updated. */
 const THRESHOLD = 3;
-const WINDOW_MS = 300_000;
-/** What a process observed within this time before may not be part of its decision. */
-const SLACK_MS = 1_000;
-/** Kubernetes writes times in whole seconds. */
-const SECOND_MS = 1_000;
-/** A leader that nothing disturbs halts the rollout within this time. */
-const HALTED_WITHIN_MS = 60_000;
 const CHECK_EVERY_MS = 20;
 
 const wentOffline = ({ status }: Node): number =>
@@ -54,14 +48,14 @@ export const createBreakerCheck = ({ report, actual, now, viewOf, clockOf }: Che
               !pod.terminating &&
               pod.hash === hash &&
               pod.failingSince !== undefined &&
-              at - pod.failingSince > SLACK_MS,
+              at - pod.failingSince > tolerances.decision.ms,
           );
         if (bad && isOurs()) failed.push(name);
       } else if (update && update.rollout === rollout) {
         // For a node that was offline when the process first observed it, the condition says since when, in whole seconds.
-        const offlineSince = since === undefined ? wentOffline(node) + SECOND_MS : since - (at - now());
-        const isNews = since !== undefined && at - since <= SLACK_MS;
-        const isSoon = !isNews && offlineSince >= update.at && offlineSince - update.at <= WINDOW_MS;
+        const offlineSince = since === undefined ? wentOffline(node) + tolerances.wholeSecond.ms : since - (at - now());
+        const isNews = since !== undefined && at - since <= tolerances.decision.ms;
+        const isSoon = !isNews && offlineSince >= update.at && offlineSince - update.at <= defaultsMs.suspectWindow;
         // A node whose update was reverted never got the version.
         if (isSoon && isOurs() && !isReverted(actual, name, update)) lost.push(name);
       }
@@ -136,7 +130,7 @@ export const createHaltCheck = (context: CheckContext, { believers, failuresOf }
       }
       if (blocked?.leader !== leader) blocked = { leader, since: now() };
       check('S13');
-      if (now() - blocked.since <= HALTED_WITHIN_MS) return;
+      if (now() - blocked.since <= withinMs.halted) return;
       blocked = undefined;
       violation('S13', `failures on ${nodes.join(', ')} hold every slot, and the rollout is not halted`);
     },

@@ -14,6 +14,7 @@ import type { Call } from '../../simulation/network/call.ts';
 import type { Answer, Request } from '../../simulation/processes/agent.ts';
 import type { Report } from '../report.ts';
 import { type ClusterState, generationKey, type PodState } from '../state/cluster-state.ts';
+import { tolerances } from '../tolerances.ts';
 
 export interface ConsentOptions {
   report: Report;
@@ -59,11 +60,7 @@ interface Announcement {
 const UPGRADE = /^\/openyurt\.io\/v1\/namespaces\/[^/]+\/pods\/([^/]+)\/upgrade(\?queue=true)?$/;
 const DECISION = /^\/edgeset\.io\/v1\/updates\/[^/]+\/[^/]+\/decision$/;
 const DEADLINE = 'edgeset.io/ota-deadline';
-/** Clocks that differ by less go unnoticed: a deadline may pass early by as much. Ms. */
-const CLOCK_TOLERANCE_MS = 60_000;
 const OUTCOME_UNKNOWN = 504;
-/** A request that was not answered for this long was lost with the process. Ms. */
-const PENDING_MS = 60_000;
 const isSuccess = (status: number): boolean => status >= 200 && status < 300;
 
 const conditionOf = (pod: Pod, type: string) => pod.status?.conditions?.find((condition) => condition.type === type);
@@ -121,7 +118,7 @@ export const createConsentCheck = ({ report, actual, now, clockOf }: ConsentOpti
   };
   /** The administrator's deadline has passed, by what the process has read. */
   const isDue = (process: string): boolean => {
-    const apart = Math.min(CLOCK_TOLERANCE_MS, Math.abs(clockOf(process) - now()));
+    const apart = Math.min(tolerances.uncorrectedClock.ms, Math.abs(clockOf(process) - now()));
     const daemonSet = knownDaemonSets.get(process);
     return isOta(daemonSet) && deadlineOf(daemonSet) <= now() + apart;
   };
@@ -283,7 +280,7 @@ export const createConsentCheck = ({ report, actual, now, clockOf }: ConsentOpti
       const { offered = false, revision = '' } = announcements.get(pod.uid) ?? {};
       // A queued request is executed; one that was made just now may be.
       const isKept = consents.some((each) => {
-        const isOpen = each.answeredAt === undefined ? now() - each.at < PENDING_MS : !each.atOnce;
+        const isOpen = each.answeredAt === undefined ? now() - each.at < tolerances.ownerRequest.ms : !each.atOnce;
         return isOpen && allows(each, pod, revision, now());
       });
       return offered && !isKept && revision === actual.target && !pod.terminating && !pod.ended;

@@ -1,8 +1,6 @@
 import type { Lease } from 'kubernetes-types/coordination/v1.d.ts';
 import type { Check, CheckContext, NodeUpdate } from '../check.ts';
-
-/** A process whose lease was not renewed for this long no longer believes that it leads. */
-const LEASE_MS = 15_000;
+import { defaultsMs } from '../tolerances.ts';
 
 /**
  * S7: two leaders at once. When an update reaches the server, does another manager believe that it leads, or has its sender lost
@@ -19,7 +17,7 @@ export const createLeadersCheck = ({
 
   const believes = (name: string): boolean => {
     const since = leaderSince.get(name);
-    return since !== undefined && clockOf(name) - since < LEASE_MS;
+    return since !== undefined && clockOf(name) - since < defaultsMs.lease;
   };
   const believers = (): string[] => {
     const names: string[] = [];

@@ -5,6 +5,7 @@ import type { Call } from '../../simulation/network/call.ts';
 import type { Report } from '../report.ts';
 import type { ClusterState, PodState } from '../state/cluster-state.ts';
 import type { ProcessView } from '../state/process-view.ts';
+import { defaultsMs, tolerances } from '../tolerances.ts';
 
 export interface PrerequisitesOptions {
   report: Report;
@@ -15,13 +16,6 @@ export interface PrerequisitesOptions {
   viewOf: (process: string) => ProcessView;
 }
 
-/** How long a change by the user may take to reach a process over a healthy link, ms. */
-const LAG_MS = 1_000;
-/** The start of a hook's timeout is written in whole seconds, by the sender and before the write arrives. */
-const ROUNDING_MS = 1_100;
-/** The default timeout of one attempt. */
-const PULL_TIMEOUT_MS = 300_000;
-
 const PULL_LABEL = 'edgeset.io/prefetch';
 const PULL_REVISION = 'edgeset.io/prefetch-revision';
 const seconds = (text: string | undefined): number | undefined =>
@@ -29,7 +23,7 @@ const seconds = (text: string | undefined): number | undefined =>
 
 /** How long an attempt to pull images may take. */
 const pullTimeoutOf = ({ metadata }: AnyDaemonSet): number =>
-  seconds(metadata?.annotations?.['apps.kruise.io/image-predownload-timeout-seconds']) ?? PULL_TIMEOUT_MS;
+  seconds(metadata?.annotations?.['apps.kruise.io/image-predownload-timeout-seconds']) ?? defaultsMs.pullTimeout;
 
 /** The labels and finalizers by which a hook holds the pod. */
 const holdersOf = ({ metadata }: Pod, daemonSet: AnyDaemonSet): string[] => {
@@ -72,7 +66,7 @@ export const createPrerequisitesCheck = ({ report, actual, now, viewOf }: Prereq
   /** The versions of the DaemonSet that the sender of a call may have acted on; of several, the mildest counts. */
   const versionsKnownTo = (call: Call): Version[] => {
     const observed = viewOf(call.process).daemonSet;
-    const from = call.at - LAG_MS;
+    const from = call.at - tolerances.userChange.ms;
     const inForce = versions.filter((_, index) => (versions[index + 1]?.at ?? Number.POSITIVE_INFINITY) > from);
     const knownVersion = versions.findLast(
       ({ daemonSet }) => daemonSet.metadata?.resourceVersion === observed?.metadata?.resourceVersion,
@@ -84,14 +78,14 @@ export const createPrerequisitesCheck = ({ report, actual, now, viewOf }: Prereq
     if (holdersOf(pod, daemonSet).length === 0) return false;
     const timeoutMs = seconds(daemonSet.metadata?.annotations?.['edgeset.io/predelete-timeout-seconds']);
     if (timeoutMs === undefined || preparingSince === undefined) return true;
-    return now() - preparingSince < timeoutMs - ROUNDING_MS;
+    return now() - preparingSince < timeoutMs - tolerances.hookTimeout.ms;
   };
 
   const lacksImages = (node: string, { daemonSet, templateAt }: Version): boolean => {
     const annotations = daemonSet.metadata?.annotations ?? {};
     const mode = annotations['edgeset.io/predownload'];
     if (mode !== 'required' && mode !== 'preferred') return false;
-    if (mode === 'preferred' && now() - templateAt >= pullTimeoutOf(daemonSet) - LAG_MS) return false;
+    if (mode === 'preferred' && now() - templateAt >= pullTimeoutOf(daemonSet) - tolerances.userChange.ms) return false;
     const images = present.get(node);
     return daemonSet.spec?.template.spec?.containers.some(({ image = '' }) => images?.has(image) !== true) ?? false;
   };
@@ -122,7 +116,8 @@ export const createPrerequisitesCheck = ({ report, actual, now, viewOf }: Prereq
   const isWaiting = ({ node, daemonSet, at }: { node: string; daemonSet: string; at: number }): boolean => {
     const own = actual.daemonSet?.metadata?.uid === daemonSet ? actual.daemonSet : undefined;
     return (
-      actual.nodes.get(node)?.ready === false && now() - at < (own ? pullTimeoutOf(own) : PULL_TIMEOUT_MS) + LAG_MS
+      actual.nodes.get(node)?.ready === false &&
+      now() - at < (own ? pullTimeoutOf(own) : defaultsMs.pullTimeout) + tolerances.userChange.ms
     );
   };
 

@@ -14,6 +14,7 @@ import type { Call } from '../../simulation/network/call.ts';
 import type { Report } from '../report.ts';
 import { type ClusterState, isEligible, type PodState } from '../state/cluster-state.ts';
 import type { ProcessView } from '../state/process-view.ts';
+import { tolerances } from '../tolerances.ts';
 
 export interface TargetingOptions {
   report: Report;
@@ -37,11 +38,6 @@ interface Targets {
   selected: ReadonlySet<string>;
   progressive: boolean;
 }
-
-/** A pod that was created within this time before may not be part of the decision. */
-const SLACK_MS = 1_000;
-/** An update that was given up is undone within this time, whatever refuses its writes; until then it does not count. */
-const UNDONE_WITHIN_MS = 600_000;
 
 const PROGRESSIVE = 'daemonset.kruise.io/progressive-create-pod';
 
@@ -88,7 +84,7 @@ export const createTargetingCheck = ({ report, actual, now, viewOf, inFlight, is
   const givenUp = new Map<string, number>();
 
   const isKnown = ({ uid, terminating }: PodState): boolean =>
-    !terminating && now() - (createdAt.get(uid) ?? 0) > SLACK_MS;
+    !terminating && now() - (createdAt.get(uid) ?? 0) > tolerances.decision.ms;
   /** Nodes with a pod of this revision that does not terminate. */
   const nodesAt = (view: ProcessView, hash: string | undefined): Set<string> => {
     const names = new Set<string>();
@@ -102,7 +98,8 @@ export const createTargetingCheck = ({ report, actual, now, viewOf, inFlight, is
   const vacantNodes = (view: ProcessView): string[] =>
     [...view.nodes].flatMap(([name, { node }]) => {
       const since = leftAt.get(name);
-      const isVacant = since !== undefined && now() - since > SLACK_MS && isEligible(node, view.daemonSet);
+      const isVacant =
+        since !== undefined && now() - since > tolerances.decision.ms && isEligible(node, view.daemonSet);
       const stays = (pod: PodState): boolean => !pod.terminating;
       return isVacant && !view.podsOn(name).some(stays) && !actual.podsOn(name).some(stays) ? [name] : [];
     });
@@ -134,7 +131,7 @@ export const createTargetingCheck = ({ report, actual, now, viewOf, inFlight, is
       for (const name of givenUp.keys()) if (!isOnlyBegun(name)) givenUp.delete(name);
       for (const name of [...inFlight(), ...vacantNodes(view)]) {
         const since = givenUp.get(name) ?? now();
-        if (isGivenUp(name) && now() - since < UNDONE_WITHIN_MS) givenUp.set(name, since);
+        if (isGivenUp(name) && now() - since < tolerances.givenUp.ms) givenUp.set(name, since);
         else updated.add(name);
       }
       const wasBegun = updated.delete(pod.node);

@@ -14,9 +14,10 @@ import {
 } from '../../invariants/index.ts';
 import type { Call } from '../../simulation/network/call.ts';
 import type { Report } from '../report.ts';
-import { followAnswers, LAG_MS } from '../state/answers.ts';
+import { followAnswers } from '../state/answers.ts';
 import { type ClusterState, followClusterState, isEligible, type PodState } from '../state/cluster-state.ts';
 import type { ProcessView } from '../state/process-view.ts';
+import { defaultsMs, tolerances } from '../tolerances.ts';
 
 export interface UpdatesCheckOptions {
   report: Report;
@@ -59,9 +60,6 @@ export const isReverted = (actual: ClusterState, node: string, update: ExecutedU
   actual
     .podsOn(node)
     .some((pod) => isUnchanged(pod, update) && !pod.preparing && (update.kind === 'prepare' || !pod.gateClosed));
-
-/** A node that goes offline this soon after an update is a suspect, ms: the default of edgeset.io/suspect-window-seconds. */
-const SUSPECT_MS = 300_000;
 
 /** Tracks which nodes have an update in flight, from the actual state, and checks updates against it: S1, S5, S6, S10. */
 export const createUpdatesCheck = ({ report, daemonSet, now, viewOf, clockOf, settleMs }: UpdatesCheckOptions) => {
@@ -111,7 +109,7 @@ export const createUpdatesCheck = ({ report, daemonSet, now, viewOf, clockOf, se
     // A node that went offline soon after its update is in flight again: the update may be why. S1 covers updates of the
     // present rollout only; one that completed before the template changed stays complete.
     const isPresent = last?.rollout === actual.rolloutOf(actual.daemonSet);
-    if (last && isPresent && !node.ready && node.since > last.at && node.since - last.at <= SUSPECT_MS) {
+    if (last && isPresent && !node.ready && node.since > last.at && node.since - last.at <= defaultsMs.suspectWindow) {
       completed.delete(name);
       inFlight.set(name, { ...last, completeFor: new Set() });
     }
@@ -147,7 +145,7 @@ export const createUpdatesCheck = ({ report, daemonSet, now, viewOf, clockOf, se
     let most = observed === undefined ? 0 : nodesOf(observed, eligible);
     for (const { at, limit } of limits.toReversed()) {
       most = Math.max(most, nodesOf(limit, eligible));
-      if (at <= call.at - LAG_MS) break;
+      if (at <= call.at - tolerances.userChange.ms) break;
     }
     return most;
   };
