@@ -16,8 +16,8 @@ import type { AuditRecord } from './audit-record.ts';
 import { createStatusCheck, type Status, stagesOf } from './check-stage-status.ts';
 import type { CheckOptions } from './check-updates.ts';
 import { followPlan, isSpec } from './plan-history.ts';
-import { createPodWriteReader, isUpdate, type PodWrite } from './pod-writes.ts';
-import { availablePod, followRecords, inOrder } from './records.ts';
+import { createPodWriteReader, isUpdate, type PodWrite, startOf } from './pod-writes.ts';
+import { followRecords, inOrder } from './records.ts';
 
 export interface StagesOptions
   extends Pick<CheckOptions, 'namespace' | 'daemonSet' | 'kind' | 'product' | 'checked' | 'lagMs'> {
@@ -52,7 +52,7 @@ export const checkStages = (records: readonly AuditRecord[], options: StagesOpti
   const { namespace, daemonSet, kind = 'native', product = isProduct, rollout = daemonSet } = options;
   const { checked: check = () => undefined, lagMs: lag = tolerances.auditLag.ms } = options;
   const group = kind === 'native' ? 'apps' : 'apps.kruise.io';
-  const { state, apply } = followRecords(namespace, daemonSet, group);
+  const { state, updates, at: proceedTo, apply } = followRecords(namespace, daemonSet, group);
   const plan = followPlan(records, { namespace, daemonSet, group }, state);
   const reader = createPodWriteReader(state);
   const violations: string[] = [];
@@ -60,8 +60,7 @@ export const checkStages = (records: readonly AuditRecord[], options: StagesOpti
   let status: Status | undefined;
   /** As they were before, each with when the request for the next one arrived. */
   const earlier: { status: Status | undefined; until: number }[] = [];
-  /** Nodes whose update has not completed, and its kind. */
-  const inFlight = new Map<string, PodWrite['kind']>();
+  const { inFlight } = updates;
   /** When the labels of a node last changed. */
   const labelledAt = new Map<string, { labels: string; at: number }>();
   let current: AuditRecord | undefined;
@@ -75,13 +74,6 @@ export const checkStages = (records: readonly AuditRecord[], options: StagesOpti
   const stageOf = (spec: RolloutPlanSpec, of: Status, node: NodeState): string =>
     stageOfNode(spec, stagesOf(of), of.target?.hash ?? '', node);
   const statusCheck = createStatusCheck({ state, plan, stageOf, check, report });
-
-  const completeUpdates = (at: number): void => {
-    for (const [node, update] of inFlight) {
-      const completed = availablePod(state, node, at) && (update !== 'surge' || livePods(state, node).length === 1);
-      if (completed || !state.nodes.has(node)) inFlight.delete(node);
-    }
-  };
 
   const groupsOf = (spec: RolloutPlanSpec, of: Status, node: NodeState): Group[] => {
     const groups: Group[] = [];
@@ -147,7 +139,8 @@ export const checkStages = (records: readonly AuditRecord[], options: StagesOpti
     if (findings.every((found) => found !== undefined)) report(what, findings.at(-1));
   };
 
-  const checkUpdate = (record: AuditRecord, { node: name, kind: update }: PodWrite): void => {
+  const checkUpdate = (record: AuditRecord, write: PodWrite): void => {
+    const { node: name } = write;
     const lagMs = lagOf(record);
     const node = state.nodes.get(name);
     // A node that was moved to another stage a moment ago may still count in the one before.
@@ -158,7 +151,8 @@ export const checkStages = (records: readonly AuditRecord[], options: StagesOpti
       checkGates(what, record, node, lagMs);
       checkGroups(what, record, node, lagMs);
     }
-    inFlight.set(name, update);
+    const [pod] = write.pod ? [write.pod] : livePods(state, name);
+    if (pod) updates.begin(pod, startOf(write), state.rollout);
   };
 
   const followNode = ({ name, answeredAt }: AuditRecord): void => {
@@ -182,7 +176,7 @@ export const checkStages = (records: readonly AuditRecord[], options: StagesOpti
 
   for (const record of inOrder(records)) {
     current = record;
-    completeUpdates(record.receivedAt);
+    proceedTo(record);
     if (record.namespace === namespace && product(record.user)) {
       const write = reader.read(record);
       if (write && (isUpdate(write) || (kind === 'native' && record.verb === 'delete'))) checkUpdate(record, write);

@@ -21,7 +21,7 @@ import {
 import { livePods, type NodeState, nodesToServe, type PodState } from '../state/cluster-state.ts';
 import { tolerances } from '../tolerances.ts';
 import type { AuditRecord } from './audit-record.ts';
-import { createPodWriteReader, isBackInService, type PodWrite } from './pod-writes.ts';
+import { createPodWriteReader, isBackInService, type PodWrite, startOf } from './pod-writes.ts';
 import { availablePod, followRecords, inOrder, isAvailable, wasAvailable } from './records.ts';
 
 export interface CheckOptions {
@@ -66,11 +66,10 @@ export const checkUpdates = (records: readonly AuditRecord[], options: CheckOpti
   const { lagMs: lag = tolerances.auditLag.ms, settleMs = 10_000 } = options;
   const { heldBackMs = () => 0, checked: check = () => undefined } = options;
   const group = kind === 'native' ? 'apps' : 'apps.kruise.io';
-  const { state, downSince, apply } = followRecords(namespace, daemonSet, group);
+  const { state, downSince, updates, at: proceedTo, apply } = followRecords(namespace, daemonSet, group);
   const reader = createPodWriteReader(state);
   const violations: string[] = [];
-  /** Nodes whose last update has not completed, and its kind. */
-  const inFlight = new Map<string, PodWrite['kind']>();
+  const { inFlight } = updates;
   /** By node: the rollout in which it was last updated. */
   const updated = new Map<string, number>();
   /** By UID: revisions of pods that were taken out of service for an in-place update. */
@@ -78,15 +77,6 @@ export const checkUpdates = (records: readonly AuditRecord[], options: CheckOpti
   const policies: { since: number; policy: Policy }[] = [];
   /** Of the caller of the write that is being checked. */
   let lagMs = 0;
-
-  const completeUpdates = (at: number): void => {
-    for (const [node, update] of inFlight) {
-      // A surge completes when one pod is left, and that one works.
-      const completed = availablePod(state, node, at) && (update !== 'surge' || livePods(state, node).length === 1);
-      // A node that is created again under the same name has not been updated.
-      if (completed || !state.nodes.has(node)) inFlight.delete(node);
-    }
-  };
 
   const reporterOf =
     ({ kind: what, record, node }: PodWrite) =>
@@ -183,7 +173,7 @@ export const checkUpdates = (records: readonly AuditRecord[], options: CheckOpti
     check('S6');
     report(isFirstUpdate({ healthy, alreadyUpdated: updated.get(name) === state.rollout }));
     updated.set(name, state.rollout);
-    inFlight.set(name, write.kind);
+    updates.begin(pod, startOf(write), state.rollout);
   };
 
   /** One of several live pods is deleted: an old one once the new one is available, or one that is not ready. */
@@ -246,8 +236,7 @@ export const checkUpdates = (records: readonly AuditRecord[], options: CheckOpti
   };
 
   for (const record of inOrder(records)) {
-    // At each record: a node that was available only for a moment has completed its update all the same.
-    completeUpdates(record.receivedAt);
+    proceedTo(record);
     if (record.namespace === namespace && product(record.user)) {
       const write = readWrite(record);
       noteReverted(record);

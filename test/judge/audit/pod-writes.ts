@@ -9,6 +9,7 @@ import {
   nodeOf,
 } from '../../invariants/index.ts';
 import { type ClusterState, isDeleted, livePods, mayHavePod, type PodState } from '../state/cluster-state.ts';
+import type { StartedUpdate } from '../state/follow-updates.ts';
 import type { AuditRecord } from './audit-record.ts';
 
 export type PodWriteKind =
@@ -42,6 +43,12 @@ export interface PodWrite {
 /** Whether the write begins to bring a node to another revision. */
 export const isUpdate = ({ kind }: Pick<PodWrite, 'kind'>): boolean =>
   kind === 'delete' || kind === 'in-place' || kind === 'surge';
+
+/** How the update begins that a write is the first of. */
+export const startOf = ({ kind, record }: PodWrite): StartedUpdate['kind'] => {
+  if (kind === 'in-place' || kind === 'surge') return kind;
+  return record.verb === 'delete' ? 'delete' : 'prepare';
+};
 
 const isPatchOfGate = ({ request }: AuditRecord, gate: string, status: 'True' | 'False'): boolean =>
   hasCondition(request as Pod | undefined, gate, status);

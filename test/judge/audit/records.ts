@@ -1,6 +1,7 @@
 import type { ObjectMeta } from 'kubernetes-types/meta/v1.d.ts';
 import { isAvailable as isAvailableAt } from '../../invariants/index.ts';
 import { type ClusterState, type Commit, followClusterState, livePods, type PodState } from '../state/cluster-state.ts';
+import { followUpdates } from '../state/follow-updates.ts';
 import type { AuditRecord } from './audit-record.ts';
 
 interface Stored {
@@ -38,24 +39,36 @@ const commitOf = (
   return { type, resource: { group, plural }, object };
 };
 
-/** Follows one DaemonSet by the log: call `apply` with each record of `inOrder`. */
+/** Follows one DaemonSet by the log: call `at` and then `apply` with each record of `inOrder`. */
 export const followRecords = (namespace: string, name: string, group = 'apps') => {
   /** Since when a node has had no ready pod, by node. */
   const downSince = new Map<string, number>();
   let record: Pick<AuditRecord, 'receivedAt' | 'answeredAt'> = { receivedAt: 0, answeredAt: 0 };
   const now = (): number => record.answeredAt;
+  const earliest = (): number => record.receivedAt;
   const noteDown = (node: string): void => {
     const isUp = state.podsOn(node).some(({ terminating, readySince }) => !terminating && readySince !== undefined);
     if (isUp || !state.nodes.has(node)) downSince.delete(node);
     else if (!downSince.has(node)) downSince.set(node, now());
   };
+  const onNodeChange = (node: string): void => {
+    noteDown(node);
+    updates.follow(node);
+  };
   const { state, apply } = followClusterState(
     { group, name, namespace },
-    { now, earliest: () => record.receivedAt, targetFrom: 'recorded revision', onNodeChange: noteDown },
+    { now, earliest, targetFrom: 'recorded revision', onNodeChange },
   );
+  const updates = followUpdates({ state, now: earliest, sees: 'log' });
   return {
     state,
     downSince: downSince as ReadonlyMap<string, number>,
+    updates,
+    /** A record is next. A node that was available only for a moment has completed its update all the same. */
+    at(next: AuditRecord): void {
+      record = next;
+      updates.advance();
+    },
     apply(next: AuditRecord): void {
       record = next;
       const commit = commitOf(next, namespace);

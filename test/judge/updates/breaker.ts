@@ -2,8 +2,8 @@ import type { Node } from 'kubernetes-types/core/v1.d.ts';
 import { isOta, nodesOf, policyOf } from '../../invariants/index.ts';
 import type { Check, CheckContext } from '../check.ts';
 import { isEligible } from '../state/cluster-state.ts';
+import { type ExecutedUpdate, isReverted } from '../state/follow-updates.ts';
 import { defaultsMs, tolerances, withinMs } from '../tolerances.ts';
-import { type ExecutedUpdate, isReverted } from './updates.ts';
 
 /** The annotations' defaults: fewer than 31 nodes were updated. */
 const THRESHOLD = 3;

@@ -15,9 +15,10 @@ import {
 import type { Call } from '../../simulation/network/call.ts';
 import type { Report } from '../report.ts';
 import { followAnswers } from '../state/answers.ts';
-import { type ClusterState, followClusterState, isEligible, type PodState } from '../state/cluster-state.ts';
+import { followClusterState, isEligible, type PodState } from '../state/cluster-state.ts';
+import { type ExecutedUpdate, followUpdates, isReverted, type StartedUpdate } from '../state/follow-updates.ts';
 import type { ProcessView } from '../state/process-view.ts';
-import { defaultsMs, tolerances } from '../tolerances.ts';
+import { tolerances } from '../tolerances.ts';
 
 export interface UpdatesCheckOptions {
   report: Report;
@@ -28,45 +29,9 @@ export interface UpdatesCheckOptions {
   settleMs: number;
 }
 
-interface StartedUpdate {
-  /** `prepare`: the preDelete hook has its turn before the pod is deleted. */
-  kind: 'delete' | 'in-place' | 'surge' | 'prepare';
-  uid: string;
-  hash: string;
-  rollout: number;
-  at: number;
-  /** Of `prepare`: the update on the node that had not completed before. */
-  before?: StartedUpdate | undefined;
-  /**
-   * Processes that know it to be complete: a pod that it brought came to work there, and a late watch hid that it was deleted or
-   * failed before it was available. What they learn of the pod later is no part of the update.
-   */
-  completeFor: Set<string>;
-}
-
-/** An update, with the pod as it was before. */
-export type ExecutedUpdate = Pick<StartedUpdate, 'kind' | 'uid' | 'hash'>;
-
-/** It is the pod that was to be updated, at the same revision. */
-const isUnchanged = (pod: PodState, { uid, hash }: ExecutedUpdate): boolean =>
-  pod.uid === uid && pod.hash === hash && !pod.terminating;
-
-/**
- * The pod is unchanged, or is again what it was: only a gate was closed, or its hook had its turn. After a hook's turn the gate opens
- * with a second write; until then the node is down, but not updated.
- */
-export const isReverted = (actual: ClusterState, node: string, update: ExecutedUpdate): boolean =>
-  update.kind !== 'surge' &&
-  actual
-    .podsOn(node)
-    .some((pod) => isUnchanged(pod, update) && !pod.preparing && (update.kind === 'prepare' || !pod.gateClosed));
-
 /** Tracks which nodes have an update in flight, from the actual state, and checks updates against it: S1, S5, S6, S10. */
 export const createUpdatesCheck = ({ report, daemonSet, now, viewOf, clockOf, settleMs }: UpdatesCheckOptions) => {
   const { check } = report;
-  const inFlight = new Map<string, StartedUpdate>();
-  /** The last update on each node, once it has completed. */
-  const completed = new Map<string, StartedUpdate>();
   /** The rollout that a call belongs to: what its sender knew when it sent it. */
   const rolloutOfCall = new WeakMap<Call, number>();
   /** Nodes in flight whose updates were complete by what its sender knew. */
@@ -80,55 +45,12 @@ export const createUpdatesCheck = ({ report, daemonSet, now, viewOf, clockOf, se
   const limits: { at: number; limit: Share }[] = [];
 
   const policy = () => (actual.daemonSet ? policyOf(actual.daemonSet) : undefined);
-  const works = (pod: PodState): boolean => isAvailable(pod, policy()?.minReadyMs ?? 0, now());
-  const live = (name: string): readonly PodState[] => actual.podsOn(name).filter(isLive);
-  const isComplete = (name: string, { kind, uid }: StartedUpdate): boolean => {
-    // A DaemonSet that has come to surge needs no old pod gone, either: a finalizer may hold it for long.
-    const surges = kind === 'surge' || policy()?.surging === true;
-    const [pod, ...others] = surges ? live(name) : actual.podsOn(name);
-    if (!pod || others.length > 0 || !works(pod) || pod.preparing) return false;
-    // An in-place update keeps the pod, a delete replaces it; the creation of a surge may never have been executed.
-    return kind !== 'delete' || pod.uid !== uid;
-  };
-  /** The new pod is gone, and the one beside it was never touched: whatever keeps that from working is not the update. */
-  const isWithdrawn = (name: string, { kind, uid }: StartedUpdate): boolean => {
-    const [pod, ...others] = actual.podsOn(name);
-    return (
-      kind === 'surge' && pod?.uid === uid && others.length === 0 && isLive(pod) && !pod.preparing && !pod.gateClosed
-    );
-  };
-  const follow = (name: string): void => {
-    const node = actual.nodes.get(name);
-    // A node that is no longer eligible has no update, and neither has a new node of the same name.
-    if (!node?.eligible) {
-      inFlight.delete(name);
-      completed.delete(name);
-      return;
-    }
-    const last = completed.get(name);
-    // A node that went offline soon after its update is in flight again: the update may be why. S1 covers updates of the
-    // present rollout only; one that completed before the template changed stays complete.
-    const isPresent = last?.rollout === actual.rolloutOf(actual.daemonSet);
-    if (last && isPresent && !node.ready && node.since > last.at && node.since - last.at <= defaultsMs.suspectWindow) {
-      completed.delete(name);
-      inFlight.set(name, { ...last, completeFor: new Set() });
-    }
-    const prepared = inFlight.get(name);
-    // A hook's turn that is reverted was no update: what was in flight before it still is, even if the pod does not work.
-    if (prepared?.kind === 'prepare' && isReverted(actual, name, prepared)) {
-      if (prepared.before) inFlight.set(name, prepared.before);
-      else inFlight.delete(name);
-    }
-    const update = inFlight.get(name);
-    if (update && isWithdrawn(name, update)) {
-      inFlight.delete(name);
-      return;
-    }
-    if (!update || !node.ready || !isComplete(name, update)) return;
-    inFlight.delete(name);
-    completed.set(name, update);
-  };
-  const { state: actual, apply } = followClusterState(daemonSet, { now, onNodeChange: follow });
+  const { state: actual, apply } = followClusterState(daemonSet, {
+    now,
+    onNodeChange: (node) => followed.follow(node),
+  });
+  const followed = followUpdates({ state: actual, now, sees: 'all' });
+  const { inFlight, works, live } = followed;
   const answers = followAnswers({ actual, daemonSet, now, viewOf });
 
   /**
@@ -164,41 +86,17 @@ export const createUpdatesCheck = ({ report, daemonSet, now, viewOf, clockOf, se
     for (const [name, update] of inFlight) if (isCompleteFor(process, name, update)) update.completeFor.add(process);
     return new Set([...inFlight].flatMap(([name, { completeFor }]) => (completeFor.has(process) ? [name] : [])));
   };
-  const setInFlight = (call: Call, kind: StartedUpdate['kind'], { node, uid, hash }: PodState): void => {
-    const last = inFlight.get(node);
-    const unfinished = last?.kind === 'prepare' ? last.before : last;
-    const before = kind === 'prepare' ? unfinished : undefined;
-    inFlight.set(node, {
-      kind,
-      uid,
-      hash,
-      rollout: rolloutOfCall.get(call) ?? 0,
-      at: now(),
-      before,
-      completeFor: new Set(),
-    });
-  };
+  const setInFlight = (call: Call, kind: StartedUpdate['kind'], pod: PodState): void =>
+    followed.begin(pod, kind, rolloutOfCall.get(call) ?? 0);
 
   return {
     actual,
     answers,
     works,
     isInFlight: (node: string): boolean => inFlight.has(node),
-    isOnlyBegun(node: string): boolean {
-      const update = inFlight.get(node);
-      if (!update || update.kind === 'surge') return false;
-      return actual.podsOn(node).some((pod) => isUnchanged(pod, update));
-    },
-    /** Nodes with an update of the present rollout that has neither completed nor been reverted. */
-    *presentlyInFlight(): Generator<string> {
-      const present = actual.rolloutOf(actual.daemonSet);
-      for (const [name, update] of inFlight)
-        if (update.rollout === present && !isReverted(actual, name, update)) yield name;
-    },
-    /** Completes what only needed time to pass. */
-    advance(): void {
-      for (const name of inFlight.keys()) follow(name);
-    },
+    isOnlyBegun: followed.isOnlyBegun,
+    presentlyInFlight: followed.ofPresentRollout,
+    advance: followed.advance,
     onCommit(change: Change): void {
       const before = actual.daemonSet?.metadata?.uid;
       const { uid, deletionTimestamp } = change.object.metadata;
@@ -207,8 +105,7 @@ export const createUpdatesCheck = ({ report, daemonSet, now, viewOf, clockOf, se
       // A pod that a user deletes, or that fails, entitles its node to another update.
       const isGoing = deletionTimestamp != null || actual.pods.get(uid)?.ended === true;
       if (pod && !deletedByManager.has(uid) && isGoing) executed.delete(pod.node);
-      // A DaemonSet that is created again under the same name has its own budget.
-      if (actual.daemonSet && actual.daemonSet.metadata?.uid !== before) inFlight.clear();
+      if (actual.daemonSet && actual.daemonSet.metadata?.uid !== before) followed.clear();
       const limit = policy()?.limit;
       if (limit !== undefined && limits.at(-1)?.limit !== limit) limits.push({ at: now(), limit });
     },
