@@ -1,6 +1,6 @@
 export { nodesOf, type Share } from './budget.ts';
 export { mayRunOn, type NodeFacts } from './eligibility.ts';
-export { type InvariantId, invariantIds } from './invariants.ts';
+export { type InvariantId, invariantIds, invariants } from './invariants.ts';
 export {
   hasCondition,
   hashIn,

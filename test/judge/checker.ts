@@ -29,6 +29,7 @@ import { createSenderCheck } from './updates/sender.ts';
 import { createStalenessCheck } from './updates/staleness.ts';
 import { createTargetingCheck } from './updates/targeting.ts';
 import { createUpdatesCheck } from './updates/updates.ts';
+import { createWitness } from './witness.ts';
 
 export interface CheckerOptions {
   daemonSet: { group: string; name: string };
@@ -72,7 +73,8 @@ export const createChecker = ({
   find,
   title,
 }: CheckerOptions) => {
-  const report = createReport(now, title);
+  const witness = createWitness({ actual: () => actual, viewOf, believers: () => leaders.believers() });
+  const report = createReport(now, { title, witness });
   const updates = createUpdatesCheck({ report, daemonSet, now, viewOf, clockOf, settleMs });
   const { actual, works, isInFlight } = updates;
   const sender = createSenderCheck({ report, viewOf, clockOf, settleMs });

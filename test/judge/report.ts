@@ -5,6 +5,8 @@ export interface Violation {
   invariant: string;
   at: number;
   text: string;
+  /** What the process that it is about had received then, and who is rather at fault. */
+  testimony?: readonly string[];
 }
 
 /** The name of a figure that is a maximum and not a sum begins with this. */
@@ -21,13 +23,25 @@ export const mergeFigures = (figures: Iterable<Iterable<readonly [string, number
   return merged;
 };
 
-/** Collects violations, and counts how often each invariant was checked. `title` names the DaemonSet where there are several. */
-export const createReport = (now: () => number, title?: string) => {
+export interface ReportOptions {
+  /** Names the DaemonSet where there are several. */
+  title?: string | undefined;
+  /** Asked about each violation. */
+  witness?: (invariant: string, text: string) => readonly string[];
+}
+
+/** Collects violations, and counts how often each invariant was checked. */
+export const createReport = (now: () => number, { title, witness }: ReportOptions = {}) => {
   const violations: Violation[] = [];
   const checked = new Map<string, number>();
   const figures = new Map<string, number>();
   const violation = (invariant: InvariantId, text: string): void =>
-    void violations.push({ invariant, at: now(), text: title === undefined ? text : `${title}: ${text}` });
+    void violations.push({
+      invariant,
+      at: now(),
+      text: title === undefined ? text : `${title}: ${text}`,
+      ...(witness && { testimony: witness(invariant, text) }),
+    });
   return {
     violations: violations as readonly Violation[],
     checked: checked as ReadonlyMap<string, number>,

@@ -1,7 +1,7 @@
-import type { Node } from 'kubernetes-types/core/v1.d.ts';
+import type { Node, Pod } from 'kubernetes-types/core/v1.d.ts';
 import { type Change, createEmbeddedCluster, createRequestHandler, type StoredObject } from '../../embedded/index.ts';
 import { createRandom, createVirtualClock, silentLogger } from '../../src/runtime/index.ts';
-import { hasCondition } from '../invariants/index.ts';
+import { hasCondition, nodeOf } from '../invariants/index.ts';
 import { createChecker } from '../judge/checker.ts';
 import { combineCheckers } from '../judge/combine.ts';
 import { createProcessView, type ProcessView } from '../judge/state/process-view.ts';
@@ -188,8 +188,10 @@ export const createSimulation = (
   let lastReadinessChangeAt = 0;
   apiServer.subscribe((change: Change) => {
     const { type, resource, object, previous } = change;
+    const isNewPod = type === 'ADDED' && resource.plural === 'pods';
+    const where = isNewPod ? ` on ${nodeOf(object as unknown as Pod)}` : '';
     if (resource.plural !== 'leases' && resource.plural !== 'events')
-      say(`${type} ${resource.plural} ${object.metadata.name} ${object.metadata.resourceVersion}`);
+      say(`${type} ${resource.plural} ${object.metadata.name} ${object.metadata.resourceVersion}${where}`);
     onChange(change, time.now() - startedAt);
     checker.onCommit(change);
     const hasReadiness = resource.plural === 'nodes' || resource.plural === 'pods';
