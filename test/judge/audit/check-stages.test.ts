@@ -77,7 +77,7 @@ describe('the stages of a plan, judged by the audit log', () => {
       'G2: opened stage shop, although lab had not been promoted',
     ]);
     assert.deepEqual(judge(history().stages('new', [labPassed, closed]).stages('new', [lab, closed])), [
-      'G2: took the promotion of stage lab back, which it had written',
+      'G2: took the promotion of stage lab back, which was written',
     ]);
   });
 
@@ -208,7 +208,7 @@ describe('promotions, judged by the audit log', () => {
       );
     assert.deepEqual(promotedAfter(60_000), []);
     assert.deepEqual(promotedAfter(10_000), [
-      'G5: promoted stage lab, 10000 ms after its soak of 60000 ms was written',
+      'G5: promoted stage lab, 10000 ms after its soak of 60000 ms began',
     ]);
     assert.deepEqual(promotedAfter(60_000, { promotedAt: seconds(129) }), [
       `G5: promoted stage lab, at ${seconds(129)}, before its soak was over at ${seconds(130)}`,

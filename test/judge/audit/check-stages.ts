@@ -10,14 +10,15 @@ import {
   stageOfNode,
   withinGroupLimit,
 } from '../../invariants/index.ts';
+import { type Status, stagesOf } from '../stages/stage-steps.ts';
 import { livePods, type NodeState, nodesToServe } from '../state/cluster-state.ts';
 import { tolerances } from '../tolerances.ts';
 import type { AuditRecord } from './audit-record.ts';
-import { createStatusCheck, type Status, stagesOf } from './check-stage-status.ts';
 import type { CheckOptions } from './check-updates.ts';
 import { followPlan, isSpec } from './plan-history.ts';
 import { createPodWriteReader, isUpdate, type PodWrite, startOf } from './pod-writes.ts';
 import { followRecords, inOrder } from './records.ts';
+import { judgeStageWrites } from './stage-writes.ts';
 
 export interface StagesOptions
   extends Pick<CheckOptions, 'namespace' | 'daemonSet' | 'kind' | 'product' | 'checked' | 'lagMs'> {
@@ -73,7 +74,7 @@ export const checkStages = (records: readonly AuditRecord[], options: StagesOpti
   const lagOf = (record: AuditRecord): number => (typeof lag === 'number' ? lag : lag(record));
   const stageOf = (spec: RolloutPlanSpec, of: Status, node: NodeState): string =>
     stageOfNode(spec, stagesOf(of), of.target?.hash ?? '', node);
-  const statusCheck = createStatusCheck({ state, plan, stageOf, check, report });
+  const stageWrites = judgeStageWrites({ state, plan, stageOf, check, report });
 
   const groupsOf = (spec: RolloutPlanSpec, of: Status, node: NodeState): Group[] => {
     const groups: Group[] = [];
@@ -168,7 +169,7 @@ export const checkStages = (records: readonly AuditRecord[], options: StagesOpti
     const after = verb === 'delete' ? undefined : (response as DaemonRollout).status;
     const lagMs = lagOf(record);
     const isPlanned = plan.knownAt(at, lagMs).every((version) => version !== 'none');
-    if (after && isPlanned && product(record.user)) statusCheck.onWrite({ before: status, after, at, lagMs });
+    if (after && isPlanned && product(record.user)) stageWrites.onWrite(status, after, at, lagMs);
     earlier.push({ status, until: at });
     if (earlier.length > STATUSES) earlier.shift();
     status = after;
@@ -185,7 +186,7 @@ export const checkStages = (records: readonly AuditRecord[], options: StagesOpti
     apply(record);
     plan.apply(record);
     if (record.resource.startsWith('nodes')) followNode(record);
-    statusCheck.onChange(status, record.receivedAt);
+    stageWrites.onChange(status, record.receivedAt);
   }
   return violations;
 };
