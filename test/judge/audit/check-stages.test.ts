@@ -207,9 +207,7 @@ describe('promotions, judged by the audit log', () => {
           .stages('new', [passedBy('Gates', { ...over, ...more }), closed]),
       );
     assert.deepEqual(promotedAfter(60_000), []);
-    assert.deepEqual(promotedAfter(10_000), [
-      'G5: promoted stage lab, 10000 ms after its soak of 60000 ms began',
-    ]);
+    assert.deepEqual(promotedAfter(10_000), ['G5: promoted stage lab, 10000 ms after its soak of 60000 ms began']);
     assert.deepEqual(promotedAfter(60_000, { promotedAt: seconds(129) }), [
       `G5: promoted stage lab, at ${seconds(129)}, before its soak was over at ${seconds(130)}`,
     ]);

@@ -65,11 +65,11 @@ export const followRecords = (namespace: string, name: string, group = 'apps') =
     downSince: downSince as ReadonlyMap<string, number>,
     updates,
     /** A record is next. A node that was available only for a moment has completed its update all the same. */
-    at(next: AuditRecord): void {
+    at: (next: AuditRecord): void => {
       record = next;
       updates.advance();
     },
-    apply(next: AuditRecord): void {
+    apply: (next: AuditRecord): void => {
       record = next;
       const commit = commitOf(next, namespace);
       if (commit) apply(commit);

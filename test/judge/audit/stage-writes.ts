@@ -48,7 +48,7 @@ export const judgeStageWrites = ({ state, plan, stageOf, check, report }: StageW
     check,
     report,
     countNodes: () => state.nodes.size,
-    decidedBy: plan.decidedBy,
+    decidedBy: (revision, stage, decision) => plan.decidedBy(revision, stage, decision),
     onPromotion,
   });
 

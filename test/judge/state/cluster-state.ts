@@ -281,11 +281,11 @@ export const followClusterState = (
         if (gone) {
           nodes.delete(key);
           nodeObjects.delete(key);
-        } else setNode(object as Node);
+        } else setNode(object);
         onNodeChange(key);
         return;
       case 'pods':
-        applyPod(object as Pod, gone);
+        applyPod(object, gone);
         return;
       case 'daemonsets':
         if (key === name && resource.group === group && metadata.namespace === namespace) applyDaemonSet(object, gone);

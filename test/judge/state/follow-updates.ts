@@ -109,7 +109,7 @@ export const followUpdates = ({ state, now, sees }: UpdateFollowerOptions) => {
     live,
     follow,
     /** Completes what only needed time to pass. */
-    advance(): void {
+    advance: (): void => {
       for (const name of inFlight.keys()) follow(name);
     },
     /** An update of the pod is executed. */
@@ -120,7 +120,7 @@ export const followUpdates = ({ state, now, sees }: UpdateFollowerOptions) => {
       inFlight.set(node, { kind, uid, hash, rollout, at: now(), before, completeFor: new Set() });
     },
     /** The update on a node has taken its pod out of service, or let its hook have its turn, and has changed nothing else. */
-    isOnlyBegun(node: string): boolean {
+    isOnlyBegun: (node: string): boolean => {
       const update = inFlight.get(node);
       if (!update || update.kind === 'surge') return false;
       return state.podsOn(node).some((pod) => isUnchanged(pod, update));

@@ -95,7 +95,7 @@ export const createUpdatesCheck = ({ report, daemonSet, now, viewOf, clockOf, se
     works,
     isInFlight: (node: string): boolean => inFlight.has(node),
     isOnlyBegun: followed.isOnlyBegun,
-    presentlyInFlight: followed.ofPresentRollout,
+    presentlyInFlight: (): Iterable<string> => followed.ofPresentRollout(),
     advance: followed.advance,
     onCommit(change: Change): void {
       const before = actual.daemonSet?.metadata?.uid;
