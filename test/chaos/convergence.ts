@@ -1,10 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { DaemonRollout } from '../../src/words/index.ts';
 import { countWrites } from '../conformance/index.ts';
 import { until } from '../conformance/kit/until.ts';
 import { nodeOutages } from '../judge/audit/node-outages.ts';
 import type { ChaosContext } from './operations.ts';
 import { type SetName, setNames } from './plan.ts';
-import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Twenty nodes in small waves take a tenth of that; a busy machine may need all of it. */
 const WITHIN_MS = 120_000;

@@ -1,6 +1,8 @@
 // The checks of a stage, from the plan to the rollout: a manager that asks a real Prometheus, itself and through a real
 // controller of Argo Rollouts.
 
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
 import type { DaemonRollout, PlanCheck } from '../../src/words/index.ts';
 import type { Manager } from '../conformance/index.ts';
 import { checkStages } from '../judge/audit/check-stages.ts';
@@ -10,8 +12,6 @@ import { autoDaemonSet } from './auto-daemon-set.ts';
 import { findPromtool } from './helm/promtool.ts';
 import { type RealCluster, startCluster } from './index.ts';
 import { type Prometheus, startPrometheus } from './prometheus.ts';
-import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
 
 const promtool = findPromtool();
 const skip = 'missing' in promtool && promtool.missing;

@@ -1,10 +1,17 @@
-import { INTERNAL_ERROR, TEMPLATE_NOT_OBSERVED, controllerOf } from '../../rollout/index.ts';
-import type { DaemonRollout } from '../../words/index.ts';
-import type { Owner } from '../types.ts';
-import { type Announcement, type Terms, announcementOf, daemonSetOf, imageBlockOf, isTerminating } from '../updates/index.ts';
-import { type Refusal, refuse } from './refusal.ts';
 import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import { controllerOf, INTERNAL_ERROR, TEMPLATE_NOT_OBSERVED } from '../../rollout/index.ts';
+import type { DaemonRollout } from '../../words/index.ts';
+import type { Owner } from '../types.ts';
+import {
+  type Announcement,
+  announcementOf,
+  daemonSetOf,
+  imageBlockOf,
+  isTerminating,
+  type Terms,
+} from '../updates/index.ts';
+import { type Refusal, refuse } from './refusal.ts';
 
 /** A pod that can be updated, according to the pod itself. */
 export interface Candidate {

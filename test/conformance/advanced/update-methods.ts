@@ -1,8 +1,8 @@
+import assert from 'node:assert/strict';
+import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import type { DaemonRollout } from '../../../src/words/index.ts';
 import type { AuditRecord } from '../../judge/audit/audit-record.ts';
 import type { Case, Shape } from '../kit/index.ts';
-import assert from 'node:assert/strict';
-import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 
 /** A kind of write that a manager makes to bring a node to another revision. */
 export interface Write {

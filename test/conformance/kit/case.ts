@@ -1,3 +1,6 @@
+import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
+import type { Event } from 'kubernetes-types/events/v1.d.ts';
+import type { Condition } from 'kubernetes-types/meta/v1.d.ts';
 import type { AdvancedDaemonSet } from '../../../src/kinds/advanced/index.ts';
 import type { DaemonRollout, DaemonRolloutStatus } from '../../../src/words/index.ts';
 import type { AuditRecord } from '../../judge/audit/audit-record.ts';
@@ -8,9 +11,6 @@ import type { Api } from './api.ts';
 import type { CaseKind } from './kinds.ts';
 import type { Annotations, PodView, Shape } from './objects.ts';
 import type { Truthy } from './until.ts';
-import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
-import type { Event } from 'kubernetes-types/events/v1.d.ts';
-import type { Condition } from 'kubernetes-types/meta/v1.d.ts';
 
 export interface CaseOptions {
   /** Of its DaemonSets. Default native. */

@@ -1,9 +1,9 @@
-import type { DaemonRollout } from '../../../src/words/index.ts';
-import type { AuditRecord } from '../../judge/audit/audit-record.ts';
-import { type Case, section } from '../kit/index.ts';
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import type { DaemonRollout } from '../../../src/words/index.ts';
+import type { AuditRecord } from '../../judge/audit/audit-record.ts';
+import { type Case, section } from '../kit/index.ts';
 
 const slow = { 'sim.edgeset.io/start-ms': '1500' };
 

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import type { DaemonRollout } from '../../../src/words/index.ts';
 import { type CaseKind, kinds } from '../../conformance/kit/kinds.ts';
 import type { AuditRecord } from './audit-record.ts';
@@ -5,7 +6,6 @@ import { checkAnnouncements } from './check-announcements.ts';
 import { checkImagePulls, isPullCall } from './check-image-pulls.ts';
 import { checkStages } from './check-stages.ts';
 import { type CheckOptions, checkUpdates } from './check-updates.ts';
-import assert from 'node:assert/strict';
 
 interface CheckedDaemonSet {
   name: string;

@@ -1,6 +1,5 @@
-import type { RolloutApproval, RolloutApprovalSpec, RolloutPlanSpec } from '../../../src/rollout/index.ts';
-import type { ClusterState } from '../state/cluster-state.ts';
 import type { RolloutApproval, RolloutApprovalSpec, RolloutPlanSpec } from '../../../src/words/index.ts';
+import type { ClusterState } from '../state/cluster-state.ts';
 import type { AuditRecord } from './audit-record.ts';
 
 const PLAN_KEY = 'edgeset.io/rollout-plan';

@@ -1,4 +1,4 @@
-import type { DaemonRolloutStage, RolloutPlanSpec } from '../../../src/rollout/index.ts';
+import type { DaemonRolloutStage, RolloutPlanSpec } from '../../../src/words/index.ts';
 import type { Finding, InvariantId } from '../../invariants/index.ts';
 import { judgeStageSteps, type Status, type StatusWrite, stagesOf } from '../stages/stage-steps.ts';
 import { type ClusterState, livePods, type NodeState, nodesToServe } from '../state/cluster-state.ts';

@@ -1,4 +1,4 @@
-import type { DaemonRolloutStage, DaemonRolloutStatus, RolloutPlanSpec } from '../../../src/rollout/index.ts';
+import type { DaemonRolloutStage, DaemonRolloutStatus, RolloutPlanSpec } from '../../../src/words/index.ts';
 import { type Finding, followsPromotions, type InvariantId, nodesOf, sizeOfSample } from '../../invariants/index.ts';
 import { promoteOf, stageIn } from '../state/plan-state.ts';
 import { tolerances } from '../tolerances.ts';
