@@ -78,16 +78,6 @@ const ROOMS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
   },
 };
 
-const CYCLES_OF_TYPES = [
-  'src/agent/pods/{cache,index}.ts',
-  'src/agent/storage/{journal,journal-file,load}.ts',
-  'src/agent/{troubles,updates/index,updates/terms-watch,updates/tracker}.ts',
-  'src/cli/commands.ts',
-  'src/cli/dashboard/{commands,dashboard,server}.ts',
-  'test/simulation/network/{connection,link,response,server-faults,watches}.ts',
-  'test/simulation/plan/plan.ts',
-];
-
 const FOLDERS = Object.keys(MAY_IMPORT);
 const CLOCK = 'src/runtime/clock.ts';
 const TESTS = ['{src,embedded}/**/*.test.ts', '{src,embedded}/**/testing/**'];
@@ -371,11 +361,6 @@ export default defineConfig({
       files: ['{src,embedded}/**/*.ts'],
       excludeFiles: ['src/cli/**', '{src,embedded}/**/*.test.ts'],
       rules: { 'eslint/no-console': 'error' },
-    },
-    {
-      // Their cycles, which are of types, are still to be broken.
-      files: CYCLES_OF_TYPES,
-      rules: { 'import/no-cycle': ['error', { ignoreTypes: true }] },
     },
     {
       // A fixture that lacks an element fails its test with a stack trace, which is enough.

@@ -62,7 +62,7 @@ export const costOf = async ({ nodes, daemonSets, budget, stages }: Shape): Prom
   const heapBefore = await liveHeapAtRest();
   const startedAt = clock.now();
   fleet.run();
-  await clock.work(controller.synced);
+  await clock.work(() => controller.synced());
   const leaseAt = clock.now();
   fleet.lead();
   await clock.work(onceForAll(fleet.daemonSets, ({ deleted }) => deleted() > 0));

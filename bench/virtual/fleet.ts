@@ -174,7 +174,7 @@ export const createFleet = (options: FleetOptions) => {
     /** Starts the controller; resolves when its status says that all nodes run the first revision. */
     async start(): Promise<void> {
       run();
-      await until(controller.synced);
+      await until(() => controller.synced());
       lead();
       await complete();
     },

@@ -60,7 +60,7 @@ export type { TargetRevision } from './fleet/state.ts';
 export { boundVersion } from './node/in-place.ts';
 export { MAX_CLOCK_SKEW_MS } from './node/observe.ts';
 export { isStale, livePod } from './node/pods.ts';
-export { isCarriedOut, mayHaveStarted, type NodeUpdate, newUpdate } from './node/update.ts';
+export { isCarriedOut, type NodeUpdate, newUpdate } from './node/update.ts';
 export type { UpdateEvent } from './node/update-events.ts';
 export type { Approval } from './plan/approval.ts';
 export { findCycles } from './plan/cycles.ts';

@@ -35,10 +35,10 @@ export {
 } from './named-rollout.ts';
 export { changedImages, durationMs } from './past-rollout.ts';
 export { bySeverity, phaseStyles } from './phase-style.ts';
-export { type ReadOptions, readRollout } from './read-rollout.ts';
+export type { ReadOptions } from './read-rollout.ts';
 export { lastSeen, withRefusedPods } from './refused-pods.ts';
 export { revisionImages } from './revision-images.ts';
-export { type RolloutReading, reportedStall } from './rollout-display.ts';
+export type { RolloutReading } from './rollout-display.ts';
 export { presentStages, promotionWay } from './stages.ts';
 export {
   createTable,
@@ -51,4 +51,4 @@ export {
   withoutManagedFields,
 } from './tables.ts';
 export { createTrouble } from './trouble.ts';
-export { type RolloutWatch, type WatchRolloutOptions, watchNodes, watchRollout } from './watch-rollout.ts';
+export { type RolloutWatch, type WatchRolloutOptions, watchNodes } from './watch-rollout.ts';

@@ -13,7 +13,8 @@ import { createWorkload, installDefinitions, setsOf } from './cluster/workload.t
 import { createExecutor } from './executor.ts';
 import { createFaultTracker } from './fault-tracker.ts';
 import { createCallFaults } from './network/call-faults.ts';
-import { createConnect, type ProcessObserver, type Transport } from './network/connection.ts';
+import { createConnect, type Transport } from './network/connection.ts';
+import type { ProcessObserver } from './network/connection-options.ts';
 import { createCredentials } from './network/credentials.ts';
 import { createKnownTexts } from './network/known-texts.ts';
 import type { Link } from './network/link.ts';

@@ -14,8 +14,8 @@ export const playStory = async ({ blocks }: Story): Promise<{ happened: string[]
   const [first] = blocks;
   const [cluster] = first?.commands ?? [];
   if (cluster?.name !== 'cluster') throw new Error('a story begins with `cluster`');
-  const { limit = 1, ...values } = cluster.values;
-  const plan = planOf({ settleSeconds: 10, ...values, limit: JSON.stringify(limit).replaceAll('"', '') }, []);
+  const { limit = 1, ...shape } = cluster.values;
+  const plan = planOf({ settleSeconds: 10, ...shape, limit: JSON.stringify(limit).replaceAll('"', '') }, []);
   let told: string[] = [];
   const simulation = createSimulation(
     plan,

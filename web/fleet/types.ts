@@ -13,24 +13,7 @@ export type {
   SessionInfo,
   StageStep,
   StreamMessage,
-} from '../../src/cli/dashboard/messages.ts';
-export { changedImages, durationMs } from '../../src/cli/fleet/past-rollout.ts';
-export { bySeverity, phaseStyles } from '../../src/cli/fleet/phase-style.ts';
-export type {
-  CommandRequest,
-  CommandResult,
-  KeyMessage,
-  NodeCell,
-  NodeDetails,
-  OverviewMessage,
-  RolloutHead,
-  RolloutMessage,
-  RolloutRow,
-  SessionInfo,
-  StageStep,
-  StreamMessage,
 } from '../../src/dashboard/messages.ts';
-export { planLimits } from '../../src/rollout/api/plan-types.ts';
 export { changedImages, durationMs } from '../../src/view/past-rollout.ts';
 export { bySeverity, phaseStyles } from '../../src/view/phase-style.ts';
 export { planLimits } from '../../src/words/plan.ts';

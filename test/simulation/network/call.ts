@@ -38,6 +38,13 @@ export type CallFault =
   /** The process dies before the call is sent, or after it was executed. */
   | { kind: 'crash'; when: 'before' | 'after' };
 
+/** What happens to a watch at its next event. */
+export type StreamFault =
+  /** The event is lost; delivered twice; the last one; or replaced by 410, a truncated line or a broken connection. */
+  | { how: 'drop' | 'duplicate' | 'silence' | 'gone' | 'truncate' | 'reset' }
+  /** This event, and those within `forMs`, are delayed, ms. */
+  | { how: 'lag'; ms: number; forMs: number };
+
 const PATH =
   /^\/(?:api\/(v1)|apis\/([^/]+)\/([^/]+))(?:\/namespaces\/([^/]+)(?=\/))?\/([^/]+)(?:\/([^/]+))?(?:\/[^/]+)?$/;
 const WRITES: Partial<Record<string, Verb>> = { POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete' };

@@ -1,5 +1,6 @@
 import { RoundTripError } from '../../../src/kube/testing/index.ts';
 import type { Clock, Timer } from '../../../src/runtime/index.ts';
+import type { StreamFault } from './call.ts';
 import { statusText } from './response.ts';
 import { endsInitialEvents, isBookmark } from './watch-body.ts';
 
@@ -23,13 +24,6 @@ export interface Stream {
   /** The process has closed it. */
   drop(): void;
 }
-
-/** What happens to a watch at its next event. */
-export type StreamFault =
-  /** The event is lost; delivered twice; the last one; or replaced by 410, a truncated line or a broken connection. */
-  | { how: 'drop' | 'duplicate' | 'silence' | 'gone' | 'truncate' | 'reset' }
-  /** This event, and those within `forMs`, are delayed, ms. */
-  | { how: 'lag'; ms: number; forMs: number };
 
 /** A process's link to the API server. Streams are addressed by the plural of their resource. */
 export interface Link {

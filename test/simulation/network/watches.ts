@@ -2,7 +2,7 @@ import type { WatchEvent } from '../../../src/kube/index.ts';
 import type { HttpRequest } from '../../../src/kube/testing/index.ts';
 import { sleep } from '../../../src/runtime/index.ts';
 import type { Call } from './call.ts';
-import type { ConnectionOptions } from './connection.ts';
+import type { ConnectionOptions } from './connection-options.ts';
 import { bookmarkLine, createWatchBody } from './watch-body.ts';
 import type { StaleWatchCache } from './watch-cache.ts';
 

@@ -1,7 +1,6 @@
 import type { Behaviour } from '../../../embedded/index.ts';
 import type { RolloutPlanSpec } from '../../../src/words/index.ts';
-import type { CallFault, Verb } from '../network/call.ts';
-import type { StreamFault } from '../network/link.ts';
+import type { CallFault, StreamFault, Verb } from '../network/call.ts';
 import type { OwnerRequest } from '../processes/owner.ts';
 
 /** Kinds of faults; docs/explanation/reliability.md describes them in more detail. */

@@ -12,7 +12,8 @@ import {
 import type { AnyDaemonSet } from '../../invariants/index.ts';
 import type { ConsentCheck } from '../../judge/updates/consent.ts';
 import type { CallFault } from '../network/call.ts';
-import type { ProcessObserver, Transport } from '../network/connection.ts';
+import type { Transport } from '../network/connection.ts';
+import type { ProcessObserver } from '../network/connection-options.ts';
 import { inCluster } from '../network/credentials.ts';
 import { createLink, type Link } from '../network/link.ts';
 import type { Operation } from '../plan/plan.ts';

@@ -6,7 +6,8 @@ import { type Clock, createLogger, createRandom, type Env, silentLogger } from '
 import type { ProcessState } from '../../judge/check.ts';
 import type { Checker } from '../../judge/checker.ts';
 import { createProcessView, type ProcessView } from '../../judge/state/process-view.ts';
-import type { ProcessObserver, Transport } from '../network/connection.ts';
+import type { Transport } from '../network/connection.ts';
+import type { ProcessObserver } from '../network/connection-options.ts';
 import { inCluster } from '../network/credentials.ts';
 import { createLink, type Link } from '../network/link.ts';
 import type { Prometheus } from '../network/prometheus.ts';
