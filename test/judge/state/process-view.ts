@@ -31,8 +31,8 @@ export interface ProcessView {
   readonly isInTouch: boolean;
   /** When that was last not so, by the process's clock. */
   readonly outOfTouchAt: number;
-  /** A response to the process's own call: newer than a watch that is behind. */
-  applyResponse(pod: Pod): void;
+  /** A response to the process's own call about a pod or a DaemonSet: newer than a watch that is behind. */
+  applyResponse(plural: string, object: Pod | AnyDaemonSet): void;
   /** A watch that begins with a snapshot was opened. `watch` names what it selects. */
   beginSnapshot(watch: string): void;
   /** An event reached the process. */
@@ -70,6 +70,12 @@ export const createProcessView = ({ group, name }: { group: string; name: string
   const isOverdue = ({ plural, at }: { plural: string; at: number }): boolean =>
     now() - at > defaultsMs.inTouch && (NEEDED.has(plural) || (PLANS.has(plural) && planName() !== undefined));
   const isInTouch = (): boolean => !heard.values().some(isOverdue);
+
+  const isOurs = ({ apiVersion, metadata }: AnyDaemonSet): boolean =>
+    metadata?.name === name && (apiVersion?.startsWith(`${group}/`) ?? false);
+  /** What is older than the last response has been passed. */
+  const isPassed = ({ metadata }: AnyDaemonSet): boolean =>
+    Number(metadata?.resourceVersion) < Number(daemonSet?.metadata?.resourceVersion);
 
   const tableOf = (watch: string, plural: string): Map<string, unknown> | undefined => {
     if (plural === 'nodes') return nodes;
@@ -138,7 +144,12 @@ export const createProcessView = ({ group, name }: { group: string; name: string
     get outOfTouchAt() {
       return isInTouch() ? outOfTouchAt : now();
     },
-    applyResponse(pod) {
+    applyResponse(plural, object) {
+      if (plural === 'daemonsets') {
+        if (isOurs(object as AnyDaemonSet) && !isPassed(object as AnyDaemonSet)) daemonSet = object as AnyDaemonSet;
+        return;
+      }
+      const pod = object as Pod;
       byNode = undefined;
       const { uid = '', resourceVersion } = pod.metadata ?? {};
       versions.set(uid, Number(resourceVersion));
@@ -154,8 +165,7 @@ export const createProcessView = ({ group, name }: { group: string; name: string
       heard.set(watch, { plural, at: now() });
       if (plural === 'daemonsets' && event.type !== 'BOOKMARK') {
         const object = event.object as AnyDaemonSet;
-        if (object.metadata?.name === name && object.apiVersion?.startsWith(`${group}/`))
-          daemonSet = event.type === 'DELETED' ? undefined : object;
+        if (isOurs(object) && !isPassed(object)) daemonSet = event.type === 'DELETED' ? undefined : object;
       }
       const table = tableOf(watch, plural);
       if (!table) return;

@@ -16,6 +16,9 @@ import type { DaemonSetPlan, Plan } from '../plan/plan.ts';
 import { createMachine, type Machine } from './machine.ts';
 import { type Part, runManager } from './manager.ts';
 
+/** The caches accept what a response says of these. */
+const ANSWERED: ReadonlySet<string> = new Set(['pods', 'daemonsets']);
+
 export interface ManagerProcess {
   identity: string;
   machine: Machine;
@@ -104,8 +107,9 @@ export const createManagers = (options: ManagersOptions) => {
       onResponse(call, object) {
         unanswered.onResponse(call);
         checker.onResponse(call, object);
-        if (call.resource?.plural !== 'pods' || call.verb === 'list' || !object) return;
-        for (const view of views) view.applyResponse(object);
+        const { plural = '' } = call.resource ?? {};
+        if (!ANSWERED.has(plural) || call.verb === 'list' || !object) return;
+        for (const view of views) view.applyResponse(plural, object);
       },
       onFailure(call, status) {
         unanswered.onFailure(call, status);
