@@ -181,7 +181,7 @@ export const parsers: Readonly<Record<string, (text: string) => unknown>> = {
     sanitizePod({ metadata: { annotations: { 'kubectl.kubernetes.io/last-applied-configuration': text } } }),
   firstLine: (text) => firstLine(Buffer.from(text)),
   urlProblem: (text) => [urlProblem(text), urlProblem(`http://${text}`)],
-  unseal,
+  unseal: (text) => orThrown(() => unseal(text)),
   releaseNotesOf: (text) => releaseNotesOf({ metadata: { annotations: { 'edgeset.io/release-notes': text } } }),
   parseProxies: (text) => orThrown(() => parseProxies('--trusted-proxies', [text])),
   clientOf: (text) =>
@@ -237,6 +237,7 @@ export const readNoText: Readonly<Record<string, string>> = {
   readStatus: 'objects, by the client',
   readManaged: 'objects, by the client',
   readDaemonSets: 'objects, by the client',
+  parseRecords: 'what unseal returns',
   readTarget: 'revisions that were read',
   readTerms: 'annotations, by the functions of values.ts',
   readJson: 'a request, by JSON.parse, up to a limit',

@@ -33,7 +33,10 @@ export const announcingFaults = section('OTA', (rule) => {
       await untilSaid(c, [UP_TO_DATE, NEW, NEW, NEW]);
       await byOwner(c, c.nodes[1]);
       const halted = await c.untilCondition('Halted');
-      assert.match(halted.message, new RegExp(`failed on 2 nodes: ${c.nodes[0]}, ${c.nodes[1]}. .*undo ds/`));
+      assert.match(
+        halted.message,
+        new RegExp(`failed on 2 nodes: ${c.nodes[0]}, ${c.nodes[1]}. .*Roll back, set a template that works`),
+      );
       await untilSaid(c, [UP_TO_DATE, UP_TO_DATE, HALTED, HALTED]);
       await c.untilEvent('RolloutHalted');
       assert.equal((await c.status()).owners?.asked, 0);

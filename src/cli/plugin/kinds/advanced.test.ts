@@ -81,7 +81,10 @@ describe('an Advanced DaemonSet', () => {
   it('distinguishes the kinds of updates', async () => {
     world.advanced({ maxSurge: 2 });
     fleet();
-    assert.match(await output('plan', 'ads/web'), /^ {2}create a new pod on n1 next to the old one \(outdated\)$/m);
+    assert.match(
+      await output('plan', 'ads/web'),
+      /^ {2}create a new pod on n1 next to the old one: its revision is outdated$/m,
+    );
     assert.deepEqual(
       (await plan()).actions.map(({ kind }) => kind),
       ['surge', 'surge'],
