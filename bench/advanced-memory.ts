@@ -11,7 +11,7 @@ const MIB = 1024 * 1024;
 const GOAL_MIB = 110;
 /** What a collection more or less makes of a process at rest. */
 const NOISE_MIB = 5;
-/** One of so many foreign pods has the labels that the DaemonSet selects: the watch brings it, and it is passed over. */
+/** One of this many foreign pods has the labels that the DaemonSet selects: the watch brings it, and it is passed over. */
 const SELECTED_ONE_IN = 20;
 const AT_ONCE = 32;
 const REST_MS = 5_000;

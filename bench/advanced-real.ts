@@ -26,7 +26,7 @@ const phases: Readonly<Record<Mode, { take: string; within: string }>> = {
   surge: { take: 'claim and create', within: 'the delete of its old pod' },
 };
 const CPU_MS = 4;
-/** Of the pods so many may have to be looked at again, because the kubelet wrote to them while we did. */
+/** Of the pods this many may have to be looked at again, because the kubelet wrote to them while we did. */
 const CONFLICTS = 0.02;
 const RESIDENT_MIB = 110;
 

@@ -17,7 +17,7 @@ const RESIDENT = 60 * 1024 * 1024;
 const FIRST_ANSWER_MS = 250;
 const STARTS = 7;
 const NODE = 'edge-1';
-/** Filling the cache and giving back what starting took is over by then. */
+/** Filling the cache and giving back what starting took has ended by then. */
 const SETTLED_MS = 20_000;
 
 const bytesWrittenBy = (pid: number): number =>

@@ -96,7 +96,7 @@ const measure = async (nodes: number): Promise<Figure[]> => {
     );
     const whole = await page.evaluate<number>('performance.now()');
 
-    // In 20 waves of three seconds and more: it goes on for longer than it is looked at.
+    // In 20 waves of three seconds and more: it continues for longer than it is looked at.
     await fleet.apply(APP, { version: 2, maxUnavailable: '5%', meanStartMs: 3_000 });
     const frames: number[] = [];
     const idle: number[] = [];

@@ -15,7 +15,7 @@ const ROUNDS = 9;
 
 /**
  * A pod's readiness changes: watch event, projection, cache, ledger, work queue, decision, status. One at a time, so that
- * each pays for a pass of its own.
+ * each pays for its own pass.
  */
 const flip = async (fleet: Fleet, chance: () => number, pods: number, perSecond: number): Promise<void> => {
   for (let count = 0; count < pods; count += 1) {

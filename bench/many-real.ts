@@ -14,7 +14,7 @@ const POLL_MS = 1_000;
 /** DaemonSets of one namespace. */
 const PER_NAMESPACE = 5;
 
-/** DaemonSets of one size, of which so many nodes are updated: the embedded cluster changes some hundred pods a second. */
+/** DaemonSets of one size, of which this many nodes are updated: the embedded cluster changes some hundred pods a second. */
 interface Kind {
   nodes: number;
   updated: number;

@@ -7,7 +7,7 @@ import { native } from './real/native.ts';
 
 const APP = 'app';
 const TIMEOUT_MS = 900_000;
-/** What the end of the rollout sets off is over by then. */
+/** What the end of the rollout sets off has ended by then. */
 const REST_MS = 5_000;
 
 interface Size {

@@ -1,4 +1,4 @@
-// Runs benchmarks, each in a process of its own:  bench/run.ts [--quick] [--strict] [names; all without]
+// Runs benchmarks, each in its own process:  bench/run.ts [--quick] [--strict] [names; all without]
 
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';

@@ -30,7 +30,7 @@ interface Up {
   close: () => void;
 }
 
-/** A cluster of so many nodes, each with one daemon pod. */
+/** A cluster of this many nodes, each with one daemon pod. */
 const bringUp = (nodes: number): Up => {
   const before = liveHeap();
   const clock = createVirtualClock(Date.parse('2026-01-01T00:00:00Z'));

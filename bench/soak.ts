@@ -12,7 +12,7 @@ import { createFleet, type Fleet } from './virtual/fleet.ts';
  * leaves behind, but what V8 itself does now and then.
  */
 const GOAL_BYTES = 32;
-/** V8 goes on compiling after hundreds of equal rounds, and keeps lists of what depends on compiled code. */
+/** V8 continues compiling after hundreds of equal rounds, and keeps lists of what depends on compiled code. */
 const INTERPRETED = [
   '--no-opt',
   '--no-maglev',

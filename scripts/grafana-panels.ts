@@ -142,7 +142,7 @@ export const rows: Readonly<Record<string, readonly Panel[]>> = {
     {
       title: 'Writes to pods',
       unit: 'ops',
-      queries: [['{{result}}', `sum by (result) (rate(edgeset_acts_total{${manager}}${rate}))`]],
+      queries: [['{{result}}', `sum by (result) (rate(edgeset_pod_writes_total{${manager}}${rate}))`]],
     },
     {
       title: 'Reservations and statuses',

@@ -11,7 +11,7 @@ interface Suite {
   files: readonly string[];
   /** Processes that run test files at the same time. */
   concurrency: number;
-  /** Most files share a process with their neighbors. These take longest: they start first, each in a process of its own. */
+  /** Most files share a process with their neighbors. These take longest: they start first, each in its own process. */
   longest?: readonly string[];
   /** Conformance cases of a file that run at the same time, unless EDGESET_TEST_CASES is set. Default 6. */
   cases?: number;

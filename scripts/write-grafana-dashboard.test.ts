@@ -7,7 +7,7 @@ it('the chart has the dashboard that the script writes', () => {
   assert.equal(readFileSync(DASHBOARD_FILE, 'utf8'), renderDashboard(), 'run: npm run generate');
 });
 
-it('every panel has an id of its own, a title and queries', () => {
+it('every panel has its own id, a title and queries', () => {
   interface Panel {
     id: number;
     type: string;

@@ -25,7 +25,7 @@ test('nothing in the page is inline or from elsewhere, so that a strict policy l
   assert.doesNotMatch(at(/\.js$/)?.body ?? '', /\beval\(|new Function\(/);
 });
 
-test('every file has an etag of its own, the same at each build', () => {
+test('every file has its own etag, the same at each build', () => {
   assert.equal(new Set(files.map(({ etag }) => etag)).size, files.length);
   for (const { etag } of files) assert.match(etag, /^"[\w-]{22}"$/);
   assert.deepEqual(buildPage('owner').assets, files);

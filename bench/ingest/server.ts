@@ -1,4 +1,4 @@
-// An API server of pods in a process of its own: lists, streamed lists, and a watch that sends its events as fast as the
+// An API server of pods in its own process: lists, streamed lists, and a watch that sends its events as fast as the
 // reader takes them. Prints its address.  bench/ingest/server.ts PODS EVENTS
 
 import { once } from 'node:events';

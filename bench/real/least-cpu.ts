@@ -24,7 +24,7 @@ export interface LeastCpu {
   busy: string;
 }
 
-/** Rolls out a release to so many nodes, with a bare client beside the manager. */
+/** Rolls out a release to this many nodes, with a bare client beside the manager. */
 export const leastCpu = async <R extends Release>(
   { cluster, namespace, apply, read }: RealFleet<R>,
   manager: Manager,

@@ -46,7 +46,7 @@ const lastChangeAt = (records: readonly AuditRecord[], { namespace, app, since }
 };
 
 /**
- * How long the objects took to tell a burst of changes that is over, from the API server's audit log; undefined while the log
+ * How long the objects took to tell a burst of changes that has ended, from the API server's audit log; undefined while the log
  * lacks a status.
  */
 export const lagOf = (records: readonly AuditRecord[], burst: Burst): Lag | undefined => {

@@ -9,7 +9,7 @@ const NAME = 'app';
 /** Names of later objects take as much memory as those of early ones. */
 const digits = (count: number): string => String(count).padStart(5, '0');
 const LABELS = { app: NAME };
-/** The native controller keeps so many by default. */
+/** The native controller keeps this many by default. */
 const OLD_REVISIONS = 10;
 
 export interface DaemonSetOptions {

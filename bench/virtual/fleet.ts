@@ -11,7 +11,7 @@ import { createWorkingClock } from './working-clock.ts';
 const PLAN = 'rings';
 const LONGEST_MS = 86_400_000;
 const START_MS = 1_700_000_000_000;
-/** Each node has a label with one of so many values. */
+/** Each node has a label with one of this many values. */
 const RINGS = 20;
 const RING_LABEL = 'example.com/ring';
 /** On the nodes of the small DaemonSet. */
@@ -22,7 +22,7 @@ export interface FleetOptions extends Pick<DaemonSetOptions, 'maxUnavailable' | 
   nodes: number;
   /** How many DaemonSets there are, all of them on all nodes. Default 1. */
   daemonSets?: number;
-  /** One more, on so many of the nodes. Default: none. */
+  /** One more, on this many of the nodes. Default: none. */
   small?: Pick<DaemonSetOptions, 'maxUnavailable' | 'downMs'> & { nodes: number };
   roundTripMs: number;
   watchLagMs: number;
@@ -31,7 +31,7 @@ export interface FleetOptions extends Pick<DaemonSetOptions, 'maxUnavailable' | 
   plan?: RolloutPlanSpec;
 }
 
-/** A plan of so many stages, at most 20, of as many nodes each. */
+/** A plan of this many stages, at most 20, of as many nodes each. */
 export const stagedPlan = (stages: number): RolloutPlanSpec => ({
   stages: Array.from({ length: stages }, (_, index) => {
     const values = Array.from(
@@ -190,7 +190,7 @@ export const createFleet = (options: FleetOptions) => {
     /** Every node says that it is as it was. */
     heartbeat: (): void => commitNodes('MODIFIED'),
     async stop(): Promise<void> {
-      stop.abort(new Error('the benchmark is over'));
+      stop.abort(new Error('the benchmark has ended'));
       await new Promise((resolve) => setImmediate(resolve));
     },
   };

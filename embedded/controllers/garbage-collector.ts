@@ -9,7 +9,7 @@ import { createWorkQueue } from './work-queue.ts';
 /** The garbage collector, with one more fault. */
 export interface GarbageCollector extends Controller {
   /**
-   * Makes it release one dependent of an owner at a time, in any order and so many milliseconds apart, as one with a limit of
+   * Makes it release one dependent of an owner at a time, in any order and this many milliseconds apart, as one with a limit of
    * requests does. Default 0: all at once.
    */
   pace(ms: number): void;

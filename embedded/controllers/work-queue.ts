@@ -40,7 +40,7 @@ export const createWorkQueue = ({
   const failures = new Map<string, number>();
   /** When the keys that were processed recently may be processed again. */
   const restUntil = new Map<string, number>();
-  /** Keys to be added when their rest is over. */
+  /** Keys to be added when their rest has ended. */
   const resting = new Set<string>();
   const later = new Map<string, { at: number; timer: Timer }>();
   let turning = false;

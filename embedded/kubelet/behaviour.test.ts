@@ -36,7 +36,7 @@ describe('the behaviour of a pod', () => {
         containers: [{ name: 'app', image: main }],
       },
     });
-    assert.equal(podSimulation(images('s:1', 'app:1'), undefined, delays).behaviour, 'ready', 'what has run is over');
+    assert.equal(podSimulation(images('s:1', 'app:1'), undefined, delays).behaviour, 'ready', 'what has run has ended');
     assert.equal(podSimulation(images('s:1--never-ready', 'app:1'), undefined, delays).behaviour, 'never-ready');
     assert.equal(podSimulation(images('s:1', 'app:1--not-pullable'), undefined, delays).behaviour, 'not-pullable');
   });

@@ -20,7 +20,7 @@ export const sectionOf = (changelog: string, heading: string): string | undefine
   return section?.slice(section.indexOf('\n')).trim();
 };
 
-/** Each problem with its cure; none if a release may be made. */
+/** Each problem with its remedy; none if a release may be made. */
 export const problemsOf = ({ version, status, tags, chart, changelog, repository }: Checkout): string[] => {
   const tag = `v${version}`;
   const problems: string[] = [];

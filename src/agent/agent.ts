@@ -222,7 +222,7 @@ export const createAgent = (options: AgentOptions): Agent => {
       else until.addEventListener('abort', onAbort, { once: true });
       let isProving = false;
       /** At the start, so that an administrator sees it before an owner decides. */
-      const prove = async (): Promise<void> => {
+      const checkRestriction = async (): Promise<void> => {
         const [pod] = cache.list();
         if (!restriction || isProving || !pod || !cache.connected()) return;
         isProving = true;
@@ -237,7 +237,7 @@ export const createAgent = (options: AgentOptions): Agent => {
       const unsubscribe = [
         cache.onChange(() => sizes.refresh()),
         tracker.onChange(() => sizes.refresh()),
-        cache.onChange(() => void prove()),
+        cache.onChange(() => void checkRestriction()),
         cache.onChange(changed),
         tracker.onChange(changed),
         tracker.onChange(forgetTroubles),

@@ -4,7 +4,7 @@ import type { Logger } from '../runtime/index.ts';
 export interface Listeners {
   /** Returns the function to unsubscribe. */
   add(listener: () => void): () => void;
-  /** Calls all of them: one that throws keeps no other from hearing of the change, and not the caller from going on. */
+  /** Calls all of them: one that throws keeps no other from hearing of the change, and not the caller from continuing. */
   notify(): void;
 }
 

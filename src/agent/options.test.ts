@@ -108,14 +108,14 @@ describe('an invalid value is refused with the flag and the fix', () => {
     [{ healthProbeBindAddress: '' }, '--health-probe-bind-address', /is not an address/],
     [{ logLevel: 'trace' }, '--log-level', /debug, info, warn, error/],
   ];
-  for (const [flags, flag, cure] of cases) {
+  for (const [flags, flag, remedy] of cases) {
     test(JSON.stringify(flags), () => {
       assert.throws(
         () => resolve(flags),
         (error) => {
           assert.ok(error instanceof OptionError);
           assert.equal(error.flag, flag);
-          assert.match(error.message, cure);
+          assert.match(error.message, remedy);
           return true;
         },
       );

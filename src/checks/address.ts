@@ -12,7 +12,7 @@ const PATH = /^(\/[\w.~-]+)*\/?$/;
 
 export type ParsedAddress = { ok: true; address: Address } | ({ ok: false } & Problem);
 
-const bad = (problem: string, cure: string): ParsedAddress => ({ ok: false, problem, cure });
+const bad = (problem: string, remedy: string): ParsedAddress => ({ ok: false, problem, remedy });
 
 export const parseAddress = (text: string): ParsedAddress => {
   const url = URL.canParse(text) ? new URL(text) : undefined;

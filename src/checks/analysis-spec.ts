@@ -10,7 +10,7 @@ import {
 import { fillIn } from './placeholders.ts';
 import type { CheckSubject, Problem } from './types.ts';
 
-/** Why no AnalysisRun can be created; the message names the cure. */
+/** Why no AnalysisRun can be created; the message names the remedy. */
 export class AnalysisError extends Error {
   override readonly name = 'AnalysisError';
   readonly code = 'UnusableAnalysis';
@@ -52,19 +52,19 @@ export const templateProblem = async (
       return error.details?.name === undefined
         ? {
             problem: 'needs Argo Rollouts, which is not installed',
-            cure: 'install its CRDs and its controller, or ask Prometheus instead',
+            remedy: 'install its CRDs and its controller, or ask Prometheus instead',
           }
-        : { problem: 'does not exist', cure: 'create it' };
+        : { problem: 'does not exist', remedy: 'create it' };
     if (isKubeError(error, 'Forbidden'))
       return {
         problem: 'may not be read by the manager',
-        cure: "set the chart's value checks.analysis.enabled, or apply deploy/checks/analysis.yaml",
+        remedy: "set the chart's value checks.analysis.enabled, or apply deploy/checks/analysis.yaml",
       };
     throw error;
   }
 };
 
-/** What the API server said, as something that a user can cure. Other failures are thrown as they are. */
+/** What the API server said, as something that a user can remedy. Other failures are thrown as they are. */
 export const explainRefusal = (error: unknown, what: string): never => {
   if (isKubeError(error, 'NotFound'))
     throw new AnalysisError(
@@ -141,7 +141,7 @@ export const analysisSpec = async (
   const metrics = templates.flatMap(({ spec }) => spec?.metrics ?? []);
   if (metrics.length === 0) throw new AnalysisError(`${name} has no metrics: add one`);
   requireUnique(metrics.map((metric) => metric.name));
-  // A run with such a metric goes on until somebody stops it, so it would never say that the stage may be passed.
+  // A run with such a metric continues until somebody stops it, so it would never say that the stage may be passed.
   const endless = metrics.find(({ interval, count }) => interval !== undefined && count === undefined);
   if (endless)
     throw new AnalysisError(`${name}: metric "${endless.name}" has an interval but no count, and so no end: set count`);

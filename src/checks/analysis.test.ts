@@ -101,7 +101,7 @@ describe('an analysis', () => {
     await run.stop();
   });
 
-  it('is found by the next leader, and begins anew with another soak or after a resume', async () => {
+  it('is found by the next leader, and begins again with another soak or after a resume', async () => {
     const client = createStubClient(template('errors', { metrics: [metric('a')] }));
     const first = start(client);
     await settle();

@@ -11,7 +11,7 @@ export interface AnalysisInput {
   name: string;
   check: AnalysisCheck;
   subject: CheckSubject;
-  /** When the soak began: a soak that begins anew has a run of its own. */
+  /** When the soak began: a soak that begins again has its own run. */
   from: number;
   failures: number;
   changed: (result: CheckResult) => void;

@@ -45,7 +45,7 @@ const reasonOf = (error: unknown): string => {
   return message.split('\n', 1)[0] ?? message;
 };
 
-const bad = (problem: string, cure: string): Condition => ({ ok: false, problem, cure });
+const bad = (problem: string, remedy: string): Condition => ({ ok: false, problem, remedy });
 
 /** Compiles a CEL expression over `result`, the list of a query's values. */
 export const compileCondition = (expression: string): Condition => {

@@ -23,13 +23,13 @@ const unaskable = (check: PrometheusCheck, at: string, cluster: boolean, rules: 
   const { address = '', tls } = check;
   const chosen = chooseAddress(check.address, cluster, rules);
   if (!chosen.ok) {
-    const { problem, cure } = chosen;
-    return [{ field: `${at}.prometheus.address`, value: shownAddress(address), problem, cure }];
+    const { problem, remedy } = chosen;
+    return [{ field: `${at}.prometheus.address`, value: shownAddress(address), problem, remedy }];
   }
   if (!tls || chosen.address.origin.startsWith('https:')) return [];
-  const cure = 'set an address with https, or remove tls';
+  const remedy = 'set an address with https, or remove tls';
   return [
-    { field: `${at}.prometheus.tls`, value: chosen.address.origin, problem: 'is for an address without TLS', cure },
+    { field: `${at}.prometheus.tls`, value: chosen.address.origin, problem: 'is for an address without TLS', remedy },
   ];
 };
 

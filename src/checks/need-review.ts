@@ -35,7 +35,7 @@ const templateOf = ({ name, what }: CheckNeed): Parameters<typeof templateProble
 export interface NeedReview {
   /** What is wrong with them; undefined while one of them was not read yet. */
   errorsOf(uses: readonly CheckNeed[]): PolicyError[] | undefined;
-  /** A plan has changed: what it needs is read anew if it is in use. Until then, what was known of them counts. */
+  /** A plan has changed: what it needs is read again if it is in use. Until then, what was known of them counts. */
   review(uses: readonly CheckNeed[]): void;
   /** Reads until the signal aborts. */
   run(signal: AbortSignal): Promise<void>;
@@ -67,7 +67,7 @@ export const createNeedReview = ({ client, clock, needed, changed }: NeedReviewO
       if (error instanceof SecretError) return error.found;
       // The API server did not answer: what is known of the object stays so.
       const why = error instanceof Error ? error.message : String(error);
-      return before ?? { problem: `cannot be read (${why})`, cure: 'if this lasts, see the log of the manager' };
+      return before ?? { problem: `cannot be read (${why})`, remedy: 'if this lasts, see the log of the manager' };
     }
   };
 

@@ -12,9 +12,9 @@ it('names what is no placeholder', () => {
   ])
     assert.equal(placeholderProblem(text), undefined, text);
   for (const text of ['${node}', '${daemonSet', '${}', 'up{x="${Stage}"}']) {
-    const { problem = '', cure = '' } = placeholderProblem(text) ?? {};
+    const { problem = '', remedy = '' } = placeholderProblem(text) ?? {};
     assert.match(problem, /is not a placeholder$/, text);
-    assert.match(cure, /^use \$\{namespace\}, /);
+    assert.match(remedy, /^use \$\{namespace\}, /);
   }
 });
 

@@ -10,7 +10,7 @@ export const placeholderProblem = (text: string): Problem | undefined => {
   const unknown = [...text.matchAll(PLACEHOLDER)].find(([, name, end]) => !isName(name) || end === '');
   if (!unknown) return undefined;
   const all = names.map((name) => `$\{${name}}`).join(', ');
-  return { problem: `has "${unknown[0].slice(0, 40)}", which is not a placeholder`, cure: `use ${all}` };
+  return { problem: `has "${unknown[0].slice(0, 40)}", which is not a placeholder`, remedy: `use ${all}` };
 };
 
 /** Puts the values in, as they are. */

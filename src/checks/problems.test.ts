@@ -19,7 +19,7 @@ describe('a check without problems', () => {
     it(JSON.stringify(check), () => assert.deepEqual(checkProblems({ name: 'c', ...check }), []));
 });
 
-describe('a check with a problem names the field and the cure', () => {
+describe('a check with a problem names the field and the remedy', () => {
   const changed = (change: Partial<PrometheusCheck>) => ({ prometheus: { ...prometheus, ...change } });
   const cases: [Omit<PlanCheck, 'name'>, RegExp][] = [
     [{}, /set either prometheus or analysis/],

@@ -19,23 +19,23 @@ export const timesOf = ({
 const ofPrometheus = (check: PrometheusCheck): PolicyError[] => {
   const errors: PolicyError[] = [];
   const add = (field: string, value: string, found: Problem | undefined): void => {
-    if (found) errors.push({ field: `prometheus.${field}`, value, problem: found.problem, cure: found.cure });
+    if (found) errors.push({ field: `prometheus.${field}`, value, problem: found.problem, remedy: found.remedy });
   };
   const { address = '', query, interval = '1m', initialDelay = '0s', failureLimit = 0 } = check;
   const parsed = check.address === undefined ? undefined : parseAddress(address);
   if (parsed && !parsed.ok) add('address', shownAddress(address), parsed);
-  if (query.trim() === '') add('query', query, { problem: 'is empty', cure: 'give one in PromQL' });
+  if (query.trim() === '') add('query', query, { problem: 'is empty', remedy: 'give one in PromQL' });
   else add('query', query, placeholderProblem(query));
   const condition = compileCondition(check.condition);
   if (!condition.ok) add('condition', check.condition, condition);
   const { intervalMs, initialDelayMs } = timesOf(check);
-  const notDuration = { problem: 'is not a duration of at most a year', cure: 'set one such as 90s or 1h30m' };
+  const notDuration = { problem: 'is not a duration of at most a year', remedy: 'set one such as 90s or 1h30m' };
   if (intervalMs === undefined) add('interval', interval, notDuration);
   else if (intervalMs < LEAST_INTERVAL_MS)
-    add('interval', interval, { problem: 'is too short', cure: 'set at least 1s' });
+    add('interval', interval, { problem: 'is too short', remedy: 'set at least 1s' });
   if (initialDelayMs === undefined) add('initialDelay', initialDelay, notDuration);
   if (!Number.isInteger(failureLimit) || failureLimit < 0)
-    add('failureLimit', String(failureLimit), { problem: 'is not a whole number from 0', cure: 'set one' });
+    add('failureLimit', String(failureLimit), { problem: 'is not a whole number from 0', remedy: 'set one' });
   return errors;
 };
 
@@ -46,11 +46,12 @@ const ofAnalysis = ({ templateName, clusterTemplateName, args = [] }: AnalysisCh
       field: 'analysis',
       value: [templateName, clusterTemplateName].filter((name) => name !== undefined).join(', '),
       problem: 'needs one template',
-      cure: 'set either templateName or clusterTemplateName',
+      remedy: 'set either templateName or clusterTemplateName',
     });
   for (const [index, { value }] of args.entries()) {
     const found = placeholderProblem(value);
-    if (found) errors.push({ field: `analysis.args[${index}].value`, value, problem: found.problem, cure: found.cure });
+    if (found)
+      errors.push({ field: `analysis.args[${index}].value`, value, problem: found.problem, remedy: found.remedy });
   }
   return errors;
 };
@@ -59,7 +60,12 @@ const ofAnalysis = ({ templateName, clusterTemplateName, args = [] }: AnalysisCh
 export const checkProblems = ({ name, prometheus, analysis }: PlanCheck): PolicyError[] => {
   if ((prometheus === undefined) === (analysis === undefined))
     return [
-      { field: 'name', value: name, problem: 'asks nothing, or two things', cure: 'set either prometheus or analysis' },
+      {
+        field: 'name',
+        value: name,
+        problem: 'asks nothing, or two things',
+        remedy: 'set either prometheus or analysis',
+      },
     ];
   if (prometheus) return ofPrometheus(prometheus);
   return analysis ? ofAnalysis(analysis) : [];

@@ -37,11 +37,11 @@ const readSecret = async (client: KubeClient, namespace: string, name: string, c
     );
   } catch (cause) {
     if (isKubeError(cause, 'NotFound'))
-      throw new SecretError(secret, { problem: 'does not exist', cure: 'create it' }, { cause });
+      throw new SecretError(secret, { problem: 'does not exist', remedy: 'create it' }, { cause });
     if (isKubeError(cause, 'Forbidden'))
       throw new SecretError(
         secret,
-        { problem: 'may not be read by the manager', cure: 'grant its service account get on this Secret by a Role' },
+        { problem: 'may not be read by the manager', remedy: 'grant its service account get on this Secret by a Role' },
         { cause },
       );
     throw cause;
@@ -49,7 +49,7 @@ const readSecret = async (client: KubeClient, namespace: string, name: string, c
 };
 
 const authorizationOf = (secret: string, { token, username, password }: Data): string => {
-  const unusable = (problem: string, cure: string): SecretError => new SecretError(secret, { problem, cure });
+  const unusable = (problem: string, remedy: string): SecretError => new SecretError(secret, { problem, remedy });
   const bearer = token?.trim();
   if (bearer !== undefined && (username ?? password) !== undefined)
     throw unusable('has a token and also username or password', 'keep one of the two');
@@ -64,7 +64,7 @@ const authorizationOf = (secret: string, { token, username, password }: Data): s
   return `Basic ${Buffer.from(pair).toString('base64')}`;
 };
 
-/** Reads what a check needs of Secrets, at each evaluation anew: they may be renewed at any time. */
+/** Reads what a check needs of Secrets, at each evaluation again: they may be renewed at any time. */
 export const readSecrets = async (
   client: KubeClient,
   namespace: string,
@@ -82,7 +82,7 @@ export const readSecrets = async (
     if (ca === undefined || !ca.includes('-----BEGIN CERTIFICATE-----'))
       throw new SecretError(secretName(namespace, tls.caSecretName), {
         problem: 'has no ca.crt in PEM format',
-        cure: 'set it',
+        remedy: 'set it',
       });
     result.ca = ca;
   }

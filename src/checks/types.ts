@@ -36,7 +36,7 @@ export interface CheckResult {
 
 export interface CheckRunner {
   /**
-   * Runs one check until the signal aborts; never rejects. `from`: when the soak began. `failures`: so many an earlier leader
+   * Runs one check until the signal aborts; never rejects. `from`: when the soak began. `failures`: this many an earlier leader
    * has counted. Calls `changed` for every result.
    */
   run(
@@ -52,10 +52,10 @@ export interface CheckRunner {
 /** What is wrong, after the name of the field, and how to put it right. */
 export interface Problem {
   problem: string;
-  cure: string;
+  remedy: string;
 }
 
-export const sayProblem = ({ problem, cure }: Problem): string => `${problem}: ${cure}`;
+export const sayProblem = ({ problem, remedy }: Problem): string => `${problem}: ${remedy}`;
 
 /** One evaluation. */
 export type Evaluation = { kind: 'holds' | 'fails' | 'none'; message: string };

@@ -78,7 +78,7 @@ test('an open event stream does not delay the stop', async (t) => {
   assert.equal(await agent.ended, 0);
 });
 
-for (const [what, args, cure] of [
+for (const [what, args, remedy] of [
   ['an address for everybody', ['--listen=:0'], /--listen: .*give --tls-cert-file/],
   [
     'a kubeconfig that is not there',
@@ -96,7 +96,7 @@ for (const [what, args, cure] of [
   test(`${what} exits with 2 and names the flag`, async (t) => {
     const agent = start(t, ...args);
     assert.equal(await agent.ended, 2, agent.stderr());
-    assert.match(agent.stderr(), cure);
+    assert.match(agent.stderr(), remedy);
   });
 
 test('an address in use exits with 1', async (t) => {

@@ -87,7 +87,7 @@ export const main = (args: readonly string[], io: ProcessIo, program: ProgramNam
   });
 };
 
-/** Prints how a command line of the kubectl plugin can go on. */
+/** Prints how a command line of the kubectl plugin can continue. */
 export const complete = (words: readonly string[], io: ProcessIo): Promise<ExitCode> =>
   // A shell that completes shows what is on stderr in the middle of the user's line.
   main([COMPLETE, ...words], { ...io, stderr: () => undefined }, 'kubectl edgeset');

@@ -166,12 +166,12 @@ describe('the manager process', { concurrency: 2 }, () => {
     const api = await newApi(t);
     api.discovery.clear();
     const manager = startOn(t, api);
-    const cure = /npx edgeset crds \| kubectl apply -f -/;
-    const said = await eventually('the cure in the log', () => manager.log().find(({ level }) => level === 'error'));
-    assert.match(String(said.msg), cure);
+    const remedy = /npx edgeset crds \| kubectl apply -f -/;
+    const said = await eventually('the remedy in the log', () => manager.log().find(({ level }) => level === 'error'));
+    assert.match(String(said.msg), remedy);
     const readyz = await fetch(await probeUrl(manager, 'readyz'));
     assert.equal(readyz.status, 503);
-    assert.match(await readyz.text(), cure);
+    assert.match(await readyz.text(), remedy);
     await eventually('asks again', () => api.requests.length >= 2);
     assert.deepEqual(api.paths('/leases/'), [], 'it does not take the lease either');
     api.discovery.set('edgeset.io/v1alpha1', ['daemonrollouts']);

@@ -54,7 +54,7 @@ const listOf = (words: readonly string[]): string =>
 
 const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
 
-/** The cure in commander's words for a value, as the second half of our sentence. */
+/** The remedy in commander's words for a value, as the second half of our sentence. */
 const cureOf = (advice: string): string => {
   const [, choices] = /^Allowed choices are (.*?)\.?$/.exec(advice) ?? [];
   return choices === undefined ? lowerFirst(advice.replace(/\.$/, '')) : `give ${listOf(choices.split(', '))}`;

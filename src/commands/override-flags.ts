@@ -15,5 +15,5 @@ export const refuseInvalidFlags = ({ fields }: DaemonSetKind, policy: ParsedPoli
   for (const error of policy.kind === 'invalid' ? policy.errors : [])
     for (const key of ['maxUnavailable', 'partition', 'nodeSelector', 'unpaused'] as const)
       if (error.field === fields[key] && flags[key] !== undefined)
-        throw new OptionError(flagOf[key], `"${error.value}" ${error.problem}: ${error.cure}`);
+        throw new OptionError(flagOf[key], `"${error.value}" ${error.problem}: ${error.remedy}`);
 };

@@ -39,14 +39,14 @@ export interface PlannedStage extends StageTimes {
 interface Count {
   eligible: number;
   online: number;
-  counted: number;
+  inCoverage: number;
   updated: number;
 }
 
 const countOf = (records: readonly NodeRecord[]): Count => ({
   eligible: records.length,
   online: records.filter(({ status }) => status.online).length,
-  counted: records.filter(({ status }) => status.counted).length,
+  inCoverage: records.filter(({ status }) => status.inCoverage).length,
   updated: records.filter(({ status }) => status.phase === 'updated').length,
 });
 
@@ -70,9 +70,9 @@ const measuredWaveMs = (
     const { openedAt, coveredAt } = reading.ledger.state.stages.find(({ name }) => name === stage.name) ?? {};
     const count = counts[index];
     const width = count ? widthOf(reading, count, stage) : 0;
-    if (openedAt === undefined || coveredAt === undefined || !count || count.counted === 0 || width === 0) continue;
+    if (openedAt === undefined || coveredAt === undefined || !count || count.inCoverage === 0 || width === 0) continue;
     ms += openTime(calendar, openedAt, coveredAt);
-    waves += Math.ceil(count.counted / width);
+    waves += Math.ceil(count.inCoverage / width);
   }
   return waves > 0 ? ms / waves : undefined;
 };
@@ -97,10 +97,10 @@ export const plannedStages = (reading: Reading, now: number): PlannedStage[] => 
       ({ decision, ...one }) => decision === wanted && one.stage === stage && one.revision === state.target?.hash,
     );
   const stages = plan.stages.map((stage, index) => {
-    const { eligible, online, counted, updated } = counts[index] ?? countOf([]);
+    const { eligible, online, inCoverage, updated } = counts[index] ?? countOf([]);
     const opened = state.stages.find(({ name }) => name === stage.name);
-    const updates = Math.max(0, counted - updated);
-    const width = widthOf(reading, { eligible, online, counted, updated }, stage);
+    const updates = Math.max(0, inCoverage - updated);
+    const width = widthOf(reading, { eligible, online, inCoverage, updated }, stage);
     const soakUntil = opened?.soakUntil;
     const soakMs = lifted ? 0 : soakUntil === undefined ? stage.soakMs : Math.max(0, soakUntil - now);
     const oneWaveMs = Math.max(waveMs ?? 0, policy.minReadyMs);
@@ -109,7 +109,7 @@ export const plannedStages = (reading: Reading, now: number): PlannedStage[] => 
     const sample = samples.get(index);
     const codes = codesOf(sample ?? '');
     const isPassed = opened?.promoted !== undefined;
-    const toUpdate = (members.get(index) ?? []).filter(({ status }) => status.counted && status.phase !== 'updated');
+    const toUpdate = (members.get(index) ?? []).filter(({ status }) => status.inCoverage && status.phase !== 'updated');
     const isGated = !isPassed && !lifted && stage.needsApproval;
     return {
       planned: {
@@ -132,7 +132,7 @@ export const plannedStages = (reading: Reading, now: number): PlannedStage[] => 
         eligible,
         online,
         // Rounded up, as where it is decided.
-        needed: Math.max(0, Math.min(counted, scaledValue(stage.coverage, counted, 'up')) - updated),
+        needed: Math.max(0, Math.min(inCoverage, scaledValue(stage.coverage, inCoverage, 'up')) - updated),
         timeZones: toUpdate.map(({ node }) => node?.timeZone),
         width,
         isApproved: !isGated || isDecided(stage.name, 'Approve'),

@@ -87,7 +87,7 @@ const passing = ({ stage, opened, isPromoted, eligible }: StageTask, start: numb
 
 /**
  * When the updates of each stage can begin, as if nodes stayed online, no update failed, checks held, and approvals came at once.
- * A rollout that is held counts as if it went on now.
+ * A rollout that is held counts as if it continued now.
  */
 export const forecastStages = (tasks: readonly StageTask[], terms: ForecastTerms): StageTimes[] => {
   const { now, isMeasured } = terms;

@@ -40,11 +40,11 @@ const stepOf = (action: Action): string => {
       return updateSteps[action.kind ?? 'delete'](action.node);
     case 'delete':
       return `delete the pod on ${action.node} (slot reserved)`;
-    case 'change':
+    case 'update-in-place':
       return `update the pod on ${action.node} in place (slot reserved)`;
     case 'surge':
       return `create a new pod on ${action.node} next to the old one (slot reserved)`;
-    case 'retire':
+    case 'delete-old':
       return `delete pod ${action.pod.name} on ${action.node}`;
     case 'release':
       return `release the slot of ${action.node} without replacing its pod`;
@@ -66,9 +66,9 @@ const stepOf = (action: Action): string => {
       return `roll back to the template of ${action.to.name}`;
     case 'complete':
       return 'record that the rollout is complete';
-    case 'ask':
+    case 'request-images':
       return `request the images of the target on ${action.node}`;
-    case 'unask':
+    case 'cancel-images':
       return `cancel the request for the images of the target on ${action.node}`;
     case 'announce':
       return `update the condition PodNeedUpgrade of ${action.pods} pod${action.pods === 1 ? '' : 's'}`;

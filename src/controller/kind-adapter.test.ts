@@ -218,7 +218,7 @@ describe('the adapter of a kind', () => {
   });
 
   it('holds everything without a target, and the reason is reported before there ever was one', async () => {
-    const errors = [{ field: 'spec.template', value: '', problem: 'is refused', cure: 'fix it' }];
+    const errors = [{ field: 'spec.template', value: '', problem: 'is refused', remedy: 'fix it' }];
     const { sent, calls, rollout, end } = await prepare({
       kind: 'held',
       hold: { kind: 'invalid', errors },

@@ -89,11 +89,11 @@ export interface PodWrites extends Readonly<Partial<Record<PodWriteKind, WritePo
    * Updates the pod in place: `done` once the pod says that it is of the target, `changed` after a write that only
    * prepares it for that. The steps that follow belong to `manage`.
    */
-  change?: WritePod;
+  'update-in-place'?: WritePod;
   /** Creates the surge pod, after a write to the old pod has shown that the update is not fenced. */
   surge?: WritePod;
   /** Deletes the pod that a surge pod has replaced. */
-  deleteReplaced?: WritePod;
+  'delete-old'?: WritePod;
   /**
    * Makes sure that the API server refuses what another process may still send for the reserved update. `later` while
    * the cache may lack what it has already done.

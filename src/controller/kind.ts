@@ -59,7 +59,7 @@ export const selectorTooLong = (podSelector: string): PolicyError | undefined =>
     field: 'spec.selector',
     value: `${bytes} bytes`,
     problem: `is longer than the ${MAX_SELECTOR_BYTES} bytes that a request for its pods can carry`,
-    cure: 'delete the DaemonSet with --cascade=orphan and create it again with a shorter selector',
+    remedy: 'delete the DaemonSet with --cascade=orphan and create it again with a shorter selector',
   };
 };
 

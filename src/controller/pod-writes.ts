@@ -38,7 +38,7 @@ export type WriteOutcome =
   | { kind: 'unsure'; message: string };
 
 /** What is written to the pod of a node, in the words of the decision. */
-export type PodWriteKind = 'delete' | 'change' | 'surge' | 'deleteReplaced';
+export type PodWriteKind = 'delete' | 'update-in-place' | 'surge' | 'delete-old';
 
 /**
  * Writes to the pods of one namespace. Every write names the pod's UID, so that it never reaches another pod, and hands what

@@ -17,7 +17,7 @@ const RATE_OF_UNKNOWN = { perSecond: 64, burst: 256 };
 const MOST_KNOWN = 1_000;
 
 const CHECK_MS = 1_000;
-/** A client that leaves more than this unread for so many checks in a row does not read. */
+/** A client that leaves more than this unread for this many checks in a row does not read. */
 const MOST_UNREAD = { strangers: 16 * 1024, members: 1024 * 1024 };
 const MOST_CHECKS = 20;
 /** Of all connections together: each copies what it encrypts. */

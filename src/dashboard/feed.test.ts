@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { createTestClock } from '../../test/support/index.ts';
 import { untilAborted } from '../runtime/index.ts';
-import { createAudience, createFeeds } from './feed.ts';
+import { createFeeds, createSubscribers } from './feed.ts';
 
 const prepare = () => {
   const clock = createTestClock();
@@ -54,23 +54,23 @@ describe('feeds', () => {
   });
 });
 
-describe('an audience', () => {
+describe('an subscribers', () => {
   it('hears everything at first, and every change from then on', () => {
     let state = 0;
-    const audience = createAudience<{ all?: number; change?: number }>(() =>
+    const subscribers = createSubscribers<{ all?: number; change?: number }>(() =>
       state === 0 ? undefined : { all: state },
     );
     const heard: object[][] = [[], [], []];
-    const join = (who: number) => audience.subscribe((message) => heard[who]?.push(message));
+    const join = (who: number) => subscribers.subscribe((message) => heard[who]?.push(message));
     const leave = join(0);
     state = 1;
-    audience.tell({ all: 1 });
+    subscribers.publish({ all: 1 });
     join(1);
     join(2);
     assert.equal(heard[1]?.[0], heard[2]?.[0], 'one message for both');
     state = 2;
     leave();
-    audience.tell({ change: 2 });
+    subscribers.publish({ change: 2 });
     join(0);
     assert.deepEqual(heard, [
       [{ all: 1 }, { all: 2 }],

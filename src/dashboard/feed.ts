@@ -9,7 +9,7 @@ export interface Feed<M> {
 }
 
 /** Who listens to one feed. `whole`: everything that is known, for who comes later; undefined for nothing yet. */
-export const createAudience = <M extends object>(whole: () => M | undefined) => {
+export const createSubscribers = <M extends object>(whole: () => M | undefined) => {
   const listeners = new Set<Listener<M>>();
   /** The same message for all who come before the next change: it is encoded once. */
   let latest: M | undefined;
@@ -21,7 +21,7 @@ export const createAudience = <M extends object>(whole: () => M | undefined) => 
       return () => void listeners.delete(listener);
     },
     /** Something has changed; call it after `whole` shows it. */
-    tell(message: M): void {
+    publish(message: M): void {
       latest = undefined;
       for (const listener of listeners) listener(message);
     },

@@ -5,7 +5,7 @@ import type { Fleet } from './fleet.ts';
 import type { CommandRequest, CommandResult, NodeDetails, OverviewMessage, SessionInfo } from './messages.ts';
 import type { RolloutFeed } from './rollout-feed.ts';
 
-/** What one caller may see, and does with rights of its own. */
+/** What one caller may see, and does with its own rights. */
 export interface View {
   /** Identifies the caller: streams and commands are counted by it. */
   key: string;

@@ -11,7 +11,7 @@ import {
   watchDaemonSets,
 } from '../view/index.ts';
 import type { DaemonRollout } from '../words/index.ts';
-import { createAudience, type Feed } from './feed.ts';
+import { createSubscribers, type Feed } from './feed.ts';
 import type { OverviewMessage, RolloutRow } from './messages.ts';
 
 const keyOfRow = ({ namespace, kind, name }: Pick<RolloutRow, 'namespace' | 'kind' | 'name'>): string =>
@@ -64,7 +64,7 @@ export const createOverviewFeed = async (
   let rows = new Map<string, RolloutRow>();
   let told = false;
   const whole = (): OverviewMessage => ({ type: 'rollouts', rows: [...rows.values()] });
-  const audience = createAudience(() => (told ? whole() : undefined));
+  const subscribers = createSubscribers(() => (told ? whole() : undefined));
   const draw = (): void => {
     if (!reflector.synced) return;
     const rollouts = [...reflector.store.values()];
@@ -81,10 +81,10 @@ export const createOverviewFeed = async (
     const fresh = [...next].filter(([key, row]) => !isDeepStrictEqual(before.get(key), row)).map(([, row]) => row);
     const gone = [...before.keys()].filter((key) => !next.has(key));
     if (!isFirst && fresh.length === 0 && gone.length === 0) return;
-    audience.tell(isFirst ? whole() : { type: 'change', rows: fresh, gone });
+    subscribers.publish(isFirst ? whole() : { type: 'change', rows: fresh, gone });
   };
   return {
-    subscribe: (listener) => audience.subscribe(listener),
+    subscribe: (listener) => subscribers.subscribe(listener),
     async run(signal) {
       await Promise.all([reflector.run(signal), follow(signal), keepDrawing(env.clock, () => changes, draw, signal)]);
     },

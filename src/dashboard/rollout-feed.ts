@@ -11,7 +11,7 @@ import {
   readPredecessor,
   revisionImages,
 } from '../view/index.ts';
-import { createAudience, type Feed } from './feed.ts';
+import { createSubscribers, type Feed } from './feed.ts';
 import type { NodeCell, RolloutHead, RolloutMessage } from './messages.ts';
 import { stagesOf } from './stage-steps.ts';
 
@@ -50,7 +50,7 @@ type NodeRecord = NonNullable<ReturnType<Reading['ledger']['get']>>;
 
 const toSeconds = (ms: number): number => Math.round(ms / 1000);
 
-/** When the node's update to the target began, and when it ran the target, or failed to; 0 for what its records don't tell. */
+/** When the node's update to the target began, and when it ran the target, or failed to; 0 for what its records don't publish. */
 const timesOf = (record: NodeRecord, pod: ReturnType<typeof livePod>, target: string | undefined): [number, number] => {
   const { update, downSince, status } = record;
   const isTarget = pod !== undefined && pod.facts.revision === target;
@@ -118,7 +118,7 @@ export const createRolloutFeed = (
     if (head) return { type: 'rollout', head, nodes: cells.all() };
     return why === '' ? undefined : { type: 'nothing', why };
   };
-  const audience = createAudience(whole);
+  const subscribers = createSubscribers(whole);
   const reading = (): Reading | undefined => {
     const read = watch.read();
     return read === 'not-managed' ? undefined : read;
@@ -132,7 +132,7 @@ export const createRolloutFeed = (
       if (why === text) return;
       why = text;
       head = undefined;
-      audience.tell({ type: 'nothing', why });
+      subscribers.publish({ type: 'nothing', why });
       return;
     }
     const next = headOf(read, connection.edgeset);
@@ -141,14 +141,14 @@ export const createRolloutFeed = (
     const isNews = !isDeepStrictEqual(head, next);
     head = next;
     why = '';
-    if (first) audience.tell({ type: 'rollout', head, nodes: cells.all() });
+    if (first) subscribers.publish({ type: 'rollout', head, nodes: cells.all() });
     else if (isNews || changed.nodes.length > 0 || changed.gone.length > 0)
-      audience.tell({ type: 'change', ...(isNews && { head }), ...changed });
+      subscribers.publish({ type: 'change', ...(isNews && { head }), ...changed });
   };
 
   return {
     reading,
-    subscribe: (listener) => audience.subscribe(listener),
+    subscribe: (listener) => subscribers.subscribe(listener),
     async run(signal) {
       await Promise.all([watch.run(signal), keepDrawing(env.clock, () => changes, draw, signal)]);
     },

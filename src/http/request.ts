@@ -44,7 +44,7 @@ export interface OutgoingOptions {
 export type Outgoing = (outgoing: OutgoingRequest, signal: AbortSignal) => Promise<OutgoingResult>;
 
 /**
- * Sends one request on a connection of its own; never rejects. It follows no redirect, reads no more of the response than it
+ * Sends one request on its own connection; never rejects. It follows no redirect, reads no more of the response than it
  * is asked to, and ends in time whatever the server does.
  */
 export const createOutgoing =
@@ -80,7 +80,7 @@ export const createOutgoing =
         response = answer;
         left = maxBytes(answer.statusCode ?? 0);
         answer.on('error', () => undefined);
-        // Whatever it goes on to send.
+        // Whatever it continues to send.
         const take = (chunk: Buffer): void => {
           isCut ||= chunk.length > left;
           chunks.push(chunk.subarray(0, left));

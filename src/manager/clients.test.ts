@@ -86,7 +86,7 @@ test('1,500 calls at once that nobody answers do not cost the Lease', async () =
   await clock.advance(91_000);
   await over;
   assert.deepEqual(terms, ['waits', 'leads']);
-  assert.equal(state.connections, 2, 'the Lease has a connection of its own');
+  assert.equal(state.connections, 2, 'the Lease has its own connection');
   stop();
   await ended;
 });

@@ -15,7 +15,7 @@ const daemonRollouts: RequiredApi = {
   group: 'edgeset.io',
   version: 'v1alpha1',
   plural: 'daemonrollouts',
-  cure: 'install the CRD with `npx edgeset crds | kubectl apply -f -`',
+  remedy: 'install the CRD with `npx edgeset crds | kubectl apply -f -`',
 };
 
 function* rolloutCounts(controller: Pick<KindController, 'snapshot'>): Generator<RolloutCounts> {
@@ -94,7 +94,7 @@ const advanced: ControllerDefinition = {
     group: advancedDaemonSetApi.group,
     version: advancedDaemonSetApi.storedVersion,
     plural: advancedDaemonSetApi.plural,
-    cure: 'to use Advanced DaemonSets, install the CRD with `npx edgeset crds | kubectl apply -f -`',
+    remedy: 'to use Advanced DaemonSets, install the CRD with `npx edgeset crds | kubectl apply -f -`',
   },
   create(parts) {
     const kind = createAdvancedKind({ checksLease: parts.checksOpenKruiseLease });

@@ -6,7 +6,7 @@ import { gateOnDiscovery } from './discovery-gate.ts';
 import { rolloutCounts } from './testing/index.ts';
 import type { Controller, RequiredApi, RolloutCounts } from './types.ts';
 
-const kind: RequiredApi = { group: 'g.io', version: 'v1', plural: 'things', cure: 'install it' };
+const kind: RequiredApi = { group: 'g.io', version: 'v1', plural: 'things', remedy: 'install it' };
 const LOOK_MS = 5_000;
 const rolloutNamed = (name: string): RolloutCounts => rolloutCounts('n', name);
 

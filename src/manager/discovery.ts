@@ -19,8 +19,8 @@ export const discover = async (
   requirement: RequiredApi,
   signal: AbortSignal,
 ): Promise<Discovery> => {
-  const { group, version, plural, cure } = requirement;
-  const absent: Discovery = { kind: 'absent', what: `the API server does not serve ${nameOf(requirement)}: ${cure}` };
+  const { group, version, plural, remedy } = requirement;
+  const absent: Discovery = { kind: 'absent', what: `the API server does not serve ${nameOf(requirement)}: ${remedy}` };
   try {
     const found = JSON.parse(await client.raw(`/apis/${group}/${version}`, { signal })) as {
       resources?: readonly { name?: unknown }[];

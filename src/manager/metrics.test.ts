@@ -52,7 +52,7 @@ test('counts requests, reconciles, queue and writes under their conventional nam
     'workqueue_queue_duration_seconds_bucket{le="0.05",name="native"} 1',
     'workqueue_queue_duration_seconds_bucket{le="0.01",name="native"} 0',
     'workqueue_work_duration_seconds_count{name="native"} 1',
-    'edgeset_acts_total{controller="native",result="deleted"} 1',
+    'edgeset_pod_writes_total{controller="native",result="deleted"} 1',
     'edgeset_reservations_total{controller="native",result="written"} 1',
     'edgeset_status_writes_total{controller="native"} 1',
     'leader_election_master_status{name="edgeset-manager"} 0',
@@ -97,7 +97,7 @@ test('shows where a rollout stands, and no series for what does not apply', asyn
   const breaker = { failures: 1, suspects: 2, threshold: 3, open: true, mustHalt: false };
   const summary: ComputedCounts['summary'] = {
     budget: 5,
-    usage: { inFlight: 2, trying: 2, occupied: 4 },
+    usage: { inFlight: 2, active: 2, occupied: 4 },
     breaker,
     refusal: undefined,
     hold: { kind: 'waiting', breaker },
@@ -196,5 +196,5 @@ test('two managers in one process do not share their counts', async () => {
   const one = createManagerMetrics('1');
   const other = createManagerMetrics('1');
   one.observer('native').podWritten?.('deleted');
-  assert.deepEqual(series((await other.render()).body, 'edgeset_acts_total'), []);
+  assert.deepEqual(series((await other.render()).body, 'edgeset_pod_writes_total'), []);
 });

@@ -90,7 +90,10 @@ export const createManagerMetrics = (version: string): ManagerMetrics => {
     ['name'],
     workBuckets,
   );
-  const podWrites = counter('edgeset_acts_total', 'Writes to pods by controller and result.', ['controller', 'result']);
+  const podWrites = counter('edgeset_pod_writes_total', 'Writes to pods by controller and result.', [
+    'controller',
+    'result',
+  ]);
   const reservations = counter(
     'edgeset_reservations_total',
     'Writes that reserve slots for a batch of updates, by controller and result.',

@@ -115,7 +115,7 @@ describe('an invalid value is refused with the flag and what to do', () => {
     [{ logLevel: 'trace' }, '--log-level', /debug, info, warn, error/],
     [{ logFormat: 'xml' }, '--log-format', /json, text/],
   ];
-  for (const [flags, flag, cure] of cases) {
+  for (const [flags, flag, remedy] of cases) {
     test(JSON.stringify(flags), () => {
       assert.throws(
         () => resolve(flags),
@@ -123,7 +123,7 @@ describe('an invalid value is refused with the flag and what to do', () => {
           assert.ok(error instanceof OptionError);
           assert.equal(error.flag, flag);
           assert.ok(error.message.startsWith(`${flag}: `), error.message);
-          assert.match(error.message, cure);
+          assert.match(error.message, remedy);
           return true;
         },
       );

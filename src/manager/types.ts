@@ -93,7 +93,7 @@ export interface RequiredApi {
   group: string;
   version: string;
   plural: string;
-  cure: string;
+  remedy: string;
 }
 
 export interface ControllerDefinition {

@@ -12,7 +12,7 @@ export interface NotificationsConfig {
   targets: ReadonlyMap<string, Target>;
 }
 
-/** The configuration of notifications is not usable. The message names the field and the cure, and no secret. */
+/** The configuration of notifications is not usable. The message names the field and the remedy, and no secret. */
 export class NotificationsConfigError extends Error {
   readonly code = 'InvalidNotificationsConfig';
   constructor(message: string, cause?: unknown) {

@@ -145,7 +145,7 @@ describe('a webhook', () => {
     ]);
   });
 
-  it('keeps its id in every attempt, and is signed anew', async () => {
+  it('keeps its id in every attempt, and is signed again', async () => {
     const clock = createTestClock();
     const { received, url } = await receiver((nth) => (nth < 3 ? 503 : 200));
     const { send, settled, results } = start(configOf(webhookAt(url)), { clock });
@@ -364,7 +364,7 @@ describe('what waits', () => {
     const { send, settled, results } = start(configOf(webhookAt(url)), { clock: createTestClock() });
     const giveUp = send(delivery());
     await eventually('the first attempt', () => results.length === 1);
-    for (const why of ['it is over', 'twice']) giveUp?.(why);
+    for (const why of ['it has ended', 'twice']) giveUp?.(why);
     assert.deepEqual([settled, results], [['bus u-3-halted'], ['bus failed', 'bus dropped']]);
   });
 

@@ -63,7 +63,7 @@ const hears = (target: Target, kind: string, namespace: string): boolean =>
   ) ??
     true);
 
-/** Sends notifications, each until its target has it or a day is over. A target that fails delays no other. */
+/** Sends notifications, each until its target has it or a day has ended. A target that fails delays no other. */
 export const createNotifier = (options: NotifierOptions): Notifier & { configChanged(): void } => {
   const { env, config, post, userAgent, wallClock, onResult } = options;
   const { clock, log } = env;

@@ -18,7 +18,7 @@ export type PostResult =
 
 /** What is read of the response to a request that failed, to say why. */
 const MAX_REASON = 200;
-/** Statuses below 500 that somebody, or time, may cure: by the credentials, by the address, by the receiver's limits. */
+/** Statuses below 500 that somebody, or time, may remedy: by the credentials, by the address, by the receiver's limits. */
 const CURABLE: ReadonlySet<number> = new Set([401, 403, 404, 408, 425, 429]);
 
 const retryAfterOf = ({ headers }: Response, now: number): { retryAfterMs?: number } => {
@@ -42,7 +42,7 @@ const resultOf = (response: Response, now: number): PostResult => {
 export type Post = (post: PostRequest, signal: AbortSignal) => Promise<PostResult>;
 
 /**
- * Sends one request on a connection of its own; never rejects. It follows no redirect, reads a few hundred bytes of the
+ * Sends one request on its own connection; never rejects. It follows no redirect, reads a few hundred bytes of the
  * response, and ends in time whatever the receiver does.
  */
 export const createPost = (options: OutgoingOptions): Post => {
@@ -53,7 +53,7 @@ export const createPost = (options: OutgoingOptions): Post => {
   return async (post, signal) => {
     const result = await send({ method: 'POST', ...post, maxBytes }, signal);
     if (result.kind === 'response') return resultOf(result, clock.now());
-    const cure = result.untrusted ? '; set ca if the authority of its certificate is your own' : '';
-    return { kind: 'failed', why: `${result.why}${cure}` };
+    const remedy = result.untrusted ? '; set ca if the authority of its certificate is your own' : '';
+    return { kind: 'failed', why: `${result.why}${remedy}` };
   };
 };

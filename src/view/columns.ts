@@ -10,7 +10,7 @@ export const columnsOf = (text: string): number => {
   return Array.from(text).reduce((sum, character) => sum + columnsOfCharacter(character), 0);
 };
 
-/** The beginning of a text that fits into so many columns. */
+/** The beginning of a text that fits into this many columns. */
 export const cutTo = (text: string, columns: number): string => {
   let left = columns;
   let end = 0;
@@ -25,7 +25,7 @@ export const cutTo = (text: string, columns: number): string => {
 export const padTo = (text: string, columns: number): string =>
   text + ' '.repeat(Math.max(0, columns - columnsOf(text)));
 
-/** Breaks text at spaces into lines of at most `width` columns. A longer word gets a line of its own. */
+/** Breaks text at spaces into lines of at most `width` columns. A longer word gets its own line. */
 export const wrap = (text: string, width: number): string[] => {
   const lines: string[] = [];
   for (const word of text.split(' ')) {

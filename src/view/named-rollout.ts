@@ -176,7 +176,7 @@ const isUnknownPlan = ({ unreadable }: Pick<Reading, 'unreadable'>): boolean =>
   unreadable.some((plural) => plural !== 'rolloutapprovals');
 
 /** Which right the user lacks, and who can give it. */
-const missingRight = (reading: Pick<Reading, 'unreadable' | 'view'>): { what: string; cure: string } => {
+const missingRight = (reading: Pick<Reading, 'unreadable' | 'view'>): { what: string; remedy: string } => {
   const { unreadable, view } = reading;
   const where =
     isUnknownPlan(reading) && view.policy.policy.rolloutPlan?.cluster
@@ -184,25 +184,25 @@ const missingRight = (reading: Pick<Reading, 'unreadable' | 'view'>): { what: st
       : `in namespace ${view.namespace}`;
   return {
     what: `you may not read ${unreadable.map((plural) => `${plural}.edgeset.io`).join(' and ')}`,
-    cure: `ask your cluster administrator for the ClusterRole edgeset-view ${where}`,
+    remedy: `ask your cluster administrator for the ClusterRole edgeset-view ${where}`,
   };
 };
 
 /** What is missing here because the user may not read it; undefined if everything could be read. */
 export const rightsNote = (reading: Pick<Reading, 'unreadable' | 'view'>): string | undefined => {
   if (reading.unreadable.length === 0) return undefined;
-  const { what, cure } = missingRight(reading);
+  const { what, remedy } = missingRight(reading);
   const hidden = isUnknownPlan(reading)
     ? 'what the stages, windows and groups of the rollout plan hold back'
     : 'approvals that the manager has not seen yet';
-  return `This does not show ${hidden}, because ${what}: ${cure}.`;
+  return `This does not show ${hidden}, because ${what}: ${remedy}.`;
 };
 
 /** What the manager would do can't be told without the plan. Throws a `CommandError`. */
 export const requirePlan = (reading: Pick<Reading, 'unreadable' | 'view'>): void => {
   if (!isUnknownPlan(reading)) return;
-  const { what, cure } = missingRight(reading);
-  throw new CommandError('Forbidden', `${what}, on which the decisions of the manager depend: ${cure}`);
+  const { what, remedy } = missingRight(reading);
+  throw new CommandError('Forbidden', `${what}, on which the decisions of the manager depend: ${remedy}`);
 };
 
 /** Whether the manager will carry out what is decided here, as far as the cluster's objects show. */
@@ -223,7 +223,7 @@ export const managerNotes = (reading: Reading): string[] => {
   const { warnings } = view.policy;
   notes.push(
     ...managerFindings(reading),
-    ...warnings.map(({ field, value, problem, cure }) => `${field} "${value}" ${problem}: ${cure}.`),
+    ...warnings.map(({ field, value, problem, remedy }) => `${field} "${value}" ${problem}: ${remedy}.`),
     ...reading.notes,
   );
   return ledger.tally.eligible === 0 ? [...notes, 'No node is eligible for this DaemonSet.'] : notes;

@@ -31,7 +31,7 @@ export interface WatchRolloutOptions<V extends DaemonSetView = DaemonSetView> {
   name: string;
   /** Called for every change; call `read` when it suits. */
   changed: () => void;
-  /** Those that the caller watches for several rollouts (`watchNodes`). Default: a watch of its own. */
+  /** Those that the caller watches for several rollouts (`watchNodes`). Default: its own watch. */
   nodes?: Reflector<NodeInfo>;
   /** What else would hold the manager back; read now and then. */
   outsideHold?: (view: V) => Promise<OutsideHold | undefined>;

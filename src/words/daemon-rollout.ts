@@ -43,7 +43,7 @@ export const daemonRolloutLimits = {
   fieldManager: 128,
   operation: 32,
   /** Notifications that are told once for each rollout: six kinds, and two for each stage. */
-  told: 64,
+  sent: 64,
   /** Notifications that are still to be sent; the oldest make room. */
   notifications: 16,
   /** Targets of one notification. */
@@ -92,7 +92,7 @@ export interface DaemonRolloutStatus {
   summary?: string;
   target?: { revision: string; hash: string; number: number };
   rollout?: number;
-  acted?: number;
+  updatesStarted?: number;
   startedAt?: string;
   finishedAt?: string;
   allNodesUpdatedAt?: string;
@@ -118,7 +118,7 @@ export interface DaemonRolloutStatus {
   reservations?: DaemonRolloutReservation[];
   forgiven?: string[];
   history?: DaemonRolloutHistory[];
-  notifications?: { told: string[]; pending: RolloutNotification[] };
+  notifications?: { sent: string[]; pending: RolloutNotification[] };
   plan?: string;
   rollback?: boolean;
   stages?: DaemonRolloutStage[];

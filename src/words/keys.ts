@@ -39,7 +39,7 @@ export const aliasOf: Readonly<Record<string, string>> = {
 /** Annotations, labels and finalizers that edgeset writes, or reads from objects other than DaemonSets. */
 export const ownKey = {
   fence: 'edgeset.io/fence',
-  finishedPods: 'edgeset.io/endings',
+  finishedPods: 'edgeset.io/finished-pods',
   pullPod: 'edgeset.io/prefetch',
   pullRevision: 'edgeset.io/prefetch-revision',
   preDeleteFinalizer: 'edgeset.io/pre-delete',

@@ -80,7 +80,7 @@ const planFields = (): Area => {
           : `### \`${list}\``;
         const prefix = /^(windows|freezes)/.test(list) ? '' : `${list}.`;
         const rows = rowsOf(section(page('rollout-plan'), heading).split('### ')[0] ?? '');
-        // `promote` has a table of its own.
+        // `promote` has its own table.
         const fields = rows.filter((row) => /^[a-z][\w.[\]]*$/i.test(row) && row !== 'promote');
         return fields.map((row) => `${prefix}${row}`);
       },

@@ -113,7 +113,7 @@ describe('the dashboard is accessible, and says what is the matter,', () => {
     await check(page, 'no nodes');
   });
 
-  it('while it does not answer, and goes on when it does', async (t) => {
+  it('while it does not answer, and continues when it does', async (t) => {
     let server = await serveFleet(known);
     const { page } = await open(t, server.origin, {
       path: server.entry(),

@@ -65,7 +65,7 @@ const lengthOf = (operation: Operation): number =>
 export const storms = ['everything', 'leaders'] as const;
 export type Storm = (typeof storms)[number];
 
-/** A plan from a seed: every kind of operation of its storm at least once, and more until the time is over. */
+/** A plan from a seed: every kind of operation of its storm at least once, and more until the time has ended. */
 export const makePlan = (seed: number, minutes: number, storm: Storm = 'everything', nodes = 20): Plan => {
   const { next, between, oneOf: one } = createGenerator(seed);
   const seconds = (least: number, most: number): number => between(least * 10, most * 10) * 100;
@@ -79,7 +79,7 @@ export const makePlan = (seed: number, minutes: number, storm: Storm = 'everythi
   const who = (): Who => one(['leader', 'leader', 'other']);
 
   type Maker = () => Operation;
-  /** Each of `first` once, in some order, then `more` until the time is over. */
+  /** Each of `first` once, in some order, then `more` until the time has ended. */
   const lane = (
     first: readonly Maker[],
     more: readonly [Maker, ...Maker[]],

@@ -146,7 +146,7 @@ describe('the API of Advanced DaemonSets, on a real API server', { timeout: 600_
     const manager = await cluster.startManager({ namespace, args: ['--leader-elect=false'] });
     const settled = ['wait', '--for=condition=Ready', 'ads/app', '--timeout=60s', '-n', namespace];
     await kubectl(kubeconfig, settled);
-    assert.deepEqual(await running('app:v1'), left, 'no pod was made anew');
+    assert.deepEqual(await running('app:v1'), left, 'no pod was recreated');
     await touch('app:v2');
     assert.notDeepEqual(await running('app:v2'), left);
     await manager.stop();
@@ -214,7 +214,7 @@ describe('the API of Advanced DaemonSets, on a real API server', { timeout: 600_
     until: (what, probe) => eventually(what, probe, { everyMs: 25 }),
   }));
 
-  it('a manager goes on when the definition is removed, and serves it again once it is back', async () => {
+  it('a manager continues when the definition is removed, and serves it again once it is back', async () => {
     const { kubeconfig } = cluster;
     const namespace = await cluster.createNamespace('presence');
     await cluster.addNodes([`${namespace}-1`], { labels: { case: namespace } });

@@ -34,7 +34,7 @@ before(async () => {
 });
 after(() => cluster.stop());
 
-/** A DaemonSet on nodes of its own, in a namespace of its own. */
+/** A DaemonSet on nodes of its own, in its own namespace. */
 const fixture = async (name: string, count: number, annotations: Record<string, string> = {}) => {
   const { api } = cluster.plane;
   const namespace = await cluster.createNamespace(name);
@@ -106,7 +106,7 @@ describe('a real control plane with simulated nodes', { concurrency: 8 }, () => 
     assert.match(next.status.containerStatuses?.[0]?.imageID ?? '', /^sha256:/);
   });
 
-  it('keeps the pods of a node that is cut as they were, and lets them go on when it is back', async () => {
+  it('keeps the pods of a node that is cut as they were, and lets them continue when it is back', async () => {
     const { first: node, nodes, on, allReady, remove, release, when } = await fixture('cut', 2);
     await allReady();
     await cluster.offline([node]);
@@ -319,7 +319,7 @@ describe('a real control plane with simulated nodes', { concurrency: 8 }, () => 
 });
 
 describe('the programs of a control plane', () => {
-  it('go on after the API server was restarted', async () => {
+  it('continue after the API server was restarted', async () => {
     const { first: node, allReady, remove, when } = await fixture('restart', 2);
     const pods = await allReady();
     await cluster.restartApiServer();

@@ -63,7 +63,7 @@ export const startCluster = async (options: ControlPlaneOptions = {}): Promise<R
     },
     async dropNamespace(name) {
       // A pod whose node goes first stays until the garbage collector looks for such pods, up to a minute later. Until then the
-      // namespace controller tries anew every few seconds, and the DaemonSet controller's pods are refused: a third of all calls.
+      // namespace controller tries again every few seconds, and the DaemonSet controller's pods are refused: a third of all calls.
       const remove = (path: string): Promise<unknown> =>
         api.delete(path).catch(() => 'left to the namespace controller');
       await Promise.all(DAEMONSETS.map((group) => remove(`/apis/${group}/namespaces/${name}/daemonsets`)));

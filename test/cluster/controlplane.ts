@@ -140,7 +140,7 @@ const controllers = [
 /** So that no test waits for the limits of a client. */
 const FAST = { qps: 300, burst: 600 };
 
-/** A real control plane on loopback, in a folder of its own. Up in seconds; ends with `stop` or with this process. */
+/** A real control plane on loopback, in its own folder. Up in seconds; ends with `stop` or with this process. */
 export const startControlPlane = async (options: ControlPlaneOptions = {}): Promise<ControlPlane> => {
   const files = await findPrograms();
   const dir = await mkdtemp(join(tmpdir(), 'edgeset-cluster-'));
@@ -237,7 +237,7 @@ const start = async (
         ],
       }),
     'kube-controller-manager': () => manager('kube-controller-manager', controllers, limits),
-    // By itself, so that it can be paused while the node controller goes on.
+    // By itself, so that it can be paused while the node controller continues.
     'daemonset-controller': () => manager('daemonset-controller', ['daemonset-controller']),
     'kube-scheduler': async () => {
       await writeFile(

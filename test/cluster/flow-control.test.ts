@@ -64,7 +64,7 @@ const flowSchemaOf = async (path: string): Promise<string> => {
 
 const leasePath = (): string => `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases/edgeset-manager`;
 
-/** Leads with a Lease of so many seconds. */
+/** Leads with a Lease of this many seconds. */
 /** A busy machine may take a second or two for a renewal. */
 const LEASE_SECONDS = 6;
 
@@ -109,7 +109,7 @@ const renewTime = async (): Promise<number> => {
   return Date.parse(spec?.renewTime ?? '');
 };
 
-test("deploy/flow-control.yaml gives the Lease a queue of its own, and the rest of the manager's requests another", async () => {
+test("deploy/flow-control.yaml gives the Lease its own queue, and the rest of the manager's requests another", async () => {
   const uidOf = async (name: string): Promise<string> => {
     const { metadata, status } = await cluster.plane.api.get<{
       metadata: { uid: string };

@@ -128,7 +128,7 @@ const rulesOf = (kind: CaseKind) =>
     { kind },
   );
 
-/** What each tool should say: an answer of its own, or none where it has no rule. `kubectl wait` may wait for either reason. */
+/** What each tool should say: its own answer, or none where it has no rule. `kubectl wait` may wait for either reason. */
 const truths: Readonly<Record<Truth, RegExp>> = {
   done: /^(Current|Healthy|ends|none|-)$/,
   'at rest': /^(Current|Healthy|ends|waits|none|-)$/,
@@ -217,7 +217,7 @@ it("Argo CD's bundled script for Advanced DaemonSets knows a complete and a paus
     rolling(1, { paused: true }),
     // What the default of the CRD spares it.
     object(3, { type: 'OnDelete' }),
-    // Why deploy/gitops has a script of its own.
+    // Why deploy/gitops has its own script.
     rolling(2, { partition: '50%' }),
     rolling(1, { partition: 2 }),
   ]);

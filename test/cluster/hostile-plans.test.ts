@@ -114,7 +114,7 @@ after(async () => {
 });
 
 const IANA = Intl.supportedValuesOf('timeZone');
-/** One of so many zones all over the world. */
+/** One of this many zones all over the world. */
 const zone = (index: number): string => IANA[Math.floor(((index % ZONES) * IANA.length) / ZONES)] ?? 'UTC';
 
 test('200 DaemonSets that wait for each other, and edits of them, delay neither probes nor neighbours', async () => {

@@ -34,7 +34,7 @@ const delay = (key: string, fallbackMs: number, factor: number, slow: boolean): 
 const backOff = (baseMs: number): string =>
   `(([.status.containerStatuses[].restartCount] | max) as $n | ${baseMs} * pow(2; [$n - 1, 6] | min) | floor | tostring) + "ms"`;
 
-// What stages have in common, by its word; each stands on a line of its own.
+// What stages have in common, by its word; each stands on its own line.
 const SHARED: Readonly<Record<string, string>> = {
   // `$parts`: sidecars and containers of the spec by name.
   parts: `{{ $parts := dict }}

@@ -30,7 +30,7 @@ export interface Sent {
   from?: string;
 }
 
-/** On a connection of its own. */
+/** On its own connection. */
 export const callDashboard = (
   { port, ca }: Pick<ServedDashboard, 'port' | 'ca'>,
   method: string,

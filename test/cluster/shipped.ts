@@ -44,7 +44,7 @@ export const shippedCommands = (): Promise<string> => {
   return onPath;
 };
 
-/** `kubectl edgeset` as it is shipped, each command line in a process of its own. */
+/** `kubectl edgeset` as it is shipped, each command line in its own process. */
 export const shippedPlugin: Plugin = {
   folder: shippedCommands,
   async run(args) {

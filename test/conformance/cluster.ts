@@ -59,7 +59,7 @@ export interface ManagerOptions {
   namespace: string;
   /** It connects through this link. Default: directly to the API server. */
   link?: Link;
-  /** The clock of its machine is ahead by so many milliseconds; negative: behind. Default 0. */
+  /** The clock of its machine is ahead by this many milliseconds; negative: behind. Default 0. */
   clockAheadMs?: number;
   /** It fails to read the labels of Nodes with the annotation `test.edgeset.io/unreadable`. Default: false. */
   unreadable?: boolean;

@@ -7,7 +7,7 @@ interface Tolerance {
 const table = <Name extends string>(rows: Readonly<Record<Name, Tolerance>>): Readonly<Record<Name, Tolerance>> => rows;
 
 /**
- * All that the judge lets pass, each with its reason. Whoever widens one, or adds one, does so in a commit of its own that says
+ * All that the judge lets pass, each with its reason. Whoever widens one, or adds one, does so in its own commit that says
  * what it lets pass from then on.
  */
 export const tolerances = table({

@@ -31,7 +31,7 @@ const strategies = {
 
 const WITHIN_MS = 60_000;
 
-/** A DaemonSet of the test program in a namespace of its own, with a ready pod on each of its nodes. */
+/** A DaemonSet of the test program in its own namespace, with a ready pod on each of its nodes. */
 export const deployApp = async (options: AppOptions) => {
   const { cluster, nodes, image, kind = 'auto', annotations, container, pod, labels, spec } = options;
   const { api } = cluster.plane;

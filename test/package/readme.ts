@@ -17,7 +17,7 @@ const blocksOf = (page: string, heading: string): readonly Block[] => {
   return [...own.matchAll(/^```(\w+)\n(.*?)^```$/gms)].map(([, kind = '', block = '']) => ({ kind, text: block }));
 };
 
-/** Commands that run until they are interrupted: each has a terminal of its own. */
+/** Commands that run until they are interrupted: each has its own terminal. */
 const STAYS = /^npx edgeset (cluster|manager)\b/;
 
 /** Two managers on one machine would want the same ports. */

@@ -28,7 +28,7 @@ const cpuSeconds = (): number => {
   return (user + system) / 1_000_000;
 };
 
-/** Runs the plans of consecutive seeds until so many rollouts are done, or so many plans have failed. */
+/** Runs the plans of consecutive seeds until this many rollouts are done, or this many plans have failed. */
 export const runBatch = async (
   first: number,
   rollouts: number,

@@ -135,7 +135,7 @@ export const createExecutor = (options: ExecutorOptions) => {
 
   const rotate = (step: PlannedStep, { what, followMs }: Extract<Operation, { do: 'rotate' }>): void => {
     options.credentials.rotate(what, followMs, () => fire(step));
-    // A server with another certificate is a server that started anew.
+    // A server with another certificate is a server that started again.
     if (what === 'authority') for (const link of links()) link.breakAll();
   };
 

@@ -44,7 +44,7 @@ const options = {
   plan: { type: 'string' },
   /** For a child process: sends its totals to its parent. */
   child: { type: 'boolean', default: false },
-  /** For a child process: stops after so many failed plans. */
+  /** For a child process: stops after this many failed plans. */
   failures: { type: 'string', default: '5' },
   help: { type: 'boolean', short: 'h', default: false },
 } as const;

@@ -134,7 +134,7 @@ export const runPlan = async (plan: Plan, keep = false): Promise<Outcome> => {
       const isHealthy = (): boolean => simulation.managersAreHealthy() && simulation.managersAreAnswered();
       let healthy = isHealthy();
       await time.advanceUntil(() => false, REST_MS);
-      // A manager that is out of touch says so in the status, and writes it again when that is over.
+      // A manager that is out of touch says so in the status, and writes it again when that has ended.
       const lastCauseAt = (): number => Math.max(simulation.lastReadinessChangeAt(), simulation.lastOutOfTouchAt());
       // Calls of the window itself excuse nothing: at rest nobody has anything to send.
       const wasDisturbed = (): boolean =>

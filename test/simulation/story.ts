@@ -5,7 +5,7 @@ import { type Plan, START } from './plan/plan.ts';
 import type { Outcome } from './run-plan.ts';
 
 const RENEWALS = / (get|update) leases /;
-/** Of the last lines about the nodes of a violation, so many are repeated with it. */
+/** Of the last lines about the nodes of a violation, this many are repeated with it. */
 const MOST_LINES = 40;
 
 interface Line {

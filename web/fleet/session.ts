@@ -53,7 +53,7 @@ export const begin = async (): Promise<void> => {
   try {
     await look();
   } catch {
-    // The page says that the dashboard does not answer, or refuses, and goes on trying.
+    // The page says that the dashboard does not answer, or refuses, and continues trying.
     start();
   }
 };

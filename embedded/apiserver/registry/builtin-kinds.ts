@@ -40,7 +40,7 @@ const apiExtension: Options = { ...cluster, categories: ['api-extensions'] };
 const READ_WRITE = ['get', 'patch', 'update'];
 const status: Subresource = { name: 'status', verbs: READ_WRITE };
 const withStatus: Options = { subresources: [status] };
-/** A subresource that only takes POST, with a kind of its own. */
+/** A subresource that only takes POST, with its own kind. */
 const action = (name: string, kind: NonNullable<Subresource['kind']>): Subresource => ({
   name,
   verbs: ['create'],

@@ -71,7 +71,7 @@ describe('the token file', () => {
     assert.equal(openTokenFile(fileOf(`kiosk:${KIOSK}\n`, 0o440), silentLogger).nameOf(KIOSK), 'kiosk');
   });
 
-  for (const [what, text, mode, cure] of [
+  for (const [what, text, mode, remedy] of [
     ['others may read', `kiosk:${KIOSK}\n`, 0o604, /chmod 600/],
     ['is empty', '# nobody\n', 0o600, /contains no tokens/],
     ['has a short token', 'kiosk:0123456789\n', 0o600, /line 1 has an invalid token.*16 characters/],
@@ -83,7 +83,7 @@ describe('the token file', () => {
       assert.throws(() => openTokenFile(file, silentLogger), {
         code: 'InvalidOption',
         flag: '--token-file',
-        message: cure,
+        message: remedy,
       });
     });
   const asRoot = { skip: process.getuid?.() !== 0 ? 'only root can give a file away' : false };

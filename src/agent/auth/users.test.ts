@@ -17,7 +17,7 @@ describe('allowed users', () => {
   it('include root without a password file', () => {
     assert.deepEqual(resolveUsers('--allow-user', ['root'], '/nonexistent'), new Set([0]));
   });
-  for (const [user, cure] of [
+  for (const [user, remedy] of [
     ['ghost', /give a uid/],
     ['bad', /give a uid/],
     ['-1', /give a uid/],
@@ -26,5 +26,5 @@ describe('allowed users', () => {
     ['65534', /uid of its own/],
   ] as const)
     it(`refuses ${user}`, () =>
-      assert.throws(() => resolveUsers('--allow-user', [user], passwd), { code: 'InvalidOption', message: cure }));
+      assert.throws(() => resolveUsers('--allow-user', [user], passwd), { code: 'InvalidOption', message: remedy }));
 });

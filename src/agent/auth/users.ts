@@ -37,7 +37,7 @@ export const resolveUsers = (
     if (uid === OVERFLOW_UID)
       throw new OptionError(
         flag,
-        `"${user}" is the uid that the kernel shows for every unmapped user: give the caller a uid of its own`,
+        `"${user}" is the uid that the kernel shows for every unmapped user: give the caller its own uid`,
       );
     return uid;
   });

@@ -54,7 +54,7 @@ export const createAcceptDecision = ({
     const tracked = tracker.get({ namespace, daemonSet });
     const name = `${namespace}/${daemonSet}`;
     if (!tracked) return refused(404, 'NoSuchDaemonSet', `DaemonSet ${name} has no updates to decide on this node`);
-    const { announced, running, episode, terms } = tracked.record;
+    const { announced, running, updateInProgress, terms } = tracked.record;
     // With a target that is known from before, a decision is saved and waits, as it does offline.
     if (tracked.problem !== undefined && announced.revision === '')
       return refused(409, 'NotComputable', notComputableText(tracked.problem));
@@ -66,7 +66,7 @@ export const createAcceptDecision = ({
         `Revision ${revision} of ${name} is not the target: ${announced.revision} is`,
       );
     const before = decisions.current({ namespace, daemonSet });
-    if (before?.state === 'acting' || episode) return inProgress;
+    if (before?.state === 'acting' || updateInProgress) return inProgress;
     if (announced.need === 'no')
       return refused(409, 'NothingToDecide', `There is nothing to decide for ${name}: ${announced.reason}`);
     // An owner who has decided can change the decision; an owner who has not is not asked.

@@ -44,7 +44,7 @@ export interface Executor {
 export interface ExecutorOptions {
   env: Env;
   decisions: DecisionStore;
-  tracker: Pick<UpdateTracker, 'all' | 'get' | 'setEpisode'>;
+  tracker: Pick<UpdateTracker, 'all' | 'get' | 'setUpdateInProgress'>;
   liveReads: LiveReads;
   podControl: PodControl;
   /** Default: nothing is checked. */
@@ -90,7 +90,12 @@ export const createExecutor = (options: ExecutorOptions): Executor => {
     const what = act.kind === 'approve' ? 'Approved' : 'Deleted';
     const settled = await saveOutcome(decision, () => decisions.settle(decision.id, 'done', what, result));
     const { fromRevision, toRevision } = act;
-    tracker.setEpisode(settled, { decision: settled, fromRevision, toRevision, startedAt: Date.parse(act.startedAt) });
+    tracker.setUpdateInProgress(settled, {
+      decision: settled,
+      fromRevision,
+      toRevision,
+      startedAt: Date.parse(act.startedAt),
+    });
     const owner = tracker.get(settled)?.record;
     const { by } = settled;
     const origin = by.via === 'agent' ? "the administrator's deadline" : `decision of ${by.identity}`;
@@ -100,7 +105,7 @@ export const createExecutor = (options: ExecutorOptions): Executor => {
 
   /** The write was certainly not carried out. A `once` decision ends; any other one is open again. */
   const giveBack = async (decision: Decision, result: string): Promise<void> => {
-    tracker.setEpisode(decision, null);
+    tracker.setUpdateInProgress(decision, null);
     await saveOutcome(decision, () =>
       decision.once
         ? decisions.settle(decision.id, 'refused', 'Refused', result)
@@ -225,7 +230,7 @@ export const createExecutor = (options: ExecutorOptions): Executor => {
       const { act } = decision;
       if (!act) throw new Error(`decision ${decision.id} has no act`);
       const { fromRevision, toRevision } = act;
-      tracker.setEpisode(decision, { decision, fromRevision, toRevision, startedAt: env.clock.now() });
+      tracker.setUpdateInProgress(decision, { decision, fromRevision, toRevision, startedAt: env.clock.now() });
       if (kind === 'approve' && isApproved(pod, announced.revision)) return settleDone(decision, act);
       const objection = await reauthorize(request);
       if (objection) {
@@ -243,7 +248,7 @@ export const createExecutor = (options: ExecutorOptions): Executor => {
           if (attempt < MAX_ATTEMPTS) {
             // Certainly not carried out. The next attempt is bound to another resourceVersion.
             await decisions.reopen(decision.id, 'The pod changed before the update: checking it again');
-            tracker.setEpisode(decision, null);
+            tracker.setUpdateInProgress(decision, null);
             continue;
           }
           await giveBack(decision, 'The pod changed faster than it could be checked');

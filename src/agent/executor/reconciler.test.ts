@@ -125,10 +125,10 @@ describe('the reconciler', () => {
       uid: daemonSet,
       running: { revision: 'r1', images: [] },
       announced: { revision: 'r2', need: 'yes', reason: 'NewRevision' },
-      toldBy: daemonSet,
+      announcedBy: daemonSet,
       details: null,
       terms: null,
-      episode: null,
+      updateInProgress: null,
     },
     pod: { metadata: { namespace: 'default', name: `${daemonSet}-pod`, uid: daemonSet, resourceVersion: '1' } },
   });
@@ -148,7 +148,7 @@ describe('the reconciler', () => {
       tracker: {
         all: () => all,
         get: ({ daemonSet }) => all.find(({ record }) => record.daemonSet === daemonSet),
-        setEpisode: () => undefined,
+        setUpdateInProgress: () => undefined,
         onChange(listener) {
           trigger = listener;
           return () => undefined;

@@ -171,26 +171,26 @@ export const createReconciler = (options: ReconcilerOptions): Reconciler => {
   /** Follows an update in progress until the new pod is ready, or shows it as failed. Returns when to look again. */
   const followProgress = async (tracked: TrackedUpdate): Promise<number> => {
     const { record, pod } = tracked;
-    const { namespace, daemonSet, episode, announced, running } = record;
-    if (!episode || episode.decision.state === 'acting') return Number.POSITIVE_INFINITY;
-    const { fromRevision, toRevision, decision } = episode;
+    const { namespace, daemonSet, updateInProgress, announced, running } = record;
+    if (!updateInProgress || updateInProgress.decision.state === 'acting') return Number.POSITIVE_INFINITY;
+    const { fromRevision, toRevision, decision } = updateInProgress;
     const entry = { namespace, daemonSet, who: decision.by.identity, fromRevision, toRevision };
     const isNewPod = pod !== undefined && !isTerminating(pod) && running.revision === toRevision;
     if (isNewPod && isReady(tracked)) {
       const seconds = tookSeconds(tracked);
-      tracker.setEpisode(record, null);
+      tracker.setUpdateInProgress(record, null);
       const result = `Pod ${pod.metadata?.name} of ${announced.revision} is ready`;
       const took = seconds === undefined ? {} : { tookSeconds: seconds };
       await decisions.note({ ...entry, what: 'Updated', result, ...took });
       return Number.POSITIVE_INFINITY;
     }
     const failure = failureOf(tracked, env.clock.now());
-    if (failure && episode.failure !== failure.reason) {
+    if (failure && updateInProgress.failure !== failure.reason) {
       const { reason, detail } = failure;
-      tracker.setEpisode(record, { ...episode, failure: reason });
+      tracker.setUpdateInProgress(record, { ...updateInProgress, failure: reason });
       await decisions.note({ ...entry, what: 'Failed', result: `The new pod does not work: ${detail}`, reason });
     }
-    const lateAt = episode.startedAt + PROGRESS_MS + 1;
+    const lateAt = updateInProgress.startedAt + PROGRESS_MS + 1;
     return lateAt > env.clock.now() ? lateAt : Number.POSITIVE_INFINITY;
   };
 
@@ -268,7 +268,7 @@ export const createReconciler = (options: ReconcilerOptions): Reconciler => {
   };
 
   /**
-   * Reconciles one DaemonSet. Returns when to reconcile it again even without an event. When that fails, the others go on, and
+   * Reconciles one DaemonSet. Returns when to reconcile it again even without an event. When that fails, the others continue, and
    * it is tried again: soon, and at once for another decision or another state of the pod.
    */
   const reconcile = async (tracked: TrackedUpdate, signal: AbortSignal): Promise<number> => {

@@ -77,7 +77,8 @@ export const createRestriction = ({ client, env }: RestrictionOptions): Restrict
       passed.add(namespace);
       return undefined;
     }
-    if (!wasKnown) log.error('no admission policy restricts this agent: it updates no pod', { namespace, cure: CURE });
+    if (!wasKnown)
+      log.error('no admission policy restricts this agent: it updates no pod', { namespace, remedy: CURE });
     const text = 'No pod can be updated: the API server accepts what agents must not do';
     return refuse('Unrestricted', 502, `${text}. Ask an administrator to ${CURE}`);
   };

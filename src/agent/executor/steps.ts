@@ -50,7 +50,7 @@ export const createSteps = (options: StepsOptions): Steps => {
     next(tracked) {
       const { pod, record } = tracked;
       const announced = pod && !isTerminating(pod) ? announcementOf(pod) : undefined;
-      if (!pod || !announced || record.episode) return { kind: 'none' };
+      if (!pod || !announced || record.updateInProgress) return { kind: 'none' };
       return nextStep({
         now: env.clock.now(),
         timeZone,

@@ -45,15 +45,19 @@ export const failureOf = (
   tracked: TrackedUpdate,
   now: number,
 ): { reason: FailureReason; detail: string } | undefined => {
-  const { episode } = tracked.record;
-  if (!episode || isReady(tracked)) return undefined;
+  const { updateInProgress } = tracked.record;
+  if (!updateInProgress || isReady(tracked)) return undefined;
   const facts = tracked.pod && toPodFacts(tracked.pod);
-  if (facts && facts.revision === episode.toRevision && facts.trouble)
+  if (facts && facts.revision === updateInProgress.toRevision && facts.trouble)
     return { reason: facts.trouble === 'image-pull' ? 'ImageCannotBePulled' : 'CrashLoop', detail: facts.detail };
   // After an approval, the manager decides when the update starts.
-  const hasStarted = episode.decision.act?.kind !== 'approve' || facts?.revision === episode.toRevision;
-  if (hasStarted && now - episode.startedAt > PROGRESS_MS)
-    return { reason: 'NotReadyInTime', detail: `it has not become ready since ${toTimestamp(episode.startedAt)}` };
+  const hasStarted =
+    updateInProgress.decision.act?.kind !== 'approve' || facts?.revision === updateInProgress.toRevision;
+  if (hasStarted && now - updateInProgress.startedAt > PROGRESS_MS)
+    return {
+      reason: 'NotReadyInTime',
+      detail: `it has not become ready since ${toTimestamp(updateInProgress.startedAt)}`,
+    };
   return undefined;
 };
 
@@ -74,13 +78,13 @@ const progressOf = (tracked: TrackedUpdate, toRevision: string): State => {
 
 const stateOf = ({ tracked, decision, step, lastRefusal, now }: UpdateViewInput): State => {
   const { record, pod } = tracked;
-  const { announced, episode, running } = record;
+  const { announced, updateInProgress, running } = record;
   const failure = failureOf(tracked, now);
   if (failure) return as('failed', failure.reason, `The new version does not work: ${failure.detail}.`);
   const isOldPod = pod && !isTerminating(pod) && running.revision !== announced.revision;
   if (decision?.state === 'acting' && isOldPod)
     return as('updating', 'OutcomeUnknown', 'The update was sent; whether it arrived is not known yet.');
-  if (episode) return progressOf(tracked, episode.toRevision);
+  if (updateInProgress) return progressOf(tracked, updateInProgress.toRevision);
   if (announced.need === 'no') {
     if (running.revision !== announced.revision) return as('current', 'NotOffered', NOT_OFFERED);
     return isReady(tracked) || !pod
@@ -147,10 +151,10 @@ const LONGEST_UPDATE_S = 24 * 3600;
  * Seconds from the delete until the kubelet saw the new pod ready, both by this device's clock. Undefined for an approval,
  * because the manager chooses when to start, and where the clock was set meanwhile.
  */
-export const tookSeconds = ({ pod, record: { episode } }: TrackedUpdate): number | undefined => {
+export const tookSeconds = ({ pod, record: { updateInProgress } }: TrackedUpdate): number | undefined => {
   const ready = pod?.status?.conditions?.find(({ type }) => type === 'Ready')?.lastTransitionTime;
-  if (episode?.decision.act?.kind !== 'delete' || ready === undefined) return undefined;
-  const seconds = Math.round((Date.parse(ready) - episode.startedAt) / 1000);
+  if (updateInProgress?.decision.act?.kind !== 'delete' || ready === undefined) return undefined;
+  const seconds = Math.round((Date.parse(ready) - updateInProgress.startedAt) / 1000);
   return seconds > 0 && seconds <= LONGEST_UPDATE_S ? seconds : undefined;
 };
 
@@ -175,7 +179,7 @@ export const updateOf = (input: UpdateViewInput): Update => {
     },
     image: imageOf(input),
     size: sizesOf(input),
-    decision: decision ?? record.episode?.decision ?? null,
+    decision: decision ?? record.updateInProgress?.decision ?? null,
     deadline: deadline ? { at: toTimestamp(deadline.at), actsAt: toTimestamp(actsAt(deadline)) } : null,
   };
 };
@@ -202,7 +206,7 @@ export const unknownUpdateOf = (
     },
     image: { state: 'unknown', message: imageMessages.unknown },
     size: { running: null, target: null },
-    decision: decision ?? record.episode?.decision ?? null,
+    decision: decision ?? record.updateInProgress?.decision ?? null,
     deadline: null,
   };
 };

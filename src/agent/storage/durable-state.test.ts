@@ -6,7 +6,7 @@ import { openRegister, openRegisterIn } from './testing/register.ts';
 const namesOn = (disk: Disk): string[] => [...disk.visible().keys()].toSorted();
 
 describe('a durable state', () => {
-  it('has two generations, each a file of its own', async () => {
+  it('has two generations, each its own file', async () => {
     const disk = createDisk();
     const register = await openRegister(disk);
     for (let value = 0; value < 30; value += 1) await register.put('a', value);

@@ -40,9 +40,9 @@ const byErrno: ReadonlyMap<string, readonly [StorageErrorCode, string]> = new Ma
 export const asStorageError = (error: unknown, action: string): StorageError => {
   if (error instanceof StorageError) return error;
   const errno = errnoOf(error);
-  const [code, cure] = byErrno.get(errno ?? '') ?? [
+  const [code, remedy] = byErrno.get(errno ?? '') ?? [
     'Io',
     `the disk failed (${errno ?? String(error)}): check the system log, and replace the disk`,
   ];
-  return new StorageError(code, `${action}: ${cure}`, error);
+  return new StorageError(code, `${action}: ${remedy}`, error);
 };

@@ -34,7 +34,7 @@ describe('the state directory, prepared by root', { skip: process.getuid?.() !==
     assert.equal(await prepareDirectory(dir, UID), false);
   });
 
-  it('may be a file system of its own', async (t) => {
+  it('may be its own file system', async (t) => {
     const dir = folderOf(t);
     mkdirSync(path.join(dir, 'lost+found'), { recursive: true });
     assert.equal(await prepareDirectory(dir, UID), true);

@@ -4,7 +4,7 @@ import { errnoOf } from '../errno.ts';
 import { asStorageError, StorageError, type StorageErrorCode } from './errors.ts';
 
 const PRIVATE = 0o700;
-/** At the root of a file system of its own, on ext4. */
+/** At the root of its own file system, on ext4. */
 const OF_THE_FILE_SYSTEM: ReadonlySet<string> = new Set(['lost+found']);
 const SHOWN = 3;
 

@@ -48,7 +48,7 @@ const decision: Decision = {
   at: '2026-01-01T00:00:00Z',
   state: 'done',
 };
-const episode = { decision, fromRevision: 'one', toRevision: 'two', startedAt: 0 };
+const updateInProgress = { decision, fromRevision: 'one', toRevision: 'two', startedAt: 0 };
 const waiting = (): UpdateRecord => {
   const known = nextRecord(owner, [pod({ uid: 'a', revision: 'one', told: 'two' })], undefined);
   assert.ok(known);
@@ -74,13 +74,13 @@ describe('the record of a DaemonSet', () => {
   });
 
   it("continues during an update: without a pod, with a pod without announcement, and with the pod's announcement", () => {
-    const gone = nextRecord(owner, [], { ...waiting(), episode });
-    assert.partialDeepStrictEqual(gone, { running: { revision: 'one' }, announced: { need: 'yes' }, episode });
+    const gone = nextRecord(owner, [], { ...waiting(), updateInProgress });
+    assert.partialDeepStrictEqual(gone, { running: { revision: 'one' }, announced: { need: 'yes' }, updateInProgress });
     const fresh = nextRecord(owner, [pod({ uid: 'b', revision: 'two' })], gone);
     assert.partialDeepStrictEqual(fresh, {
       running: { revision: 'two' },
       announced: { need: 'no', revision: 'two' },
-      episode,
+      updateInProgress,
     });
     const told = nextRecord(owner, [pod({ uid: 'b', revision: 'two', told: 'two', status: 'False' })], fresh);
     assert.partialDeepStrictEqual(told, {
@@ -90,8 +90,11 @@ describe('the record of a DaemonSet', () => {
   });
 
   it('keeps details of the current target only, and does not wait for an update to an older one', () => {
-    const newer = nextRecord(owner, [pod({ uid: 'a', revision: 'one', told: 'three' })], { ...waiting(), episode });
-    assert.partialDeepStrictEqual(newer, { announced: { revision: 'three' }, details: null, episode: null });
+    const newer = nextRecord(owner, [pod({ uid: 'a', revision: 'one', told: 'three' })], {
+      ...waiting(),
+      updateInProgress,
+    });
+    assert.partialDeepStrictEqual(newer, { announced: { revision: 'three' }, details: null, updateInProgress: null });
   });
 
   it('is reset when the DaemonSet is recreated with the same name', () => {

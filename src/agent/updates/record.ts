@@ -11,7 +11,7 @@ export interface Terms {
 }
 
 /** An update in progress: from the write until the new pod is ready. */
-export interface Episode {
+export interface UpdateInProgress {
   /** As of the end of the write. */
   decision: Decision;
   fromRevision: string;
@@ -26,11 +26,11 @@ export interface UpdateRecord extends Owner {
   running: { revision: string; images: ContainerImage[] };
   announced: Announcement;
   /** UID of the pod with the announcement. */
-  toldBy: string;
+  announcedBy: string;
   /** Of the announced revision; null until it was read. */
   details: { images: ContainerImage[]; publishedAt: string | null; notes: string | null } | null;
   terms: Terms | null;
-  episode: Episode | null;
+  updateInProgress: UpdateInProgress | null;
 }
 
 export const refKey = ({ namespace, daemonSet }: DaemonSetRef): string => `${namespace}/${daemonSet}`;
@@ -58,21 +58,23 @@ export const nextRecord = (
     pod && (!same || !isTerminating(pod))
       ? { revision: revisionOf(pod), images: imagesOf(pod.spec) }
       : (same?.running ?? { revision: '', images: [] });
-  if (!announcement && (!same || (pod ? pod.metadata?.uid === same.toldBy : !same.episode))) return undefined;
+  if (!announcement && (!same || (pod ? pod.metadata?.uid === same.announcedBy : !same.updateInProgress)))
+    return undefined;
   const announced =
     announcement ?? unannounced(same?.announced ?? { revision: '', need: 'no', reason: '' }, running.revision);
   const details =
     (same?.announced.revision === announced.revision ? same.details : null) ??
     (running.revision === announced.revision ? { images: running.images, publishedAt: null, notes: null } : null);
   // After a change of target, don't wait for the update to the previous one.
-  const continues = same?.episode?.toRevision === announced.revision && !(pod && wasWithdrawn(pod, same.episode));
-  const episode = continues ? same.episode : null;
-  const toldBy = announcement ? (pod?.metadata?.uid ?? '') : (same?.toldBy ?? '');
-  return { ...owner, running, announced, toldBy, details, terms: same?.terms ?? null, episode };
+  const continues =
+    same?.updateInProgress?.toRevision === announced.revision && !(pod && wasWithdrawn(pod, same.updateInProgress));
+  const updateInProgress = continues ? same.updateInProgress : null;
+  const announcedBy = announcement ? (pod?.metadata?.uid ?? '') : (same?.announcedBy ?? '');
+  return { ...owner, running, announced, announcedBy, details, terms: same?.terms ?? null, updateInProgress };
 };
 
 /** The pod is newer than the approval, was not updated, and no longer carries the approval. */
-const wasWithdrawn = (pod: Pod, { decision: { act }, toRevision }: Episode): boolean => {
+const wasWithdrawn = (pod: Pod, { decision: { act }, toRevision }: UpdateInProgress): boolean => {
   if (act?.kind !== 'approve' || pod.metadata?.uid !== act.podUid || revisionOf(pod) === toRevision) return false;
   const since = compareVersions(pod.metadata.resourceVersion ?? '', act.podResourceVersion ?? '') ?? 0;
   return since > 0 && approvedRevision(pod) !== toRevision;

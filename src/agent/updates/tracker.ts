@@ -8,7 +8,7 @@ import { createStateFile, type StateFiles } from '../storage/index.ts';
 import type { Troubles } from '../troubles.ts';
 import type { DaemonSetRef, Owner } from '../types.ts';
 import { daemonSetOf, imagesOf, isOffered } from './announcement.ts';
-import { currentPod, type Episode, nextRecord, refKey, type Terms, type UpdateRecord } from './record.ts';
+import { currentPod, nextRecord, refKey, type Terms, type UpdateInProgress, type UpdateRecord } from './record.ts';
 import { releaseNotesOf } from './release-notes.ts';
 import { createTermsWatch } from './terms-watch.ts';
 
@@ -36,7 +36,7 @@ export interface TrackedUpdate {
 export interface UpdateTracker {
   all(): readonly TrackedUpdate[];
   get(ref: DaemonSetRef): TrackedUpdate | undefined;
-  setEpisode(ref: DaemonSetRef, episode: Episode | null): void;
+  setUpdateInProgress(ref: DaemonSetRef, updateInProgress: UpdateInProgress | null): void;
   onChange(listener: () => void): () => void;
   /** Follows the pods, reads the details of new targets, and watches DaemonSets with a pending update, until `signal` aborts. */
   run(signal: AbortSignal): Promise<void>;
@@ -65,10 +65,10 @@ const unknownRecord = (owner: Owner): UpdateRecord => ({
   ...owner,
   running: { revision: '', images: [] },
   announced: { revision: '', need: 'no', reason: '' },
-  toldBy: '',
+  announcedBy: '',
   details: null,
   terms: null,
-  episode: null,
+  updateInProgress: null,
 });
 
 const isKnown = ({ announced }: UpdateRecord): boolean => announced.revision !== '';
@@ -224,9 +224,9 @@ export const createUpdateTracker = (options: UpdateTrackerOptions): UpdateTracke
   return {
     all: () => [...tracked.values()],
     get: (ref) => tracked.get(refKey(ref)),
-    setEpisode(ref, episode) {
+    setUpdateInProgress(ref, updateInProgress) {
       const record = tracked.get(refKey(ref))?.record;
-      if (record) put({ ...record, episode });
+      if (record) put({ ...record, updateInProgress });
     },
     onChange: (listener) => listeners.add(listener),
     async run(until) {

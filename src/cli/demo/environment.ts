@@ -102,7 +102,7 @@ const readableByOwner = { mode: 0o600 };
 
 /**
  * Starts the agent as `edgeset agent` runs it, in real time: it waits for people and networks. It reaches the cluster
- * through an HTTPS server of its own, so that its link can be cut. Its files are in `folder`.
+ * through its own HTTPS server, so that its link can be cut. Its files are in `folder`.
  */
 const startAgent = async (apiServer: ApiServer, node: string, folder: string, random: () => number) => {
   const options = { apiServer, wallClock: systemClock };

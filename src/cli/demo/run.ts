@@ -132,7 +132,7 @@ const runParts = async (environment: Environment, parts: readonly Part[], view: 
   return { results, pictures };
 };
 
-/** Runs the demo on a cluster of its own. Resolves with the exit code, which is not 0 when a step fails. */
+/** Runs the demo on its own cluster. Resolves with the exit code, which is not 0 when a step fails. */
 export const runDemo = async (options: DemoOptions, host: DemoHost): Promise<ExitCode> => {
   const { view, stderr, signal, openPage, startManager } = host;
   const { speed, seed, fleet } = options;

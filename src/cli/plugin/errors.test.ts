@@ -14,12 +14,12 @@ const commands = [
 
 describe('an error is one sentence on stderr that says what to do', () => {
   const world = createFakeCluster();
-  const run = async (args: readonly string[], what: RegExp, cure: RegExp): Promise<void> => {
+  const run = async (args: readonly string[], what: RegExp, remedy: RegExp): Promise<void> => {
     const { code, stdout, stderr } = await world.run(args);
     assert.deepEqual([code, stdout], [1, ''], `${args.join(' ')}: ${stderr}`);
     assert.match(stderr, /^kubectl edgeset: [^\n]+\n$/);
     assert.match(stderr, what);
-    assert.match(stderr, cure);
+    assert.match(stderr, remedy);
     assert.doesNotMatch(stderr, /\/apis\/|\bat .*\.ts/, 'no paths of requests, no stack');
   };
 

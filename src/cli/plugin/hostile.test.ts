@@ -7,7 +7,7 @@ import { stage } from '../../view/testing/index.ts';
 import { createIo } from '../io.ts';
 import { createFakeCluster, observed, PODS, REVISIONS } from './testing/fake-cluster.ts';
 
-/** Clears the screen in two ways, reverses text, and prints a row of its own. */
+/** Clears the screen in two ways, reverses text, and prints its own row. */
 const HOSTILE = 'bad\u001b[2J\u009b31m\u202e\u2028\u0007\r\nFAKE   Complete   9/9\u001b]0;title\u0007';
 const ACTS = /[^\P{Cc}\n\t]|[\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/u;
 

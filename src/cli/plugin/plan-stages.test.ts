@@ -154,7 +154,7 @@ describe('the stages of plan', () => {
     assert.ok(text.includes(ESTIMATE));
   });
 
-  it('begin only when a freeze is over', async () => {
+  it('begin only when a freeze has ended', async () => {
     const to = toTimestamp(Date.now() + 10 * 24 * 3_600_000);
     const freezes = [{ from: '2020-01-01', to }];
     staged(

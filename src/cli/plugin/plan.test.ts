@@ -72,7 +72,7 @@ describe('plan', () => {
     assert.deepEqual(await nodes('--max-unavailable=9', '--node-selector', 'ring=first'), ['n2']);
   });
 
-  for (const [flag, value, cure] of [
+  for (const [flag, value, remedy] of [
     ['--max-unavailable', 'many', 'set how many nodes may be down'],
     ['--max-unavailable', '120%', 'set a percentage from 0% to 100%'],
     ['--partition', '-1', 'set how many nodes to leave'],
@@ -84,7 +84,7 @@ describe('plan', () => {
       const { code, stdout, stderr } = await world.run(['plan', 'web', `${flag}=${value}`]);
       assert.deepEqual([code, stdout], [2, '']);
       assert.ok(stderr.startsWith(`kubectl edgeset: ${flag}: "${value}" `), stderr);
-      assert.ok(stderr.includes(cure), stderr);
+      assert.ok(stderr.includes(remedy), stderr);
     });
 
   it('reports invalid values in the DaemonSet, which are not usage errors', async () => {

@@ -211,7 +211,7 @@ describe('wait', () => {
 describe('wait for a share of the nodes', () => {
   const world = createFakeCluster();
   const counts = (updated: number, offlineCurrent: number, more: DaemonRolloutStatus = {}): DaemonRolloutStatus => ({
-    ...going('The rollout goes on.'),
+    ...going('The rollout continues.'),
     target: { revision: 'web-new', hash: 'new', number: 2 },
     nodes: { eligible: 100, online: 90, updated } as NonNullable<DaemonRolloutStatus['nodes']>,
     causes: [

@@ -175,8 +175,8 @@ describe('a refusal of the API server', () => {
 
 it('a write to a pod is recorded with its own reason and text', () => {
   const { events, recorded } = prepare();
-  for (const kind of ['delete', 'change', 'surge', 'deleteReplaced'] as const) {
-    events.podWritten(kind, 'app-1', 'n1', kind === 'deleteReplaced' ? 'surged-out' : 'outdated');
+  for (const kind of ['delete', 'update-in-place', 'surge', 'delete-old'] as const) {
+    events.podWritten(kind, 'app-1', 'n1', kind === 'delete-old' ? 'surged-out' : 'outdated');
     events.podWriteRefused(kind, 'app-1', 'n1', 'Forbidden', 'no.');
   }
   assert.deepEqual(
@@ -209,7 +209,7 @@ it('a kind records its own Events, and a warning once per rollout', () => {
 
 it('a conflict between annotations is recorded once', () => {
   const { events, reasons } = prepare();
-  const warning = { field: 'f', value: 'v', problem: 'differs', cure: 'remove it' };
+  const warning = { field: 'f', value: 'v', problem: 'differs', remedy: 'remove it' };
   events.policyWarning(warning);
   events.policyWarning({ ...warning });
   events.policyWarning({ ...warning, value: 'w' });

@@ -41,7 +41,7 @@ const deletion = {
 /** How each write is reported. */
 export const podWriteTexts: Readonly<Record<PodWriteKind, PodWriteTexts>> = {
   delete: { ...deletion, result: 'deleted' },
-  change: {
+  'update-in-place': {
     result: 'updated-in-place',
     action: 'UpdateInPlace',
     done: 'SuccessfulUpdatePodInPlace',
@@ -57,7 +57,7 @@ export const podWriteTexts: Readonly<Record<PodWriteKind, PodWriteTexts>> = {
     did: (pod, node) => `Created a surge pod next to ${pod} on ${node}`,
     attempted: (pod, node) => `create a surge pod next to ${pod} on ${node}`,
   },
-  deleteReplaced: { ...deletion, result: 'retired' },
+  'delete-old': { ...deletion, result: 'old_deleted' },
 };
 
 const condition = (status: DaemonRolloutStatus | undefined, type: string) =>
@@ -206,7 +206,7 @@ export const createRolloutEvents = (recorder: EventRecorder, daemonSet: DaemonSe
     },
     rolloutNotOurs() {
       const note = `DaemonRollout ${rolloutName} belongs to another DaemonSet, so nothing is rolled out. If it stays, delete it: kubectl delete daemonrollout ${rolloutName}.`;
-      warnOnce('object', 'RolloutObjectInTheWay', 'Reserve', note);
+      warnOnce('object', 'DaemonRolloutConflict', 'Reserve', note);
     },
   };
 };

@@ -75,7 +75,7 @@ describe('Events about stages', () => {
       );
     });
 
-  it('begin anew with the next rollout', () => {
+  it('begin again with the next rollout', () => {
     assert.equal(told(status(open, 1), status(open, 2)).length, 1);
     assert.equal(told(undefined, status(open)).length, 1);
   });

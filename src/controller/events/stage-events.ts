@@ -13,7 +13,7 @@ export interface StageEvent {
 const passedBecause = ({ nodes, promotedBy }: DaemonRolloutStage): Record<StagePromotion, string> => ({
   Gates: `${nodes.updated} of its ${nodes.online} online nodes run the target${promotedBy ? `, approved by ${promotedBy}` : ''}`,
   Empty: 'it has no nodes',
-  Timeout: `its timeout is over${promotedBy ? `, approved by ${promotedBy}` : ''}`,
+  Timeout: `its timeout has ended${promotedBy ? `, approved by ${promotedBy}` : ''}`,
   ByHand: `${promotedBy} promoted it`,
 });
 

@@ -46,7 +46,8 @@ export const unreadablePlan = ({ policy }: Pick<DaemonSetView, 'policy'>): Outsi
         field: annotation.rolloutPlan,
         value: rolloutPlan ? formatPlanName(rolloutPlan) : '',
         problem: 'names a plan that the manager cannot read',
-        cure: 'install the CRDs with `npx edgeset crds | kubectl apply -f -`, and let the manager list rolloutplans, clusterrolloutplans and rolloutapprovals',
+        remedy:
+          'install the CRDs with `npx edgeset crds | kubectl apply -f -`, and let the manager list rolloutplans, clusterrolloutplans and rolloutapprovals',
       },
     ],
   };

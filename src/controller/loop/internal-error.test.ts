@@ -22,7 +22,7 @@ interface Poison {
   of: (scene: Scenario) => { namespace?: string; name: string };
   /** What no API server would serve, so that something throws. */
   with: object;
-  cure: object;
+  remedy: object;
   annotations?: Record<string, string>;
 }
 
@@ -32,35 +32,35 @@ const poisons: readonly Poison[] = [
     resource: nodes,
     of: () => ({ name: 'n3' }),
     with: { status: { conditions: 5 } },
-    cure: { status: { conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: '2026-01-01T00:00:00Z' }] } },
+    remedy: { status: { conditions: [{ type: 'Ready', status: 'True', lastTransitionTime: '2026-01-01T00:00:00Z' }] } },
   },
   {
     what: 'a Pod',
     resource: pods,
     of: ({ cluster }) => ({ namespace: NAMESPACE, name: cluster.podOn('n3')?.metadata?.name ?? '' }),
     with: { spec: { readinessGates: 5 } },
-    cure: { spec: { readinessGates: [] } },
+    remedy: { spec: { readinessGates: [] } },
   },
   {
     what: 'the DaemonSet',
     resource: daemonSets,
     of: () => app,
     with: { status: { conditions: 5 } },
-    cure: { status: { conditions: [] } },
+    remedy: { status: { conditions: [] } },
   },
   {
     what: 'a ControllerRevision',
     resource: controllerRevisions,
     of: () => ({ namespace: NAMESPACE, name: 'app-v1' }),
     with: { data: { spec: { template: { odd: 5n } } } },
-    cure: { data: { spec: { template: { odd: 5 } } } },
+    remedy: { data: { spec: { template: { odd: 5 } } } },
   },
   {
     what: 'the RolloutPlan',
     resource: rolloutPlans,
     of: () => ({ namespace: NAMESPACE, name: 'rings' }),
     with: { spec: { windows: 5 } },
-    cure: { spec: { windows: [] } },
+    remedy: { spec: { windows: [] } },
     annotations: ON_PLAN,
   },
 ];
@@ -69,7 +69,7 @@ const stalled = ({ condition }: Scenario) => condition('Stalled');
 const errors = (reasons: readonly string[]): number => reasons.filter((reason) => reason === 'InternalError').length;
 
 describe('what cannot be computed holds', () => {
-  for (const { what, resource, of, with: poison, cure, annotations = {} } of poisons)
+  for (const { what, resource, of, with: poison, remedy, annotations = {} } of poisons)
     it(
       `for ${what}, says so once, and continues when it has changed`,
       scenario(async (scene) => {
@@ -104,7 +104,7 @@ describe('what cannot be computed holds', () => {
         assert.ok(tries <= 12, `${tries} tries in two minutes`);
         const writes = requests(since).filter((request) => !request.startsWith('get') && !request.startsWith('list'));
         assert.deepEqual(writes, [], 'nothing is written over and over');
-        api.objects.patch(resource, ref, cure);
+        api.objects.patch(resource, ref, remedy);
         await clock.advance(annotations === ON_PLAN ? 60_000 : 40_000);
         assert.deepEqual(cluster.tags(), { n1: 'v2', n2: 'v2', n3: 'v2' });
         assert.equal(stalled(scene)?.status, 'False');

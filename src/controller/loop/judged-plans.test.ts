@@ -86,7 +86,7 @@ describe('a plan that the manager judges invalid', () => {
   ];
   for (const [name, spec, expected] of cases)
     it(
-      `${name} holds before anything is updated, and goes on once it is mended`,
+      `${name} holds before anything is updated, and continues once it is mended`,
       scenario(async (scene) => {
         const { problem, updated, manager, edit } = await released(scene, spec);
         assert.match(problem(), expected);

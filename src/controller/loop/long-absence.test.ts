@@ -95,7 +95,7 @@ describe('after a month without a manager', () => {
   );
 
   it(
-    'an update whose pod never became available has failed: its deadline went on',
+    'an update whose pod never became available has failed: its deadline continued',
     scenario(async (parts) => {
       const { cluster, clock, manage, status, condition, deletes } = parts;
       await abandonedUpdate(parts, 'bad');

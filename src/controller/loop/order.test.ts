@@ -209,7 +209,7 @@ describe('a cycle of DaemonSets that wait for each other', () => {
     assert.deepEqual(set('b: x'), ['', 'a c']);
   });
 
-  it('goes on as another one when an edit moves it', () => {
+  it('continues as another one when an edit moves it', () => {
     const { set } = written();
     set('a: b');
     set('b: a');
@@ -217,7 +217,7 @@ describe('a cycle of DaemonSets that wait for each other', () => {
     assert.deepEqual(set('b: c'), ['b c a b', 'a c']);
   });
 
-  it('leads through both kinds, of which each has names of its own', () => {
+  it('leads through both kinds, of which each has its own names', () => {
     const { set } = written();
     assert.deepEqual(set('app: ads/app'), ['', '']);
     assert.deepEqual(set('ads/app: driver'), ['', '']);

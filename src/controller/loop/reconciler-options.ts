@@ -62,7 +62,7 @@ export interface Reconciler<V extends DaemonSetView> {
   run(signal: AbortSignal): Promise<void>;
   /** Decides, executes and writes, until nothing is left to do now. Only the leader calls it. */
   reconcile(leading: AbortSignal): Promise<ReconcileResult>;
-  /** What failed before the term is tried anew, before anybody is told of it. */
+  /** What failed before the term is tried again, before anybody is told of it. */
   beginTerm(): void;
   /** Leadership is lost: another leader may write the DaemonRollout. Resolves when none of our writes is in flight. */
   stopLeading(): Promise<void>;

@@ -84,7 +84,7 @@ describe('the checks of a stage', () => {
     assert.equal(standing(), undefined, 'an answer that comes too late is ignored');
   });
 
-  it('go on where an earlier leader was, and begin anew after a resume', () => {
+  it('continue where an earlier leader was, and begin again after a resume', () => {
     const { ledger, runs, checks } = soaking({ checks: { errors: result('Failing', 2) } });
     checks.follow();
     assert.equal(runs[0]?.failures, 2);
@@ -96,7 +96,7 @@ describe('the checks of a stage', () => {
     assert.deepEqual([runs.length, runs[0]?.signal.aborted, runs[1]?.failures], [2, true, 0]);
   });
 
-  it('begin anew, with Secrets of the namespace, when a plan there replaces one of the cluster', () => {
+  it('begin again, with Secrets of the namespace, when a plan there replaces one of the cluster', () => {
     const { ledger, runs, checks } = soaking();
     checks.follow();
     ledger.setPolicy({ ...policy, rolloutPlan: { name: 'plan', cluster: false } }, START);

@@ -74,7 +74,7 @@ export const createStageChecks = (options: StageChecksOptions) => {
           const { rolloutPlan } = ledger.policy;
           const key = JSON.stringify([ledger.state.rollout, rolloutPlan, current.stage.name, from, check]);
           wanted.add(key);
-          // Somebody resumed the rollout: the check begins anew.
+          // Somebody resumed the rollout: the check begins again.
           if (running.get(key)?.reported && !stageState.checks[check.name]) stop(key);
           if (!running.has(key)) start(key, current.stage.name, check, from);
         }

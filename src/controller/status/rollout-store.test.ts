@@ -307,7 +307,7 @@ describe('the DaemonRollout of a running rollout', () => {
       await clock.advance(60_000);
       assert.equal(deletes().length, 0);
       assert.deepEqual(status(), old);
-      assert.equal(manager.reasons().filter((reason) => reason === 'RolloutObjectInTheWay').length, 1);
+      assert.equal(manager.reasons().filter((reason) => reason === 'DaemonRolloutConflict').length, 1);
       assert.deepEqual(manager.lines, []);
       api.objects.remove(daemonRollouts, { namespace: NAMESPACE, name: 'app' });
       await clock.advance(100);

@@ -59,7 +59,7 @@ describe('a status that informs', () => {
     assert.equal(await write('reached', 4), 0);
   });
 
-  it('is written soon after a burst that ends elsewhere, and not while it goes on', async () => {
+  it('is written soon after a burst that ends elsewhere, and not while it continues', async () => {
     const { write, wait, clock } = prepare();
     await write('settled', 0);
     for (let status = 1; status < 8; status += 1) {

@@ -6,7 +6,7 @@ import { type Clock, createPace, nextAllowedAt } from '../../runtime/index.ts';
 /** Minimum time between two writes while pods are created, deleted or changed. */
 const INTERVAL_MS = 1_000;
 /**
- * A burst of changes has settled once the status has stayed the same for this long; twice as long if it then went on. What
+ * A burst of changes has settled once the status has stayed the same for this long; twice as long if it then continued. What
  * follows the end of a rollout is another burst.
  */
 const QUIET_MS = 30;
@@ -39,7 +39,7 @@ const withoutTimes = ({ conditions = [], ...others }: TimedStatus): object => ({
 /**
  * When to write a status that only informs. A client that waits for the pods and then reads the status once must find them in it,
  * but a rollout must not write a status for every pod: at once when a rollout has reached its end, soon after any other burst
- * has settled, and once a second while it goes on. Pods and nodes that never settle cause one write a second as well.
+ * has settled, and once a second while it continues. Pods and nodes that never settle cause one write a second as well.
  */
 export const createStatusPace = (clock: Pick<Clock, 'now'>) => {
   let toldAt = Number.NEGATIVE_INFINITY;

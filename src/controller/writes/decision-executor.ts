@@ -116,19 +116,19 @@ export const createDecisionExecutor = <V extends DaemonSetView>(options: Decisio
           case 'announce':
             tryAgainAt(announcer.announce());
             break;
-          case 'ask':
+          case 'request-images':
             tryAgainAt(imageRequester.request(action.node));
             break;
-          case 'unask':
+          case 'cancel-images':
             tryAgainAt(imageRequester.withdraw(action.node));
             break;
           case 'delete':
-          case 'change':
+          case 'update-in-place':
           case 'surge':
             tryAgainAt(podUpdates.update(action.node, action.type, action.because));
             break;
-          case 'retire':
-            tryAgainAt(podUpdates.deleteReplaced(action.node, action.pod));
+          case 'delete-old':
+            tryAgainAt(podUpdates.deleteOld(action.node, action.pod));
             break;
           case 'release':
             if (action.fence) tryAgainAt(podUpdates.fence(action.node));

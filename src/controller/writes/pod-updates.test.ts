@@ -32,8 +32,8 @@ const prepare = (nodes: readonly string[] = ['n1', 'n2']) => {
     ledger,
     podWrites: {
       delete: send('delete'),
-      change: send('change'),
-      deleteReplaced: send('deleteReplaced'),
+      'update-in-place': send('update-in-place'),
+      'delete-old': send('delete-old'),
       fence: send('fence'),
     },
     events: createRolloutEvents(recorder, testRef),
@@ -133,8 +133,8 @@ describe('an update', () => {
   it('is executed and recorded as the kind of write that was decided', async () => {
     const { ledger, clock, updates, sent, answer, state, acted, reasons } = prepare();
     reserve(ledger, 'n1', clock);
-    updates.update('n1', 'change', 'outdated');
-    assert.equal(sent[0]?.what, 'change');
+    updates.update('n1', 'update-in-place', 'outdated');
+    assert.equal(sent[0]?.what, 'update-in-place');
     await answer({ kind: 'done', pod: podFacts('n1', 'h1', { resourceVersion: '11' }) });
     assert.equal(state('n1'), 'done');
     assert.deepEqual([acted, reasons()], [['updated-in-place'], ['SuccessfulUpdatePodInPlace']]);
@@ -170,16 +170,16 @@ describe('an update', () => {
   it('that deletes a replaced pod needs no slot of its own', async () => {
     const { ledger, clock, updates, sent, answer, state, acted } = prepare();
     const old = podFacts('n1', 'h1');
-    updates.deleteReplaced('n1', old);
-    updates.deleteReplaced('n1', old);
+    updates.deleteOld('n1', old);
+    updates.deleteOld('n1', old);
     assert.deepEqual(
       sent.map(({ what }) => what),
-      ['deleteReplaced'],
+      ['delete-old'],
     );
     await answer({ kind: 'later', at: clock.now() + 5_000 });
-    assert.equal(updates.deleteReplaced('n1', old), clock.now() + 5_000);
+    assert.equal(updates.deleteOld('n1', old), clock.now() + 5_000);
     assert.equal(sent.length, 1);
-    updates.deleteReplaced('n1', { ...old, resourceVersion: '11' });
+    updates.deleteOld('n1', { ...old, resourceVersion: '11' });
     await answer({ kind: 'gone' });
     assert.deepEqual([ledger.get('n1')?.pods, state('n1')], [[], undefined]);
     assert.deepEqual(acted, ['later', 'gone']);
@@ -214,15 +214,15 @@ describe('an update', () => {
     assert.equal(ledger.get('n1')?.pods[0]?.facts.resourceVersion, '12');
   });
 
-  it('goes on after its first write in the version that the pod has by then', async () => {
+  it('continues after its first write in the version that the pod has by then', async () => {
     const { ledger, clock, updates, sent, answer, state } = prepare();
     reserve(ledger, 'n1', clock, 'in-place');
     const closed = (resourceVersion: string) => podFacts('n1', 'h1', { resourceVersion, updatingInPlace: true });
-    updates.update('n1', 'change', 'outdated');
+    updates.update('n1', 'update-in-place', 'outdated');
     await answer({ kind: 'changed', pod: closed('11'), begun: true });
     assert.equal(state('n1'), 'reserved');
     ledger.setPod(closed('12'), clock.now());
-    updates.update('n1', 'change', 'outdated');
+    updates.update('n1', 'update-in-place', 'outdated');
     assert.deepEqual(
       sent.map(({ version }) => version),
       [sent[0]?.version, '12'],

@@ -149,7 +149,7 @@ export const createPodUpdates = ({ env, ledger, podWrites, events, metrics, onWr
 
   return {
     /** Executes the update that the node's slot is reserved for, on the pod that it is reserved for. */
-    update(node: string, kind: Exclude<PodWriteKind, 'deleteReplaced'>, because: Reason): number {
+    update(node: string, kind: Exclude<PodWriteKind, 'delete-old'>, because: Reason): number {
       const update = reservedFor(node);
       const record = ledger.get(node);
       if (!update || !record) return Number.POSITIVE_INFINITY;
@@ -163,12 +163,9 @@ export const createPodUpdates = ({ env, ledger, podWrites, events, metrics, onWr
       return start(node, pod, write, (outcome) => recordUpdate(node, update, { version, at }, outcome));
     },
     /** Deletes the pod that a new one has replaced: it needs no slot of its own, it uses the one of the surge. */
-    deleteReplaced(
-      node: string,
-      { name: podName, uid: podUid, resourceVersion: podResourceVersion }: PodFacts,
-    ): number {
+    deleteOld(node: string, { name: podName, uid: podUid, resourceVersion: podResourceVersion }: PodFacts): number {
       const pod = { podName, podUid, podResourceVersion };
-      return start(node, pod, (signal) => send('deleteReplaced', node, pod, 'surged-out', signal));
+      return start(node, pod, (signal) => send('delete-old', node, pod, 'surged-out', signal));
     },
     /** Makes sure that the reserved update can no longer be executed by anyone, then frees its slot. */
     fence(node: string): number {

@@ -21,7 +21,7 @@ const managedStatus: DaemonRolloutStatus = {
   summary: 'Rolling out',
   target: { revision: 'app-2', hash: 'h2', number: 2 },
   rollout: 2,
-  acted: 3,
+  updatesStarted: 3,
   estimatedFinishAt: '2026-01-01T00:10:00Z',
   budget: { maxUnavailable: '1', nodes: 1, inUse: 1, inFlight: 1 },
   breaker: { failures: 1, suspects: 0, threshold: 3 },
@@ -45,8 +45,8 @@ describe('the status of a rollout that is no longer managed', () => {
 
   it('keeps what a later manager continues from, and nothing of the present', () => {
     const { conditions: _, summary, observedGeneration, daemonSetGeneration, ...kept } = unmanaged;
-    const { target, rollout, acted, halted, reservations, forgiven, leader, strategy } = managedStatus;
-    assert.deepEqual(kept, { target, rollout, acted, halted, reservations, forgiven, leader, strategy });
+    const { target, rollout, updatesStarted, halted, reservations, forgiven, leader, strategy } = managedStatus;
+    assert.deepEqual(kept, { target, rollout, updatesStarted, halted, reservations, forgiven, leader, strategy });
     assert.deepEqual([summary, observedGeneration, daemonSetGeneration], ['Not managed', 1, 7]);
   });
 

@@ -39,7 +39,7 @@ const outlives: ReadonlyMap<string, boolean> = new Map(
     summary: true,
     target: true,
     rollout: true,
-    acted: true,
+    updatesStarted: true,
     startedAt: true,
     finishedAt: true,
     allNodesUpdatedAt: true,

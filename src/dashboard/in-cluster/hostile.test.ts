@@ -144,7 +144,7 @@ describe('a session', () => {
     assert.equal((await stage.call({ path: '/api/labels', headers: { cookie } })).status, 401);
   });
 
-  it('is one of so many of its user, and never sends the token back', async (t) => {
+  it('is one of this many of its user, and never sends the token back', async (t) => {
     const stage = await openStage(t);
     const [used, first] = [await stage.sessionOf('ann'), await stage.sessionOf('ann')];
     const of = await stage.sessionOf('root');

@@ -67,7 +67,7 @@ describe('a flood', () => {
     const mine = { authorization: `Bearer token-of-${stage.account('tenant-0', 'another')}` };
     assert.equal((await stage.open('/api/rollouts', mine, '127.0.2.1')).status, 429, 'who has most gets no more');
     assert.equal((await stage.open('/api/rollouts', { cookie: await stage.sessionOf('ann') })).status, 200);
-    await eventually('one of those is over', () => streams.filter((stream) => stream.isOver()).length === 1, soon);
+    await eventually('one of those has ended', () => streams.filter((stream) => stream.isOver()).length === 1, soon);
     assert.equal(stage.server.viewers, 500);
   });
 

@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { createAudience, type Listener } from '../feed.ts';
+import { createSubscribers, type Listener } from '../feed.ts';
 import type { OverviewMessage } from '../messages.ts';
 import { mergeOverviews } from './merge-overviews.ts';
 import { rowOf } from './testing/stage.ts';
 
 const feedOf = (namespace: string) => {
   let isKnown = false;
-  const audience = createAudience<OverviewMessage>(() =>
+  const subscribers = createSubscribers<OverviewMessage>(() =>
     isKnown ? { type: 'rollouts', rows: [rowOf(namespace)] } : undefined,
   );
   return {
-    subscribe: (listener: Listener<OverviewMessage>) => audience.subscribe(listener),
-    tell: (message: OverviewMessage) => audience.tell(message),
+    subscribe: (listener: Listener<OverviewMessage>) => subscribers.subscribe(listener),
+    publish: (message: OverviewMessage) => subscribers.publish(message),
     begin(): void {
       isKnown = true;
-      audience.tell({ type: 'rollouts', rows: [rowOf(namespace)] });
+      subscribers.publish({ type: 'rollouts', rows: [rowOf(namespace)] });
     },
   };
 };
@@ -29,10 +29,10 @@ it('several namespaces are one overview, once all of them are known', () => {
   depot.begin();
   assert.deepEqual(heard, [{ type: 'rollouts', rows: [rowOf('shop'), rowOf('depot')] }]);
   const change: OverviewMessage = { type: 'change', rows: [], gone: ['shop/ds/web'] };
-  shop.tell(change);
+  shop.publish(change);
   assert.deepEqual(heard.slice(1), [change]);
   end();
-  depot.tell(change);
+  depot.publish(change);
   assert.equal(heard.length, 2);
   const late: OverviewMessage[] = [];
   mergeOverviews([shop, depot]).subscribe((message) => late.push(message));

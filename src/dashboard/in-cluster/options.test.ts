@@ -66,7 +66,7 @@ describe('the flags of a dashboard for others', () => {
     ['a namespace that is none', { namespaces: 'Shop' }, /^--namespaces: "Shop" cannot be a name/],
     ['a proxy by its name', { trustedProxies: '10.0.0.0/8,ingress' }, /^--trusted-proxies: "ingress" is not a network/],
     ['an impersonation', { as: 'root' }, /^--as: conflicts with --listen/],
-    ['a port of its own', { port: '1' }, /^--port: conflicts with --listen/],
+    ['its own port', { port: '1' }, /^--port: conflicts with --listen/],
     ['one namespace', { namespace: 'shop' }, /^--namespace: conflicts with --listen/],
   ] as const)
     it(`refuse ${what}`, () => assert.throws(() => resolve(flags), { code: 'InvalidOption', message: says }));

@@ -29,7 +29,7 @@ export interface Reviews {
   isAllowed(user: UserInfo, attributes: ResourceAttributes): Promise<boolean>;
 }
 
-/** Without an audience, a token is valid if it is one for the API server itself. */
+/** Without an subscribers, a token is valid if it is one for the API server itself. */
 export const createReviews = (client: Pick<KubeClient, 'create'>): Reviews => ({
   async userOf(token) {
     const { status } = await client.create(tokenReviews, { spec: { token } }, REVIEW);

@@ -4,7 +4,7 @@ import { createKeyGate } from '../key-gate.ts';
 import type { NodeCell, NodeDetails, RolloutHead, RolloutMessage, RolloutRow } from '../messages.ts';
 import { startDashboardServer } from '../server.ts';
 
-/** A dashboard that starts again has another one; a test may go on with the page that it opened before. */
+/** A dashboard that starts again has another one; a test may continue with the page that it opened before. */
 export const KEY = 'the-key-of-the-test';
 
 export const row: RolloutRow = {

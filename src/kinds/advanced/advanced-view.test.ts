@@ -67,7 +67,7 @@ describe('the annotations of an Advanced DaemonSet', () => {
   it('make its policy invalid when they are misspelled, and name the field that was meant', () => {
     const parsed = parse({ 'edgeset.io/partiton': '90%', 'edgeset.io/settle-second': '5' });
     assert.equal(parsed.kind, 'invalid');
-    assert.deepEqual(parsed.kind === 'invalid' && parsed.errors.map(({ field, cure }) => [field, cure]), [
+    assert.deepEqual(parsed.kind === 'invalid' && parsed.errors.map(({ field, remedy }) => [field, remedy]), [
       ['edgeset.io/partiton', 'remove it, and set spec.updateStrategy.rollingUpdate.partition'],
       ['edgeset.io/settle-second', 'rename it to edgeset.io/settle-seconds'],
     ]);
@@ -77,7 +77,7 @@ describe('the annotations of an Advanced DaemonSet', () => {
     const { kind, warnings } = parse({ 'edgeset.io/paused': 'true', 'edgeset.io/max-unavailable': '1' });
     assert.equal(kind, 'on');
     assert.deepEqual(
-      warnings.map(({ cure }) => cure),
+      warnings.map(({ remedy }) => remedy),
       ['maxUnavailable', 'paused'].map((field) => `remove it, and set spec.updateStrategy.rollingUpdate.${field}`),
     );
   });

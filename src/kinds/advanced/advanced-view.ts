@@ -54,7 +54,7 @@ const emptySelector: PolicyError = {
   field: 'spec.selector',
   value: '{}',
   problem: 'is empty and would match every pod in the namespace',
-  cure: 'delete the DaemonSet with --cascade=orphan and create it again with a selector that matches its template',
+  remedy: 'delete the DaemonSet with --cascade=orphan and create it again with a selector that matches its template',
 };
 
 const findSelectorError = (selector: Selector): AdvancedView['selectorError'] => {

@@ -74,7 +74,7 @@ const kruiseConflict = (holder: string): Conflict => ({
     field: KRUISE_LEASE_FIELD,
     value: holder,
     problem: "is held by OpenKruise's manager, which manages the same DaemonSets",
-    cure: `stop it (kubectl -n ${KRUISE_LEASE.namespace} scale deployment kruise-controller-manager --replicas=0) and wait for its lease to expire`,
+    remedy: `stop it (kubectl -n ${KRUISE_LEASE.namespace} scale deployment kruise-controller-manager --replicas=0) and wait for its lease to expire`,
   },
 });
 
@@ -85,7 +85,7 @@ const unreadableLease = (refusal: string): Conflict => ({
     field: KRUISE_LEASE_FIELD,
     value: refusal,
     problem: "cannot be read, so OpenKruise's manager may be running",
-    cure: 'grant get on it to the service account of the manager, as deploy/advanced/rbac.yaml does',
+    remedy: 'grant get on it to the service account of the manager, as deploy/advanced/rbac.yaml does',
   },
 });
 
@@ -122,11 +122,11 @@ const nativeConflict = (
       ...(deleted
         ? {
             problem: `${inTheWay}, which is being deleted, so no pod is created or adopted until it is gone`,
-            cure: `wait for the garbage collector to release its pods; if that lasts, see its finalizers: kubectl -n ${namespace} get daemonset.apps ${name} -o yaml`,
+            remedy: `wait for the garbage collector to release its pods; if that lasts, see its finalizers: kubectl -n ${namespace} get daemonset.apps ${name} -o yaml`,
           }
         : {
             problem: `${inTheWay}, so no pod is created`,
-            cure: `hand over its pods with: kubectl -n ${namespace} delete daemonset.apps ${name} --cascade=orphan`,
+            remedy: `hand over its pods with: kubectl -n ${namespace} delete daemonset.apps ${name} --cascade=orphan`,
           }),
     },
   };
@@ -152,7 +152,7 @@ export const previousOwnerConflict = (
       field: 'spec.selector',
       value: podSelector,
       problem: `matches ${what} that still belong to the ${kind} DaemonSet ${owner.name}, which is being deleted or gone, so no pod is created or adopted`,
-      cure: `wait for the garbage collector to release or delete them; if that lasts, see their owner references: kubectl -n ${namespace} get ${resources} -l '${podSelector}' -o yaml`,
+      remedy: `wait for the garbage collector to release or delete them; if that lasts, see their owner references: kubectl -n ${namespace} get ${resources} -l '${podSelector}' -o yaml`,
     },
   };
 };

@@ -140,7 +140,7 @@ describe('a deletion that a cache accepts', () => {
     assert.deepEqual(take(), ['+x=second']);
   });
 
-  test('is over once a list that began long after it shows the object', async (t) => {
+  test('has ended once a list that began long after it shows the object', async (t) => {
     const { api, clock, reflector, take, listOf } = await beginBehind(t);
     const all = [...api.objects.values()];
     reflector.acceptDeletion('a/x', uidOf(all[0] ?? {}));

@@ -129,14 +129,16 @@ export const createReflectorCache = <T extends KubeObject, P>(options: {
     step: Step,
     key: string,
     object: KubeObject | undefined,
-    audience: Iterable<Handler>,
+    subscribers: Iterable<Handler>,
     run: (delivery: Delivery) => void,
   ): void => {
     const tryOnce = (isRetry: boolean): void => {
       const before = failed.size > 0 ? failed.get(`${step} ${key}`) : undefined;
       const isBehind = (handler: Handler): boolean => before?.behind.has(handler) ?? false;
       const others = isRetry && before !== undefined && before.behind.size > 0;
-      const targets = others ? [...audience].filter((handler) => isBehind(handler) && handlers.has(handler)) : audience;
+      const targets = others
+        ? [...subscribers].filter((handler) => isBehind(handler) && handlers.has(handler))
+        : subscribers;
       try {
         run({ targets, isBehind });
         forget(step, key);
@@ -181,9 +183,9 @@ export const createReflectorCache = <T extends KubeObject, P>(options: {
     return value === undefined ? undefined : { value, uid, version };
   };
 
-  const notifyRemoved = (key: string, { value }: Cached<P>, audience: Iterable<Handler>): void => {
+  const notifyRemoved = (key: string, { value }: Cached<P>, subscribers: Iterable<Handler>): void => {
     forget('apply', key);
-    attempt('remove', key, undefined, audience, (delivery) =>
+    attempt('remove', key, undefined, subscribers, (delivery) =>
       notify(delivery, (handler) => handler.remove?.(key, value)),
     );
   };
@@ -199,8 +201,8 @@ export const createReflectorCache = <T extends KubeObject, P>(options: {
     notify(delivery, (handler, isBehind) => handler.upsert?.(key, found.value, isBehind ? undefined : previous));
   };
 
-  const notifySynced = (audience: Iterable<Handler>): void =>
-    attempt('sync', '', undefined, audience, (delivery) => notify(delivery, (handler) => handler.synced?.()));
+  const notifySynced = (subscribers: Iterable<Handler>): void =>
+    attempt('sync', '', undefined, subscribers, (delivery) => notify(delivery, (handler) => handler.synced?.()));
 
   /** Brings an object into the cache, and what it is now to the handlers. */
   const take = (key: string, object: T): void =>
@@ -261,7 +263,7 @@ export const createReflectorCache = <T extends KubeObject, P>(options: {
         cache = staged;
         everSynced = true;
         // A handler added from here on receives the whole new state, and must not also see the changes that led to it.
-        const audience = [...handlers];
+        const subscribers = [...handlers];
         let deliveries = 0;
         const turn = async (): Promise<void> => {
           deliveries += 1;
@@ -274,18 +276,18 @@ export const createReflectorCache = <T extends KubeObject, P>(options: {
         for (const [key, held] of old.entries()) {
           const found = staged.get(key);
           if (found !== undefined && found.uid === held.uid) continue;
-          notifyRemoved(key, held, audience);
+          notifyRemoved(key, held, subscribers);
           await turn();
         }
         for (const [key, found] of staged.entries()) {
           const before = old.get(key);
           if (before === found || unread.has(key)) continue;
-          attempt('apply', key, undefined, audience, (delivery) => {
+          attempt('apply', key, undefined, subscribers, (delivery) => {
             if (cache.get(key) === found) notifyUpserted(key, found, before, delivery);
           });
           await turn();
         }
-        notifySynced(audience);
+        notifySynced(subscribers);
       },
     };
   };

@@ -329,7 +329,7 @@ test('presents a client certificate, sends impersonation headers and keeps the b
   assert.match(JSON.stringify(answer), /"impersonate-group":"g,1"/);
 });
 
-test('sends each group of an impersonated user as a header of its own', async (t) => {
+test('sends each group of an impersonated user as its own header', async (t) => {
   const raw: string[] = [];
   const server = await startTestServer({ protocol: 'h2', identity: testIdentity }, (request, response) => {
     raw.push(...request.rawHeaders);

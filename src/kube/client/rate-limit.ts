@@ -21,7 +21,7 @@ export const createRateLimiter = (clock: Clock, qps: number, burst: number): Rat
 
   const refill = (): void => {
     const now = clock.now();
-    // A clock that was set back must not block callers: measure anew from here.
+    // A clock that was set back must not block callers: measure again from here.
     tokens = Math.min(burst, tokens + (Math.max(0, now - filledAt) * qps) / 1000);
     filledAt = now;
   };

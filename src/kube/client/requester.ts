@@ -205,7 +205,7 @@ export const createRequester = (transport: Transport, options: ResolvedClientOpt
           // When the call would time out while waiting, report the refusal: it says more than a timeout.
           if (delay === undefined || delay >= timeout.remainingMs() || !mayRepeat()) throw error;
           try {
-            // A busy server does work: fewer calls than before go on meanwhile.
+            // A busy server does work: fewer calls than before continue meanwhile.
             if (tooMany) leave();
             await sleep(env.clock, delay, timeout.signal);
             if (tooMany) leave = await calls.acquire(group, timeout.signal);

@@ -118,8 +118,8 @@ const execPlugin = (entry: Entry, exec: NonNullable<UserEntry['exec']>, cluster:
 };
 
 const authOf = (entry: Entry, user: UserEntry, cluster: ClusterEntry): Auth => {
-  const bad = (field: string, cure: string): ConfigError =>
-    new ConfigError(`${entry.field}.${field}: ${cure}`, { file: entry.file });
+  const bad = (field: string, remedy: string): ConfigError =>
+    new ConfigError(`${entry.field}.${field}: ${remedy}`, { file: entry.file });
   if (user['auth-provider'] !== undefined && user['auth-provider'] !== null)
     throw bad('auth-provider', 'was removed from Kubernetes; use an exec credential plugin of your provider instead');
   const cert = source(entry, user['client-certificate-data'], user['client-certificate']);

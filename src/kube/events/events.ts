@@ -52,7 +52,7 @@ const SLOW_MS = 2_000;
 
 /**
  * Records Kubernetes Events. It never blocks its caller, and drops events rather than queue without bound. Each namespace has
- * a queue of its own: one whose writes hang or fail delays no other, and once too many events wait it loses its own.
+ * its own queue: one whose writes hang or fail delays no other, and once too many events wait it loses its own.
  */
 export const createEventRecorder = (options: EventRecorderOptions): EventRecorder => {
   const { client, env, maxQueued = 1_000 } = options;

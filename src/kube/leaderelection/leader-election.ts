@@ -154,8 +154,8 @@ export const runLeaderElection = async (given: LeaderElectionOptions, signal: Ab
       } catch (error) {
         if (signal.aborted) throw error;
         unreadSince ??= startedAt;
-        const cure = `let a Role in ${namespace} permit "create" of Leases, and "get" and "update" with resourceNames: [${name}]`;
-        log.warn('failed to acquire the lease', { error, ...(isKubeError(error, 'Forbidden') && { cure }) });
+        const remedy = `let a Role in ${namespace} permit "create" of Leases, and "get" and "update" with resourceNames: [${name}]`;
+        log.warn('failed to acquire the lease', { error, ...(isKubeError(error, 'Forbidden') && { remedy }) });
       }
       await pause();
     }

@@ -111,7 +111,7 @@ export const createWorkQueue = (options: WorkQueueOptions): WorkQueue => {
       pump();
     };
     const now = env.clock.now();
-    // Work that waits for nothing would go on from microtask to microtask.
+    // Work that waits for nothing would continue from microtask to microtask.
     if (waiting.size > 1 && now - turnBegan > TURN_MS) {
       env.clock.timer(0, () => {
         turnBegan = env.clock.now();

@@ -69,7 +69,7 @@ export const createConnection = (env: Env, options: ConnectionOptions): Connecti
 
   const createSender = (probe: Pick<Probe, 'http2' | 'connector'>): Sender => {
     if (!probe.http2) {
-      // Every watch and every call in flight needs a connection of its own: a limit here would let watches keep out calls.
+      // Every watch and every call in flight needs its own connection: a limit here would let watches keep out calls.
       pool ??= new Pool(origin, {
         ...common,
         connections: null,

@@ -33,7 +33,7 @@ export const reasonTexts = {
   covered: 'enough of its nodes run the target',
   'not-covered': 'too few of its nodes run the target',
   gates: 'everything it waits for has happened',
-  timeout: 'its timeout is over',
+  timeout: 'its timeout has ended',
   'by-hand': 'a person asks for it',
   empty: 'no node is in it',
   'stale-condition': 'they do not show the target',
@@ -51,23 +51,23 @@ export type Reason = keyof typeof reasonTexts;
 export type Step =
   | { type: 'reserve'; node: string; pod: PodFacts; kind?: UpdateKind }
   | { type: 'delete'; node: string }
-  | { type: 'change'; node: string }
+  | { type: 'update-in-place'; node: string }
   | { type: 'surge'; node: string }
   /** Delete the surged-out pod, in the slot of the update that created the other pod. */
-  | { type: 'retire'; node: string; pod: PodFacts }
+  | { type: 'delete-old'; node: string; pod: PodFacts }
   | { type: 'release'; node: string; fence: boolean }
   | { type: 'halt'; halt: Halt }
   | { type: 'resume'; value: string }
   | { type: 'rollback'; to: { name: string; hash: string } }
   | { type: 'complete' }
-  /** A stage of the plan is opened, its soak begins or is over, or it is passed: `change` is what is noted of it. */
+  /** A stage of the plan is opened, its soak begins or has ended, or it is passed: `change` is what is noted of it. */
   | StageAction
   /** Update condition PodNeedUpgrade of the pods in the ledger's `unannounced`. */
   | { type: 'announce'; pods: number }
   /** Request the images of the target on the node's pod. */
-  | { type: 'ask'; node: string }
+  | { type: 'request-images'; node: string }
   /** Withdraw the pod's request for images. */
-  | { type: 'unask'; node: string };
+  | { type: 'cancel-images'; node: string };
 
 /** A step and why it is taken. `kubectl edgeset plan -o json` prints these objects, so the types are part of the interface. */
 export type Action = Step & { because: Reason };

@@ -88,7 +88,7 @@ describe('room', () => {
     [3, 3, false, false],
   ] as const)
     it(`with ${inFlight} in flight and ${occupied} occupied of 2: healthy ${healthy}, broken ${broken}`, () => {
-      const room = createRoom(2, { inFlight, trying: inFlight, occupied }, false);
+      const room = createRoom(2, { inFlight, active: inFlight, occupied }, false);
       assert.equal(room.forHealthy(noScopes), healthy);
       assert.equal(room.forBroken(noScopes, false), broken);
     });
@@ -96,8 +96,8 @@ describe('room', () => {
   it("in a node's own slot depends on updates under way, not on nodes that wait for the same repair", () => {
     const ownSlot = (budget: number, usage: Parameters<typeof createRoom>[1]): boolean =>
       createRoom(budget, usage, false).forBroken(noScopes, true);
-    assert.equal(ownSlot(2, { inFlight: 9, trying: 1, occupied: 9 }), true);
-    assert.equal(ownSlot(2, { inFlight: 9, trying: 2, occupied: 9 }), false);
-    assert.equal(ownSlot(0, { inFlight: 0, trying: 0, occupied: 0 }), false);
+    assert.equal(ownSlot(2, { inFlight: 9, active: 1, occupied: 9 }), true);
+    assert.equal(ownSlot(2, { inFlight: 9, active: 2, occupied: 9 }), false);
+    assert.equal(ownSlot(0, { inFlight: 0, active: 0, occupied: 0 }), false);
   });
 });

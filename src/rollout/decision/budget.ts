@@ -20,7 +20,7 @@ export interface Usage {
   /** Online nodes with an update of ours that has not completed. */
   inFlight: number;
   /** In flight, without nodes whose old broken pod waits for its repair. */
-  trying: number;
+  active: number;
   /** Online nodes that are down or in flight, each counted once. */
   occupied: number;
 }
@@ -66,27 +66,27 @@ export const slotsOfStatus = ({ budget }: Pick<DaemonRolloutStatus, 'budget'>): 
  * of fewer nodes, or is exceeded by suspects that returned broken).
  */
 const roomForBroken = (limit: number, usage: Usage, ownSlot: boolean): boolean =>
-  (ownSlot ? usage.trying : usage.inFlight) < limit;
+  (ownSlot ? usage.active : usage.inFlight) < limit;
 
 /** May a healthy pod be taken down, or get a new one beside it? */
 const roomForHealthy = (limit: number, usage: Usage, surging: boolean): boolean =>
   usage.inFlight < limit && (surging || usage.occupied < limit);
 
-const nothing: Usage = { inFlight: 0, trying: 0, occupied: 0 };
+const nothing: Usage = { inFlight: 0, active: 0, occupied: 0 };
 
 const without = (usage: Usage, own: Usage): Usage => ({
   inFlight: usage.inFlight - own.inFlight,
-  trying: usage.trying - own.trying,
+  active: usage.active - own.active,
   occupied: usage.occupied - own.occupied,
 });
 
 const add = (usage: Usage, more: Usage): void => {
   usage.inFlight += more.inFlight;
-  usage.trying += more.trying;
+  usage.active += more.active;
   usage.occupied += more.occupied;
 };
 
-const usageIn = ({ inFlight, trying, occupied }: Readonly<Usage>): Usage => ({ inFlight, trying, occupied });
+const usageIn = ({ inFlight, active, occupied }: Readonly<Usage>): Usage => ({ inFlight, active, occupied });
 
 /** What is left of the budget while one decision uses it. `own`: what the node itself uses already. */
 export interface Room {

@@ -375,7 +375,7 @@ describe('a whole rollout', () => {
       bench.update('b', ...nodes);
     }
     assert.deepEqual(waves, [10, 10, 10, 10]);
-    assert.equal(bench.ledger.state.acted, 40);
+    assert.equal(bench.ledger.state.updatesStarted, 40);
     assert.deepEqual(types(bench), ['complete']);
   });
 
@@ -391,7 +391,7 @@ describe('a whole rollout', () => {
       assert.equal(bench.ledger.tally.down, 0);
       assert.deepEqual(bench.nodesOf('reserve'), []);
       for (const action of bench.steps())
-        if (action.type === 'retire') bench.ledger.removePod(action.pod.uid, bench.now());
+        if (action.type === 'delete-old') bench.ledger.removePod(action.pod.uid, bench.now());
     }
     assert.equal(bench.ledger.tally.phases.updated, 40);
   });

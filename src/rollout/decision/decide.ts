@@ -6,7 +6,7 @@ import { budgetOf, createRoom, type Usage } from './budget.ts';
 import { type Hold, holdOf, type OutsideHold } from './hold.ts';
 import { requestImages } from './images.ts';
 import { deleteSurgedOutPods, reserveSlots, resolveReservations } from './slots.ts';
-import { assessStage, type StageStand } from './stages.ts';
+import { assessStage, type StageStatus } from './stages.ts';
 import { isComplete, transitionOf } from './transition.ts';
 
 export interface Summary {
@@ -22,7 +22,7 @@ export interface Summary {
   /** Nodes with a healthy old pod that wait only because their group or stage has as many down as it may. */
   withoutRoom: number;
   /** The open stage of the plan; undefined without stages. */
-  stage: StageStand | undefined;
+  stage: StageStatus | undefined;
 }
 
 export interface Decision {
@@ -41,7 +41,7 @@ export const decide = (ledger: Ledger, outside: OutsideHold | undefined, now: nu
   const managed = managerReplacesPods(policy);
   // Owners and users who replace pods themselves have no budget.
   const budget = managed ? budgetOf(policy, tally) : 0;
-  const breaker = breakerOf(ledger.termsOfBreaker(), tally, state.acted, budget);
+  const breaker = breakerOf(ledger.termsOfBreaker(), tally, state.updatesStarted, budget);
   const complete = outside === undefined && isComplete(ledger);
   const hold = holdOf(ledger, outside, budget, breaker);
   const room = createRoom(budget, tally, surges(policy));

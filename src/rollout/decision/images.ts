@@ -20,7 +20,7 @@ export const requestImages = (
 ): Action[] => {
   const { policy, tally } = ledger;
   const actions: Action[] = [...ledger.images.stale()]
-    .map(({ name }) => ({ type: 'unask' as const, node: name, because: 'images-unwanted' as const }))
+    .map(({ name }) => ({ type: 'cancel-images' as const, node: name, because: 'images-unwanted' as const }))
     .toSorted((a, b) => (a.node < b.node ? -1 : 1));
   const { wanted, requested, present } = tally.images;
   if (wanted === 0 || !mayPull(hold)) return actions;
@@ -37,7 +37,7 @@ export const requestImages = (
     for (const { name } of ledger.images.toRequest(priority)) {
       if (room <= 0) return actions;
       if (reserved.has(name)) continue;
-      actions.push({ type: 'ask', node: name, because: 'images-wanted' });
+      actions.push({ type: 'request-images', node: name, because: 'images-wanted' });
       room -= 1;
     }
   return actions;

@@ -44,7 +44,7 @@ const reasonAgainst = (
   if (!status.settled) return 'not-settled';
   if (!node.selected) return 'node-selector';
   if (status.owner.asked) return 'owner';
-  if (!status.mayBegin) return 'plan';
+  if (!status.allowedByPlan) return 'plan';
   // While a pod terminates, the controller of the pods would not create a new one beside it.
   if (record.pods.length !== 1 && !surges(policy)) return 'pods';
   if (isRecreated(ledger, record)) return undefined;
@@ -77,7 +77,7 @@ const reservation = (ledger: Ledger, record: NodeRecord, pod: PodFacts, because:
   return { type: 'reserve', node: record.name, pod, ...(kind && { kind }), because };
 };
 
-const actionTypes = { delete: 'delete', 'in-place': 'change', surge: 'surge' } as const;
+const actionTypes = { delete: 'delete', 'in-place': 'update-in-place', surge: 'surge' } as const;
 
 /**
  * Carries out reserved updates that are still wanted and releases the others. `room` grows by the slots that become free at
@@ -89,8 +89,8 @@ export const resolveReservations = (ledger: Ledger, mayStart: boolean, room: Roo
     const { update } = record;
     if (!update || isSending(update)) continue;
     const pod = livePod(record)?.facts;
-    const { inFlight, trying, down } = record.status;
-    const own: Usage = { inFlight: inFlight ? 1 : 0, trying: trying ? 1 : 0, occupied: inFlight || down ? 1 : 0 };
+    const { inFlight, active, down } = record.status;
+    const own: Usage = { inFlight: inFlight ? 1 : 0, active: active ? 1 : 0, occupied: inFlight || down ? 1 : 0 };
     const { scopes } = record.status;
     const hasRoom = down
       ? room.forBroken(scopes, update.repairs !== undefined && pod?.ready !== true, own)
@@ -101,10 +101,10 @@ export const resolveReservations = (ledger: Ledger, mayStart: boolean, room: Roo
       actions.push({ type: 'release', node: record.name, fence, because: because ?? 'other-pod' });
       // It holds its slot until the fence is written: only then is it certain that it was not carried out.
       if (fence) continue;
-      room.take(scopes, { inFlight: 0, trying: -own.trying, occupied: 0 });
+      room.take(scopes, { inFlight: 0, active: -own.active, occupied: 0 });
       // The slot stays in use for the older update that this one was to repair, or for what was started on the pod.
       if (update.repairs || isOutOfService(record)) continue;
-      room.take(scopes, { inFlight: -own.inFlight, trying: 0, occupied: down ? 0 : -own.occupied });
+      room.take(scopes, { inFlight: -own.inFlight, active: 0, occupied: down ? 0 : -own.occupied });
     } else if (now < (record.refused?.until ?? now)) {
       // Neither retry nor release before the back-off ends: the cache may not show the outcome yet.
     } else if (pod.resourceVersion !== boundVersion(record, now) || updateKindFor(ledger, record, pod) !== update.kind)
@@ -124,12 +124,12 @@ export const deleteSurgedOutPods = (ledger: Ledger): Action[] =>
   [...ledger.withSurgedOutPod()]
     .toSorted(byName)
     .flatMap(({ name, status: { surgedOutPod } }): Action[] =>
-      surgedOutPod ? [{ type: 'retire', node: name, pod: surgedOutPod, because: 'surged-out' }] : [],
+      surgedOutPod ? [{ type: 'delete-old', node: name, pod: surgedOutPod, because: 'surged-out' }] : [],
     );
 
-const REPAIR: Usage = { inFlight: 0, trying: 1, occupied: 0 };
-const BROKEN: Usage = { inFlight: 1, trying: 0, occupied: 0 };
-const HEALTHY: Usage = { inFlight: 1, trying: 0, occupied: 1 };
+const REPAIR: Usage = { inFlight: 0, active: 1, occupied: 0 };
+const BROKEN: Usage = { inFlight: 1, active: 0, occupied: 0 };
+const HEALTHY: Usage = { inFlight: 1, active: 0, occupied: 1 };
 
 /** Reserves free slots: first for nodes that are down already, then for healthy ones. */
 export const reserveSlots = (ledger: Ledger, room: Room): Action[] => {

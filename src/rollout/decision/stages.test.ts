@@ -135,7 +135,7 @@ describe('stages', () => {
     bench.target('c');
     bench.followStages();
     const hint = /; nodes of closed stages .* hold every slot of their groups: .*raise maxUnavailablePer/;
-    // The stage goes on elsewhere.
+    // The stage continues elsewhere.
     assert.doesNotMatch(bench.decide().summary.stage?.message ?? '', hint);
     assert.deepEqual(bench.nodesOf('reserve'), ['n1']);
     bench.update('c', 'n1');
@@ -255,7 +255,7 @@ describe('a soak', () => {
     assert.deepEqual([lab?.promoted?.at, rest?.openedAt], [START + 600 * SECOND, START + 600 * SECOND]);
   });
 
-  it('starts anew when the coverage falls', () => {
+  it('starts again when the coverage falls', () => {
     const bench = soaking();
     bench.advance(300 * SECOND);
     bench.change('n1', { ready: false, readyChangedAt: bench.now() });

@@ -21,7 +21,7 @@ import type { Hold } from './hold.ts';
 const NEVER = Number.POSITIVE_INFINITY;
 
 /** The open stage: what it waits for. Texts do not change while nodes come and go. */
-export interface StageStand {
+export interface StageStatus {
   name: string;
   /** Nothing is left that it could wait for: it is the last one. */
   isLast: boolean;
@@ -34,7 +34,7 @@ export interface StageStand {
 
 export interface StageAssessment {
   action: StageAction | undefined;
-  stand: StageStand;
+  stand: StageStatus;
   /** When to look again, epoch ms. */
   wakeAt: number;
 }
@@ -78,7 +78,7 @@ export const drawSample = (
 
 /**
  * The samples that the stages would draw if all of them were opened now, by the index of the stage, and the stage that each node
- * would be in then. Samples that were drawn stay.
+ * would be in then. Samples that were drawn awaiting.
  */
 export const previewSamples = (
   ledger: Ledger,
@@ -98,17 +98,17 @@ export const previewSamples = (
   return { samples, stageOf: stages.stageOf };
 };
 
-const dark: Wait = { wait: 'Coverage', message: 'waits for one of its nodes to come online' };
+const noNodeOnline: Wait = { wait: 'Coverage', message: 'waits for one of its nodes to come online' };
 
 /** Why too few nodes are at the target; undefined if enough are. */
 const uncovered = (
   { coverage, minNodes }: Stage,
-  { eligible, online, counted, updated }: StageTally,
+  { eligible, online, inCoverage, updated }: StageTally,
 ): Wait | undefined => {
-  if (online === 0) return dark;
+  if (online === 0) return noNodeOnline;
   // Rounded up; a number that the stage does not have means all of them.
-  const needed = Math.min(counted, scaledValue(coverage, counted, 'up'));
-  if (counted === 0 || updated < needed)
+  const needed = Math.min(inCoverage, scaledValue(coverage, inCoverage, 'up'));
+  if (inCoverage === 0 || updated < needed)
     return {
       wait: 'Coverage',
       message: `waits until ${formatIntOrPercent(coverage)} of its online nodes run the target and are available`,
@@ -125,7 +125,7 @@ const uncovered = (
  */
 const stuckBy = (ledger: Ledger): { slots: string; limit: string } | undefined => {
   const { policy, tally } = ledger;
-  if (tally.stranded === 0 || tally.trying > 0) return undefined;
+  if (tally.stranded === 0 || tally.active > 0) return undefined;
   // A new pod beside the old one needs no room where another one is down.
   const used = surges(policy) ? tally.inFlight : tally.occupied;
   if (used >= budgetOf(policy, tally)) return { slots: 'the budget', limit: policy.words.maxUnavailable };
@@ -155,7 +155,7 @@ const uncheckedBy = ({ checks }: Stage, state: StageState): Wait | undefined => 
   return undefined;
 };
 
-/** The first check of the open stage that has failed for good; one that a resume forgave is evaluated anew. */
+/** The first check of the open stage that has failed for good; one that a resume forgave is evaluated again. */
 export const failedCheckOf = ({ stages }: Ledger): { stage: string; check: string } | undefined => {
   const { current } = stages;
   const failed = current?.stage.checks.find(({ name }) => current.state?.checks[name]?.state === 'Failed');
@@ -244,11 +244,11 @@ const isOverridden = ({ promotion, stage, now, timedOutAt }: Look): boolean =>
 /** What the open stage waits for, and what to do about it: the first row that applies. */
 const rows: Readonly<Record<string, (look: Look) => Outcome | false | undefined>> = {
   held: ({ hold, gap }) =>
-    hold && !promotes[hold.kind] && (gap ?? { wait: 'Held', message: 'waits for the rollout to go on' }),
-  closed: (look) => !look.state && { ...(look.gap ?? dark), action: open(look) },
+    hold && !promotes[hold.kind] && (gap ?? { wait: 'Held', message: 'waits for the rollout to continue' }),
+  closed: (look) => !look.state && { ...(look.gap ?? noNodeOnline), action: open(look) },
   last: ({ isLast, gap }) => isLast && (gap ?? { wait: 'Coverage', message: 'has no stage after it' }),
-  empty: (look) => look.counts.eligible === 0 && { ...dark, action: promote(look, 'Empty') },
-  // The soak begins, and begins anew, whether or not something else would let the stage pass.
+  empty: (look) => look.counts.eligible === 0 && { ...noNodeOnline, action: promote(look, 'Empty') },
+  // The soak begins, and begins again, whether or not something else would let the stage pass.
   covered: ({ gap, state, stage, now }) =>
     !gap &&
     state?.soakUntil === undefined && {
@@ -320,7 +320,7 @@ export const assessStage = (ledger: Ledger, hold: Hold | undefined, now: number)
     if (!outcome) continue;
     const { wait, message, until, action, timed } = outcome;
     const isLate = timed && now >= timedOutAt;
-    const stand: StageStand = {
+    const stand: StageStatus = {
       name: stage.name,
       isLast,
       wait: isLate ? 'Timeout' : wait,

@@ -13,14 +13,14 @@ export const isOperator = (text: string): text is Operator => (operators as read
 
 export type Labels = Readonly<Record<string, string>>;
 
-/** Why something cannot be used, in a form that completes `<field> "<value>" <problem>: <cure>.` */
+/** Why something cannot be used, in a form that completes `<field> "<value>" <problem>: <remedy>.` */
 export interface Refusal {
   readonly ok: false;
   readonly problem: string;
-  readonly cure: string;
+  readonly remedy: string;
 }
 
-export const refuse = (problem: string, cure: string): Refusal => ({ ok: false, problem, cure });
+export const refuse = (problem: string, remedy: string): Refusal => ({ ok: false, problem, remedy });
 
 /** A text of others within a problem: no longer than people read. */
 export const quoted = (text: string): string => `"${text.length > 100 ? `${text.slice(0, 99)}…` : text}"`;
@@ -54,12 +54,12 @@ const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /** How many values each operator takes. */
 const arity = {
-  In: { least: 1, most: Number.POSITIVE_INFINITY, cure: 'give at least one value' },
-  NotIn: { least: 1, most: Number.POSITIVE_INFINITY, cure: 'give at least one value' },
-  Exists: { least: 0, most: 0, cure: 'leave the values out' },
-  DoesNotExist: { least: 0, most: 0, cure: 'leave the values out' },
-  Gt: { least: 1, most: 1, cure: 'give exactly one whole number' },
-  Lt: { least: 1, most: 1, cure: 'give exactly one whole number' },
+  In: { least: 1, most: Number.POSITIVE_INFINITY, remedy: 'give at least one value' },
+  NotIn: { least: 1, most: Number.POSITIVE_INFINITY, remedy: 'give at least one value' },
+  Exists: { least: 0, most: 0, remedy: 'leave the values out' },
+  DoesNotExist: { least: 0, most: 0, remedy: 'leave the values out' },
+  Gt: { least: 1, most: 1, remedy: 'give exactly one whole number' },
+  Lt: { least: 1, most: 1, remedy: 'give exactly one whole number' },
 } as const;
 
 const KEY_CURE = 'use a key such as zone or example.com/zone: letters, digits, "-", "_", ".", at most 63 after the "/"';
@@ -72,13 +72,13 @@ export const makeRequirement = (
   values: readonly string[],
 ): { ok: true; requirement: Requirement } | Refusal => {
   if (!isLabelKey(key)) return refuse(`has ${quoted(key)} where a label key belongs`, KEY_CURE);
-  const { least, most, cure } = arity[operator];
+  const { least, most, remedy } = arity[operator];
   if (values.length < least || values.length > most)
-    return refuse(`has ${values.length} values for ${operator} of "${key}"`, cure);
+    return refuse(`has ${values.length} values for ${operator} of "${key}"`, remedy);
   const wrong = values.find((value) => !isLabelValue(value));
   if (wrong !== undefined) return refuse(`has ${quoted(wrong)} where a value of label "${key}" belongs`, VALUE_CURE);
   if ((operator === 'Gt' || operator === 'Lt') && values.some((value) => toInt64(value) === undefined))
-    return refuse(`compares "${key}" with "${values[0]}", which is not a number`, cure);
+    return refuse(`compares "${key}" with "${values[0]}", which is not a number`, remedy);
   return { ok: true, requirement: { key, operator, values: [...new Set(values)].toSorted(compare) } };
 };
 

@@ -79,7 +79,7 @@ describe('parseSelector', () => {
       const parsed = parseSelector(text);
       assert.ok(!parsed.ok);
       assert.match(parsed.problem, problem);
-      assert.match(parsed.cure, /^(write|use|give|leave) /);
+      assert.match(parsed.remedy, /^(write|use|give|leave) /);
     });
 
   it('terminates on any text', () => {

@@ -7,23 +7,30 @@ import { newTally } from './tally.ts';
 
 interface Case {
   threshold?: IntOrPercent;
-  acted?: number;
+  updatesStarted?: number;
   budget?: number;
   online?: number;
   lost?: number;
   suspects?: number;
 }
 
-const breaker = ({ threshold = percent(10), acted = 0, budget = 10, online = 0, lost = 0, suspects = 0 }: Case) =>
+const breaker = ({
+  threshold = percent(10),
+  updatesStarted = 0,
+  budget = 10,
+  online = 0,
+  lost = 0,
+  suspects = 0,
+}: Case) =>
   breakerOf(
     policyWith({ failureThreshold: threshold }),
     { ...newTally(), onlineFailures: online, lostFailures: lost, suspects },
-    acted,
+    updatesStarted,
     budget,
   );
 
 describe('the threshold', () => {
-  for (const [threshold, acted, expected] of [
+  for (const [threshold, updatesStarted, expected] of [
     [percent(10), 0, 3],
     [percent(10), 30, 3],
     [percent(10), 31, 4],
@@ -32,8 +39,8 @@ describe('the threshold', () => {
     [count(7), 0, 7],
     [percent(100), 2, 3],
   ] as const)
-    it(`is ${expected} for ${threshold.value} (${threshold.kind}) after ${acted} updates`, () =>
-      assert.equal(breaker({ threshold, acted }).threshold, expected));
+    it(`is ${expected} for ${threshold.value} (${threshold.kind}) after ${updatesStarted} updates`, () =>
+      assert.equal(breaker({ threshold, updatesStarted }).threshold, expected));
 });
 
 describe('the breaker', () => {

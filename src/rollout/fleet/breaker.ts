@@ -16,18 +16,18 @@ export interface Breaker {
   mustHalt: boolean;
 }
 
-/** `acted` is the number of nodes updated in this rollout. */
+/** `updatesStarted` is the number of nodes updated in this rollout. */
 export const breakerOf = (
   policy: Pick<Policy, 'failureThreshold'>,
   tally: Readonly<Tally>,
-  acted: number,
+  updatesStarted: number,
   budget: number,
 ): Breaker => {
   const { failureThreshold } = policy;
   const threshold =
     failureThreshold.kind === 'int'
       ? failureThreshold.value
-      : Math.max(LEAST_THRESHOLD, scaledValue(failureThreshold, acted, 'up'));
+      : Math.max(LEAST_THRESHOLD, scaledValue(failureThreshold, updatesStarted, 'up'));
   const failures = tally.onlineFailures + tally.lostFailures;
   return {
     failures,

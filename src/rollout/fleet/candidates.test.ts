@@ -24,7 +24,7 @@ describe('candidates', () => {
     assert.deepEqual(order(fleet(['d', 5, ''], ['b', 1, ''], ['c', 3, ''], ['a', 3, ''])), ['b', 'a', 'c', 'd']);
   });
 
-  it('are sorted anew after the node was offline', () => {
+  it('are sorted again after the node was offline', () => {
     const bench = fleet(['a', 1, ''], ['b', 2, '']);
     bench.offline('a');
     bench.online('a');

@@ -124,7 +124,7 @@ export const createCandidates = () => {
         const now = busyOf(lane.zone);
         if (!hasRoom(lane.scopes)) continue;
         if (runner.busy !== now) {
-          // Another lane of its zone had a turn: it takes its place anew.
+          // Another lane of its zone had a turn: it takes its place again.
           turns.set({ ...runner, busy: now }, true);
           continue;
         }

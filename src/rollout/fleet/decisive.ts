@@ -5,9 +5,9 @@ import { isCarriedOut, isSending } from '../node/update.ts';
  * Where the node's update stands. `under way`: its request is being sent or was carried out, and it holds its slot however far
  * the new pod is. `open`: what becomes of it is still to be decided.
  */
-type Stand = 'none' | 'open' | 'under way';
+type UpdateProgress = 'none' | 'open' | 'under way';
 
-export const standOf = ({ update, status }: NodeRecord): Stand => {
+export const updateProgress = ({ update, status }: NodeRecord): UpdateProgress => {
   if (!update) return 'none';
   if (!isCarriedOut(update) && !isSending(update)) return 'open';
   return status.inFlight ? 'under way' : 'none';
@@ -27,8 +27,8 @@ const undecisiveUnderWay: ReadonlySet<string> = new Set<keyof NodeStatus>([
  * Whether another decision may follow from how a record has changed. Of some ten events of an updated pod, one or two are: most only
  * show how far it has come.
  */
-export const isDecisive = (before: NodeStatus, stood: Stand, record: NodeRecord): boolean => {
-  const stands = standOf(record);
+export const isDecisive = (before: NodeStatus, stood: UpdateProgress, record: NodeRecord): boolean => {
+  const stands = updateProgress(record);
   if (stands === 'open' || stands !== stood) return true;
   const { status } = record;
   const ignored = stands === 'under way' ? undecisiveUnderWay : undecisive;

@@ -45,7 +45,7 @@ const currentEntry = (state: RolloutState): DaemonRolloutHistory[] => {
       ...(finishedAt !== undefined && { finishedAt: toTimestamp(finishedAt) }),
       ...(allNodesUpdatedAt !== undefined && { allNodesUpdatedAt: toTimestamp(allNodesUpdatedAt) }),
       ...(haltedAt !== undefined && { haltedAt: toTimestamp(haltedAt) }),
-      nodes: state.acted,
+      nodes: state.updatesStarted,
       failures,
       ...(state.stages.length > 0 && { stages: state.stages.map(toStage).slice(-limits.stages) }),
     },

@@ -154,10 +154,10 @@ describe('an old pod in the place of the one that an update was for', () => {
         bench.start('n0', 'a', { ready });
         assert.equal(bench.phase('n0'), ready ? 'outdated/available' : 'broken/broken-by-older-update');
         const { tally, state } = bench.ledger;
-        assert.deepEqual([tally.inFlight, tally.onlineFailures, state.acted], [ready ? 0 : 1, 0, 0]);
+        assert.deepEqual([tally.inFlight, tally.onlineFailures, state.updatesStarted], [ready ? 0 : 1, 0, 0]);
         assert.deepEqual(bench.nodesOf('reserve'), ['n0']);
         bench.update('b', 'n0');
-        assert.deepEqual([bench.phase('n0'), bench.ledger.state.acted], ['updated/current', 1]);
+        assert.deepEqual([bench.phase('n0'), bench.ledger.state.updatesStarted], ['updated/current', 1]);
       }
     });
   it('is a failure once a response confirmed the update, however late', () => {

@@ -16,7 +16,7 @@ export type SavedRollout = Pick<
   | 'startedAt'
   | 'finishedAt'
   | 'allNodesUpdatedAt'
-  | 'acted'
+  | 'updatesStarted'
   | 'halted'
   | 'resumed'
   | 'lastComplete'
@@ -43,7 +43,7 @@ export const save = (ledger: Ledger): SavedRollout & Required<Pick<SavedRollout,
     .flatMap((record) => (record.update ? [saveUpdate(record.name, record.update)] : []));
   return {
     rollout: state.rollout,
-    acted: state.acted,
+    updatesStarted: state.updatesStarted,
     reservations,
     forgiven: [...ledger.forgiven()]
       .toSorted(byNode)
@@ -74,7 +74,7 @@ export const restore = (saved: Partial<SavedRollout> | undefined): RestoredRollo
     state: {
       ...newState(),
       rollout,
-      acted: saved?.acted ?? 0,
+      updatesStarted: saved?.updatesStarted ?? 0,
       target: target && { name: target.revision, hash: target.hash, number: target.number },
       startedAt: startedAt === undefined ? undefined : Date.parse(startedAt),
       finishedAt: finishedAt === undefined ? undefined : Date.parse(finishedAt),

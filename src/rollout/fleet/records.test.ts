@@ -167,7 +167,7 @@ describe('the incremental ledger', () => {
     assert.equal(updated?.phase, 'outdated');
   });
 
-  it('assesses nodes anew only for the settings that they go by', () => {
+  it('assesses nodes again only for the settings that they go by', () => {
     const fleet = 100;
     const bench = createWorkbench();
     for (let index = 0; index < fleet; index += 1) bench.node(`node-${index}`);

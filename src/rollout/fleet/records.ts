@@ -8,7 +8,7 @@ import { changesOrder } from '../plan/order.ts';
 import { createScopeFinder } from '../plan/scopes.ts';
 import type { Policy } from '../policy/policy.ts';
 import { breakerOf } from './breaker.ts';
-import { isDecisive, standOf } from './decisive.ts';
+import { isDecisive, updateProgress } from './decisive.ts';
 import { createIndexes } from './indexes.ts';
 import { isUnstaged, newState, type RolloutState } from './state.ts';
 
@@ -22,7 +22,7 @@ const unchanged = (): void => undefined;
 export interface Edit {
   /** The node's record, created if there is none. */
   of: (name: string) => NodeRecord;
-  /** Changes a record and indexes it anew. */
+  /** Changes a record and indexes it again. */
   touch: (record: NodeRecord, now: number, change: (record: NodeRecord) => void) => void;
   reassessAll: (now: number) => void;
   /** Reassesses the records whose time has come. */
@@ -46,7 +46,7 @@ export interface Edit {
 }
 
 /**
- * The records of all nodes and the context that they are assessed against. Each change assesses and indexes a record anew, and is
+ * The records of all nodes and the context that they are assessed against. Each change assesses and indexes a record again, and is
  * made by an `edit`: nothing else has what changes them.
  */
 export const createRecords = (
@@ -84,7 +84,7 @@ export const createRecords = (
   let decisive = 0;
 
   const countUpdates = (by: number): void => {
-    if (by !== 0) state = { ...state, acted: Math.max(0, state.acted + by) };
+    if (by !== 0) state = { ...state, updatesStarted: Math.max(0, state.updatesStarted + by) };
   };
 
   /** Brings a record up to date, and returns its new status. What the indexes know it by stays as it was. */
@@ -114,7 +114,7 @@ export const createRecords = (
     latest = Math.max(latest, now);
     changes += 1;
     const { status: before } = record;
-    const stood = standOf(record);
+    const stood = updateProgress(record);
     indexes.remove(record);
     change(record);
     place(record, refresh(record, now));
@@ -173,7 +173,7 @@ export const createRecords = (
       const failures = tally.onlineFailures + tally.lostFailures + indexes.forgiven.size;
       if (failures > state.current.failures) state = { ...state, current: { ...state.current, failures } };
       const halted = state.halted !== undefined;
-      const stopped = halted || breakerOf(termsOfBreaker(), tally, state.acted, 0).open;
+      const stopped = halted || breakerOf(termsOfBreaker(), tally, state.updatesStarted, 0).open;
       const withheldFromOwners = policy.strategy === 'ota' && stopped;
       if (withheldFromOwners === context.withheldFromOwners && halted === context.halted) return;
       context = { ...context, withheldFromOwners, halted };

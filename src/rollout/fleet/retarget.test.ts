@@ -18,7 +18,7 @@ describe('retarget', () => {
   it('starts over for another target, and keeps what does not belong to the previous rollout', () => {
     const before = {
       ...retarget(newState(), target('a', 1), 5_000),
-      acted: 7,
+      updatesStarted: 7,
       finishedAt: 9,
       allNodesUpdatedAt: 10,
       halted: { at: 1, reason: 'Failures' as const, nodes: ['x'] },
@@ -33,7 +33,7 @@ describe('retarget', () => {
       startedAt: 8_000,
       finishedAt: undefined,
       allNodesUpdatedAt: undefined,
-      acted: 0,
+      updatesStarted: 0,
       halted: undefined,
       resumed: 'a/1',
       lastComplete: { name: 'set-a', hash: 'a' },

@@ -24,7 +24,7 @@ export const retarget = (
     startedAt: state.target === undefined ? undefined : now,
     finishedAt: undefined,
     allNodesUpdatedAt: undefined,
-    acted: 0,
+    updatesStarted: 0,
     halted: undefined,
     rollback: state.lastComplete?.hash === target.hash,
     stages: [],

@@ -26,7 +26,7 @@ export interface RolloutState {
   /** When every node first had the target, offline nodes included. */
   allNodesUpdatedAt: number | undefined;
   /** Number of nodes updated in this rollout. */
-  acted: number;
+  updatesStarted: number;
   halted: Halt | undefined;
   /** The last value of the resume annotation that took effect. */
   resumed: string | undefined;
@@ -75,7 +75,7 @@ export const newState = (): RolloutState => ({
   startedAt: undefined,
   finishedAt: undefined,
   allNodesUpdatedAt: undefined,
-  acted: 0,
+  updatesStarted: 0,
   halted: undefined,
   resumed: undefined,
   lastComplete: undefined,
@@ -86,7 +86,7 @@ export const newState = (): RolloutState => ({
 });
 
 /**
- * Does nothing hold back stages? The cure is not staged; nor is the first revision of a new DaemonSet, whose pods its
+ * Does nothing hold back stages? The remedy is not staged; nor is the first revision of a new DaemonSet, whose pods its
  * controller creates.
  */
 export const isUnstaged = ({ rollback, startedAt, target }: RolloutState): boolean =>

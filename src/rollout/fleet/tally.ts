@@ -7,7 +7,7 @@ export interface StageTally {
   eligible: number;
   online: number;
   /** Online nodes that the stage must cover. */
-  counted: number;
+  inCoverage: number;
   /** Online nodes at the target, available. */
   updated: number;
 }
@@ -21,7 +21,7 @@ export interface Tally {
   down: number;
   inFlight: number;
   /** In flight, without nodes whose old broken pod waits for its repair. */
-  trying: number;
+  active: number;
   /** Down or in flight, with a pod that is replaced once the stage of the node opens. */
   stranded: number;
   /** Online nodes that are down or in flight, each counted once. */
@@ -42,7 +42,7 @@ export interface Tally {
   stages: StageTally[];
 }
 
-const noNodes: StageTally = { eligible: 0, online: 0, counted: 0, updated: 0 };
+const noNodes: StageTally = { eligible: 0, online: 0, inCoverage: 0, updated: 0 };
 
 export const newTally = (): Tally => ({
   eligible: 0,
@@ -50,7 +50,7 @@ export const newTally = (): Tally => ({
   settled: 0,
   down: 0,
   inFlight: 0,
-  trying: 0,
+  active: 0,
   stranded: 0,
   occupied: 0,
   committed: 0,
@@ -66,12 +66,12 @@ export const newTally = (): Tally => ({
 });
 
 /** Counts a node in its scopes, by the same truth as the budget. */
-const countIn = ({ all }: Scopes, { phase, cause, online, inFlight, trying, down }: NodeStatus, by: 1 | -1): void => {
+const countIn = ({ all }: Scopes, { phase, cause, online, inFlight, active, down }: NodeStatus, by: 1 | -1): void => {
   if (phase === undefined) return;
   for (const scope of all) {
     if (online) scope.online += by;
     if (inFlight) scope.inFlight += by;
-    if (trying) scope.trying += by;
+    if (active) scope.active += by;
     if (!down && !inFlight) continue;
     scope.occupied += by;
     if (cause === 'stage') scope.stranded += by;
@@ -90,13 +90,13 @@ export const addTo = (tally: Tally, status: NodeStatus, by: 1 | -1): void => {
   if (stage) {
     stage.eligible += by;
     if (status.online) stage.online += by;
-    if (status.counted) stage.counted += by;
+    if (status.inCoverage) stage.inCoverage += by;
     if (phase === 'updated') stage.updated += by;
   }
   if (status.settled) tally.settled += by;
   if (status.down) tally.down += by;
   if (status.inFlight) tally.inFlight += by;
-  if (status.trying) tally.trying += by;
+  if (status.active) tally.active += by;
   if (status.down || status.inFlight) {
     tally.occupied += by;
     if (cause === 'stage') tally.stranded += by;

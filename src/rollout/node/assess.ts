@@ -103,8 +103,8 @@ const assessUpdate = (
   const stageOpen = context.isStageOpen(record.stage);
   const waitsForOther = record.waitsFor !== undefined;
   const calendarOpen = context.isCalendarOpen(node.timeZone);
-  const mayBegin = stageOpen && !waitsForOther && calendarOpen;
-  const mayBeRecreated = mayBegin && managed && carriedOut && settled && node.selected && record.pods.length === 1;
+  const allowedByPlan = stageOpen && !waitsForOther && calendarOpen;
+  const mayBeRecreated = allowedByPlan && managed && carriedOut && settled && node.selected && record.pods.length === 1;
   const overdue = updatingInPlace && now >= deadlineAt && !(current && pod.facts.ready) && mayBeRecreated;
   const { phase, cause } = phaseOf({
     online: node.ready,
@@ -153,10 +153,10 @@ const assessUpdate = (
     down: settled && !available,
     inFlight,
     // An update whose response was lost may have been carried out: it stays active while it waits for the next try.
-    trying: inFlight && ((phase !== 'broken' && phase !== 'held') || (update !== undefined && !carriedOut)),
+    active: inFlight && ((phase !== 'broken' && phase !== 'held') || (update !== undefined && !carriedOut)),
     committed,
-    mayBegin,
-    counted: node.ready && (phase === 'updated' || (node.selected && (committed || record.partitionAllows))),
+    allowedByPlan,
+    inCoverage: node.ready && (phase === 'updated' || (node.selected && (committed || record.partitionAllows))),
     stage: record.stage,
     scopes: record.scopes,
     suspect: suspicion !== undefined && !lost && !record.forgiven,
@@ -197,10 +197,10 @@ export const assess = (record: NodeRecord, context: Context, now: number): NodeS
     settled: update.settled,
     down: update.down,
     inFlight: update.inFlight,
-    trying: update.trying,
+    active: update.active,
     committed: update.committed,
-    mayBegin: update.mayBegin,
-    counted: update.counted,
+    allowedByPlan: update.allowedByPlan,
+    inCoverage: update.inCoverage,
     stage: update.stage,
     scopes: update.scopes,
     suspect: update.suspect,

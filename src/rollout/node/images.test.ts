@@ -6,14 +6,14 @@ import type { Policy } from '../policy/policy.ts';
 import { statusOf } from '../report/status.ts';
 import { benchAt, imagesOf, runs, seed, type Workbench } from '../testing/workbench.ts';
 
-const asked = (bench: Workbench): string[] => bench.nodesOf('ask');
+const asked = (bench: Workbench): string[] => bench.nodesOf('request-images');
 const ask = (bench: Workbench, ...nodes: string[]): void => {
   for (const node of nodes) bench.change(node, imagesOf('b', 'requested', { at: bench.now() }));
 };
 const say = (bench: Workbench, state: 'present' | 'failed', ...nodes: string[]): void => {
   for (const node of nodes) bench.change(node, imagesOf('b', state, { at: bench.now() }));
 };
-const standOf = (bench: Workbench, node = 'n0') => bench.ledger.get(node)?.status.images.state;
+const imagesState = (bench: Workbench, node = 'n0') => bench.ledger.get(node)?.status.images.state;
 const parallel = (value: number): Partial<Policy> => ({ predownloadParallelism: count(value) });
 
 describe('images are requested', () => {
@@ -42,7 +42,7 @@ describe('images are requested', () => {
   it('again only once the response can have been observed', () => {
     const bench = benchAt(1, { predownload: 'required' });
     bench.ledger.noteImageRequest('n0', 'b', bench.now());
-    assert.deepEqual([standOf(bench), asked(bench)], ['requested', []]);
+    assert.deepEqual([imagesState(bench), asked(bench)], ['requested', []]);
     bench.advance(30_000);
     assert.deepEqual(asked(bench), ['n0']);
     bench.ledger.noteImageRequest('n0', 'b', bench.now());
@@ -112,7 +112,7 @@ describe('images are requested', () => {
 });
 
 describe('a stale request', () => {
-  const unasked = (bench: Workbench): string[] => bench.nodesOf('unask');
+  const unasked = (bench: Workbench): string[] => bench.nodesOf('cancel-images');
   it('is withdrawn: another revision, a pod that runs it by now, the annotation gone, the revision halted', () => {
     const bench = benchAt(3, { predownload: 'required' });
     bench.change('n0', imagesOf('a', 'requested'));
@@ -235,7 +235,7 @@ describe('any history of images', () => {
       for (const name of bench.nodesOf('reserve')) bench.reserve(name);
     }),
   ];
-  const mayDo: ReadonlySet<string> = new Set(['reserve', 'delete', 'change', 'surge']);
+  const mayDo: ReadonlySet<string> = new Set(['reserve', 'delete', 'update-in-place', 'surge']);
 
   it('never updates a pod whose required images are missing, and never lets too many nodes pull', () => {
     fc.assert(
@@ -259,8 +259,8 @@ describe('any history of images', () => {
               const images = bench.last(action.node)?.images;
               assert.deepEqual([images?.revision, images?.state], [bench.ledger.state.target?.hash, 'present']);
             }
-            const under = names.filter((name) => standOf(bench, name) === 'requested').length;
-            const more = actions.filter(({ type }) => type === 'ask').length;
+            const under = names.filter((name) => imagesState(bench, name) === 'requested').length;
+            const more = actions.filter(({ type }) => type === 'request-images').length;
             assert.ok(more === 0 || under + more <= 2);
           }
         },

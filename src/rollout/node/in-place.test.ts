@@ -54,7 +54,7 @@ describe('an in-place update', () => {
   it('is reserved, sent, under way once the pod is of the new revision, and completed by the same pod', () => {
     const bench = gatedBench(2);
     bench.reserve('n0', { kind: 'in-place' });
-    assert.deepEqual(bench.steps(), [{ type: 'change', node: 'n0' }]);
+    assert.deepEqual(bench.steps(), [{ type: 'update-in-place', node: 'n0' }]);
     bench.ledger.noteEvent('n0', 'sent', bench.now());
     bench.change('n0', { updatingInPlace: true, ...down });
     assert.deepEqual([bench.phase('n0'), types(bench)], ['updating/reserved', []]);
@@ -88,7 +88,7 @@ describe('an in-place update', () => {
     assert.deepEqual(kinds(bench), [['n0', 'in-place']], 'in the slot that it still holds');
   });
 
-  it('goes on after its first write in whatever version the pod has, without another reservation', () => {
+  it('continues after its first write in whatever version the pod has, without another reservation', () => {
     const bench = gatedBench(1);
     bench.reserve('n0', { kind: 'in-place' });
     const begin = (): void => {
@@ -97,7 +97,7 @@ describe('an in-place update', () => {
     };
     begin();
     bench.change('n0', { updatingInPlace: true });
-    const change: Step[] = [{ type: 'change', node: 'n0' }];
+    const change: Step[] = [{ type: 'update-in-place', node: 'n0' }];
     assert.deepEqual(bench.steps(), change);
     bench.advance(1_000);
     bench.change('n0', down);
@@ -118,8 +118,8 @@ describe('an in-place update', () => {
     bench.reserve('n0', { kind: 'in-place' });
     const pod = bench.change('n0', { updatingInPlace: true, ...down });
     bench.ledger.noteEvent('n0', 'released', bench.now());
-    const { inFlight, occupied, trying } = bench.ledger.tally;
-    assert.deepEqual([inFlight, occupied, trying], [1, 1, 0]);
+    const { inFlight, occupied, active } = bench.ledger.tally;
+    assert.deepEqual([inFlight, occupied, active], [1, 1, 0]);
     bench.ledger.refuse('n0', 'no', bench.now());
     assert.deepEqual([bench.phase('n0'), bench.steps()], ['held/refused', []], 'no other node takes it');
     bench.advance(1_000);
@@ -241,7 +241,7 @@ describe('an in-place update that times out', () => {
     assert.deepEqual([bench.ledger.tally.onlineFailures, kinds(bench)], [0, [['n0', undefined]]]);
     bench.reserve('n0');
     assert.deepEqual(bench.steps(), [{ type: 'delete', node: 'n0' }]);
-    assert.equal(bench.ledger.state.acted, 1);
+    assert.equal(bench.ledger.state.updatesStarted, 1);
     bench.ledger.noteEvent('n0', 'confirmed', bench.now());
     bench.removePod('n0');
     assert.deepEqual(types(bench), []);
@@ -256,7 +256,7 @@ describe('an in-place update that times out', () => {
     bench.finishInPlace('n0');
     assert.deepEqual(bench.nodesOf('release'), ['n0']);
     bench.ledger.noteEvent('n0', 'released', bench.now());
-    assert.deepEqual([bench.phase('n0'), bench.ledger.state.acted], ['updated/current', 1]);
+    assert.deepEqual([bench.phase('n0'), bench.ledger.state.updatesStarted], ['updated/current', 1]);
   });
 
   it('is a candidate again after its deletion was released', () => {

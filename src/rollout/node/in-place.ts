@@ -16,7 +16,7 @@ const GOES_ON_MS = 5_000;
 export const isOutOfService = (record: NodeRecord): boolean => livePod(record)?.facts.updatingInPlace === true;
 
 /**
- * The version of the pod that the node's update is bound to. After its first write, an in-place update goes on in any
+ * The version of the pod that the node's update is bound to. After its first write, an in-place update continues in any
  * version without another reservation: until a further write, the pod is out of service, so the node keeps its slot.
  */
 export const boundVersion = (record: NodeRecord, now: number): string | undefined => {

@@ -177,7 +177,7 @@ describe('the breaker with the strategy ota', () => {
   it('suspects nodes that go offline soon after their owner updated them, and withholds the update in the meantime', () => {
     const bench = ota(6);
     byOwner(bench, 'b', {}, 'n0', 'n1', 'n2');
-    assert.equal(bench.ledger.state.acted, 3);
+    assert.equal(bench.ledger.state.updatesStarted, 3);
     bench.advance(60_000);
     bench.offline('n0', 'n1', 'n2');
     announce(bench);
@@ -215,10 +215,10 @@ describe('the breaker with the strategy ota', () => {
     const { facts } = bench.ledger.get('n0')?.pods[0] ?? {};
     const fresh = benchAt(0, { strategy: 'ota' });
     assert.ok(facts);
-    fresh.ledger.restore({ ...bench.ledger.state, acted: 1 }, new Map(), new Set(), START);
+    fresh.ledger.restore({ ...bench.ledger.state, updatesStarted: 1 }, new Map(), new Set(), START);
     fresh.node('n0');
     fresh.pod('n0', 'b', { createdAt: START - 5_000 });
-    fresh.ledger.restore({ ...bench.ledger.state, acted: 1 }, new Map(), new Set(), START);
+    fresh.ledger.restore({ ...bench.ledger.state, updatesStarted: 1 }, new Map(), new Set(), START);
     fresh.offline('n0');
     assert.equal(fresh.cause('n0'), 'suspect');
   });
@@ -333,7 +333,7 @@ describe('an approval', () => {
     const { actions } = bench.decide();
     assert.equal(actions[0]?.type, 'halt');
     assert.deepEqual(bench.nodesOf('reserve'), []);
-    assert.equal(bench.ledger.state.acted, 2, 'each counts once');
+    assert.equal(bench.ledger.state.updatesStarted, 2, 'each counts once');
   });
 
   it('is not needed if owners delete the pod themselves', () => {
@@ -341,7 +341,7 @@ describe('an approval', () => {
     bench.change('n0', { terminating: true });
     bench.removePod('n0');
     bench.start('n0', 'b');
-    assert.equal(bench.ledger.state.acted, 1);
+    assert.equal(bench.ledger.state.updatesStarted, 1);
     assert.equal(bench.ledger.get('n0')?.status.phase, 'updated');
   });
 

@@ -121,7 +121,7 @@ const ways: Record<RuleCause, { policy?: Partial<Policy>; to: (bench: Workbench)
 describe('the phase of a node', () => {
   for (const phase of phases)
     for (const cause of causesOf[phase].filter((each) => each !== 'group'))
-      it(`is ${phase} for ${cause}, explained in a true sentence, and counted once`, () => {
+      it(`is ${phase} for ${cause}, explained in a true sentence, and inCoverage once`, () => {
         const { policy, to } = ways[cause];
         const bench = benchAt(2, policy);
         to(bench);

@@ -27,7 +27,7 @@ export interface Situation {
   replacing: boolean;
   /** Went offline within the suspect window after our update. */
   suspect: boolean;
-  /** A suspect whose window is over. */
+  /** A suspect whose window has ended. */
   lost: boolean;
   /** Why the target revision does not work here, as far as is known. */
   failure: 'crash-loop' | 'image-pull' | 'deadline' | 'came-back-old' | undefined;

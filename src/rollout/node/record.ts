@@ -64,14 +64,14 @@ export interface NodeStatus {
   /** Online, with an update of ours that has not completed. */
   inFlight: boolean;
   /** In flight, and not with an old broken pod that waits for its repair. */
-  trying: boolean;
+  active: boolean;
   /** At the target, or past the point of no return, like every node without a live pod: a partition counts it first. */
   committed: boolean;
   suspect: boolean;
   /** Nothing in the plan keeps an update from beginning here now. */
-  mayBegin: boolean;
+  allowedByPlan: boolean;
   /** Online, and permitted by everything that people set: one of those that a stage must cover. */
-  counted: boolean;
+  inCoverage: boolean;
   stage: number;
   scopes: Scopes;
   /** Counts towards the breaker as a failure of an online node, or of one that was lost. */
@@ -175,10 +175,10 @@ export const notEligible: NodeStatus = {
   settled: false,
   down: false,
   inFlight: false,
-  trying: false,
+  active: false,
   committed: false,
-  mayBegin: false,
-  counted: false,
+  allowedByPlan: false,
+  inCoverage: false,
   stage: 0,
   scopes: noScopes,
   suspect: false,

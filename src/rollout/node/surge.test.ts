@@ -16,7 +16,7 @@ const change = (bench: Workbench, pod: PodFacts, facts: Partial<PodFacts>): void
   bench.ledger.setPod({ ...pod, resourceVersion: `${pod.resourceVersion}0`, ...facts }, bench.now());
 const ready = (bench: Workbench) => ({ ready: true, readyChangedAt: bench.now() });
 const retired = (bench: Workbench): string[] =>
-  bench.steps().flatMap((action) => (action.type === 'retire' ? [action.pod.uid] : []));
+  bench.steps().flatMap((action) => (action.type === 'delete-old' ? [action.pod.uid] : []));
 
 describe('a surge', () => {
   it('creates the new pod beside the old one, which is deleted once the new one is available, all in one slot', () => {

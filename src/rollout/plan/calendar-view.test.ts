@@ -35,7 +35,7 @@ describe('the view of a calendar', () => {
     assert.equal(view.isOpen(undefined), true);
   });
 
-  it('has not changed when it is parsed anew', () => {
+  it('has not changed when it is parsed again', () => {
     const view = createCalendarView();
     view.set(frozen(1, 3), START);
     assert.equal(view.set(frozen(1, 3), START + 1), false);

@@ -56,7 +56,7 @@ export const createCalendarView = (): CalendarView => {
 
   /** The last look, if it shows this calendar, and nothing can have changed since. */
   const stillTrue = (last: Look | undefined, wanted: Calendar | undefined, now: number): Look | undefined => {
-    // A plan is parsed anew whenever it is written, whatever of it has changed.
+    // A plan is parsed again whenever it is written, whatever of it has changed.
     if (!last || (wanted !== last.calendar && !isDeepStrictEqual(wanted, last.calendar))) return undefined;
     return !wanted || (now < last.changesAt() && now >= last.at) ? { ...last, calendar: wanted } : undefined;
   };

@@ -26,7 +26,7 @@ describe('the forecast of updates', () => {
     assert.deepEqual(forecast(nightly, 9, 0, '01T10:00'), ['02T02:00', '02T02:00']);
   });
 
-  it('goes on in the window that is open when a long update ends', () => {
+  it('continues in the window that is open when a long update ends', () => {
     assert.deepEqual(forecast(nightly, 2, 24 * 60 + 30, '01T02:15'), ['01T02:15', '03T03:15']);
   });
 

@@ -11,7 +11,7 @@ export interface Waves {
 }
 
 const NEVER = Number.POSITIVE_INFINITY;
-// A plan whose windows are too short to end in so many of them has no forecast.
+// A plan whose windows are too short to end in this many of them has no forecast.
 const MOST_OPENINGS = 366;
 
 /**

@@ -145,7 +145,7 @@ describe('a plan', () => {
       assert.deepEqual(others, []);
     });
 
-  it('that is missing is an error that names it and the cure', () => {
+  it('that is missing is an error that names it and the remedy', () => {
     for (const [cluster, field, kind] of [
       [false, 'rings', 'RolloutPlan'],
       [true, 'cluster/rings', 'ClusterRolloutPlan'],
@@ -154,7 +154,7 @@ describe('a plan', () => {
       assert.equal(parsed.kind, 'invalid');
       const [error] = parsed.kind === 'invalid' ? parsed.errors : [];
       assert.equal(error?.value, field);
-      assert.equal(error?.cure, `create the ${kind} rings, or remove the annotation`);
+      assert.equal(error?.remedy, `create the ${kind} rings, or remove the annotation`);
     }
   });
 

@@ -16,8 +16,8 @@ import { isTimeZone } from './window.ts';
 
 /** Reads fields of a spec. What the schema would refuse is reported: an older CRD may have let it pass. */
 const createFields = (errors: PolicyError[]) => {
-  const refuse = (field: string, value: unknown, problem: string, cure: string): undefined => {
-    errors.push({ field, value: String(value), problem, cure });
+  const refuse = (field: string, value: unknown, problem: string, remedy: string): undefined => {
+    errors.push({ field, value: String(value), problem, remedy });
     return undefined;
   };
   return {
@@ -51,7 +51,7 @@ const parseStage = (
 ): Stage => {
   const selector = nodes?.selector && selectsNodes(fromLabelSelector(nodes.selector));
   if (selector && !selector.ok)
-    refuse(`${at}.nodes.selector`, JSON.stringify(nodes?.selector), selector.problem, selector.cure);
+    refuse(`${at}.nodes.selector`, JSON.stringify(nodes?.selector), selector.problem, selector.remedy);
   if (promote.onTimeout === 'promote' && promote.timeout === undefined)
     refuse(`${at}.promote.onTimeout`, 'promote', 'has no timeout', 'set promote.timeout');
   const { coverage = '100%', minNodes = 1, soak = '0s', timeout } = promote;
@@ -85,7 +85,7 @@ const parseStages = (spec: RolloutPlanSpec, fields: Fields): Stage[] => {
   const names = new Set<string>([REST_STAGE]);
   for (const { name } of parsed) {
     if (names.has(name))
-      fields.refuse('spec.stages[].name', name, 'is the name of another stage', 'give each stage a name of its own');
+      fields.refuse('spec.stages[].name', name, 'is the name of another stage', 'give each stage its own name');
     names.add(name);
   }
   return parsed.length > 0 ? [...parsed, parseStage({ name: REST_STAGE }, checks, 'spec.stages', fields)] : [];
@@ -105,8 +105,8 @@ const parseCalendar = ({ windows = [], freezes = [] }: RolloutPlanSpec, { refuse
     freezes: freezes.flatMap(({ from, to, reason }, index) => {
       const [start, end] = [parseDate(from), parseDate(to)];
       if (start === undefined || end === undefined || start >= end) {
-        const cure = 'set from and to as RFC 3339 dates or times, from before to';
-        refuse(`spec.freezes[${index}]`, `${from} to ${to}`, 'is not a period', cure);
+        const remedy = 'set from and to as RFC 3339 dates or times, from before to';
+        refuse(`spec.freezes[${index}]`, `${from} to ${to}`, 'is not a period', remedy);
         return [];
       }
       return [{ from: start, to: end, ...(reason !== undefined && { reason }) }];
@@ -168,8 +168,8 @@ export const withPlan = (
   const problems: PolicyError[] = [...(found?.errors ?? []), ...(read?.errors ?? [])];
   if (!found) {
     const kind = name.cluster ? 'ClusterRolloutPlan' : 'RolloutPlan';
-    const cure = `create the ${kind} ${name.name}, or remove the annotation`;
-    errors.push({ field: annotation.rolloutPlan, value, problem: 'names a plan that does not exist', cure });
+    const remedy = `create the ${kind} ${name.name}, or remove the annotation`;
+    errors.push({ field: annotation.rolloutPlan, value, problem: 'names a plan that does not exist', remedy });
   }
   errors.push(...problems.map((problem) => ({ ...problem, field: `${value}: ${problem.field}` })));
   return validatedPolicy({ ...policy, plan: problems.length === 0 ? read?.plan : undefined }, errors, [...warnings]);
@@ -186,7 +186,7 @@ export const withoutCycle = (
     field: `${formatPlanName(policy.rolloutPlan)}: spec.after`,
     value: cycle.join(' after '),
     problem: 'is a cycle in which each DaemonSet waits for the next',
-    cure: 'remove one of them from after',
+    remedy: 'remove one of them from after',
   };
   const errors = parsed.kind === 'invalid' ? [...parsed.errors, error] : [error];
   return validatedPolicy({ ...policy, plan: undefined }, errors, [...warnings]);

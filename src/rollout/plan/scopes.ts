@@ -9,7 +9,7 @@ export interface Scope {
   readonly limit: IntOrPercent;
   online: number;
   inFlight: number;
-  trying: number;
+  active: number;
   /** Down or in flight, with a pod that is replaced once the stage of the node opens. */
   stranded: number;
   occupied: number;
@@ -32,7 +32,7 @@ export const isFull = ({ all }: Scopes): boolean => all.some((scope) => scope.oc
 
 /** Nodes that an earlier revision broke hold every slot of some scope, and their stages are closed again. */
 export const isStuck = ({ all }: Scopes): boolean =>
-  all.some((scope) => scope.stranded > 0 && scope.trying === 0 && scope.occupied >= scopeLimit(scope));
+  all.some((scope) => scope.stranded > 0 && scope.active === 0 && scope.occupied >= scopeLimit(scope));
 
 /** Value of `NodeFacts.groups`: the node's value of each topology key of the plan. */
 export const groupsOf = ({ groups }: Pick<Plan, 'groups'>, labels: Readonly<Record<string, string>>): string =>
@@ -48,13 +48,13 @@ export const createScopeFinder = () => {
   const scope = (key: string, name: string, limit: IntOrPercent): Scope => {
     const known = scopes.get(key);
     if (known) return known;
-    const created = { name, limit, online: 0, inFlight: 0, trying: 0, stranded: 0, occupied: 0 };
+    const created = { name, limit, online: 0, inFlight: 0, active: 0, stranded: 0, occupied: 0 };
     scopes.set(key, created);
     return created;
   };
 
   return {
-    /** Starts anew: the caller finds the scopes of every node again. */
+    /** Starts again: the caller finds the scopes of every node again. */
     setPlan(next: Plan | undefined): void {
       plan = next;
       plans += 1;

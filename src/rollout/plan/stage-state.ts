@@ -7,7 +7,7 @@ import type {
 } from '../../words/index.ts';
 
 /** How a check of the open stage stands. */
-export interface CheckStand {
+export interface CheckStatus {
   state: CheckState;
   /** Evaluations whose condition was false. */
   failures: number;
@@ -26,7 +26,7 @@ export interface StageState {
   /** When the soak that began then ends. */
   soakUntil: number | undefined;
   /** By name. */
-  checks: Readonly<Record<string, CheckStand>>;
+  checks: Readonly<Record<string, CheckStatus>>;
   promoted:
     | {
         at: number;
@@ -145,7 +145,7 @@ export const afterStageAction = (
   }
 };
 
-/** A resume forgives checks: they are evaluated anew. */
+/** A resume forgives checks: they are evaluated again. */
 export const withoutFailedChecks = (stages: readonly StageState[]): readonly StageState[] =>
   stages.map((stage) =>
     Object.values(stage.checks).some(({ state }) => state === 'Failed') ? { ...stage, checks: {} } : stage,

@@ -70,7 +70,7 @@ export const tooManyNeeds = ({ tooMany }: SchedulingConstraints): PolicyError | 
         field: 'spec.template.spec',
         value: `${tooMany} labels, requirements and tolerations`,
         problem: 'has more than can be compared with every node',
-        cure: `give at most ${MOST} in nodeSelector, the required nodeAffinity and tolerations together`,
+        remedy: `give at most ${MOST} in nodeSelector, the required nodeAffinity and tolerations together`,
       };
 
 // tolerationSeconds does not matter: it delays an eviction, and does not say whether the pod belongs on the node.

@@ -180,7 +180,7 @@ describe('every other annotation', () => {
           [[field, value]],
         );
         const [error] = parsed.errors;
-        assert.ok(error && error.problem.length > 5 && error.cure.length > 5);
+        assert.ok(error && error.problem.length > 5 && error.remedy.length > 5);
         const text = formatPolicyError(error);
         assert.ok(text.startsWith(`${field} "${value}" ${error.problem}: `) && text.endsWith('.'), text);
       });
@@ -298,6 +298,6 @@ describe('readOtaTerms', () => {
         [annotation.otaDeadlineSpread, '1d'],
       ],
     );
-    for (const { cure } of parsed.errors) assert.match(cure, /^set a (time|duration)/);
+    for (const { remedy } of parsed.errors) assert.match(remedy, /^set a (time|duration)/);
   });
 });

@@ -115,7 +115,7 @@ export const readStrategy = (
         field: annotation.proposedStrategy,
         value: proposed,
         problem: `differs from ${field}, which wins`,
-        cure: `remove ${annotation.proposedStrategy}`,
+        remedy: `remove ${annotation.proposedStrategy}`,
       });
   }
   return { field, value };
@@ -163,14 +163,14 @@ export const parsePolicy = (source: PolicySource): ParsedPolicy => {
       field: 'metadata.name',
       value: source.name,
       problem: `ends in ${ADVANCED_ROLLOUT_SUFFIX}, so that its DaemonRollout would have the name of that of an Advanced DaemonSet`,
-      cure: 'delete the DaemonSet with --cascade=orphan, and create it again under another name',
+      remedy: 'delete the DaemonSet with --cascade=orphan, and create it again under another name',
     });
   if (source.updateStrategyType !== 'OnDelete')
     errors.push({
       field: 'spec.updateStrategy.type',
       value: source.updateStrategyType,
       problem: 'leaves the update to the native controller',
-      cure: `set it to OnDelete, or remove the annotation ${chosen.field}`,
+      remedy: `set it to OnDelete, or remove the annotation ${chosen.field}`,
     });
   const read = createReader(annotations, errors);
   const policy: Policy = {

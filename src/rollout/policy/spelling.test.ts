@@ -43,7 +43,7 @@ describe('a key that is almost one of ours', () => {
   it('holds the rollout too where nothing similar exists under our prefix', () => {
     for (const key of ['edgeset.io/foo', 'edgeset.io/', 'edgeset.io/constructor', `edgeset.io/${'x'.repeat(300)}`]) {
       const [error] = misspelledKeys({ [key]: 'x' });
-      assert.match(error?.cure ?? '', /^remove it, or correct its name$/, key);
+      assert.match(error?.remedy ?? '', /^remove it, or correct its name$/, key);
       assert.equal(parse({ [key]: 'x' }).kind, 'invalid');
     }
   });
@@ -55,7 +55,7 @@ describe('a key that is almost one of ours', () => {
 
   it('names the field of a kind that has one in place of the annotation', () => {
     const [error] = misspelledKeys({ 'edgeset.io/partiton': '1' }, { [annotation.partition]: 'spec.partition' });
-    assert.equal(error?.cure, 'remove it, and set spec.partition');
+    assert.equal(error?.remedy, 'remove it, and set spec.partition');
   });
 
   it('reports ten of many, at once', () => {

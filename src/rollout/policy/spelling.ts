@@ -48,7 +48,7 @@ const closest = (key: string): { meant: string; distance: number } | undefined =
 
 /**
  * The setting that an unknown key was meant to be. Under our own prefix every unknown key is a mistake, and the setting is
- * undefined if none is similar; OpenYurt has keys of its own, so that only those that are very close to one of ours are.
+ * undefined if none is similar; OpenYurt has its own keys, so that only those that are very close to one of ours are.
  */
 export const misspelling = (key: string): { meant: string | undefined } | undefined => {
   const own = key.startsWith(PREFIX);
@@ -79,7 +79,7 @@ export const misspelledKeys = (
       field: key,
       value,
       problem: 'is not an annotation that edgeset knows',
-      cure:
+      remedy:
         meant === undefined
           ? 'remove it, or correct its name'
           : field === undefined

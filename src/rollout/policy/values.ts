@@ -8,14 +8,14 @@ export interface PolicyError {
   field: string;
   value: string;
   problem: string;
-  cure: string;
+  remedy: string;
 }
 
-/** `<field> "<value>" <problem>: <cure>`. */
+/** `<field> "<value>" <problem>: <remedy>`. */
 export const formatPolicyError = (error: PolicyError): string =>
-  `${error.field} "${error.value.slice(0, 100)}" ${error.problem}: ${error.cure}.`;
+  `${error.field} "${error.value.slice(0, 100)}" ${error.problem}: ${error.remedy}.`;
 
-export type Read<T> = { value: T } | { problem: string; cure: string };
+export type Read<T> = { value: T } | { problem: string; remedy: string };
 
 /** How images are pulled ahead of an update: not at all, for a limited time, or before any update. */
 export type Predownload = 'off' | 'preferred' | 'required';
@@ -35,11 +35,11 @@ export const createReader =
     const other = annotations[second];
     if (second !== field && other !== undefined && !isDeepStrictEqual(reader(other), result)) {
       const problem = `differs from ${field} "${text.slice(0, 100)}", which is the same setting`;
-      errors.push({ field: second, value: other, problem, cure: 'remove one of the two' });
+      errors.push({ field: second, value: other, problem, remedy: 'remove one of the two' });
       return fallback;
     }
     if ('value' in result) return result.value;
-    errors.push({ field, value: text, problem: result.problem, cure: result.cure });
+    errors.push({ field, value: text, problem: result.problem, remedy: result.remedy });
     return fallback;
   };
 
@@ -47,16 +47,17 @@ export const readShare =
   (name: string) =>
   (text: string): Read<IntOrPercent> => {
     const value = parseIntOrPercent(text);
-    if (!value) return { problem: 'is neither a whole number nor a percentage', cure: `set ${name}, such as 3 or 10%` };
+    if (!value)
+      return { problem: 'is neither a whole number nor a percentage', remedy: `set ${name}, such as 3 or 10%` };
     if (value.kind === 'percent' && value.value > 100)
-      return { problem: 'is more than all nodes', cure: 'set a percentage from 0% to 100%' };
+      return { problem: 'is more than all nodes', remedy: 'set a percentage from 0% to 100%' };
     return { value };
   };
 
 export const readThreshold = (text: string): Read<IntOrPercent> => {
   const read = readShare('how many failed nodes stop the rollout')(text);
   if ('value' in read && read.value.value === 0)
-    return { problem: 'would stop every rollout before it began', cure: 'set at least 1 or 1%' };
+    return { problem: 'would stop every rollout before it began', remedy: 'set at least 1 or 1%' };
   return read;
 };
 
@@ -70,17 +71,17 @@ export const readSeconds =
       ? { value: seconds * 1000 }
       : {
           problem: 'is not a number of seconds in range',
-          cure: `set whole seconds from ${least} to ${LONGEST_SECONDS}`,
+          remedy: `set whole seconds from ${least} to ${LONGEST_SECONDS}`,
         };
   };
 
 /** Reads one of a few words, in any case. */
 const readWord =
-  <T>(values: Readonly<Record<string, T>>, problem: string, cure: string) =>
+  <T>(values: Readonly<Record<string, T>>, problem: string, remedy: string) =>
   (text: string): Read<T> => {
     const word = text.trim().toLowerCase();
     const value = Object.hasOwn(values, word) ? values[word] : undefined;
-    return value === undefined ? { problem, cure } : { value };
+    return value === undefined ? { problem, remedy } : { value };
   };
 
 export const readBoolean = readWord(
@@ -117,13 +118,13 @@ export const readTopologyKey = (text: string): Read<string> => {
   const parsed = parseSelector(key);
   return parsed.ok && /^[^\s=!,()]+$/.test(key)
     ? { value: key }
-    : { problem: 'is not a label key', cure: 'set the key of a node label, such as topology.kubernetes.io/zone' };
+    : { problem: 'is not a label key', remedy: 'set the key of a node label, such as topology.kubernetes.io/zone' };
 };
 
 export const readParallelism = (text: string): Read<IntOrPercent> => {
   const read = readShare('how many nodes pull images at a time')(text);
   if ('value' in read && read.value.value === 0)
-    return { problem: 'lets no node pull images', cure: `set at least 1 or 1%, or ${annotation.predownload} to off` };
+    return { problem: 'lets no node pull images', remedy: `set at least 1 or 1%, or ${annotation.predownload} to off` };
   return read;
 };
 
@@ -132,7 +133,7 @@ export const readResume = (text: string): Read<{ hash: string; value: string }> 
   const hash = value.split('/')[0] ?? '';
   return /^[a-z0-9]+$/.test(hash) && value.length <= daemonRolloutLimits.consent
     ? { value: { hash, value } }
-    : { problem: 'does not name a revision', cure: "set it to the target revision's controller-revision-hash" };
+    : { problem: 'does not name a revision', remedy: "set it to the target revision's controller-revision-hash" };
 };
 
 const RFC3339 = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/;
@@ -151,7 +152,7 @@ const parseTime = (text: string): number | undefined => {
 export const readDeadline = (text: string): Read<number> => {
   const at = parseTime(text);
   return at === undefined
-    ? { problem: 'is not a time', cure: 'set a time with its zone as in RFC 3339, such as 2026-11-21T17:00:00Z' }
+    ? { problem: 'is not a time', remedy: 'set a time with its zone as in RFC 3339, such as 2026-11-21T17:00:00Z' }
     : { value: at };
 };
 
@@ -168,7 +169,7 @@ export const readPlanName = (text: string): Read<PlanName> => {
   return name === '' || name.length > daemonRolloutLimits.name
     ? {
         problem: 'is not the name of a plan',
-        cure: 'set the name of a RolloutPlan, or cluster/NAME for a ClusterRolloutPlan',
+        remedy: 'set the name of a RolloutPlan, or cluster/NAME for a ClusterRolloutPlan',
       }
     : { value: { name, cluster: cluster !== undefined } };
 };
@@ -190,7 +191,7 @@ export const parseDuration = (text: string): number | undefined => {
 export const readSpread = (text: string): Read<number> => {
   const ms = parseDuration(text);
   return ms === undefined
-    ? { problem: 'is not a duration of at most a year', cure: 'set a duration such as 1h, 90m or 1h30m; 0s for none' }
+    ? { problem: 'is not a duration of at most a year', remedy: 'set a duration such as 1h, 90m or 1h30m; 0s for none' }
     : { value: ms };
 };
 

@@ -1,7 +1,7 @@
 import { cut, type StageWait } from '../../words/index.ts';
 import type { Summary } from '../decision/decide.ts';
 import type { Hold, OutsideHold } from '../decision/hold.ts';
-import type { StageStand } from '../decision/stages.ts';
+import type { StageStatus } from '../decision/stages.ts';
 import type { Ledger } from '../fleet/ledger.ts';
 import { coverageText, isEverywhere } from './coverage.ts';
 import { explainHold } from './explain-hold.ts';
@@ -68,7 +68,7 @@ const stageReasons = {
   Held: 'InProgress',
 } as const satisfies Record<StageWait, string>;
 
-const stageSummary = ({ name, wait }: StageStand): string =>
+const stageSummary = ({ name, wait }: StageStatus): string =>
   ({
     Coverage: `Stage ${name}: waiting for its nodes`,
     MinNodes: `Stage ${name}: waiting for its nodes`,
@@ -102,11 +102,11 @@ const reasonFor = (ledger: Ledger, { complete, hold, stage }: Summary): string =
   return hold ? reasonOfHold[hold.kind] : 'InProgress';
 };
 
-interface Stand {
+interface Standing {
   reason: string;
   /** Reason of the conditions about what holds the rollout, which may hold it after the last update, too. */
   cause: string;
-  /** What holds the rollout, and the cure; it does not change while nodes come and go, since a change emits an Event. */
+  /** What holds the rollout, and the remedy; it does not change while nodes come and go, since a change emits an Event. */
   why: string;
   /** Stuck until somebody acts. */
   stalled: boolean;
@@ -117,7 +117,7 @@ interface Stand {
   stopped: boolean;
 }
 
-const standOf = (ledger: Ledger, summary: Summary): Stand => {
+const standing = (ledger: Ledger, summary: Summary): Standing => {
   const { tally } = ledger;
   const { hold, complete, stage } = summary;
   const reason = reasonFor(ledger, summary);
@@ -141,23 +141,23 @@ const standOf = (ledger: Ledger, summary: Summary): Stand => {
 };
 
 /** The manager has nothing left to do, although the rollout may not be complete. */
-export const isAtRest = (ledger: Ledger, summary: Summary): boolean => standOf(ledger, withRefusal(summary)).resting;
+export const isAtRest = (ledger: Ledger, summary: Summary): boolean => standing(ledger, withRefusal(summary)).resting;
 
-const stalledCondition = ({ stalled, cause, why }: Stand): ConditionState => ({
+const stalledCondition = ({ stalled, cause, why }: Standing): ConditionState => ({
   type: 'Stalled',
   status: stalled,
   reason: stalled ? cause : 'NotStalled',
   message: stalled ? why : '',
 });
 
-const readyCondition = ({ ready, stalled, reason, cause }: Stand, message: string): ConditionState => ({
+const readyCondition = ({ ready, stalled, reason, cause }: Standing, message: string): ConditionState => ({
   type: 'Ready',
   status: ready,
   reason: stalled ? cause : reason,
   message,
 });
 
-const pausedCondition = ({ stopped, cause, why }: Stand): ConditionState => ({
+const pausedCondition = ({ stopped, cause, why }: Standing): ConditionState => ({
   type: 'Paused',
   status: stopped,
   reason: stopped ? cause : 'NotPaused',
@@ -167,8 +167,8 @@ const pausedCondition = ({ stopped, cause, why }: Stand): ConditionState => ({
 /** The conditions of the DaemonRollout, including the three of kstatus: Ready, Reconciling and Stalled. */
 export const conditionsOf = (ledger: Ledger, summary: Summary): ConditionState[] => {
   const { hold, complete } = summary;
-  const stand = standOf(ledger, withRefusal(summary));
-  const held = standOf(ledger, summary);
+  const stand = standing(ledger, withRefusal(summary));
+  const held = standing(ledger, summary);
   const { reason, why } = stand;
   const message = why ? `${why} ${progress(ledger)}` : progress(ledger);
   const halted = hold?.kind === 'halted' ? hold.halt : undefined;
@@ -225,7 +225,7 @@ export const conditionsOnDaemonSet = (
   const { hold } = summary;
   // Every rollout begins so, and ends it within moments: that is worth no write of its own.
   const isStarting = hold?.kind === 'unobserved' || hold?.kind === 'unsynced';
-  const stand = standOf(ledger, summary);
+  const stand = standing(ledger, summary);
   const { reason, why, resting } = isStarting ? { ...stand, reason: 'InProgress', why: '' } : stand;
   const details = `${why} DaemonRollout ${rollout} shows the progress.`.trim();
   const states: ConditionState[] = [

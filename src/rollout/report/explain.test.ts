@@ -12,7 +12,7 @@ const holds: [Hold, what: RegExp, remedy: RegExp][] = [
   [{ kind: 'unsynced' }, /cache is not synced/, /by itself/],
   [{ kind: 'unobserved' }, /has not recorded the current template/, /kube-controller-manager/],
   [
-    { kind: 'invalid', errors: [{ field: 'f', value: 'v', problem: 'is odd', cure: 'make it even' }] },
+    { kind: 'invalid', errors: [{ field: 'f', value: 'v', problem: 'is odd', remedy: 'make it even' }] },
     /policy is not valid/,
     /f "v" is odd: make it even\./,
   ],

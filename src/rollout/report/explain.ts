@@ -1,7 +1,7 @@
 import { annotation, type Cause, type Phase } from '../../words/index.ts';
 import type { Summary } from '../decision/decide.ts';
 import { type Hold, holdOfCalendar } from '../decision/hold.ts';
-import type { StageStand } from '../decision/stages.ts';
+import type { StageStatus } from '../decision/stages.ts';
 import { toTimestamp } from '../facts/metadata.ts';
 import type { Ledger } from '../fleet/ledger.ts';
 import { livePod } from '../node/pods.ts';
@@ -32,7 +32,7 @@ interface Subject {
   policy: Policy;
   hold: Hold | undefined;
   /** The open stage. */
-  stand: StageStand | undefined;
+  stand: StageStatus | undefined;
   refusedSurges: number;
   now: number;
 }

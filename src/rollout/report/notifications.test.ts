@@ -63,8 +63,8 @@ const follow = (first: DaemonRolloutStatus | undefined, terms: NotificationTerms
   };
 };
 
-const told = { told: [], pending: [] };
-const before = { ...status({ rollout: 1 }), notifications: told };
+const sent = { sent: [], pending: [] };
+const before = { ...status({ rollout: 1 }), notifications: sent };
 
 describe('the text of a rollout that starts', () => {
   const { nodes } = status();
@@ -132,7 +132,7 @@ describe('the notifications of a status', () => {
   });
 
   it('tell once for each rollout that it waits for suspects or owners', () => {
-    const next = follow({ ...status(), notifications: told });
+    const next = follow({ ...status(), notifications: sent });
     const suspects = status({}, { Halted: [false, 'WaitingForSuspects'] });
     assert.deepEqual(next(suspects), ['waiting WaitingForSuspects']);
     assert.deepEqual(next(status({}, { Ready: [false, 'InProgress'] })), []);
@@ -143,7 +143,7 @@ describe('the notifications of a status', () => {
   });
 
   it('tell of each stage once that it waits for an approval, and that it has timed out', () => {
-    const next = follow({ ...status(), notifications: told });
+    const next = follow({ ...status(), notifications: sent });
     const nodes = { total: 1, online: 1, updated: 1 };
     const waits = (name: string, reason: StageWait) =>
       status({ stages: [{ name, state: 'Open', nodes, awaits: { reason, message: 'waits' } }] });
@@ -153,34 +153,34 @@ describe('the notifications of a status', () => {
     assert.deepEqual(next(waits(long, 'Coverage')), []);
     assert.deepEqual(next(waits(long, 'Approval'), now + 60_000), []);
     assert.deepEqual(next(waits(long, 'Timeout')), ['waiting StageTimedOut']);
-    const after = notificationsOf({ ...status(), notifications: told }, waits('fleet', 'Approval'), listening, now);
+    const after = notificationsOf({ ...status(), notifications: sent }, waits('fleet', 'Approval'), listening, now);
     const [{ stage, message } = {}] = after.pending;
     assert.deepEqual([stage, message], ['fleet', 'Stage fleet waits.']);
-    assert.ok(after.told.every((key) => key.length <= 64));
+    assert.ok(after.sent.every((key) => key.length <= 64));
     assert.deepEqual(follow(status())(waits('fleet', 'Approval')), [], 'it waited before anybody listened');
   });
 
   it('of 20 stages that wait and time out fit the schema', () => {
     const nodes = { total: 1, online: 1, updated: 1 };
-    let last = { ...status(), notifications: told } as WrittenStatus;
+    let last = { ...status(), notifications: sent } as WrittenStatus;
     for (const reason of ['Approval', 'Timeout'] as const)
       for (let index = 0; index < 20; index += 1) {
         const stages = [{ name: `s${index}`, state: 'Open' as const, nodes, awaits: { reason, message: 'waits' } }];
         last = { ...last, notifications: notificationsOf(last, status({ stages }), listening, now) };
       }
-    assert.equal(last.notifications?.told.length, 40);
-    assert.ok(40 < daemonRolloutLimits.told);
+    assert.equal(last.notifications?.sent.length, 40);
+    assert.ok(40 < daemonRolloutLimits.sent);
   });
 
   it('tell of stragglers once they have had their time', () => {
-    const next = follow({ ...status(), notifications: told });
+    const next = follow({ ...status(), notifications: sent });
     const stragglers = [
       { node: 'n5', lastSeen: time(9) },
       { node: 'n6', lastSeen: '1970-01-01T00:00:00Z' },
     ];
     const done = status({ finishedAt: time(11), stragglers }, { Complete: [true, 'AllOnlineNodesUpdated'] });
     assert.deepEqual(next(done, now - 1), ['completed']);
-    const waiting = { ...done, notifications: { told: ['completed'], pending: [] } };
+    const waiting = { ...done, notifications: { sent: ['completed'], pending: [] } };
     assert.equal(stragglersAt(waiting, HOUR_MS), now);
     assert.equal(stragglersAt({ ...waiting, nodes: { ...done.nodes, offlineOutdated: 0 } }, HOUR_MS), Infinity);
     const { pending } = notificationsOf(waiting, done, listening, now);
@@ -198,14 +198,14 @@ describe('the notifications of a status', () => {
     assert.deepEqual(pending[0]?.targets, ['a', 'b']);
     const [started] = pending as [RolloutNotification];
     const isSettled = (_: RolloutNotification, target: string): boolean => target === 'a';
-    const held = { ...status(), notifications: { told: [], pending } };
+    const held = { ...status(), notifications: { sent: [], pending } };
     assert.deepEqual(
       notificationsOf(held, status(), { ...listening, isSettled }, now).pending.map(({ targets }) => targets),
       [['b']],
     );
     assert.deepEqual(notificationsOf(held, status(), { ...listening, isSettled: () => true }, now).pending, []);
     const many = Array.from({ length: 40 }, (_, n) => ({ ...started, rollout: n }));
-    const next = notificationsOf({ ...status(), notifications: { told: [], pending: many } }, status(), listening, now);
+    const next = notificationsOf({ ...status(), notifications: { sent: [], pending: many } }, status(), listening, now);
     assert.deepEqual([next.pending.length, next.pending.at(-1)?.rollout], [16, 39]);
   });
 

@@ -88,11 +88,11 @@ const stageKey = (reason: string, stage: string): string =>
   `waiting/${reason}/${hash('sha256', stage, 'base64url').slice(0, 16)}`;
 
 /** A stage that waits for people. Every stage of a rollout tells it once. */
-const stageNews = ({ stages = [] }: WrittenStatus, told: Set<string>, now: number): News[] =>
+const stageNews = ({ stages = [] }: WrittenStatus, sent: Set<string>, now: number): News[] =>
   stages.flatMap(({ name, awaits }) => {
     const reason = awaits && stageReasons[awaits.reason];
-    if (reason === undefined || told.has(stageKey(reason, name))) return [];
-    told.add(stageKey(reason, name));
+    if (reason === undefined || sent.has(stageKey(reason, name))) return [];
+    sent.add(stageKey(reason, name));
     return [
       { kind: 'waiting', reason, stage: name, at: toTimestamp(now), message: `Stage ${name} ${awaits?.message}.` },
     ];
@@ -124,36 +124,36 @@ export interface NotificationTerms {
 
 /** When the nodes that are left become stragglers, epoch ms; Infinity for never. */
 export const stragglersAt = ({ notifications, finishedAt, nodes }: DaemonRolloutStatus, afterMs: number): number => {
-  const told = notifications?.told ?? [];
-  const awaits = told.includes('completed') && !told.includes('stragglers') && (nodes?.offlineOutdated ?? 0) > 0;
+  const sent = notifications?.sent ?? [];
+  const awaits = sent.includes('completed') && !sent.includes('stragglers') && (nodes?.offlineOutdated ?? 0) > 0;
   return awaits && finishedAt !== undefined ? toEpochMs(finishedAt) + afterMs : Number.POSITIVE_INFINITY;
 };
 
 /** What is new since the status before, oldest first. `told` is what the rollout has told already. */
-const newsOf = (before: Status, after: WrittenStatus, told: Set<string>, afterMs: number, now: number): News[] => {
+const newsOf = (before: Status, after: WrittenStatus, sent: Set<string>, afterMs: number, now: number): News[] => {
   const { startedAt = '', finishedAt = '', allNodesUpdatedAt = '', halted } = after;
   const message = (type: string): string =>
     condition(after, type)?.message || condition(after, 'Ready')?.message || after.summary;
   const news: News[] = [];
   if (hasStarted(before, after)) news.push({ kind: 'started', at: startedAt, message: startedText(after) });
   const reason = waitingFor(after);
-  if (reason !== undefined && !told.has(`waiting/${reason}`)) {
-    told.add(`waiting/${reason}`);
+  if (reason !== undefined && !sent.has(`waiting/${reason}`)) {
+    sent.add(`waiting/${reason}`);
     const from = reason === 'WaitingForSuspects' ? 'Halted' : 'Ready';
     news.push({ kind: 'waiting', reason, at: toTimestamp(now), message: message(from) });
   }
-  news.push(...stageNews(after, told, now));
+  news.push(...stageNews(after, sent, now));
   // Not by the condition, which is False while the manager is out of touch with the API server.
   if (halted && before?.halted?.at !== halted.at)
     news.push({ kind: 'halted', reason: halted.reason, at: halted.at, message: message('Halted') });
   if (hasCompleted(before, after)) {
-    told.add('completed');
+    sent.add('completed');
     news.push({ kind: 'completed', at: finishedAt, message: message('Complete') });
   }
   if (hasReachedAll(before, after))
     news.push({ kind: 'all-nodes-updated', at: allNodesUpdatedAt, message: message('AllNodesUpdated') });
-  if (stragglersAt({ ...after, notifications: { told: [...told], pending: [] } }, afterMs) <= now) {
-    told.add('stragglers');
+  if (stragglersAt({ ...after, notifications: { sent: [...sent], pending: [] } }, afterMs) <= now) {
+    sent.add('stragglers');
     const text = stragglersText(after, now - toEpochMs(finishedAt));
     news.push({ kind: 'stragglers', at: toTimestamp(now), message: text });
   }
@@ -170,13 +170,13 @@ export const notificationsOf = (
   terms: NotificationTerms,
   now: number,
 ): Required<DaemonRolloutStatus>['notifications'] => {
-  const { told: toldBefore = [], pending: pendingBefore = [] } = before?.notifications ?? {};
+  const { sent: toldBefore = [], pending: pendingBefore = [] } = before?.notifications ?? {};
   const isSame = before?.rollout === after.rollout;
-  const told = new Set(isSame ? toldBefore.filter((key) => !isEndedPause(key, after)) : []);
+  const sent = new Set(isSame ? toldBefore.filter((key) => !isEndedPause(key, after)) : []);
   // A rollout that was under way before anybody listened: how it stands is no news.
   const isKnown = before === undefined || !isSame || before.notifications !== undefined;
   const { eligible, online, updated, failed, offline } = after.nodes;
-  const news = newsOf(before, after, told, terms.stragglersAfterMs, now)
+  const news = newsOf(before, after, sent, terms.stragglersAfterMs, now)
     .filter(({ kind }) => isKnown || kind !== 'waiting')
     .map(
       ({ message, ...others }): RolloutNotification => ({
@@ -192,5 +192,5 @@ export const notificationsOf = (
     .map((each) => ({ ...each, targets: each.targets.filter((target) => !terms.isSettled(each, target)) }))
     .filter(({ targets }) => targets.length > 0)
     .slice(-limits.notifications);
-  return { told: [...told].slice(-limits.told), pending };
+  return { sent: [...sent].slice(-limits.sent), pending };
 };

@@ -1,6 +1,6 @@
 import { cut, type DaemonRolloutStage, daemonRolloutLimits as limits, REST_STAGE } from '../../words/index.ts';
 import type { Summary } from '../decision/decide.ts';
-import type { StageStand } from '../decision/stages.ts';
+import type { StageStatus } from '../decision/stages.ts';
 import type { Ledger } from '../fleet/ledger.ts';
 import { saveStage } from '../plan/stage-state.ts';
 
@@ -8,7 +8,7 @@ import { saveStage } from '../plan/stage-state.ts';
  * The open stage, if it holds back a node, online or not. A rollout is complete once all online nodes run the target, but those
  * that return wait in their stages until this one is passed.
  */
-export const awaitedStage = ({ tally, stages }: Ledger, { complete, stage }: Summary): StageStand | undefined => {
+export const awaitedStage = ({ tally, stages }: Ledger, { complete, stage }: Summary): StageStatus | undefined => {
   const later = tally.stages.slice((stages.current?.index ?? 0) + 1);
   return !complete || later.some(({ eligible }) => eligible > 0) ? stage : undefined;
 };

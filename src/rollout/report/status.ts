@@ -117,7 +117,7 @@ const toCondition = (
   return { type, status: text, reason, message: cut(message), observedGeneration, lastTransitionTime };
 };
 
-/** What these conditions say of nodes may be over by now. */
+/** What these conditions say of nodes may no longer hold. */
 const presentTypes: ReadonlySet<string> = new Set<ConditionState['type']>(['Complete', 'AllNodesUpdated']);
 
 /**

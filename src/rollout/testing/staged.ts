@@ -17,7 +17,7 @@ export const ring = (name: string, promote: PlanStagePromotion = {}, nodes: Plan
   promote,
 });
 
-/** Says anew which stages' selectors match the nodes; `rings` are the values of their label `ring`. */
+/** Says again which stages' selectors match the nodes; `rings` are the values of their label `ring`. */
 export const replan = (bench: Workbench, spec: RolloutPlanSpec, rings: readonly string[]): void => {
   const plan = planOf(spec);
   bench.policy({ rolloutPlan, plan });

@@ -242,7 +242,7 @@ export const savedState = (change: Partial<RolloutState> = {}): RolloutState => 
   startedAt: START - 60_000,
   finishedAt: undefined,
   allNodesUpdatedAt: undefined,
-  acted: 1,
+  updatesStarted: 1,
   halted: undefined,
   resumed: undefined,
   lastComplete: undefined,

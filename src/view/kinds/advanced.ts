@@ -26,7 +26,7 @@ const fields: DaemonSetKind['fields'] = {
 
 const selectorOf = (text: string) => {
   const parsed = parseSelector(text);
-  if (!parsed.ok) throw new OptionError('--node-selector', `"${text}" ${parsed.problem}: ${parsed.cure}`);
+  if (!parsed.ok) throw new OptionError('--node-selector', `"${text}" ${parsed.problem}: ${parsed.remedy}`);
   return {
     matchExpressions: parsed.selector.map(({ key, operator, values }) => ({ key, operator, values: [...values] })),
   };

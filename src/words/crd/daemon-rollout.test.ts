@@ -39,7 +39,7 @@ const least = {
   summary: '12 of 15 updated',
   target: { revision: 'web-6d8c', hash: '6d8c', number: 4 },
   rollout: 2,
-  acted: 12,
+  updatesStarted: 12,
   startedAt: time,
   finishedAt: time,
   estimatedFinishAt: time,
@@ -73,7 +73,7 @@ const least = {
   forgiven: ['n3'],
   history: [{ rollout: 2, result: 'InProgress', to: recorded, nodes: 12, failures: 0 }],
   notifications: {
-    told: ['completed'],
+    sent: ['completed'],
     pending: [
       {
         kind: 'halted',
@@ -187,7 +187,7 @@ describe('the schema of the status and its type', () => {
     ['a missing field within', { target: { revision: 'a', hash: 'b' } }],
     ['a repair without a time', { reservations: [{ ...full.reservations[0], repairs: { rollout: 1 } }] }],
     ['a fraction', { rollout: 1.5 }],
-    ['a negative count', { acted: -1 }],
+    ['a negative count', { updatesStarted: -1 }],
     ['text for a number', { rollout: '1' }],
     ['a time without a zone', { startedAt: '2026-03-01T10:00:00' }],
     ['an unknown strategy', { strategy: 'by hand' }],

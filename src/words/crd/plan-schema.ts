@@ -33,11 +33,11 @@ const promote = withRules(
       minNodes: {
         type: 'integer',
         format: 'int32',
-        description: 'At least so many nodes run the target, or all of the stage if it has fewer.',
+        description: 'At least this many nodes run the target, or all of the stage if it has fewer.',
         minimum: 1,
         default: 1,
       },
-      soak: duration('How long coverage lasts before the stage is passed; it starts anew when coverage falls below.', {
+      soak: duration('How long coverage lasts before the stage is passed; it starts again when coverage falls below.', {
         default: '0s',
       }),
       checks: {

@@ -14,7 +14,7 @@ const nodes = object('How many eligible nodes belong to the stage.', {
 const awaits = object('What has to happen before the stage is passed; absent unless it is open.', {
   reason: oneOf(
     'Coverage: too few online nodes run the target. MinNodes: too few nodes are online and run it. Soak: its time has not ' +
-      'passed. Checks: a check has no result, or does not hold. Approval: nobody has approved it. Timeout: its timeout is over, and it still waits. Held: something else holds the rollout.',
+      'passed. Checks: a check has no result, or does not hold. Approval: nobody has approved it. Timeout: its timeout has ended, and it still waits. Held: something else holds the rollout.',
     stageWaits,
   ),
   message: text('The same for people, as a sentence.', limits.message),

@@ -199,42 +199,45 @@ const reservations = atomicList(
   ),
 );
 
-const notifications = object('What receivers outside of the cluster are told; absent unless the manager has targets.', {
-  told: atomicList(
-    'What this rollout tells only once, and has told.',
-    limits.told,
-    text('The kind of notification, with its reason.', 64),
-  ),
-  pending: atomicList(
-    'What is still to be sent, oldest first.',
-    limits.notifications,
-    object(
-      'One notification.',
-      {
-        kind: oneOf('What it is about.', notificationKinds),
-        reason: text('Reason of the condition that explains it.', 64),
-        stage: text('The stage of the rollout plan that waits; absent if it is not about a stage.', limits.hash),
-        rollout: rolloutNumber('Number of the rollout.'),
-        revision: text('Name of its target.', limits.name),
-        at: dateTime('When it happened.'),
-        message: text('What happened, as a sentence.', limits.message),
-        nodes: object('How many nodes were in each state.', {
-          eligible: counter('Nodes that the DaemonSet runs on.'),
-          online: counter('Eligible nodes that were Ready.'),
-          updated: counter('Online nodes at the target.'),
-          failed: counter('Online nodes on which the target did not work.'),
-          offline: counter('Nodes that were not Ready.'),
-        }),
-        targets: atomicList(
-          'The targets of the configuration that have not received it yet.',
-          limits.targets,
-          text('Name of a target.', 63),
-        ),
-      },
-      { optional: ['reason', 'stage'] },
+const notifications = object(
+  'What is sent to receivers outside of the cluster; absent unless the manager has targets.',
+  {
+    sent: atomicList(
+      'What this rollout tells only once, and has told.',
+      limits.sent,
+      text('The kind of notification, with its reason.', 64),
     ),
-  ),
-});
+    pending: atomicList(
+      'What is still to be sent, oldest first.',
+      limits.notifications,
+      object(
+        'One notification.',
+        {
+          kind: oneOf('What it is about.', notificationKinds),
+          reason: text('Reason of the condition that explains it.', 64),
+          stage: text('The stage of the rollout plan that waits; absent if it is not about a stage.', limits.hash),
+          rollout: rolloutNumber('Number of the rollout.'),
+          revision: text('Name of its target.', limits.name),
+          at: dateTime('When it happened.'),
+          message: text('What happened, as a sentence.', limits.message),
+          nodes: object('How many nodes were in each state.', {
+            eligible: counter('Nodes that the DaemonSet runs on.'),
+            online: counter('Eligible nodes that were Ready.'),
+            updated: counter('Online nodes at the target.'),
+            failed: counter('Online nodes on which the target did not work.'),
+            offline: counter('Nodes that were not Ready.'),
+          }),
+          targets: atomicList(
+            'The targets of the configuration that have not received it yet.',
+            limits.targets,
+            text('Name of a target.', 63),
+          ),
+        },
+        { optional: ['reason', 'stage'] },
+      ),
+    ),
+  },
+);
 
 const properties = {
   observedGeneration: counter(
@@ -254,7 +257,7 @@ const properties = {
   summary: text('Where the rollout stands, in a few words.', limits.summary),
   target,
   rollout: rolloutNumber('Counts the changes of the target.'),
-  acted: counter('Number of nodes updated in this rollout.'),
+  updatesStarted: counter('Number of nodes updated in this rollout.'),
   startedAt: dateTime('When the target was set; absent for the first target that the manager found.'),
   finishedAt: dateTime('When every online node first ran the target.'),
   allNodesUpdatedAt: dateTime('When every node first had the target, offline nodes included.'),

@@ -103,7 +103,7 @@ export const openTarget = async (cluster: Cluster): Promise<Target> => {
     const [, address] = /"serving metrics","address":"([^"]+)"/.exec(await agent.log()) ?? [];
     return address;
   });
-  // By a write of its own, which is none of an attack.
+  // By its own write, which is none of an attack.
   await until('the agent has checked its rights', async () => /restricts/.test(await agent.log()));
   let version = 1;
 

@@ -37,13 +37,13 @@ export const annotations: Proofs = {
   ],
   'edgeset.io/resume': `${THRESHOLDS}: resuming forgives the failures known so far`,
   'edgeset.io/predownload': [`${AHEAD}: are there before anything is done to a pod`, 'required'],
-  'apps.kruise.io/image-predownload-parallelism': [`${AHEAD}: are pulled on so many nodes at a time`, 'PARALLELISM'],
+  'apps.kruise.io/image-predownload-parallelism': [`${AHEAD}: are pulled on this many nodes at a time`, 'PARALLELISM'],
   'apps.kruise.io/image-predownload-timeout-seconds': [
     `${AHEAD}: are waited for no longer than one try may take`,
     'TIMEOUT',
   ],
   'apps.kruise.io/image-predownload-min-updated-ready-pods': [
-    `${AHEAD}: are pulled on the other nodes once so many are updated`,
+    `${AHEAD}: are pulled on the other nodes once this many are updated`,
     'MIN_UPDATED',
   ],
   'edgeset.io/ota-deadline': 'conformance/agent/decisions.ts: is overridden by a deadline',
@@ -54,7 +54,7 @@ export const annotations: Proofs = {
     'rolledBack(',
   ],
   'edgeset.io/fence': 'conformance/native/warnings.ts: a slot whose fence the API server refuses',
-  'edgeset.io/endings': ['conformance/advanced/placement.ts: failed pods are replaced with back-off', 'next'],
+  'edgeset.io/finished-pods': ['conformance/advanced/placement.ts: failed pods are replaced with back-off', 'next'],
 };
 
 /** Of Advanced DaemonSets. */
@@ -76,18 +76,18 @@ export const advancedAnnotations: Proofs = {
   'edgeset.io/on-failure': 'conformance/advanced/warnings.ts: on-failure restores',
   'edgeset.io/resume': 'conformance/advanced/warnings.ts: on-failure restores',
   'edgeset.io/predownload': [`${AHEAD}: are there before anything is done to a pod`, 'required'],
-  'apps.kruise.io/image-predownload-parallelism': [`${AHEAD}: are pulled on so many nodes at a time`, 'PARALLELISM'],
+  'apps.kruise.io/image-predownload-parallelism': [`${AHEAD}: are pulled on this many nodes at a time`, 'PARALLELISM'],
   'apps.kruise.io/image-predownload-timeout-seconds': [
     `${AHEAD}: are waited for no longer than one try may take`,
     'TIMEOUT',
   ],
   'apps.kruise.io/image-predownload-min-updated-ready-pods': [
-    `${AHEAD}: are pulled on the other nodes once so many are updated`,
+    `${AHEAD}: are pulled on the other nodes once this many are updated`,
     'MIN_UPDATED',
   ],
   'edgeset.io/ota-deadline': 'conformance/advanced/ota.ts: a deadline overrides owners',
   'edgeset.io/ota-deadline-spread': 'conformance/advanced/ota.ts: a deadline overrides owners',
   'edgeset.io/release-notes': ['conformance/agent/decisions.ts: are made with the release notes', 'kind'],
-  'edgeset.io/endings': ['conformance/advanced/placement.ts: failed pods are replaced with back-off', 'next'],
+  'edgeset.io/finished-pods': ['conformance/advanced/placement.ts: failed pods are replaced with back-off', 'next'],
   'edgeset.io/fence': ['conformance/advanced/leaders.ts: writes that a leader sent in an update ${name}', 'arrive'],
 };

@@ -30,7 +30,7 @@ export const managerEvents: Proofs = {
   CheckFailing: `${NATIVE}/checks.ts: one is false as often as failureLimit`,
   CheckWithoutResult: `${NATIVE}/checks.ts: a Prometheus that hangs`,
   InvalidPolicy: `${NATIVE}/budget.ts: "\${bad}" is invalid`,
-  RolloutObjectInTheWay: `${NATIVE}/warnings.ts: a DaemonRollout of somebody else is in the way`,
+  DaemonRolloutConflict: `${NATIVE}/warnings.ts: a DaemonRollout of somebody else is in the way`,
   PolicyConflict: `${NATIVE}/opting-in.ts: when both keys are set and differ`,
   SuccessfulCreate: `${ADVANCED}/warnings.ts: a finalizer that the API server refuses`,
   InternalError: 'conformance/errors/index.ts: hold the rollout, are reported everywhere',

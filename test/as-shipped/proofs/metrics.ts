@@ -23,7 +23,7 @@ export const managerMetrics: Proofs = {
     'edgeset_last_reconcile_timestamp_seconds',
     'edgeset_rollouts',
     'edgeset_rollouts_halted',
-    'edgeset_acts_total',
+    'edgeset_pod_writes_total',
     'edgeset_reservations_total',
     'edgeset_status_writes_total',
     'edgeset_watches_opened_total',

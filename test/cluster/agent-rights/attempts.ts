@@ -105,7 +105,7 @@ const reports = (ns: string, pods: FixturePods): Attempt[] => {
     report('for a pod that did not opt in', pods.unannounced, pulling, /has no condition PodNeedUpgrade/),
     report('Ready', pods.mine, condition('Ready', 'False', 'Lie'), alone),
     report('PodNeedUpgrade', pods.current, condition('PodNeedUpgrade', 'True', 'NewRevision'), alone),
-    report('a condition of its own making', pods.mine, condition('Mine', 'True', 'Mine'), alone),
+    report('its own condition making', pods.mine, condition('Mine', 'True', 'Mine'), alone),
     report(
       'away another condition',
       pods.mine,

@@ -74,7 +74,7 @@ describe('the programs of the control plane', () => {
     assert.ok(builds.every((line) => line.includes('-trimpath')));
   });
 
-  it('that cannot be built for want of Go name the cure', async () => {
+  it('that cannot be built for want of Go name the remedy', async () => {
     await assert.rejects(findPrograms({ environment: { PATH: '', XDG_CACHE_HOME: dir } }), {
       code: 'GoMissing',
       message: /install Go .* or set KUBEBUILDER_ASSETS/,

@@ -131,10 +131,10 @@ const build = async (
     await rename(scratch, join(dir, program));
   } catch (cause) {
     await rm(scratch, { force: true });
-    const cure =
+    const remedy =
       `see the compiler's words above; without network, run it once with one or point KUBEBUILDER_ASSETS ` +
       `at a folder that holds ${PROGRAMS.join(', ')}`;
-    throw new BuildError('BuildFailed', `building ${program} failed: ${stderrOf(cause)}\n${cure}`, cause);
+    throw new BuildError('BuildFailed', `building ${program} failed: ${stderrOf(cause)}\n${remedy}`, cause);
   }
 };
 
@@ -148,7 +148,7 @@ export interface BuildOptions {
 /**
  * Paths of the control plane's programs. Takes them from `KUBEBUILDER_ASSETS` where they lie there; the rest is built
  * once from the Go modules beside this file into `$XDG_CACHE_HOME/edgeset` (default `~/.cache/edgeset`).
- * Rejects with a `BuildError` that names the cure.
+ * Rejects with a `BuildError` that names the remedy.
  */
 export const findPrograms = async (options: BuildOptions = {}): Promise<Record<Program, string>> => {
   const { environment = process.env, report = (line) => process.stderr.write(`${line}\n`) } = options;

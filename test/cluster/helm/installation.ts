@@ -52,7 +52,7 @@ export interface Web {
   create(annotations?: Readonly<Record<string, string>>): Promise<void>;
   setImage(image: string): Promise<unknown>;
   annotate(annotation: string): Promise<unknown>;
-  /** Resolves when so many nodes run the image. */
+  /** Resolves when this many nodes run the image. */
   running(image: string, nodes: number): Promise<unknown>;
   complete(): Promise<unknown>;
 }

@@ -21,7 +21,7 @@ const CURE =
 const says = (what: string, ...args: string[]): Promise<unknown> =>
   eventually(what, async () => CURE.test(await run('get', ...args)), { everyMs: 200 });
 
-test('DaemonSets in an excluded namespace are left alone, say why, and go on once it is included', async () => {
+test('DaemonSets in an excluded namespace are left alone, say why, and continue once it is included', async () => {
   const manager = await cluster.startManager({ namespace: 'edgeset-system', args: ['--leader-elect=false'] });
   await webIn(cluster, 'kube-system', 'apps.kruise.io/v1beta1').create();
   const stalled = 'jsonpath={.items[*].status.conditions[?(@.type=="Stalled")].message}';

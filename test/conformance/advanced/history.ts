@@ -20,7 +20,7 @@ export const recorded = section(
       await c.untilUpdates(4);
       await c.setImage('app:v2');
       await c.untilRunning('app:v2');
-      await c.until('it is over', async () => (await c.status()).history?.[0]?.result === 'Complete');
+      await c.until('it has ended', async () => (await c.status()).history?.[0]?.result === 'Complete');
       assert.deepEqual(
         (await c.status()).history?.map((each) => each.result),
         ['Complete', 'Undone', 'Complete', 'Complete'],

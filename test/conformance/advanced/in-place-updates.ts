@@ -236,7 +236,7 @@ export const inPlaceUpdates = section(
       await setRolling(c, { selector: { matchLabels: { 'kubernetes.io/hostname': late } } });
       await c.api.merge(`/api/v1/nodes/${late}`, { metadata: { labels: { 'kubernetes.io/hostname': late } } });
       await change(c, { main: 'app:v2' });
-      await c.until('it is made anew', async () => (await c.podWrites('delete')).length === 1);
+      await c.until('it is recreated', async () => (await c.podWrites('delete')).length === 1);
       await c.cluster.behave([late], undefined);
       await c.untilRunning('app:v2', [late]);
       assert.notEqual((await c.podOn(late)).uid, before.uid);
@@ -309,7 +309,7 @@ export const inPlaceUpdates = section(
       await change(c, { main: 'app:v2' });
       await untilChanged(c);
       await setRolling(c, { rollingUpdateType: 'Standard' });
-      await c.until('one is made anew', async () => (await c.podWrites('delete')).length === 1);
+      await c.until('one is recreated', async () => (await c.podWrites('delete')).length === 1);
       await setRolling(c, inPlace);
       await c.untilRunning('app:v2');
       await untilDone(c);

@@ -137,7 +137,7 @@ const walk = async (
     try {
       await client.patch(pods, ref, step.body, { type: 'strategic', ...(subresource && { subresource }) });
     } catch (error) {
-      // The kubelet has written meanwhile: decided anew.
+      // The kubelet has written meanwhile: decided again.
       if (isKubeError(error, 'Conflict')) return undefined;
       throw error;
     }
@@ -150,7 +150,7 @@ const walk = async (
 
 const CONTAINERS = ['side', 'main', 'helper', 'still'];
 
-/** Names of those that run anew. */
+/** Names of those that run again. */
 const restarted = ({ before, after }: Walk): string[] =>
   CONTAINERS.filter((name) => {
     const [old, now] = [statusOf(before, name), statusOf(after, name)];

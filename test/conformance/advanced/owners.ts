@@ -104,7 +104,7 @@ export const describeOwners = (open: () => Promise<PodTestContext>): void => {
       template: { ...spec.template, spec: { ...spec.template.spec, nodeSelector: { case: namespace } } },
     };
     await client.create(daemonSets, { metadata: { name: 'app', namespace }, spec: native });
-    await until('the native DaemonSet has pods of its own', async () => {
+    await until('the native DaemonSet has its own pods', async () => {
       const { status } = await client.get(daemonSets, ref(stage));
       return status?.numberAvailable === nodes.length ? true : undefined;
     });

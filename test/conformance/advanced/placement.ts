@@ -27,7 +27,7 @@ const uidsOf = (pods: readonly PodView[]): string[] => pods.map(({ uid }) => uid
 /** Resolves once the condition has held on every look for so long. */
 const holdsFor = async (c: Case, what: string, seconds: number, holds: () => Promise<boolean>): Promise<void> => {
   const end = performance.now() + seconds * 1000;
-  await c.until(`the time is over in which ${what}`, async () => {
+  await c.until(`the time has ended in which ${what}`, async () => {
     assert.ok(await holds(), what);
     return performance.now() > end;
   });

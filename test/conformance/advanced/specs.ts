@@ -334,7 +334,7 @@ export const specCases: readonly SpecCase[] = [
     refused: [`${UPDATE}.maxSurge`, BOTH],
   },
   { name: 'Surging with maxUnavailable of 0', spec: rolling({ rollingUpdateType: 'Surging', maxUnavailable: 0 }) },
-  { name: 'Surging with a maxSurge of its own', spec: rolling({ rollingUpdateType: 'Surging', maxSurge: '30%' }) },
+  { name: 'Surging with its own maxSurge', spec: rolling({ rollingUpdateType: 'Surging', maxSurge: '30%' }) },
   {
     name: 'Surging with maxSurge of 0',
     spec: rolling({ rollingUpdateType: 'Surging', maxSurge: 0 }),

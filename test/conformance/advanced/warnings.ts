@@ -77,7 +77,7 @@ export const warnings = section(
         await c.untilRunning('app:v2', all);
         await c.change({ spec: { updateStrategy: { type: 'OnDelete' } } });
         await c.setImage('app:v3');
-        await c.until('it is for others to go on', async () => {
+        await c.until('it is for others to continue', async () => {
           const { status } = await c.advanced();
           return conditionsOf(['Ready', 'Reconciling'], status?.conditions).every((reason) => reason === 'OnDelete');
         });
@@ -86,7 +86,7 @@ export const warnings = section(
     );
 
     rule(
-      'on-failure restores the last template, and resume goes on with the halted one after all',
+      'on-failure restores the last template, and resume continues with the halted one after all',
       async (c) => {
         const annotations = { 'edgeset.io/on-failure': 'rollback', 'edgeset.io/failure-threshold': '1' };
         await c.rolledOut({ annotations });

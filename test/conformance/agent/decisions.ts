@@ -7,7 +7,7 @@ import { announced, said, withOwner, writesOf } from './owner.ts';
 
 const utc = ['--time-zone=UTC'];
 
-/** A window of the day, in UTC, that begins and ends so many hours from now. */
+/** A window of the day, in UTC, that begins and ends this many hours from now. */
 const hoursFromNow = (from: number, to: number) => {
   const at = (hours: number): string => new Date(Date.now() + hours * 3_600_000).toISOString().slice(11, 16);
   return { type: 'window', from: at(from), to: at(to) };

@@ -31,7 +31,7 @@ const SHOP_PAGES = [
   'docs/how-to/stage-checks.md',
 ];
 
-/** Pages that need nodes whose settle time is over. */
+/** Pages that need nodes whose settle time has ended. */
 const SETTLED = new Set(['docs/how-to/steer-advanced.md']);
 
 const NODES = ['node-1', 'node-2', 'node-3'];
@@ -68,7 +68,7 @@ const untilSettled = async ({ client }: Cluster): Promise<void> => {
 
 type Start = () => Promise<Cluster>;
 
-/** Registers a test for each page whose commands are played as they are written; each has a cluster of its own. */
+/** Registers a test for each page whose commands are played as they are written; each has its own cluster. */
 export const describePages = (where: string, start: Start): void => {
   describe(`pages of the documentation, ${where}`, { timeout: 600_000 }, () => {
     for (const page of PAGES)

@@ -22,7 +22,7 @@ export interface Shell {
   close(): void;
 }
 
-/** A bash that ends with the first command that fails, as nobody would go on then. */
+/** A bash that ends with the first command that fails, as nobody would continue then. */
 export const openShell = ({ cwd, env }: ShellOptions): Shell => {
   // The commands run from their sources; without the cache, each compiles them for half a second.
   const { NODE_COMPILE_CACHE = '' } = process.env;

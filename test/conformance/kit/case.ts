@@ -95,7 +95,7 @@ export interface Case {
   /** Resolves when a condition of the DaemonRollout has this status. */
   untilCondition(type: string, status?: 'True' | 'False', withinMs?: number): Promise<Condition>;
   untilEvent(reason: string, withinMs?: number): Promise<Event>;
-  /** Fails if a manager begins an update within so many seconds from now. */
+  /** Fails if a manager begins an update within this many seconds from now. */
   expectNoUpdatesFor(seconds: number): Promise<void>;
   kubectl(args: readonly string[], input?: string): Promise<string>;
 }

@@ -3,7 +3,7 @@ import { budgetKey, type Case, section } from '../kit/index.ts';
 
 const slow = { 'sim.edgeset.io/start-ms': '3000' };
 
-/** The first wave takes so many nodes, and no further one while they are down. */
+/** The first wave takes this many nodes, and no further one while they are down. */
 const untilWaveOf = async (c: Case, size: number): Promise<void> => {
   await c.until(`${size} acts`, async () => (await c.updates()).length >= size);
   const first = await c.updates();

@@ -192,7 +192,7 @@ export const faults = section('Faults', (rule) => {
       await c.untilUpdates(3);
       await c.api.remove(path);
       await untilDone(c);
-      assert.equal((await c.status()).acted, 5);
+      assert.equal((await c.status()).updatesStarted, 5);
     },
     { nodes: 5, expected: /processing failed/ },
   );

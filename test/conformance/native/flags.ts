@@ -62,7 +62,7 @@ export const flags = section('Flags of the manager', (rule) => {
   );
 
   rule(
-    'a Lease that its Role does not name is reported with the cure',
+    'a Lease that its Role does not name is reported with the remedy',
     async (c) => {
       const manager = await c.startManager({ args: ['--leader-election-id=unnamed'] });
       await c.until('it says so', async () => (await manager.log()).includes('resourceNames: [unnamed]'));

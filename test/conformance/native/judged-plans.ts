@@ -84,7 +84,7 @@ export const judgedPlans = section(
     );
 
     rule(
-      'a Secret that is missing is named, and the rollout goes on by itself when it appears',
+      'a Secret that is missing is named, and the rollout continues by itself when it appears',
       async (c) => {
         const rbac = `/apis/rbac.authorization.k8s.io/v1/namespaces/${c.namespace}`;
         await c.api.create(`${rbac}/roles`, {

@@ -32,7 +32,7 @@ export const metrics = section(
         });
         const complete = await read(c);
         const expected: Record<string, number | undefined> = {
-          'edgeset_acts_total deleted': 3,
+          'edgeset_pod_writes_total deleted': 3,
           'edgeset_rollouts native': 1,
           'edgeset_rollouts_halted native': 0,
           edgeset_budget_nodes: 2,

@@ -4,13 +4,13 @@ import { type Case, section, strategyKey } from '../kit/index.ts';
 const proposedKey = 'apps.openyurt.io/upgrade-strategy';
 
 /** The policy is refused: reported once as an Event, and in a condition that says how to fix it. */
-const untilInvalid = async (c: Case, cure: RegExp): Promise<void> => {
+const untilInvalid = async (c: Case, remedy: RegExp): Promise<void> => {
   const stalled = await c.untilCondition('Stalled');
   assert.equal(stalled.reason, 'InvalidPolicy');
-  assert.match(stalled.message, cure);
+  assert.match(stalled.message, remedy);
   const event = await c.untilEvent('InvalidPolicy');
   assert.equal(event.type, 'Warning');
-  assert.match(event.note ?? '', cure);
+  assert.match(event.note ?? '', remedy);
 };
 
 export const optingIn = section('Opt-in', (rule) => {

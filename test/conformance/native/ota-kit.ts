@@ -51,7 +51,7 @@ export const byOwner = async (c: Case, ...nodes: (string | undefined)[]): Promis
 export const announcements = async (c: Case): Promise<AuditRecord[]> =>
   (await c.calls()).filter(({ verb, resource }) => verb === 'patch' && resource === 'pods/status');
 
-/** All that managers of the case wrote within so many seconds from when all that was under way had ended. */
+/** All that managers of the case wrote within this many seconds from when all that was under way had ended. */
 export const writesAtRest = async (c: Case, seconds: number): Promise<string[]> => {
   await untilQuiet(c);
   const since = (await c.cluster.audit.read()).at(-1)?.answeredAt ?? 0;

@@ -31,7 +31,7 @@ export const status = section('Status', (rule) => {
     const before = (await c.pods()).map(({ uid }) => uid).toSorted();
     await c.kubectl(['delete', 'daemonset', 'app', '--cascade=orphan']);
     const { metadata } = await c.create(shape);
-    await c.until('it has a rollout object of its own', async () => {
+    await c.until('it has its own rollout object', async () => {
       const [owner] = (await c.rollout())?.metadata.ownerReferences ?? [];
       return owner?.uid === metadata?.uid;
     });

@@ -54,7 +54,7 @@ export const warnings = section('Warnings', (rule) => {
       await c.create();
       await c.untilRunning('app:v1');
       await c.setImage('app:v2');
-      const event = await c.untilEvent('RolloutObjectInTheWay', 150_000);
+      const event = await c.untilEvent('DaemonRolloutConflict', 150_000);
       assert.equal(event.type, 'Warning');
       assert.match(event.note ?? '', /kubectl delete daemonrollout app\./);
       assert.deepEqual(await c.updates(), []);

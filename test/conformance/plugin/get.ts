@@ -4,7 +4,7 @@ import path from 'node:path';
 import { type Case, section } from '../kit/index.ts';
 import { edgeset, succeeds } from './run.ts';
 
-/** Runs `get -w` as a process of its own: Ctrl-C in this one would interrupt the cases beside it, too. */
+/** Runs `get -w` as its own process: Ctrl-C in this one would interrupt the cases beside it, too. */
 const follow = async (c: Case, name: string) => {
   const program = path.join(await c.cluster.plugin.folder(), 'kubectl-edgeset');
   const args = ['get', name, '-w', '--kubeconfig', c.cluster.kubeconfig, '-n', c.namespace];

@@ -51,7 +51,7 @@ export const aheadRules = (kind: CaseKind): Rule[] =>
       });
 
       rule(
-        'are pulled on so many nodes at a time, and not waited for where nobody asks that',
+        'are pulled on this many nodes at a time, and not waited for where nobody asks that',
         async (c) => {
           await c.rolledOut(budgeted(kind, 1, { [PARALLELISM]: '2' }));
           await c.cluster.behave(c.nodes, SLOW);
@@ -80,7 +80,7 @@ export const aheadRules = (kind: CaseKind): Rule[] =>
         await finished(c, 'app:v2');
       });
 
-      rule('are pulled on the other nodes once so many are updated', async (c) => {
+      rule('are pulled on the other nodes once this many are updated', async (c) => {
         await c.rolledOut(budgeted(kind, 1, { [PARALLELISM]: '100%', [MIN_UPDATED]: '1' }));
         await c.cluster.behave(c.nodes, { startMs: 1_500 });
         await c.setImage('app:v2');
@@ -215,7 +215,7 @@ export const aheadRules = (kind: CaseKind): Rule[] =>
       );
 
       rule(
-        'of which too little is said are not guessed at: bad values are named with the cure',
+        'of which too little is said are not guessed at: bad values are named with the remedy',
         async (c) => {
           await c.rolledOut(budgeted(kind, 1, {}));
           await c.annotate({ [PARALLELISM]: '0', [PREDOWNLOAD]: 'always', [MIN_UPDATED]: 'half', [TIMEOUT]: '5m' });

@@ -87,7 +87,7 @@ export const untilFailed = (c: Case, node: string | undefined, withinMs = 45_000
 export const madePulls = async (c: Case): Promise<AuditRecord[]> =>
   (await c.calls()).filter(({ verb, resource, code }) => verb === 'create' && resource === 'pods' && code < 300);
 
-/** A DaemonSet of which so many nodes may be down. */
+/** A DaemonSet of which this many nodes may be down. */
 export const budgeted = (kind: CaseKind, nodes: number, annotations: Record<string, string>): Shape =>
   kind === 'native'
     ? { annotations: { [budgetKey]: String(nodes), ...annotations } }

@@ -8,7 +8,7 @@ const MINUTE_MS = 60_000;
 const clockIn = (timeZone: string, at: number): string =>
   new Intl.DateTimeFormat('en-GB', { timeZone, hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }).format(at);
 
-/** A window from so many minutes before or after now, by the clocks of a time zone. */
+/** A window from this many minutes before or after now, by the clocks of a time zone. */
 export const windowAt = (fromMinutes: number, toMinutes: number, timeZone = 'UTC'): Window => {
   const now = Date.now();
   return {
@@ -39,7 +39,7 @@ export const holidays = () => {
   };
 };
 
-/** The next full minute that is at least so many seconds ahead, epoch ms. */
+/** The next full minute that is at least this many seconds ahead, epoch ms. */
 export const nextMinute = (seconds: number): number => Math.ceil((Date.now() + seconds * 1000) / MINUTE_MS) * MINUTE_MS;
 
 /** A time zone in which it is between midnight and one o'clock, and the days there: today and yesterday. */

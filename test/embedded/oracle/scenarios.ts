@@ -9,7 +9,7 @@ import { updates } from './updates.ts';
 
 export const scenarios: readonly Scenario[] = [...placement, ...pods, ...updates, ...history];
 
-assert.equal(new Set(scenarios.map(({ name }) => name)).size, scenarios.length, 'every scenario has a name of its own');
+assert.equal(new Set(scenarios.map(({ name }) => name)).size, scenarios.length, 'every scenario has its own name');
 
 /** The results of the real DaemonSet controller, recorded by record.ts. */
 export const recorded = JSON.parse(readFileSync(join(import.meta.dirname, 'recorded.json'), 'utf8')) as Record<

@@ -39,7 +39,7 @@ interface Group {
 }
 
 /**
- * Checks the rollout plan of one DaemonSet, from the audit log. Which stage a node is in, and which are open, is computed anew.
+ * Checks the rollout plan of one DaemonSet, from the audit log. Which stage a node is in, and which are open, is computed again.
  * Returns the violations, one sentence each; none without a plan. What the log cannot show:
  *
  * - G3, that offline nodes block nobody, and L9: whether a manager led, had seen everything and could write at that moment

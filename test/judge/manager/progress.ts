@@ -207,7 +207,7 @@ export const createProgressCheck = (
     expectNothingFor(tolerances.backOff.ms);
   };
 
-  /** A native DaemonSet that is managed anew gets new records: to a clock that is behind, its nodes became ready at this moment. */
+  /** A native DaemonSet that is managed again gets new records: to a clock that is behind, its nodes became ready at this moment. */
   const noteOptIn = (after: AnyDaemonSet, before: AnyDaemonSet | undefined): void => {
     const isBehind = leader !== undefined && clockOf(leader) < now() - withinMs.prompt;
     if (isBehind && isNative(after) && before && policyOf(before).manual && !policyOf(after).manual)

@@ -6,7 +6,7 @@ import { withinMs } from '../tolerances.ts';
 /** Snapshots of one watch within a minute, besides those that a fault caused. */
 const MAX_SNAPSHOTS = 10;
 /**
- * Each try of a reconcile that cannot compute something lists pods anew: so many within a minute, since they back off, and begin again
+ * Each try of a reconcile that cannot compute something lists pods again: this many within a minute, since they back off, and begin again
  * from the shortest back-off when something changes.
  */
 const TRIES = 9;

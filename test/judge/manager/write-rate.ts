@@ -7,7 +7,7 @@ import { reservationsIn } from '../updates/sender.ts';
 const WINDOW_MS = 10_000;
 /** Writes to one object within the window: a status a second, and what users, and nodes that come and go, cause. */
 const MAX_IN_WINDOW = 40;
-/** In addition for each node, which may be in a wave of its own: a reservation, and another before an in-place update. */
+/** In addition for each node, which may be in its own wave: a reservation, and another before an in-place update. */
 const MORE_FOR_A_NODE = 2;
 /**
  * In total. For a pod: the gate is closed, the pod is patched, the gate is opened, and a fence, or its preDelete hook is

@@ -5,7 +5,7 @@ import type { CheckContext } from '../check.ts';
 import { type PlanState, promoteOf } from '../state/plan-state.ts';
 import { tolerances } from '../tolerances.ts';
 
-/** Of each stage, so many answers are kept. */
+/** Of each stage, this many answers are kept. */
 const MOST_ANSWERS = 50;
 
 /** What a process was told about a check. */

@@ -212,7 +212,7 @@ export const createConsentCheck = ({ report, actual, now, clockOf }: ConsentOpti
       if (isApproval) consents.push(consent);
       return ({ status }) => {
         consent.answeredAt = now();
-        // An immediate request is over once it is answered, and a refused one never counted. A queued one was accepted, whatever
+        // An immediate request has ended once it is answered, and a refused one never counted. A queued one was accepted, whatever
         // came of the first attempt.
         if (consent.atOnce || (!isSuccess(status) && status !== OUTCOME_UNKNOWN)) consent.voidAt = now();
         if (isApproval || !isSuccess(status)) return;

@@ -30,7 +30,7 @@ export interface TargetingOptions {
 /** The nodes that the user permits to be updated. */
 interface Targets {
   manual: boolean;
-  /** At most so many nodes may be at the target, including those with an update in flight. */
+  /** At most this many nodes may be at the target, including those with an update in flight. */
   permitted: number;
   /** Nodes that were to have a pod when the call was sent: one that joined since takes no place of its. */
   eligible: ReadonlySet<string>;
@@ -135,7 +135,7 @@ export const createTargetingCheck = ({ report, actual, now, viewOf, inFlight, is
         else updated.add(name);
       }
       const wasBegun = updated.delete(pod.node);
-      // What goes on after all is counted as what begins.
+      // What continues after all is counted as what begins.
       if (!wasBegun || givenUp.has(pod.node)) {
         const counted = updated.intersection(permitted.eligible).size;
         const before = [...permitted.selected].filter((name) => name > pod.node && !updated.has(name)).length;

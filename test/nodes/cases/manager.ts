@@ -44,7 +44,7 @@ export const manager = (site: Site, nodes: readonly string[]): void => {
     assert.equal(app.timeline.mostDown(), 1);
   };
 
-  it('goes on after the node of the leader lost power', async () => {
+  it('continues after the node of the leader lost power', async () => {
     const { node } = await leader();
     await interrupted(() => site.cluster.machine(node).powerOff());
     assert.notEqual((await leader()).node, node);
@@ -52,7 +52,7 @@ export const manager = (site: Site, nodes: readonly string[]): void => {
     await site.cluster.untilNode(node, true);
   });
 
-  it('goes on when the leader is moved to another node', async () => {
+  it('continues when the leader is moved to another node', async () => {
     const { name, node } = await leader();
     await interrupted(() =>
       site.cluster.kubectl('drain', node, '--ignore-daemonsets', '--delete-emptydir-data', '--timeout=60s'),
@@ -61,7 +61,7 @@ export const manager = (site: Site, nodes: readonly string[]): void => {
     await site.cluster.kubectl('uncordon', node);
   });
 
-  it('goes on while the chart upgrades the manager', async () => {
+  it('continues while the chart upgrades the manager', async () => {
     const { name } = await leader();
     await interrupted(() => site.product.upgrade(`manager.image.tag=${NEXT_TAG}`));
     assert.notEqual((await leader()).name, name);

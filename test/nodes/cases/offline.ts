@@ -55,7 +55,7 @@ export const offline = (site: Site): void => {
     assert.equal(app.timeline.mostDown(), 1);
   });
 
-  it('go on without a node that is cut off while its pod terminates', async () => {
+  it('continue without a node that is cut off while its pod terminates', async () => {
     const image = nextImage();
     await app.change({ image });
     const node = await firstToStop();
@@ -66,7 +66,7 @@ export const offline = (site: Site): void => {
     await catchesUp(image);
   });
 
-  it('go on without a node that loses power while its pod terminates', async () => {
+  it('continue without a node that loses power while its pod terminates', async () => {
     const image = nextImage();
     await app.change({ image });
     const node = await firstToStop();

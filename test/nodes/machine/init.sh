@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The first process of a node: init.sh DISK. It runs in namespaces of its own for mounts, network, processes, IPC and the
+# The first process of a node: init.sh DISK. It runs in its own namespaces for mounts, network, processes, IPC and the
 # host name, so every path in here is that of a real machine. Killing it ends containerd, kubelet and all containers at
 # once: a power cut. DISK survives that.
 set -euo pipefail

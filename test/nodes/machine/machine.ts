@@ -17,7 +17,7 @@ export interface Machine {
   powerOn(): Promise<void>;
   /** Ends everything on the node at once; its disk stays. */
   powerOff(): Promise<void>;
-  /** Ends the kubelet and keeps it down; containers go on. */
+  /** Ends the kubelet and keeps it down; containers continue. */
   stopKubelet(): Promise<void>;
   startKubelet(): Promise<void>;
   /** Powers it off for good and takes its disk away. */

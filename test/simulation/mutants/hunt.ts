@@ -9,7 +9,7 @@ export interface CandidatePlan {
   plan: Plan;
 }
 
-/** After so many plans from seeds a mutant survives. */
+/** After this many plans from seeds a mutant survives. */
 const MOST_SEEDS = 150;
 
 /** The plans to run for a mutant. `writes`: how many writes managers make in a plan. */

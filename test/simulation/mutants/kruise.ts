@@ -9,8 +9,8 @@ export const kruise: readonly Mutant[] = [
     story: 'pods that are down already are replaced all at once',
     breaks: ['S1', 'S2', 'S3'],
     file: 'src/rollout/decision/budget.ts',
-    find: '(ownSlot ? usage.trying : usage.inFlight) < limit;',
-    replace: 'limit > 0 && usage.trying >= 0 && (ownSlot || !ownSlot);',
+    find: '(ownSlot ? usage.active : usage.inFlight) < limit;',
+    replace: 'limit > 0 && usage.active >= 0 && (ownSlot || !ownSlot);',
     hunt: history(
       { ...recreate, nodes: 4, limit: '4' },
       release(10, 'app:v1--dies-after-ready'),

@@ -170,7 +170,7 @@ export const kubernetes: readonly Mutant[] = [
     story: 'a deletion that was missed while a watch was down is never noticed',
     breaks: ['L1', 'L2', 'S16'],
     file: 'src/kube/cache/reflector-cache.ts',
-    find: '          notifyRemoved(key, held, audience);\n',
+    find: '          notifyRemoved(key, held, subscribers);\n',
     replace: '',
     hunt: history(
       {},

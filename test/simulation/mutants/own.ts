@@ -133,7 +133,7 @@ export const own: readonly Mutant[] = [
     name: 'goes-on-after-a-refused-write',
     whose: 'our own, S1',
     story:
-      'updates go on with the budget that a late watch delivered, although the DaemonSet was found to ask for less',
+      'updates continue with the budget that a late watch delivered, although the DaemonSet was found to ask for less',
     breaks: ['S1'],
     file: 'src/controller/loop/reconciler.ts',
     find: 'refused: () => catchUp.refuse(view().resourceVersion),',
@@ -198,7 +198,7 @@ export const own: readonly Mutant[] = [
   },
   {
     name: 'takes-keys-of-openyurt-for-ours',
-    whose: 'our own: OpenYurt has keys of its own',
+    whose: 'our own: OpenYurt has its own keys',
     story: 'a key of OpenYurt that is not close to ours holds the rollout',
     breaks: [],
     file: 'src/rollout/policy/spelling.ts',

@@ -37,7 +37,7 @@ export const refusals: readonly Mutant[] = [
   {
     name: 'refused-pods-stall-one-object',
     whose: 'our own: a quota',
-    story: 'the DaemonRollout says that it goes on while the API server refuses every pod',
+    story: 'the DaemonRollout says that it continues while the API server refuses every pod',
     breaks: [],
     file: 'src/controller/loop/reconciler.ts',
     find: 'decide(ledger, outsideHold(target), now, adapter.refusal?.());',

@@ -185,7 +185,7 @@ export const safety: readonly Mutant[] = [
     name: 'partition-is-ignored-once-out-of-service',
     whose: 'S9',
     story:
-      'an update that took its pod out of service goes on, although the partition meanwhile leaves its node to the old version',
+      'an update that took its pod out of service continues, although the partition meanwhile leaves its node to the old version',
     breaks: ['S9'],
     file: 'src/rollout/decision/slots.ts',
     find: 'if (!partitionAllows) return',

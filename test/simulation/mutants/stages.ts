@@ -228,7 +228,7 @@ export const stages: readonly Mutant[] = [
     story: 'a stage waits for its offline nodes',
     breaks: ['G3', 'L9'],
     file: STAGES,
-    find: "const needed = Math.min(counted, scaledValue(coverage, counted, 'up'));",
+    find: "const needed = Math.min(inCoverage, scaledValue(coverage, inCoverage, 'up'));",
     replace: "const needed = scaledValue(coverage, eligible, 'up');",
     hunt: history(
       ring(),
@@ -238,7 +238,7 @@ export const stages: readonly Mutant[] = [
     ),
   },
   {
-    name: 'soak-begins-anew-with-the-leader',
+    name: 'soak-begins-again-with-the-leader',
     whose: 'G5',
     story: 'a new leader starts the soak again',
     breaks: ['G5'],
@@ -324,7 +324,7 @@ export const stages: readonly Mutant[] = [
   {
     name: 'order-is-not-looked-at-again',
     whose: 'G7',
-    story: 'a node goes on waiting for another DaemonSet that has been updated there',
+    story: 'a node continues waiting for another DaemonSet that has been updated there',
     breaks: ['L1', 'L5'],
     file: 'src/controller/loop/order.ts',
     find: '        check(follower, [node]);\n        follower.changed();\n',
@@ -371,7 +371,7 @@ export const stages: readonly Mutant[] = [
     story: 'a stage that no node is in is never passed',
     breaks: ['L9'],
     file: STAGES,
-    find: "  empty: (look) => look.counts.eligible === 0 && { ...dark, action: promote(look, 'Empty') },\n",
+    find: "  empty: (look) => look.counts.eligible === 0 && { ...noNodeOnline, action: promote(look, 'Empty') },\n",
     replace: '',
     hunt: history(
       { rolloutPlan: { stages: [{ name: 'none', nodes: { selector: { matchLabels: { ring: 'none' } } } }] } },

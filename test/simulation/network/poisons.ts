@@ -3,7 +3,7 @@ import type { Operation } from '../plan/plan.ts';
 
 type Poison = Extract<Operation, { do: 'poison' }>;
 
-/** Who reads. Each part of a manager has caches of its own: what one of them cannot read another one may. */
+/** Who reads. Each part of a manager has its own caches: what one of them cannot read another one may. */
 export interface Reader {
   process: string;
   /** Undefined for agents. */

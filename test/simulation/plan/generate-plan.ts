@@ -297,7 +297,7 @@ export const generatePlan = (seed: number, kinds: readonly FaultKind[]): Plan =>
   const first = { ...terms, model, ...lifecycles.traits({ kind, model }) } as const;
   lifecycles.walk(first, 0);
   const others = lifecycles.others(model);
-  // Nodes come back reinstalled (see the executor): with a good version, or it would go on halting those beside it.
+  // Nodes come back reinstalled (see the executor): with a good version, or it would continue halting those beside it.
   if (others.length > 0 || outlastsNodes(first)) end(over - 1, { do: 'release', image: 'app:final' });
   const plan = { ...first, ...(others.length > 0 && { others }), steps: steps.toSorted((a, b) => a.at - b.at) };
   const planned = withRolloutPlan(plan, over);

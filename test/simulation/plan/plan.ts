@@ -71,7 +71,7 @@ export type UserOperation =
   | { do: 'recreate-set' }
   /**
    * Hands an Advanced DaemonSet to a native one, and that one back: applied before it is deleted (`first`), or after. The garbage
-   * collector releases its pods one at a time, so many ms apart.
+   * collector releases its pods one at a time, this many ms apart.
    */
   | { do: 'hand-over'; first: 'apply' | 'delete'; paceMs: number };
 
@@ -112,14 +112,14 @@ export type Operation =
   | { do: 'oversized'; plural: string; forMs: number }
   /** Others keep the API server busy: it refuses most calls with 429. */
   | { do: 'crowd'; forMs: number }
-  /** Another tenant creates so many large DaemonSets, and as many forged pods. */
+  /** Another tenant creates this many large DaemonSets, and as many forged pods. */
   | { do: 'neighbour'; count: number }
   /** Writes to this resource wait for an admission webhook, and are then executed, or refused because it timed out. */
   | { do: 'webhook'; plural: string; ms: number; refuses: boolean; forMs: number }
   | { do: 'etcd-full'; forMs: number }
   /**
    * Reading this part of an object of a kind that a process receives throws: once, or for `forMs` from then on, unless the object
-   * arrives once more, or with `stays` also then. `path`: names of fields, or places in a list, with dots between them. `skip`: so many
+   * arrives once more, or with `stays` also then. `path`: names of fields, or places in a list, with dots between them. `skip`: this many
    * reads of that part, of whichever objects, pass first.
    */
   | {
@@ -137,7 +137,7 @@ export type Operation =
   | { do: 'rotate'; what: 'token' | 'authority'; followMs: number }
   | { do: 'native'; how: 'pause' | 'resume' | 'lag'; ms?: number }
   | { do: 'burst'; changes: number }
-  /** A request of a node's owner; `times`: sent so many times at once. */
+  /** A request of a node's owner; `times`: sent this many times at once. */
   | { do: 'owner'; node: string; ask: OwnerRequest; times?: number }
   /** Whether the owner approves every update from now on. At first the owner does nothing. */
   | { do: 'auto-approve'; node: string; agrees: boolean }

@@ -35,7 +35,7 @@ interface ShownUpdate {
 }
 
 const EVERY_MS = 5_000;
-/** The owner gives up after so many looks at the page. */
+/** The owner gives up after this many looks at the page. */
 const LOOKS = 8;
 const APP = 'default/app';
 

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 
 const PARTS = path.join(import.meta.dirname, '../parts');
-/** What people would read: text between two tags, text on a line of its own, and attributes that are read aloud or shown. */
+/** What people would read: text between two tags, text on its own line, and attributes that are read aloud or shown. */
 const WORDS = [
   /(?<!<code)>\s*[A-Za-z][a-z]+[^<>{}()=;]*<\//g,
   /^\s+[A-Z][a-z]+( [A-Za-z]+)*[.:…]?$/gm,
@@ -13,7 +13,7 @@ const WORDS = [
 
 const wordsIn = (source: string): string[] => WORDS.flatMap((pattern) => source.match(pattern) ?? []);
 
-test('no part of the page has words of its own', () => {
+test('no part of the page has its own words', () => {
   for (const file of readdirSync(PARTS))
     assert.deepEqual(wordsIn(readFileSync(path.join(PARTS, file), 'utf8')), [], file);
   const own = ['<b>Log in</b>', '  Group by\n', '<i title="Why">'];

@@ -3,7 +3,7 @@ import { text } from '../text/index.ts';
 import type { CommandRequest, StageStep } from '../types.ts';
 import { lasted } from './ago.ts';
 
-/** Of the soak: `24 min left`; empty without one, and when it is over. */
+/** Of the soak: `24 min left`; empty without one, and when it has ended. */
 export const soakLeft = ({ soakUntil }: StageStep, now = clusterNow()): string => {
   const left = soakUntil === undefined ? 0 : Date.parse(soakUntil) - now;
   // The last second counts as one.

@@ -122,7 +122,7 @@ describe('approve and promote', () => {
     assert.equal((await approvals('dry')).length, 1, 'the one that is there is printed');
   });
 
-  it('approves an open stage whose timeout is over', async () => {
+  it('approves an open stage whose timeout has ended', async () => {
     await staged('late', [stage('lab', 'Open', { awaits: { reason: 'Timeout', message: 'waits for an approval' } })]);
     assert.match((await world.run('approve', 'late')).stdout, /stage lab approved/);
   });

@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import type { TestContext } from 'node:test';
 import { createTestClock } from '../../../../test/support/index.ts';
 import { silentLogger } from '../../../runtime/index.ts';
-import { createAudience, type Feed } from '../../feed.ts';
+import { createSubscribers, type Feed } from '../../feed.ts';
 import type { CommandRequest, NodeDetails, OverviewMessage, RolloutRow } from '../../messages.ts';
 import type { RolloutFeed } from '../../rollout-feed.ts';
 import { type DashboardServerOptions, startDashboardServer } from '../../server.ts';
@@ -61,8 +61,8 @@ export const openStage = async (t: TestContext, options: Partial<DashboardServer
   const clock = createTestClock();
   const env = { clock, random: () => 0.5, log: silentLogger };
   const rows = new Map([rowOf('shop'), rowOf('secret')].map((row) => [row.namespace, row]));
-  const audience = createAudience<OverviewMessage>(() => ({ type: 'rollouts', rows: [...rows.values()] }));
-  const overview: Feed<OverviewMessage> = { subscribe: (listener) => audience.subscribe(listener) };
+  const subscribers = createSubscribers<OverviewMessage>(() => ({ type: 'rollouts', rows: [...rows.values()] }));
+  const overview: Feed<OverviewMessage> = { subscribe: (listener) => subscribers.subscribe(listener) };
   const world = {
     clock,
     /** Tokens that the API server reviewed. */
@@ -76,7 +76,7 @@ export const openStage = async (t: TestContext, options: Partial<DashboardServer
     ran: [] as [token: string, request: CommandRequest][],
     tell(row: RolloutRow): void {
       rows.set(row.namespace, row);
-      audience.tell({ type: 'change', rows: [row], gone: [] });
+      subscribers.publish({ type: 'change', rows: [row], gone: [] });
     },
   };
   const reviews: Reviews = {

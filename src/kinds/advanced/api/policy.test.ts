@@ -295,9 +295,9 @@ describe('an Advanced DaemonSet whose owners decide', () => {
         const { status } = await fleet.rollout();
         assert.equal(status?.summary, 'Waiting for 3 owners');
         const told = status.conditions?.find((condition) => condition.type === 'Ready')?.message ?? '';
-        const cure = /remove the annotation apps\.openyurt\.io\/update-strategy(, and set .* to RollingUpdate)?\./;
-        assert.equal(cure.exec(told)?.[1] !== undefined, type === 'OnDelete', told);
-        assert.match(told, cure);
+        const remedy = /remove the annotation apps\.openyurt\.io\/update-strategy(, and set .* to RollingUpdate)?\./;
+        assert.equal(remedy.exec(told)?.[1] !== undefined, type === 'OnDelete', told);
+        assert.match(told, remedy);
         assert.equal((await podOn(fleet, 'node-2'))?.spec?.containers[0]?.image, 'app:v1');
 
         const waits = {

@@ -81,10 +81,10 @@ export const parseAdvancedPolicy = (
       field: 'metadata.name',
       value: name,
       problem: `has more than ${MAX_NAME_LENGTH} characters, so that its DaemonRollout can't be named after it`,
-      cure: 'delete the DaemonSet with --cascade=orphan, and create it again with a shorter name',
+      remedy: 'delete the DaemonSet with --cascade=orphan, and create it again with a shorter name',
     });
-  const refuse = (field: keyof RollingUpdate, value: unknown, problem: string, cure: string): void =>
-    void errors.push({ field: rollingField(field), value: String(value), problem, cure });
+  const refuse = (field: keyof RollingUpdate, value: unknown, problem: string, remedy: string): void =>
+    void errors.push({ field: rollingField(field), value: String(value), problem, remedy });
 
   const readLimit = (field: 'maxUnavailable' | 'maxSurge' | 'partition', value: IntOrPercentValue): IntOrPercent => {
     const read = parseIntOrPercent(String(value));
@@ -100,7 +100,7 @@ export const parseAdvancedPolicy = (
     refuse('maxSurge', defaulted.maxSurge, 'cannot be combined with maxUnavailable', 'set one of the two to 0');
   const nodeSelector = rollingUpdate.selector && selectsNodes(fromLabelSelector(rollingUpdate.selector));
   if (nodeSelector && !nodeSelector.ok)
-    refuse('selector', JSON.stringify(rollingUpdate.selector), nodeSelector.problem, nodeSelector.cure);
+    refuse('selector', JSON.stringify(rollingUpdate.selector), nodeSelector.problem, nodeSelector.remedy);
 
   for (const field of [annotation.preDeleteTimeoutSeconds, IN_PLACE_GRACE]) {
     const value = annotations[field];
@@ -109,7 +109,7 @@ export const parseAdvancedPolicy = (
         field,
         value,
         problem: 'is not a number of seconds',
-        cure: 'set an integer, or remove the annotation',
+        remedy: 'set an integer, or remove the annotation',
       });
   }
 
@@ -118,7 +118,7 @@ export const parseAdvancedPolicy = (
     const value = annotations[field];
     if (value === undefined) continue;
     const problem = 'has no effect on an Advanced DaemonSet';
-    warnings.push({ field, value, problem, cure: `remove it, and set ${instead}` });
+    warnings.push({ field, value, problem, remedy: `remove it, and set ${instead}` });
   }
   const chosen = readStrategy(annotations, errors, warnings);
   const owners = chosen?.value === 'ota';

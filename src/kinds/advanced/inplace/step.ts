@@ -233,7 +233,7 @@ const resizeStep = (pod: Pod, wanted: InPlaceInput['resources']): InPlaceStep | 
     : undefined;
 };
 
-/** Time for the kubelet to report, with a write of its own, that started containers are ready. */
+/** Time for the kubelet to report, with its own write, that started containers are ready. */
 const READY_SOON_MS = 2_000;
 
 /** Until when the gate stays closed: opening it earlier would conflict with that write, and the pod isn't ready anyway. */

@@ -24,7 +24,7 @@ const createBench = (burst: IntOrPercent) => {
     ledger.setNode({ name, ready: true, readyChangedAt: 0, eligible: true, selected: true, zone: '' }, clock.now());
   const ends: (() => void)[] = [];
   const slow = (): Promise<WriteOutcome> => new Promise((resolve) => void ends.push(() => resolve(done)));
-  const acts: PodWrites = { delete: slow, change: slow, fence: slow };
+  const acts: PodWrites = { delete: slow, 'update-in-place': slow, fence: slow };
   const env = { clock, random: () => 0.5, log: silentLogger };
   return { clock, ends, acts: withinBurst({ env, view: () => ({ ...view, burst }), ledger }, acts) };
 };
@@ -34,7 +34,7 @@ describe('burstReplicas', () => {
     const { acts, clock, ends } = createBench(percent(40));
     const { signal } = new AbortController();
     const first = acts.delete('a', pod, signal);
-    const second = acts.change?.('b', pod, signal);
+    const second = acts['update-in-place']?.('b', pod, signal);
     assert.deepEqual(await acts.delete('c', pod, signal), { kind: 'later', at: clock.now() + 250 });
     for (const end of ends.splice(0)) end();
     assert.deepEqual(await Promise.all([first, second]), [done, done]);

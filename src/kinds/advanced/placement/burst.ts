@@ -30,8 +30,8 @@ export const withinBurst = ({ env, view, ledger }: BurstContext, writes: PodWrit
   return {
     ...writes,
     delete: limited(writes.delete),
-    ...(writes.change && { change: limited(writes.change) }),
+    ...(writes['update-in-place'] && { 'update-in-place': limited(writes['update-in-place']) }),
     ...(writes.surge && { surge: limited(writes.surge) }),
-    ...(writes.deleteReplaced && { deleteReplaced: limited(writes.deleteReplaced) }),
+    ...(writes['delete-old'] && { 'delete-old': limited(writes['delete-old']) }),
   };
 };

@@ -40,7 +40,7 @@ describe('a pod that keeps failing', () => {
         await fleet.create({}, {}, { spec: { containers: [{ name: 'app', image: 'app:v1--failed' }] } });
         await afterRemoval(fleet, 3);
         const [pod] = await fleet.pods();
-        assert.match(pod?.metadata?.annotations?.['edgeset.io/endings'] ?? '', /^3 /);
+        assert.match(pod?.metadata?.annotations?.['edgeset.io/finished-pods'] ?? '', /^3 /);
       },
       ['node-1'],
     ),

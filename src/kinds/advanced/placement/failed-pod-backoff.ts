@@ -15,7 +15,7 @@ export const FINISHED_PODS_ANNOTATION = ownKey.finishedPods;
 const MAX_MS = 15 * 60_000;
 const BACKOFF: BackoffOptions = { baseMs: 1_000, maxMs: MAX_MS };
 
-/** The back-off starts anew for another revision, and on a node without failures for twice the maximum. */
+/** The back-off starts again for another revision, and on a node without failures for twice the maximum. */
 const appliesTo = (previous: FinishedPods | undefined, revision: string, now: number): previous is FinishedPods =>
   previous !== undefined && previous.revision === revision && now - previous.at < 2 * MAX_MS;
 

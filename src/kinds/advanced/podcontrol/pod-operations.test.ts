@@ -132,7 +132,7 @@ describe('an in-place update', () => {
   it('takes the pod out of service, and updates it after the kubelet reports that', async () => {
     const { clock, operations, written, bodies, answers, facts, update, observe } = prepare();
     const change = (version: string) =>
-      operations.podWrites.change?.('n1', { ...update, podResourceVersion: version }, signal);
+      operations.podWrites['update-in-place']?.('n1', { ...update, podResourceVersion: version }, signal);
     const shut = facts('11', { updatingInPlace: true, ready: false });
     answers.push(done(shut));
     assert.deepEqual(await change('10'), { kind: 'changed', pod: shut, begun: true });
@@ -158,13 +158,21 @@ describe('an in-place update', () => {
     observe('11', { open: false });
     await clock.advance(2_000);
     answers.push(done(facts('12', { revision: 'h2' })));
-    const outcome = await operations.podWrites.change?.('n1', { ...update, podResourceVersion: '11' }, signal);
+    const outcome = await operations.podWrites['update-in-place']?.(
+      'n1',
+      { ...update, podResourceVersion: '11' },
+      signal,
+    );
     assert.equal(outcome?.kind, 'done');
   });
 
   it('waits for the cache to show the version that it is bound to', async () => {
     const { clock, operations, written, update } = prepare();
-    const outcome = await operations.podWrites.change?.('n1', { ...update, podResourceVersion: '11' }, signal);
+    const outcome = await operations.podWrites['update-in-place']?.(
+      'n1',
+      { ...update, podResourceVersion: '11' },
+      signal,
+    );
     assert.deepEqual(outcome, { kind: 'later', at: clock.now() + 250 });
     assert.deepEqual(written, []);
   });
@@ -173,7 +181,8 @@ describe('an in-place update', () => {
     const { clock, operations, written, answers, facts, update, observe } = prepare({ graceSeconds: 5 });
     const closedAt = Math.floor(clock.now());
     observe('11', { open: false, ready: false });
-    const change = () => operations.podWrites.change?.('n1', { ...update, podResourceVersion: '11' }, signal);
+    const change = () =>
+      operations.podWrites['update-in-place']?.('n1', { ...update, podResourceVersion: '11' }, signal);
     assert.deepEqual(await change(), { kind: 'later', at: closedAt + 6_000 });
     await clock.advance(6_000);
     answers.push(done(facts('12', { revision: 'h2' })));
@@ -184,7 +193,7 @@ describe('an in-place update', () => {
   it('is done without a write if the pod already carries the target revision', async () => {
     const { operations, written, update, observe } = prepare();
     observe('10', { open: false, revision: 'h2' });
-    assert.equal((await operations.podWrites.change?.('n1', update, signal))?.kind, 'done');
+    assert.equal((await operations.podWrites['update-in-place']?.('n1', update, signal))?.kind, 'done');
     assert.deepEqual(written, []);
   });
 });

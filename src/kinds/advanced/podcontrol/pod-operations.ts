@@ -221,7 +221,7 @@ export const createPodOperations = (options: PodOperationsOptions): PodOperation
 
   const podWrites: PodWrites = {
     delete: remove,
-    deleteReplaced: remove,
+    'delete-old': remove,
     async surge(node, pod, signal) {
       const before = view();
       const current = finder.current(before);
@@ -232,7 +232,7 @@ export const createPodOperations = (options: PodOperationsOptions): PodOperation
       if (!mayContinue()) return claimed.pod ? { kind: 'changed', pod: claimed.pod } : podControl.read(pod, signal);
       return creator.createSurgePod(before, current, { node, replaces: pod.podUid }, signal);
     },
-    async change(node, pod, signal) {
+    async 'update-in-place'(node, pod, signal) {
       const current = finder.current(view());
       if (!current) return waitForCache();
       const cached = await cachedVersion(pod, signal);

@@ -103,7 +103,7 @@ export const createPodSync = ({ client, env, ledger, events, operations, writer 
     if (step.kind === 'wait') return { kind: 'recheck', at: step.until };
     const { name, node } = cached.facts;
     const refused = (reason: string, message: string): void =>
-      events.podWriteRefused('change', name, node, reason, message);
+      events.podWriteRefused('update-in-place', name, node, reason, message);
     if (step.kind === 'stuck') {
       refused('Stuck', step.why);
       return { kind: 'recheck', at: NEVER };

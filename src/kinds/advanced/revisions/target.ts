@@ -49,7 +49,7 @@ const invalidTemplate = (name: string, message: string): PolicyError => ({
   field: 'spec.template',
   value: name,
   problem: `is refused by the API server: ${message}`,
-  cure: 'set a template that is valid for pods',
+  remedy: 'set a template that is valid for pods',
 });
 
 /** The status says of this generation that its template is not valid. */
@@ -118,7 +118,7 @@ export const createTargetFinder = (context: TargetContext): TargetFinder => {
 
   /**
    * Fields that the API server does not know make a new template invalid. One that a manager has accepted without them, before
-   * it knew better or while another API server knew them, goes on as it is: nothing new would be rolled out.
+   * it knew better or while another API server knew them, continues as it is: nothing new would be rolled out.
    */
   const judgeUnknown = async (
     view: AdvancedView,
