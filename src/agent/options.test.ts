@@ -96,7 +96,7 @@ describe('an invalid value is refused with the flag and the fix', () => {
     [{ namespaces: 'a,,b' }, '--namespaces', /empty item/],
     [{ namespaces: 'a.b' }, '--namespaces', /cannot be a name/],
     [{ allowUser: ['ghost'] }, '--allow-user', /no user "ghost"/],
-    [{ allowUser: ['65534'] }, '--allow-user', /uid of its own/],
+    [{ allowUser: ['65534'] }, '--allow-user', /its own uid/],
     [{ allowedHost: ['http://x'] }, '--allowed-host', /without http/],
     [{ allowedHost: ['x/y'] }, '--allowed-host', /NAME or NAME:PORT/],
     [{ tokenFile: '' }, '--token-file', /leave the flag out/],

@@ -22,8 +22,8 @@ describe('allowed users', () => {
     ['bad', /give a uid/],
     ['-1', /give a uid/],
     ['99999999999', /not a uid/],
-    ['nobody', /uid of its own/],
-    ['65534', /uid of its own/],
+    ['nobody', /its own uid/],
+    ['65534', /its own uid/],
   ] as const)
     it(`refuses ${user}`, () =>
       assert.throws(() => resolveUsers('--allow-user', [user], passwd), { code: 'InvalidOption', message: remedy }));

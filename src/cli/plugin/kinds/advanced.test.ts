@@ -98,7 +98,7 @@ describe('an Advanced DaemonSet', () => {
     for (const name of ['n1', 'n2']) world.pod(name, 'old', true, { gated: true });
     assert.match(
       await output('plan', 'ads/web'),
-      /update the pod on n1 in place .*\n.*n2 in place .*\n {2}replace the pod on n3 /,
+      /update the pod on n1 in place: .*\n.*n2 in place: .*\n {2}replace the pod on n3: /,
     );
     assert.match(
       await output('explain', 'ads/web'),
