@@ -54,7 +54,8 @@ export {
 export { recordedTemplate, templateDigest } from './facts/template.ts';
 export { imagesBeyond, imagesOf, type PullImage } from './facts/template-images.ts';
 export { type TemplateOrigin, templateOrigin } from './facts/template-origin.ts';
-export { createLedger, type Ledger } from './fleet/ledger.ts';
+export { createLedger } from './fleet/ledger.ts';
+export type { Ledger } from './fleet/ledger-types.ts';
 export { restore } from './fleet/persist.ts';
 export type { TargetRevision } from './fleet/state.ts';
 export { boundVersion } from './node/in-place.ts';

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { createReflector, createWorkQueue, nodes, splitKey, type WorkQueue } from '../../kube/index.ts';
 import { formatPlanName, type NodeInfo, toNodeInfo } from '../../rollout/index.ts';
-import { anySignal, createPace, type Env } from '../../runtime/index.ts';
+import { anySignal, createPace, type Env, type Pace } from '../../runtime/index.ts';
 import { firstFailure, type InternalError } from '../internal-error.ts';
 import type { DaemonSetObject, DaemonSetView, RevisionView } from '../kind.ts';
 import type { ManagedKind, When } from '../kind-adapter.ts';
@@ -41,7 +41,7 @@ interface Entry<V extends DaemonSetView> {
   view: V;
   reconciler: Reconciler<V>;
   running: Promise<void>;
-  pace: ReturnType<typeof createPace>;
+  pace: Pace;
   succeededAt: number | undefined;
   openedAt: number;
   /** It was reported that its pods can't be listed. */

@@ -1,5 +1,5 @@
 import { type Breaker, breakerOf } from '../fleet/breaker.ts';
-import type { Ledger } from '../fleet/ledger.ts';
+import type { Ledger } from '../fleet/ledger-types.ts';
 import { managerReplacesPods, surges } from '../policy/policy.ts';
 import { type Action, stageReason } from './action.ts';
 import { budgetOf, createRoom, type Usage } from './budget.ts';

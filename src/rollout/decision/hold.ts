@@ -1,6 +1,6 @@
 import type { Cause } from '../../words/index.ts';
 import type { Breaker } from '../fleet/breaker.ts';
-import type { Ledger } from '../fleet/ledger.ts';
+import type { Ledger } from '../fleet/ledger-types.ts';
 import type { Halt } from '../fleet/state.ts';
 import type { CalendarState } from '../plan/calendar.ts';
 import { managerReplacesPods, type Policy } from '../policy/policy.ts';

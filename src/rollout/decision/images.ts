@@ -1,4 +1,4 @@
-import type { Ledger } from '../fleet/ledger.ts';
+import type { Ledger } from '../fleet/ledger-types.ts';
 import { type RequestPriority, requestPriorities } from '../node/record.ts';
 import { scaledValue } from '../policy/int-or-percent.ts';
 import type { Action } from './action.ts';

@@ -1,7 +1,7 @@
 import type { UpdateKind } from '../../words/index.ts';
 import type { PodFacts } from '../facts/pod.ts';
 import type { CandidateQueue } from '../fleet/indexes.ts';
-import type { Ledger } from '../fleet/ledger.ts';
+import type { Ledger } from '../fleet/ledger-types.ts';
 import { boundVersion, isOutOfService } from '../node/in-place.ts';
 import { livePod } from '../node/pods.ts';
 import type { NodeRecord } from '../node/record.ts';

@@ -7,7 +7,7 @@ import {
   type StageWait,
 } from '../../words/index.ts';
 import { toTimestamp } from '../facts/metadata.ts';
-import type { Ledger } from '../fleet/ledger.ts';
+import type { Ledger } from '../fleet/ledger-types.ts';
 import type { StageTally } from '../fleet/tally.ts';
 import type { Approval } from '../plan/approval.ts';
 import { type StageView, sampleCode, viewStages } from '../plan/membership.ts';

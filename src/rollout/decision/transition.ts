@@ -1,5 +1,5 @@
 import type { Breaker } from '../fleet/breaker.ts';
-import type { Ledger } from '../fleet/ledger.ts';
+import type { Ledger } from '../fleet/ledger-types.ts';
 import type { Action } from './action.ts';
 import { failedCheckOf } from './stages.ts';
 

@@ -1,59 +1,24 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { NodeFacts } from '../facts/node.ts';
-import { isDeletedTerminal, type PodFacts } from '../facts/pod.ts';
-import type { TemplateOrigin } from '../facts/template-origin.ts';
+import { isDeletedTerminal } from '../facts/pod.ts';
 import { noteRemovedPod } from '../node/advance.ts';
 import { imageParallelism } from '../node/images.ts';
 import { clampTimes, type ObservedAt, observeNode, observePod } from '../node/observe.ts';
 import type { NodeRecord } from '../node/record.ts';
 import type { NodeUpdate } from '../node/update.ts';
-import {
-  backOff,
-  forgive,
-  inheritUpdate,
-  type Learned,
-  nextState,
-  noteEvent,
-  reserveUpdate,
-  type UpdateEvent,
-} from '../node/update-events.ts';
+import { backOff, forgive, inheritUpdate, nextState, noteEvent, reserveUpdate } from '../node/update-events.ts';
 import type { Approval } from '../plan/approval.ts';
-import type { StageView } from '../plan/membership.ts';
 import { isFull, isStuck, type Scopes } from '../plan/scopes.ts';
-import type { StageState } from '../plan/stage-state.ts';
 import type { Policy } from '../policy/policy.ts';
 import type { CandidateQueue } from './indexes.ts';
+import type { Ledger, LedgerOptions } from './ledger-types.ts';
 import { createRecords, type Edit } from './records.ts';
 import { retarget } from './retarget.ts';
-import type { RolloutState, TargetRevision } from './state.ts';
-import type { Tally } from './tally.ts';
+import type { RolloutState } from './state.ts';
 
 /** A slewed clock may step back a little. A larger jump would leave every remembered time in the future. */
 const CLOCK_SLACK_MS = 1_000;
 
-export interface LedgerOptions {
-  /** Images are pulled ahead although only the manager's flag asks for it. Default false. */
-  pullsByDefault?: boolean;
-  /**
-   * The process only displays the rollout. It sees everything once, so it takes the times that objects carry as they are.
-   * Default false.
-   */
-  readOnly?: boolean;
-  /** How far this process's clock is ahead of the API server's, ms: a plan goes by the server's. Default: not at all. */
-  aheadMs?: () => number;
-  /** An update of ours completed, this long after its slot was reserved. Must not throw. */
-  onUpdateCompleted?: (durationMs: number) => void;
-  /** The node became updated, or no longer is: others may wait for that. Must not change this ledger. */
-  onOrderChanged?: (node: string) => void;
-  /** A change has thrown, as its caller sees: what the ledger holds from here on is not known. */
-  onFailed?: (error: unknown) => void;
-}
-
-/**
- * The state of one DaemonSet's rollout that decision, status, metrics and explanation read: a small record for each node,
- * indexed by its phase. An event changes one record.
- */
-export const createLedger = (policy: Policy, options: LedgerOptions = {}) => {
+export const createLedger = (policy: Policy, options: LedgerOptions = {}): Ledger => {
   const { pullsByDefault = false, readOnly = false, onUpdateCompleted, onOrderChanged, onFailed } = options;
   const { aheadMs = () => 0 } = options;
   const records = createRecords(policy, pullsByDefault, onUpdateCompleted, onOrderChanged, onFailed);
@@ -116,101 +81,70 @@ export const createLedger = (policy: Policy, options: LedgerOptions = {}) => {
     );
 
   return {
-    get tally(): Readonly<Tally> {
+    get tally() {
       return indexes.tally;
     },
-    get state(): Readonly<RolloutState> {
+    get state() {
       return records.state;
     },
-    get policy(): Policy {
+    get policy() {
       return records.policy;
     },
-    /** When this process first saw the target, by its own clock. */
-    get targetSeenAt(): number {
+    get targetSeenAt() {
       return records.context.targetSeenAt;
     },
-    /** Mean time from a reservation until the node's new pod is available, ms; undefined before the first. */
-    get meanUpdateMs(): number | undefined {
+    get meanUpdateMs() {
       return records.meanUpdateMs;
     },
-    /** Grows with every change: of two equal ones, what was decided at the first still holds at the second. */
-    get changes(): number {
+    get changes() {
       return records.changes;
     },
-    /**
-     * Grows with every change of a node that another decision may follow from: while it stays the same, only the passing of time
-     * can lead to one.
-     */
-    get decisive(): number {
+    get decisive() {
       return records.decisive;
     },
-    get size(): number {
+    get size() {
       return records.all.size;
     },
-    get: (node: string): NodeRecord | undefined => records.all.get(node),
-    records: (): MapIterator<NodeRecord> => records.all.values(),
-    /** Records with an update of ours that has not completed: the slots that a DaemonRollout holds. */
-    withUpdate: (): ReadonlySet<NodeRecord> => indexes.withUpdate,
-    /** Records whose update is not known to be carried out. */
-    unconfirmed: (): ReadonlySet<NodeRecord> => indexes.unconfirmed,
-    /** Records whose failure the user forgave. */
-    forgiven: (): ReadonlySet<NodeRecord> => indexes.forgiven,
-    /** Records that count as failures. */
-    failing: (): ReadonlySet<NodeRecord> => indexes.failing,
-    /** Records by the state of images that are pulled ahead. */
+    get: (node) => records.all.get(node),
+    records: () => records.all.values(),
+    withUpdate: () => indexes.withUpdate,
+    unconfirmed: () => indexes.unconfirmed,
+    forgiven: () => indexes.forgiven,
+    failing: () => indexes.failing,
     images: indexes.images,
-    /** How many nodes may pull images at once. */
-    imageParallelism: (): number => imageParallelism(records.policy, indexes.tally, records.context.pullsByDefault),
-    /** Records with an old and a new pod of which one may be deleted now. */
-    withSurgedOutPod: (): ReadonlySet<NodeRecord> => indexes.withSurgedOutPod,
-    /** Records whose pod's condition PodNeedUpgrade is not up to date. */
-    unannounced: (): ReadonlySet<NodeRecord> => indexes.unannounced,
-    /** `hasRoom`: another node of these scopes may be updated; asked each time before one is yielded. Default: always. */
+    imageParallelism: () => imageParallelism(records.policy, indexes.tally, records.context.pullsByDefault),
+    withSurgedOutPod: () => indexes.withSurgedOutPod,
+    unannounced: () => indexes.unannounced,
     candidates: (queue: CandidateQueue, hasRoom: (scopes: Scopes) => boolean = () => true): Iterable<NodeRecord> =>
       indexes.candidates(queue, hasRoom),
-    /** The number of outdated candidates whose group or stage has as many nodes down as it may. */
-    waitingForRoom: (): number => indexes.countIn(isFull),
-    /** There are outdated candidates, and broken nodes of closed stages keep all of them waiting by their groups. */
-    waitsForStranded(): boolean {
+    waitingForRoom: () => indexes.countIn(isFull),
+    waitsForStranded() {
       const waiting = indexes.countIn(isStuck);
       return waiting > 0 && waiting === indexes.countIn(() => true);
     },
-    /** The stages of the plan, as far as they hold nodes back. */
-    get stages(): StageView {
+    get stages() {
       return records.stages;
     },
-    /** The plan's windows and freezes. */
     calendar: records.calendar,
-    /** The breaker's threshold in force. */
     termsOfBreaker: records.termsOfBreaker,
-    get approvals(): readonly Approval[] {
+    get approvals() {
       return approvals;
     },
-    /** When the earliest record changes merely because time passes; Infinity for never. */
-    nextDueAt: (): number => Math.min(indexes.timers.firstTime(), records.calendar.changesAt() + aheadMs()),
-    /** The time by which windows, soaks and timeouts go, epoch ms: the API server's, as far as it is known. */
+    nextDueAt: () => Math.min(indexes.timers.firstTime(), records.calendar.changesAt() + aheadMs()),
     planTime,
 
-    /**
-     * All nodes and pods have been listed, and `restore` has been called. From now on the ledger takes the time of each event
-     * instead of the times that objects carry, and an absent object is gone.
-     */
-    finishInitialSync(): void {
+    finishInitialSync() {
       sweepDue ||= records.context.initialSync;
       records.finishInitialSync();
     },
 
-    /**
-     * A node was added or updated. `existing`: only its relation to the DaemonSet is new, not its readiness, so it need not
-     * settle.
-     */
-    setNode(facts: NodeFacts, now: number, existing = false): void {
+    setNode(facts, now, existing = false) {
       edit(now, ({ of, touch }) =>
         touch(of(facts.name), now, (record) => observeNode(record, facts, observedAt(now, existing))),
       );
     },
 
-    removeNode(name: string, now: number): void {
+    removeNode(name, now) {
       editNode(name, now, (record) => {
         record.node = undefined;
         record.refused = undefined;
@@ -218,8 +152,7 @@ export const createLedger = (policy: Policy, options: LedgerOptions = {}) => {
       });
     },
 
-    /** A pod was added or updated. */
-    setPod(facts: PodFacts, now: number): void {
+    setPod(facts, now) {
       if (isDeletedTerminal(facts)) {
         this.removePod(facts.uid, now);
         return;
@@ -232,7 +165,7 @@ export const createLedger = (policy: Policy, options: LedgerOptions = {}) => {
       );
     },
 
-    removePod(uid: string, now: number): void {
+    removePod(uid, now) {
       const node = nodeOfPod.get(uid);
       nodeOfPod.delete(uid);
       if (node === undefined) return;
@@ -242,27 +175,24 @@ export const createLedger = (policy: Policy, options: LedgerOptions = {}) => {
       });
     },
 
-    /** What people decided about stages of any revision. */
-    setApprovals(next: readonly Approval[]): void {
+    setApprovals(next) {
       approvals = next;
     },
 
-    /** Another DaemonSet's update comes first on this node; undefined: no longer. */
-    setWaitsFor(node: string, daemonSet: string | undefined, now: number): void {
+    setWaitsFor(node, daemonSet, now) {
       if (records.all.get(node)?.waitsFor === daemonSet) return;
       editNode(node, now, (record) => {
         record.waitsFor = daemonSet;
       });
     },
 
-    /** Changes what is known of a stage that was opened; ignores any other. */
-    patchStage(name: string, change: Partial<StageState>, now: number): void {
+    patchStage(name, change, now) {
       const { state } = records;
       const stages = state.stages.map((stage) => (stage.name === name ? { ...stage, ...change } : stage));
       setState({ ...state, stages }, now);
     },
 
-    setPolicy(next: Policy, now: number): void {
+    setPolicy(next, now) {
       edit(now, ({ setPolicy, followCalendar, reassessAll }) => {
         const concernsRecords = setPolicy(next);
         const calendarChanged = followCalendar(planTime(now));
@@ -270,8 +200,7 @@ export const createLedger = (policy: Policy, options: LedgerOptions = {}) => {
       });
     },
 
-    /** `origin`: of the template, for the history. */
-    setTarget(target: TargetRevision, now: number, origin?: TemplateOrigin): void {
+    setTarget(target, now, origin) {
       const { state } = records;
       const next = retarget(state, target, now, origin);
       // A revision that we rolled back was set again, for example by a GitOps tool. Rolling it out would start a cycle.
@@ -279,8 +208,7 @@ export const createLedger = (policy: Policy, options: LedgerOptions = {}) => {
       setState(setAgain ? { ...next, halted: { at: now, reason: 'RolledBack', nodes: [] } } : next, now);
     },
 
-    /** Images are pulled ahead although only the manager's flag asks for it: a display learns that from the pods. */
-    setPullsByDefault(on: boolean, now: number): void {
+    setPullsByDefault(on, now) {
       if (records.context.pullsByDefault === on) return;
       edit(now, ({ setContext, reassessAll }) => {
         setContext({ pullsByDefault: on });
@@ -288,15 +216,10 @@ export const createLedger = (policy: Policy, options: LedgerOptions = {}) => {
       });
     },
 
-    /** Changes the rollout's state, other than its target. */
-    patchState(change: Partial<Omit<RolloutState, 'target' | 'rollout'>>, now: number): void {
+    patchState(change, now) {
       setState({ ...records.state, ...change }, now);
     },
 
-    /**
-     * Takes over what a DaemonRollout records: the state, the reserved slots, the forgiven nodes. It may be called before or
-     * after the nodes and pods of the initial sync. Updates that this process knows keep their stage.
-     */
     restore(
       saved: RolloutState,
       updates: ReadonlyMap<string, NodeUpdate>,
@@ -333,22 +256,16 @@ export const createLedger = (policy: Policy, options: LedgerOptions = {}) => {
       });
     },
 
-    /** Adds a reserved slot. Its reservation has been written to the DaemonRollout. */
-    reserve: (node: string, update: NodeUpdate, now: number): void =>
-      editUpdate(node, now, (record) => reserveUpdate(record, update)),
+    reserve: (node, update, now) => editUpdate(node, now, (record) => reserveUpdate(record, update)),
 
-    /** Something has happened to the node's update, if it has one. */
-    noteEvent(node: string, event: UpdateEvent, now: number, learned?: Learned): void {
+    noteEvent(node, event, now, learned) {
       const { update } = records.all.get(node) ?? {};
       if (update && nextState(update, event)) editUpdate(node, now, (record) => noteEvent(record, event, learned));
     },
 
-    /** The API server refused an update: the node waits 1 s, doubling up to 5 min, while other nodes continue. */
-    refuse: (node: string, message: string, now: number): void =>
-      editNode(node, now, (record) => backOff(record, message, now)),
+    refuse: (node, message, now) => editNode(node, now, (record) => backOff(record, message, now)),
 
-    /** The API server refuses to change the pod of the node's update in place: the update recreates it. */
-    recreate(node: string, now: number): void {
+    recreate(node, now) {
       const { update } = records.all.get(node) ?? {};
       if (!update) return;
       const { podUid, rollout } = update;
@@ -357,15 +274,13 @@ export const createLedger = (policy: Policy, options: LedgerOptions = {}) => {
       });
     },
 
-    /** Records a request for images of a revision, which counts at once; undefined removes it. */
-    noteImageRequest(node: string, revision: string | undefined, now: number): void {
+    noteImageRequest(node, revision, now) {
       editNode(node, now, (record) => {
         record.imageRequest = revision === undefined ? undefined : { revision, at: now };
       });
     },
 
-    /** The user resumed the rollout: forgives every known failure. Returns the nodes. */
-    forgive(now: number): string[] {
+    forgive(now) {
       const failing = [...indexes.failing];
       edit(now, ({ touch }) => {
         for (const record of failing) touch(record, now, forgive);
@@ -373,8 +288,7 @@ export const createLedger = (policy: Policy, options: LedgerOptions = {}) => {
       return failing.map((record) => record.name);
     },
 
-    /** Reassesses every record whose time has come. */
-    tick(now: number): void {
+    tick(now) {
       const clockWentBack = now < records.latest - CLOCK_SLACK_MS;
       edit(now, ({ touch, resetLatest, followCalendar, reassessAll, reassessDue }) => {
         if (clockWentBack) {
@@ -389,5 +303,3 @@ export const createLedger = (policy: Policy, options: LedgerOptions = {}) => {
     },
   };
 };
-
-export type Ledger = ReturnType<typeof createLedger>;

@@ -5,7 +5,7 @@ import { restoreUpdate, saveUpdate } from '../node/reservation.ts';
 import type { NodeUpdate } from '../node/update.ts';
 import { restoreStages } from '../plan/stage-state.ts';
 import { restoreHistory, saveHistory } from './history.ts';
-import type { Ledger } from './ledger.ts';
+import type { Ledger } from './ledger-types.ts';
 import { newState, type RolloutState } from './state.ts';
 
 /** The part of a DaemonRollout's status that the next leader continues from; the rest is for people. */

@@ -2,7 +2,7 @@ import { cut, type StageWait } from '../../words/index.ts';
 import type { Summary } from '../decision/decide.ts';
 import type { Hold, OutsideHold } from '../decision/hold.ts';
 import type { StageStatus } from '../decision/stages.ts';
-import type { Ledger } from '../fleet/ledger.ts';
+import type { Ledger } from '../fleet/ledger-types.ts';
 import { coverageText, isEverywhere } from './coverage.ts';
 import { explainHold } from './explain-hold.ts';
 

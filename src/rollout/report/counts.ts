@@ -1,9 +1,8 @@
 import type { Summary } from '../decision/decide.ts';
-import type { Ledger } from '../fleet/ledger.ts';
+import type { Ledger } from '../fleet/ledger-types.ts';
 import { causeCounts, type Tally } from '../fleet/tally.ts';
 import type { NodeRecord } from '../node/record.ts';
-import type { Scope } from '../plan/scopes.ts';
-import { scopeLimit } from '../plan/scopes.ts';
+import { type Scope, scopeLimit } from '../plan/scopes.ts';
 
 type Counts = Pick<Tally, 'phases'> & { causes: ReturnType<typeof causeCounts> };
 

@@ -1,7 +1,7 @@
 import { type DaemonRolloutStatus, daemonRolloutLimits as limits } from '../../words/index.ts';
 import type { Summary } from '../decision/decide.ts';
 import { toTimestamp } from '../facts/metadata.ts';
-import type { Ledger } from '../fleet/ledger.ts';
+import type { Ledger } from '../fleet/ledger-types.ts';
 import type { NodeRecord } from '../node/record.ts';
 
 // Complete is about online nodes. A fleet has its version only when the last node that was away has it, too.

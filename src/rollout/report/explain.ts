@@ -3,7 +3,7 @@ import type { Summary } from '../decision/decide.ts';
 import { type Hold, holdOfCalendar } from '../decision/hold.ts';
 import type { StageStatus } from '../decision/stages.ts';
 import { toTimestamp } from '../facts/metadata.ts';
-import type { Ledger } from '../fleet/ledger.ts';
+import type { Ledger } from '../fleet/ledger-types.ts';
 import { livePod } from '../node/pods.ts';
 import type { NodeRecord } from '../node/record.ts';
 import { calendarAt } from '../plan/calendar.ts';

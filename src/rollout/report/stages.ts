@@ -1,7 +1,7 @@
 import { cut, type DaemonRolloutStage, daemonRolloutLimits as limits, REST_STAGE } from '../../words/index.ts';
 import type { Summary } from '../decision/decide.ts';
 import type { StageStatus } from '../decision/stages.ts';
-import type { Ledger } from '../fleet/ledger.ts';
+import type { Ledger } from '../fleet/ledger-types.ts';
 import { saveStage } from '../plan/stage-state.ts';
 
 /**

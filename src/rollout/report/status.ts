@@ -2,7 +2,7 @@ import type { Condition } from 'kubernetes-types/meta/v1.d.ts';
 import { type Cause, cut, type DaemonRolloutStatus, daemonRolloutLimits as limits } from '../../words/index.ts';
 import type { Decision } from '../decision/decide.ts';
 import { toTimestamp } from '../facts/metadata.ts';
-import type { Ledger } from '../fleet/ledger.ts';
+import type { Ledger } from '../fleet/ledger-types.ts';
 import { save } from '../fleet/persist.ts';
 import { livePod } from '../node/pods.ts';
 import type { NodeRecord } from '../node/record.ts';

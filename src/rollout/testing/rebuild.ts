@@ -1,4 +1,5 @@
-import { createLedger, type Ledger } from '../fleet/ledger.ts';
+import { createLedger } from '../fleet/ledger.ts';
+import type { Ledger } from '../fleet/ledger-types.ts';
 import { requestPriorities } from '../node/record.ts';
 import type { NodeUpdate } from '../node/update.ts';
 
