@@ -94,7 +94,7 @@ export const runPlan = async (plan: Plan, keep = false): Promise<Outcome> => {
       if (pending.length > HASH_CHUNK) flush();
       if (keep) lines.push(line);
     },
-    keep,
+    { logged: keep },
   );
   const { time, checker } = simulation;
   const startedAt = time.now();

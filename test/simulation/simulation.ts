@@ -34,20 +34,28 @@ const RESTART_MS = 2_000;
 const isReady = (object: StoredObject | undefined): boolean | undefined =>
   object && hasCondition(object as Pick<Node, 'status'>, 'Ready');
 
-/**
- * A small cluster with the managers of a plan, on virtual time. `logged`: what processes log is recorded, too. `onChange` is called
- * for each change of an object, with the ms since the start.
- */
+export interface SimulationOptions {
+  /** What processes log is recorded, too. Default false. */
+  logged?: boolean;
+  /** Called for each change of an object, with the ms since the start. */
+  onChange?: (change: Change, at: number) => void;
+  /** The cluster draws from a sequence of its own: what managers draw does not change how long its pods take. Default false. */
+  steady?: boolean;
+}
+
+/** A small cluster with the managers of a plan, on virtual time. */
 export const createSimulation = (
   plan: Plan,
   record: (line: string) => void,
-  logged = false,
-  onChange: (change: Change, at: number) => void = () => undefined,
+  { logged = false, onChange, steady = false }: SimulationOptions = {},
 ) => {
   const time = createVirtualClock(START, { fractionMs: fractionOf(plan) });
   const startedAt = time.now();
   const random = createRandom(plan.seed);
-  const cluster = createEmbeddedCluster({ env: { clock: time, random, log: silentLogger }, events: false });
+  const cluster = createEmbeddedCluster({
+    env: { clock: time, random: steady ? createRandom(plan.seed + 1) : random, log: silentLogger },
+    events: false,
+  });
   const { apiServer, controllers } = cluster;
   const handle = createRequestHandler(apiServer);
   const credentials = createCredentials(time);
@@ -193,7 +201,7 @@ export const createSimulation = (
     const where = isNewPod ? ` on ${nodeOf(object as unknown as Pod)}` : '';
     if (resource.plural !== 'leases' && resource.plural !== 'events')
       say(`${type} ${resource.plural} ${object.metadata.name} ${object.metadata.resourceVersion}${where}`);
-    onChange(change, time.now() - startedAt);
+    onChange?.(change, time.now() - startedAt);
     checker.onCommit(change);
     const hasReadiness = resource.plural === 'nodes' || resource.plural === 'pods';
     if (hasReadiness && isReady(object) !== isReady(previous)) lastReadinessChangeAt = time.now();

@@ -1,7 +1,7 @@
 import type { Lease } from 'kubernetes-types/coordination/v1.d.ts';
 import type { Event, Node, Pod, PodCondition } from 'kubernetes-types/core/v1.d.ts';
 import type { Change } from '../../embedded/index.ts';
-import type { DaemonRollout } from '../../src/words/index.ts';
+import { type DaemonRollout, ownKey } from '../../src/words/index.ts';
 
 interface Conditioned {
   status?: { conditions?: readonly Pick<PodCondition, 'type' | 'status'>[] };
@@ -26,7 +26,8 @@ const nodeOf = ({ spec }: Pod): string => {
 };
 
 const pod = (now: Pod, before: Pod | undefined, type: Change['type']): string[] => {
-  const subject = `${nodeOf(now)}: the pod of ${imageOf(before ?? now)}`;
+  const isPull = now.metadata?.labels?.[ownKey.pullPod] !== undefined;
+  const subject = `${nodeOf(now)}: the ${isPull ? 'pull pod' : 'pod'} of ${imageOf(before ?? now)}`;
   if (type === 'ADDED') return [`${subject} is created`];
   if (type === 'DELETED') return [`${subject} is gone`];
   return [

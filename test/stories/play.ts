@@ -16,15 +16,13 @@ export const playStory = async ({ blocks }: Story): Promise<{ happened: string[]
   if (cluster?.name !== 'cluster') throw new Error('a story begins with `cluster`');
   const { limit = 1, ...shape } = cluster.values;
   const plan = planOf({ settleSeconds: 10, ...shape, limit: JSON.stringify(limit).replaceAll('"', '') }, []);
-  let told: string[] = [];
-  const simulation = createSimulation(
-    plan,
-    () => undefined,
-    false,
-    (change, at) => {
-      for (const line of narrate(change)) told.push(`${String(Math.floor(at / 1000)).padStart(5)} s  ${line}`);
+  let lines: string[] = [];
+  const simulation = createSimulation(plan, () => undefined, {
+    steady: true,
+    onChange(change, at) {
+      for (const line of narrate(change)) lines.push(`${String(Math.floor(at / 1000)).padStart(5)} s  ${line}`);
     },
-  );
+  });
   const { time, checker } = simulation;
   const perform = async ({ line, name, words, values }: Command): Promise<void> => {
     if (name === 'cluster') return;
@@ -32,15 +30,15 @@ export const playStory = async ({ blocks }: Story): Promise<{ happened: string[]
       await time.advanceUntil(() => false, parseDuration('run', words[0] ?? ''));
     } else if (name === 'until') {
       const isComplete = await time.advanceUntil(checker.isFinished, COMPLETES_WITHIN_MS);
-      if (!isComplete) throw new Error(`${line}: ${checker.unfinished().join('; ')}\n${told.join('\n')}`);
+      if (!isComplete) throw new Error(`${line}: ${checker.unfinished().join('; ')}\n${lines.join('\n')}`);
       await time.advanceUntil(() => false, STATUS_MS);
     } else simulation.execute({ at: 0, operation: { do: name, ...values } as Operation });
   };
   const happened: string[] = [];
   for (const { commands } of blocks) {
     for (const command of commands) await perform(command);
-    happened.push(told.join('\n'));
-    told = [];
+    happened.push(lines.join('\n'));
+    lines = [];
   }
   return { happened, violations: checker.violations.map(({ invariant, text }) => `${invariant}: ${text}`) };
 };
