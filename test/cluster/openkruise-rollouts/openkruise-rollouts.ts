@@ -11,7 +11,7 @@ import { type ControlPlane, freePort } from '../controlplane.ts';
 import type { Program } from '../processes.ts';
 
 // In the name of the cache's folder, which must not depend on where the repository is.
-const FOLDER = '.';
+const FOLDER = '../openkruise-rollouts';
 const MODULE = 'github.com/openkruise/rollouts';
 
 const sources = {

@@ -8,7 +8,7 @@ const folder = join(import.meta.dirname, '..', '..', '..', '.github', 'workflows
 
 const sources = {
   // `module` is in the name of the cache's folder, which must not depend on where the repository is.
-  actionlint: { module: '.', main: 'github.com/rhysd/actionlint/cmd/actionlint', ldflags: '-s -w' },
+  actionlint: { module: '../workflows', main: 'github.com/rhysd/actionlint/cmd/actionlint', ldflags: '-s -w' },
 } as const;
 
 it('actionlint finds nothing wrong with the workflows', { timeout: 300_000 }, async () => {
