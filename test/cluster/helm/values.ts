@@ -99,7 +99,7 @@ export const accepted: Readonly<Record<string, object>> = {
   'agents that run with systemd': { agent: { enabled: true, daemonSet: false, namespaces: ['shop'] } },
   'a second release': {
     namespaces: ['shop'],
-    predownload: { agents: 'agents/edgeset-agent' },
+    predownload: { always: true },
     crds: { install: false },
     admissionPolicies: { manager: false, annotations: false, approvals: false },
     userRoles: { enabled: false },
@@ -153,7 +153,6 @@ export const refused: readonly (readonly [object, RegExp])[] = [
     /'\/admissionPolicies\/excludedNamespaces\/0': 'Shop' does not match pattern/,
   ],
   [{ namespaces: 'shop' }, /'\/namespaces': got string, want array/],
-  [{ predownload: { agents: 'agents' } }, /'\/predownload\/agents': 'agents' does not match pattern/],
   [{ agent: { enabled: true } }, /agent\.namespaces: name the namespaces .* or set agent\.allNamespaces=true/],
   [{ agent: { enabled: true, allNamespaces: true, namespaces: ['a'] } }, /agent\.allNamespaces: .* remove one/],
   [{ agent: { stateDir: 'state' } }, /'\/agent\/stateDir': 'state' does not match pattern/],
