@@ -10,7 +10,8 @@ export const runClient = async (
   input = '',
 ): Promise<string> => {
   const child = spawn(file, args, { env: { ...process.env, KUBECONFIG: kubeconfig } });
-  child.stdin.end(input);
+  // One that ends without reading says why itself.
+  child.stdin.on('error', () => undefined).end(input);
   const ended = new Promise<number | null>((resolve, reject) => child.on('error', reject).on('close', resolve));
   const [out, error, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
   if (code !== 0) throw new Error(`${basename(file)} ${args.join(' ')} ended with ${code}: ${error}`);
