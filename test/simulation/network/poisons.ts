@@ -47,6 +47,9 @@ const nameOf = (object: Fields): string => {
   return `${String(namespace)}/${String(name)}`;
 };
 
+/** The caches accept responses of these kinds: the object has arrived once more. */
+const ACCEPTED: ReadonlySet<string> = new Set(['Pod', 'DaemonSet']);
+
 /** Without its metadata an object has no name, by which any error is told. */
 const NOT_ALONE = 'metadata';
 
@@ -157,9 +160,9 @@ export const createPoisons = (time: Pick<Clock, 'now'>) => {
           items: value.items.map((item: unknown) => (isFields(item) ? take(reader, item, kind, 'watch') : item)),
         };
       }
-      return typeof value.kind === 'string' && isFields(value.metadata)
-        ? take(reader, value, value.kind, 'get')
-        : value;
+      if (typeof value.kind !== 'string' || !isFields(value.metadata)) return value;
+      if (ACCEPTED.has(value.kind)) end(keyOf(reader, value, value.kind, 'watch'));
+      return take(reader, value, value.kind, 'get');
     },
     /** What this process cannot read, for so long at least. */
     unreadable: (process: string, forMs: number): Dose[] =>
