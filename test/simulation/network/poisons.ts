@@ -47,7 +47,7 @@ const nameOf = (object: Fields): string => {
   return `${String(namespace)}/${String(name)}`;
 };
 
-/** The caches accept responses of these kinds: the object has arrived once more. */
+/** The caches of managers accept responses of these kinds: the object has arrived once more. */
 const ACCEPTED: ReadonlySet<string> = new Set(['Pod', 'DaemonSet']);
 
 /** Without its metadata an object has no name, by which any error is told. */
@@ -161,7 +161,7 @@ export const createPoisons = (time: Pick<Clock, 'now'>) => {
         };
       }
       if (typeof value.kind !== 'string' || !isFields(value.metadata)) return value;
-      if (ACCEPTED.has(value.kind)) end(keyOf(reader, value, value.kind, 'watch'));
+      if (reader.part !== undefined && ACCEPTED.has(value.kind)) end(keyOf(reader, value, value.kind, 'watch'));
       return take(reader, value, value.kind, 'get');
     },
     /** What this process cannot read, for so long at least. */
