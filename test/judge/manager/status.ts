@@ -120,7 +120,7 @@ export const createStatusCheck = ({
     // A status that was kept back says nothing of nodes that have come online since.
     const isNew = (name: string): boolean => isKeptBack && (view.nodes.get(name)?.since ?? 0) >= decidedAt;
     const left = behind(view, target.hash, at).filter((name) => !isNew(name));
-    if (left.length > 0)
+    if (left.length > 0 && view.nodesMovedAt < decidedAt)
       violation('S16', `${call.process} reports Complete while ${left.join(', ')} are not at ${target.hash}`);
     if (isTrue('Reconciling')) violation('S16', `${call.process} reports both Complete and Reconciling`);
   };
