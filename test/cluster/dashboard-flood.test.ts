@@ -55,7 +55,7 @@ const ATTACKS: Readonly<Record<string, readonly string[]>> = {
 
 for (const [name, addresses] of Object.entries(ATTACKS))
   test(name, async (t) => {
-    const dashboard = await startDashboard(cluster, 'dashboard', limit.within);
+    const dashboard = await startDashboard(cluster, `dashboard-${addresses.length}`, limit.within);
     const { program } = dashboard;
     const token = await createUser(cluster, `viewer-${addresses.length}`, shop, false);
     const logIn = async (from: string): Promise<string> => {
@@ -88,7 +88,7 @@ for (const [name, addresses] of Object.entries(ATTACKS))
       took.push(performance.now() - startedAt);
     };
     const hostile = await cluster.plane.processes.start({
-      name: 'hostile',
+      name: `hostile-${addresses.length}`,
       file: process.execPath,
       args: [
         join(import.meta.dirname, 'hostile-client.ts'),

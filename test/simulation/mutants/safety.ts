@@ -29,7 +29,7 @@ export const safety: readonly Mutant[] = [
         at(9, { do: 'call-fault', fault: { kind: 'lose-request' }, of: { verb: 'delete', plural: 'pods' } }),
       ),
       release(9.9),
-      at(10.5, { do: 'offline', node: 'node-0' }),
+      at(31, { do: 'offline', node: 'node-0' }),
     ),
   },
   {
