@@ -71,7 +71,7 @@ export const handOver: readonly Mutant[] = [
       },
       at(1, { do: 'auto-approve', node: 'node-0', agrees: true }),
       release(15.406),
-      at(19.699, { do: 'hand-over', first: 'apply', paceMs: 4_600 }),
+      at(18.5, { do: 'hand-over', first: 'apply', paceMs: 4_600 }),
       at(60, { do: 'auto-approve', node: 'node-1', agrees: true }),
     ),
   },
