@@ -55,7 +55,7 @@ export const createLedger = (policy: Policy, options: LedgerOptions = {}): Ledge
         if (restaged) write.restage(now);
         return;
       }
-      write.viewStagesAnew();
+      write.viewStagesAgain();
       // Only failures of the previous revision were forgiven.
       if (next.rollout !== rollout) for (const record of indexes.forgiven) record.forgiven = false;
       setTargetContext(write, next, now);
@@ -232,7 +232,7 @@ export const createLedger = (policy: Policy, options: LedgerOptions = {}): Ledge
         const same = saved.rollout === rollout && saved.target?.hash === targetHash && saved.startedAt === startedAt;
         write.setState(saved);
         if (same) write.restage(now);
-        else write.viewStagesAnew();
+        else write.viewStagesAgain();
         for (const record of records.all.values()) {
           const known = updates.get(record.name);
           const update = known && inheritUpdate(known, record.update, now);

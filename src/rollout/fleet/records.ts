@@ -30,7 +30,7 @@ export interface Edit {
   /** Opens stages, and changes only the records that it concerns. */
   restage: (now: number) => void;
   /** The plan, what was passed, or the target has changed. The caller reassesses. */
-  viewStagesAnew: () => void;
+  viewStagesAgain: () => void;
   /** Opens and closes windows and freezes whose time has come. True: something changed, and the caller reassesses. */
   followCalendar: (now: number) => boolean;
   /** Changes the number of nodes updated in this rollout. */
@@ -141,14 +141,14 @@ export const createRecords = (
     failureThreshold: stages.failureThreshold ?? policy.failureThreshold,
   });
 
-  const viewStagesAnew = (): void => {
+  const viewStagesAgain = (): void => {
     stages = viewStages(policy.plan, state.stages, isUnstaged(state), state.target?.hash ?? '');
     context = { ...context, isStageOpen: stages.isOpen };
   };
 
   const restage = (now: number): void => {
     const before = stages;
-    viewStagesAnew();
+    viewStagesAgain();
     for (const record of all.values()) {
       const stage = stages.stageOf(record.node);
       if (stage !== record.stage || before.isOpen(record.stage) !== stages.isOpen(stage)) touch(record, now, unchanged);
@@ -200,7 +200,7 @@ export const createRecords = (
       }
     },
     restage,
-    viewStagesAnew,
+    viewStagesAgain,
     followCalendar,
     countUpdates,
     setPolicy(next) {
@@ -210,7 +210,7 @@ export const createRecords = (
       if (recordSettings.every((setting) => isDeepStrictEqual(before[setting], next[setting]))) return false;
       context = { ...context, policy };
       scopes.setPlan(policy.plan);
-      viewStagesAnew();
+      viewStagesAgain();
       return true;
     },
     setContext(change) {
