@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { isDeepStrictEqual } from 'node:util';
 import { refusePods, section } from '../kit/index.ts';
 import { longSelector } from '../native/warnings.ts';
 
@@ -39,11 +40,12 @@ export const warnings = section(
         await c.create({ spec: { selector: longSelector } });
         const event = await c.untilEvent('SelectorTooLong');
         assert.equal(event.type, 'Warning');
-        const { status } = await c.advanced();
-        assert.deepEqual(conditionsOf(['Ready', 'Stalled'], status?.conditions), [
-          'SelectorTooLong',
-          'SelectorTooLong',
-        ]);
+        await c.until('its conditions say so', async () =>
+          isDeepStrictEqual(conditionsOf(['Ready', 'Stalled'], (await c.advanced()).status?.conditions), [
+            'SelectorTooLong',
+            'SelectorTooLong',
+          ]),
+        );
         assert.deepEqual(await c.pods(), []);
       },
       { nodes: 1 },

@@ -35,7 +35,8 @@ export const errorRules = (kind: CaseKind): Rule[] =>
         await untilSaid(c, WHY, 'explain', 'app');
         const metrics = await fetch(`${c.manager.metrics}/metrics`);
         assert.match(await metrics.text(), /edgeset_rollout_hold\{[^}]*hold="error"\} 1/);
-        const waited = await edgeset(c, 'wait', 'app', '--timeout=20s');
+        // The manager looks at the new template with its next try, which may be 30 s away.
+        const waited = await edgeset(c, 'wait', 'app', '--timeout=60s');
         assert.equal(waited.code, 3, waited.stderr);
         await c.manager.stop();
         await c.setImage('app:v3');

@@ -91,7 +91,7 @@ export const advancedOnes = section(
       );
       assert.match(
         succeeds(await edgeset(c, 'plan', 'app', '--unpaused'))[0],
-        /^ {2}update the pod on \S+ in place \(outdated\)$/m,
+        /^ {2}update the pod on \S+ in place: its revision is outdated$/m,
       );
       assert.equal(await paused(c), true, 'nothing was written');
       succeeds(await edgeset(c, 'resume', 'app'));
@@ -142,7 +142,7 @@ export const advancedOnes = section(
         await untilRecorded(c);
         assert.match(
           succeeds(await edgeset(c, 'plan', 'app', '--unpaused'))[0],
-          /^ {2}create a new pod on \S+ next to the old one \(outdated\)$/m,
+          /^ {2}create a new pod on \S+ next to the old one: its revision is outdated$/m,
         );
         // Who names the other bound gives this one up.
         assert.equal((await plan(c, '--unpaused', '--max-unavailable', '2')).actions[1]?.kind, undefined);
