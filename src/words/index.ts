@@ -1,28 +1,37 @@
-export { daemonRolloutCrd } from './crd/daemon-rollout.ts';
+export { type DaemonRollout, daemonRolloutCrd } from './crd/daemon-rollout.ts';
 export { crdMetadata } from './crd/definition.ts';
-export { planCrds } from './crd/plans.ts';
+export type {
+  DaemonRolloutHistory,
+  DaemonRolloutPastStage,
+  DaemonRolloutRevision,
+  StageDecision,
+} from './crd/history.ts';
+export type {
+  AnalysisCheck,
+  PlanCheck,
+  PlanStage,
+  PlanStagePromotion,
+  PlanWindow,
+  PrometheusCheck,
+  RolloutPlanSpec,
+} from './crd/plan-schema.ts';
+export { planCrds, type RolloutApproval, type RolloutApprovalSpec, type RolloutPlanObject } from './crd/plans.ts';
 export { type Rule, type Schema, withRules } from './crd/schema.ts';
-export { intOrPercent, labelMap, labelSelector } from './crd/values.ts';
+export type { CheckState, DaemonRolloutStage, StagePromotion, StageWait } from './crd/stages.ts';
 export {
-  ADVANCED_ROLLOUT_SUFFIX,
-  type CheckState,
-  cut,
-  type DaemonRollout,
-  type DaemonRolloutHistory,
-  type DaemonRolloutPastStage,
   type DaemonRolloutReservation,
-  type DaemonRolloutRevision,
-  type DaemonRolloutStage,
   type DaemonRolloutStatus,
-  daemonRolloutApi,
-  daemonRolloutLimits,
-  FIELD_MANAGER,
   type NotificationKind,
   notificationKinds,
   type RolloutNotification,
-  type StageDecision,
-  type StagePromotion,
-  type StageWait,
+} from './crd/status.ts';
+export { type IntOrString, intOrPercent, labelMap, labelSelector } from './crd/values.ts';
+export {
+  ADVANCED_ROLLOUT_SUFFIX,
+  cut,
+  daemonRolloutApi,
+  daemonRolloutLimits,
+  FIELD_MANAGER,
 } from './daemon-rollout.ts';
 export {
   alias,
@@ -37,25 +46,7 @@ export {
   strategyKeys,
 } from './keys.ts';
 export { type Cause, causesOf, type HeldCause, type Phase, phases, type UpdateKind } from './phases.ts';
-export {
-  type AnalysisCheck,
-  type IntOrString,
-  MOST_REQUIREMENTS,
-  type PlanCheck,
-  type PlanStage,
-  type PlanStagePromotion,
-  type PlanWindow,
-  type PrometheusCheck,
-  planApi,
-  planLimits,
-  planWeekdays,
-  queryPlaceholders,
-  REST_STAGE,
-  type RolloutApproval,
-  type RolloutApprovalSpec,
-  type RolloutPlanObject,
-  type RolloutPlanSpec,
-} from './plan.ts';
+export { MOST_REQUIREMENTS, planApi, planLimits, planWeekdays, queryPlaceholders, REST_STAGE } from './plan.ts';
 export {
   type Gate,
   gate,

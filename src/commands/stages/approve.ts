@@ -128,7 +128,7 @@ const decideOn = async (
       `plan ${staged.plan} requires no approval of stage ${stage.name}: "${edgeset(`promote ${kind.short}/${named.name} --stage ${stage.name}`)}" skips what the stage waits for`,
     );
   const about = {
-    daemonSet: { apiGroup: kind.resource.group as RolloutApprovalSpec['daemonSet']['apiGroup'], name: named.name },
+    daemonSet: { apiGroup: kind.resource.group as 'apps' | 'apps.kruise.io', name: named.name },
     revision,
     stage: stage.name,
   };

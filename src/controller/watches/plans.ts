@@ -42,7 +42,7 @@ interface KeptApproval extends Approval {
 }
 
 export const toApproval = ({ metadata, spec }: RolloutApproval): KeptApproval => ({
-  subject: subjectOf(spec.daemonSet.apiGroup, metadata.namespace ?? '', spec.daemonSet.name),
+  subject: subjectOf(spec.daemonSet.apiGroup ?? 'apps', metadata.namespace ?? '', spec.daemonSet.name),
   revision: spec.revision,
   stage: spec.stage,
   decision: spec.decision ?? 'Approve',

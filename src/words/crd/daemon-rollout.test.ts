@@ -1,40 +1,19 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import {
-  checkStates,
-  type DaemonRollout,
-  type DaemonRolloutStage,
-  type DaemonRolloutStatus,
-  daemonRolloutLimits,
-  rolloutResults,
-  stagePromotions,
-  stageWaits,
-} from '../daemon-rollout.ts';
-import { type Full, inspect, pathsOf } from '../testing/schemas.ts';
+import { daemonRolloutLimits } from '../daemon-rollout.ts';
+import { type Full, inspect } from '../testing/schemas.ts';
 import { daemonRolloutCrd } from './daemon-rollout.ts';
-import { daemonRolloutStatusSchema } from './status.ts';
-
-type RequiredKeys<T> = { [K in keyof T]-?: T extends Record<K, T[K]> ? K : never }[keyof T];
-
-/** No optional field given, at any depth. */
-type Least<T> = T extends string | number | boolean
-  ? T
-  : T extends readonly (infer Item)[]
-    ? Least<Item>[]
-    : { [K in RequiredKeys<T>]: Least<T[K]> };
-
-/** No optional field given below the first level. */
-type Sparse<T> = { [K in keyof T]-?: Least<NonNullable<T[K]>> };
+import { type DaemonRolloutStatus, daemonRolloutStatusSchema } from './status.ts';
 
 const time = '2026-03-01T10:00:00Z';
 
 const recorded = { revision: 'web-6d8c', hash: '6d8c', number: 4, images: ['web:2'] };
 
-const least = {
+const full: Full<DaemonRolloutStatus> = {
   observedGeneration: 1,
   daemonSetGeneration: 3,
   policyHash: '0a1b2c3d4e',
-  strategy: 'auto',
+  strategy: 'ota',
   leader: 'manager-1_0a1b2c',
   summary: '12 of 15 updated',
   target: { revision: 'web-6d8c', hash: '6d8c', number: 4 },
@@ -42,6 +21,7 @@ const least = {
   updatesStarted: 12,
   startedAt: time,
   finishedAt: time,
+  allNodesUpdatedAt: time,
   estimatedFinishAt: time,
   nodes: {
     eligible: 15,
@@ -57,26 +37,73 @@ const least = {
     failed: 0,
     missing: 0,
   },
-  causes: [{ phase: 'updated', cause: 'current', count: 12 }],
-  budget: { maxUnavailable: '10%', nodes: 2, inUse: 1, inFlight: 1 },
+  causes: [{ phase: 'failed', cause: 'crash-loop', count: 1 }],
+  budget: { maxUnavailable: '10%', maxSurge: '0', nodes: 2, inUse: 1, inFlight: 1 },
   breaker: { failures: 0, suspects: 1, threshold: 3 },
-  owners: { asked: 1, nodes: ['n1'] },
+  owners: { asked: 1, nodes: ['n1'], deadline: time, deadlineSpreadSeconds: 3600 },
   images: { pulled: 1, pulling: 1, waiting: 0, failed: 1, failing: [{ node: 'n1', message: 'no such image' }] },
   failing: [{ node: 'n1', cause: 'crash-loop', message: 'It crashes.', since: time }],
   stragglers: [{ node: 'n2', lastSeen: time }],
-  allNodesUpdatedAt: time,
-  conditions: [{ type: 'Complete', status: 'False', reason: 'InProgress', message: '', lastTransitionTime: time }],
-  halted: { at: time, reason: 'Failures', nodes: ['n1'] },
+  conditions: [
+    {
+      type: 'Complete',
+      status: 'False',
+      reason: 'InProgress',
+      message: '',
+      observedGeneration: 1,
+      lastTransitionTime: time,
+    },
+  ],
+  halted: { at: time, reason: 'RolledBack', nodes: ['n1'], check: 'canary/errors' },
   resumed: '6d8c/1',
   lastComplete: { revision: 'web-5f7b', hash: '5f7b' },
-  reservations: [{ node: 'n2', podUID: 'u', rollout: 2, at: '2026-03-01T10:00:00.250Z', carriedOut: false }],
+  reservations: [
+    {
+      node: 'n2',
+      kind: 'in-place',
+      podName: 'web-x7k2p',
+      podUID: 'u',
+      podResourceVersion: '77',
+      podRevision: '6d8c',
+      rollout: 2,
+      at: '2026-03-01T10:00:00.250Z',
+      carriedOut: false,
+      repairs: { kind: 'in-place', podUID: 'u', rollout: 1, at: time },
+    },
+  ],
   forgiven: ['n3'],
-  history: [{ rollout: 2, result: 'InProgress', to: recorded, nodes: 12, failures: 0 }],
+  history: [
+    {
+      rollout: 2,
+      result: 'Undone',
+      from: recorded,
+      to: recorded,
+      changedBy: { manager: 'kubectl-set', operation: 'Update', time },
+      startedAt: time,
+      finishedAt: time,
+      allNodesUpdatedAt: time,
+      haltedAt: time,
+      endedAt: time,
+      nodes: 12,
+      failures: 0,
+      stages: [
+        {
+          name: 'canary',
+          openedAt: time,
+          promotedAt: time,
+          promotion: 'ByHand',
+          decisions: [{ decision: 'Promote', by: 'ada@example.org', at: time, comment: 'hotfix' }],
+        },
+      ],
+    },
+  ],
   notifications: {
     sent: ['completed'],
     pending: [
       {
         kind: 'halted',
+        reason: 'Failures',
+        stage: 'canary',
         rollout: 2,
         revision: 'web-6d8c',
         at: time,
@@ -88,49 +115,6 @@ const least = {
   },
   plan: 'cluster/rings',
   rollback: true,
-  stages: [{ name: 'lab', state: 'Open', nodes: { total: 3, online: 2, updated: 1 } }],
-} satisfies Sparse<DaemonRolloutStatus>;
-
-const full: Full<DaemonRolloutStatus> = {
-  ...least,
-  budget: { ...least.budget, maxSurge: '0' },
-  strategy: 'ota',
-  causes: [{ phase: 'failed', cause: 'crash-loop', count: 1 }],
-  owners: { ...least.owners, deadline: time, deadlineSpreadSeconds: 3600 },
-  halted: { at: time, reason: 'RolledBack', nodes: [], check: 'canary/errors' },
-  conditions: least.conditions.map((condition) => ({ ...condition, observedGeneration: 1 })),
-  notifications: {
-    ...least.notifications,
-    pending: least.notifications.pending.map((each) => ({ ...each, reason: 'Failures', stage: 'canary' })),
-  },
-  reservations: least.reservations.map((reservation) => ({
-    ...reservation,
-    kind: 'in-place' as const,
-    podRevision: '6d8c',
-    podName: 'web-x7k2p',
-    podResourceVersion: '77',
-    repairs: { kind: 'in-place' as const, podUID: 'u', rollout: 1, at: time },
-  })),
-  history: least.history.map((entry) => ({
-    ...entry,
-    result: 'Undone' as const,
-    from: recorded,
-    changedBy: { manager: 'kubectl-set', operation: 'Update', time },
-    startedAt: time,
-    finishedAt: time,
-    allNodesUpdatedAt: time,
-    haltedAt: time,
-    endedAt: time,
-    stages: [
-      {
-        name: 'canary',
-        openedAt: time,
-        promotedAt: time,
-        promotion: 'ByHand' as const,
-        decisions: [{ decision: 'Promote' as const, by: 'ada@example.org', at: time, comment: 'hotfix' }],
-      },
-    ],
-  })),
   stages: [
     {
       name: 'canary',
@@ -149,36 +133,12 @@ const full: Full<DaemonRolloutStatus> = {
   ],
 };
 
-const { accepts, issuesOf, walk, fields, requiredFields } = inspect(daemonRolloutStatusSchema, 'status');
-const pathsIn = (value: unknown): string[] => pathsOf(value, 'status');
+const { accepts, issuesOf, walk, fields } = inspect(daemonRolloutStatusSchema, 'status');
 
-describe('the schema of the status and its type', () => {
-  it('agree on every field', () => {
+describe('the schema of the status', () => {
+  it('accepts every field, and any subset of those at the top', () => {
     assert.deepEqual(issuesOf(full), []);
-    assert.deepEqual(pathsIn(full), fields);
-  });
-
-  it('agree on which fields are required', () => {
-    assert.deepEqual(issuesOf(least), []);
-    const present = pathsIn(least);
-    const nested = present.filter((path) => path.split('.').length > 2);
-    const parentOf = (path: string): string => path.slice(0, path.lastIndexOf('.')).replace(/\[\]$/, '');
-    const required = requiredFields.filter((path) => present.includes(parentOf(path)));
-    assert.deepEqual(nested, required);
-    assert.ok(accepts({}), 'a status may have any subset of its fields');
-  });
-
-  it('include every value of their unions', () => {
-    for (const result of rolloutResults) assert.ok(accepts({ history: [{ ...full.history[0], result }] }));
-    const [stage] = full.stages;
-    for (const state of ['Passed', 'Open', 'Closed'] satisfies DaemonRolloutStage['state'][])
-      assert.ok(accepts({ stages: [{ ...stage, state }] }));
-    for (const reason of stageWaits) assert.ok(accepts({ stages: [{ ...stage, awaits: { reason, message: '' } }] }));
-    for (const promotion of stagePromotions) assert.ok(accepts({ stages: [{ ...stage, promotion }] }));
-    for (const state of checkStates)
-      assert.ok(accepts({ stages: [{ ...stage, checks: [{ name: 'a', state, failures: 0 }] }] }));
-    for (const strategy of ['auto', 'ota'] satisfies DaemonRolloutStatus['strategy'][])
-      assert.ok(accepts({ strategy }));
+    assert.ok(accepts({}));
   });
 
   const mistakes: [name: string, status: object][] = [
@@ -196,19 +156,17 @@ describe('the schema of the status and its type', () => {
     ['an unknown phase', { causes: [{ phase: 'gone', cause: 'x', count: 1 }] }],
     ['a summary that is too long', { summary: 'x'.repeat(daemonRolloutLimits.summary + 1) }],
     ['too many failing nodes', { failing: Array.from({ length: 11 }, () => full.failing[0]) }],
-    ['an unknown state of a stage', { stages: [{ ...least.stages[0], state: 'Done' }] }],
+    ['an unknown state of a stage', { stages: [{ ...full.stages[0], state: 'Done' }] }],
     ['a stage without its nodes', { stages: [{ name: 'lab', state: 'Open' }] }],
-    ['too many stages', { stages: Array.from({ length: 22 }, () => least.stages[0]) }],
+    ['too many stages', { stages: Array.from({ length: 22 }, () => full.stages[0]) }],
     [
       'an unknown state of a check',
       { stages: [{ ...full.stages[0], checks: [{ name: 'a', state: 'Good', failures: 0 }] }] },
     ],
     ['a condition without a reason', { conditions: [{ ...full.conditions[0], reason: '' }] }],
   ];
-  for (const [name, status] of mistakes) it(`refuse ${name}`, () => assert.equal(accepts(status), false));
-});
+  for (const [name, status] of mistakes) it(`refuses ${name}`, () => assert.equal(accepts(status), false));
 
-describe('the schema', () => {
   it('describes every field in a sentence', () =>
     walk(({ description }, path) => assert.match(description, /^\p{L}.*\.$/su, path)));
 
@@ -228,18 +186,5 @@ describe('the schema', () => {
     for (const { jsonPath } of version?.additionalPrinterColumns ?? []) {
       if (jsonPath !== '.metadata.creationTimestamp') assert.ok(fields.includes(jsonPath.slice(1)), jsonPath);
     }
-  });
-
-  it('accepts an object of the type', () => {
-    const rollout: DaemonRollout = {
-      apiVersion: 'edgeset.io/v1alpha1',
-      kind: 'DaemonRollout',
-      metadata: { name: 'web', namespace: 'default' },
-      status: full,
-    };
-    const { names, group, versions } = daemonRolloutCrd.spec;
-    assert.equal(rollout.kind, names.kind);
-    assert.equal(rollout.apiVersion, `${group}/${versions[0]?.name}`);
-    assert.equal(daemonRolloutCrd.metadata.name, `${names.plural}.${group}`);
   });
 });

@@ -1,7 +1,19 @@
 import type { CustomResourceColumnDefinition } from 'kubernetes-types/apiextensions/v1.d.ts';
+import type { ObjectMeta } from 'kubernetes-types/meta/v1.d.ts';
 import { daemonRolloutApi } from '../daemon-rollout.ts';
 import { ageColumn, column, countColumn, defineCrd, wide } from './definition.ts';
-import { daemonRolloutStatusSchema } from './status.ts';
+import { type DaemonRolloutStatus, daemonRolloutStatusSchema } from './status.ts';
+
+/**
+ * The state of one DaemonSet's rollout, named like the DaemonSet and owned by it. It has no spec: the DaemonSet and its
+ * annotations say what is wanted.
+ */
+export interface DaemonRollout {
+  apiVersion: typeof daemonRolloutApi.apiVersion;
+  kind: typeof daemonRolloutApi.kind;
+  metadata: ObjectMeta;
+  status?: DaemonRolloutStatus;
+}
 
 const columns: CustomResourceColumnDefinition[] = [
   column(

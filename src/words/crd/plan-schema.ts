@@ -1,5 +1,17 @@
 import { planLimits as limits, planWeekdays, queryPlaceholders, REST_STAGE } from '../plan.ts';
-import { atomicList, flag, keyedList, object, oneOf, type Rule, type Schema, text, withRules } from './schema.ts';
+import type { Infer } from '../typed.ts';
+import {
+  atomicList,
+  flag,
+  keyedList,
+  object,
+  oneOf,
+  type Rule,
+  type Schema,
+  type SchemaOf,
+  text,
+  withRules,
+} from './schema.ts';
 import {
   dateOrTime,
   dnsLabel,
@@ -15,11 +27,20 @@ import {
 } from './values.ts';
 
 /** A name that a stage may have. */
-export const stageName = (description: string): Schema =>
+export const stageName = (description: string) =>
   withRules(dnsLabel(description), {
     rule: `self != '${REST_STAGE}'`,
     message: `"${REST_STAGE}" is the last stage of every plan, with the nodes that no other stage takes: choose another name`,
   });
+
+/** An integer of at least `minimum`, which is also its default. */
+const least = (description: string, minimum: number): SchemaOf<number> => ({
+  type: 'integer',
+  format: 'int32',
+  description,
+  minimum,
+  default: minimum,
+});
 
 const promote = withRules(
   object(
@@ -30,13 +51,7 @@ const promote = withRules(
         1,
         { default: '100%' },
       ),
-      minNodes: {
-        type: 'integer',
-        format: 'int32',
-        description: 'At least this many nodes run the target, or all of the stage if it has fewer.',
-        minimum: 1,
-        default: 1,
-      },
+      minNodes: least('At least this many nodes run the target, or all of the stage if it has fewer.', 1),
       soak: duration('How long coverage lasts before the stage is passed; it starts again when coverage falls below.', {
         default: '0s',
       }),
@@ -71,6 +86,8 @@ const promote = withRules(
   },
 );
 
+export type PlanStagePromotion = Infer<typeof promote>;
+
 const stage = object(
   'A part of the nodes that is updated before the next.',
   {
@@ -99,6 +116,8 @@ const stage = object(
   },
   { optional: ['nodes', 'maxUnavailable', 'failureThreshold', 'promote'] },
 );
+
+export type PlanStage = Infer<typeof stage>;
 
 const names = queryPlaceholders.map((name) => `$\{${name}}`);
 
@@ -131,13 +150,7 @@ const prometheus = withRules(
         },
       ),
       interval: duration('Time between evaluations.', { default: '1m', least: '1s' }),
-      failureLimit: {
-        type: 'integer',
-        format: 'int32',
-        description: 'How many evaluations may fail; one more halts the rollout.',
-        minimum: 0,
-        default: 0,
-      },
+      failureLimit: least('How many evaluations may fail; one more halts the rollout.', 0),
       initialDelay: duration('How long after the begin of the soak the first evaluation is.', { default: '0s' }),
       credentials: object(
         'How the manager authenticates: a Secret in the namespace of the plan, or of the manager for a ClusterRolloutPlan.',
@@ -171,6 +184,8 @@ const prometheus = withRules(
   },
 );
 
+export type PrometheusCheck = Infer<typeof prometheus>;
+
 const analysis = withRules(
   object(
     "An AnalysisRun of Argo Rollouts, from one of its templates. Argo Rollouts' controller must be installed.",
@@ -192,6 +207,8 @@ const analysis = withRules(
   exactlyOne('templateName', 'clusterTemplateName'),
 );
 
+export type AnalysisCheck = Infer<typeof analysis>;
+
 const check = withRules(
   object(
     'A question whose answer decides whether a stage is passed.',
@@ -200,6 +217,8 @@ const check = withRules(
   ),
   exactlyOne('prometheus', 'analysis'),
 );
+
+export type PlanCheck = Infer<typeof check>;
 
 const window = object(
   'A time at which updates may begin.',
@@ -229,6 +248,8 @@ const window = object(
   },
   { optional: ['days', 'timeZone'] },
 );
+
+export type PlanWindow = Infer<typeof window>;
 
 const freeze = withRules(
   object(
@@ -308,8 +329,12 @@ const rules: Rule[] = [
   },
 ];
 
-/** `spec` of a plan of either kind. */
-export const rolloutPlanSpecSchema: Schema = withRules(
-  object('How rollouts proceed. Everything in it holds at once.', parts, { optional: Object.keys(parts) }),
+export const rolloutPlanSpecSchema = withRules(
+  object('How rollouts proceed. Everything in it holds at once.', parts, {
+    optional: Object.keys(parts) as (keyof typeof parts)[],
+  }),
   ...rules,
 );
+
+/** `spec` of a RolloutPlan and a ClusterRolloutPlan. */
+export type RolloutPlanSpec = Infer<typeof rolloutPlanSpecSchema>;

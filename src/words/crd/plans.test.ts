@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { planApi, type RolloutApprovalSpec, type RolloutPlanSpec } from '../plan.ts';
-import { type Full, inspect, pathsOf } from '../testing/schemas.ts';
-import { planCrds } from './plans.ts';
+import { planApi } from '../plan.ts';
+import { type Full, inspect } from '../testing/schemas.ts';
+import type { RolloutPlanSpec } from './plan-schema.ts';
+import { planCrds, type RolloutApprovalSpec } from './plans.ts';
 
 const plan: Full<Omit<RolloutPlanSpec, 'stages'>> & { stages: object[] } = {
   stages: [
@@ -88,10 +89,7 @@ describe('the CRDs of stages', () => {
     assert.ok(version);
     const { issuesOf, walk, fields } = inspect(version.schema.openAPIV3Schema.properties.spec, 'spec');
 
-    it(`${kind} has every field of its type`, () => {
-      assert.deepEqual(issuesOf(full[kind]), []);
-      assert.deepEqual(pathsOf(full[kind], 'spec'), fields);
-    });
+    it(`${kind} accepts every field`, () => assert.deepEqual(issuesOf(full[kind]), []));
 
     it(`${kind} describes every field in a sentence, and limits every text and every list`, () =>
       walk((schema, path) => {

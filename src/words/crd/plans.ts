@@ -1,9 +1,18 @@
+import type { ObjectMeta } from 'kubernetes-types/meta/v1.d.ts';
 import { daemonRolloutLimits } from '../daemon-rollout.ts';
 import { planApi, planLimits } from '../plan.ts';
+import type { Infer } from '../typed.ts';
 import { ageColumn, column, defineCrd, wide } from './definition.ts';
-import { rolloutPlanSpecSchema, stageName } from './plan-schema.ts';
+import { type RolloutPlanSpec, rolloutPlanSpecSchema, stageName } from './plan-schema.ts';
 import { object, oneOf, text, withRules } from './schema.ts';
 import { objectName } from './values.ts';
+
+export interface RolloutPlanObject {
+  apiVersion: typeof planApi.apiVersion;
+  kind: 'RolloutPlan' | 'ClusterRolloutPlan';
+  metadata: ObjectMeta;
+  spec: RolloutPlanSpec;
+}
 
 const planCrd = (scope: 'Namespaced' | 'Cluster', names: typeof planApi.plan | typeof planApi.clusterPlan) =>
   defineCrd({
@@ -41,7 +50,9 @@ const approvalSpec = withRules(
           apiGroup: oneOf(
             'apps for a native DaemonSet, apps.kruise.io for an Advanced one.',
             ['apps', 'apps.kruise.io'],
-            { default: 'apps' },
+            {
+              default: 'apps',
+            },
           ),
           name: objectName('Its name.'),
         },
@@ -75,6 +86,15 @@ const approvalSpec = withRules(
     message: 'a decision can not be changed: delete the RolloutApproval and create another one',
   },
 );
+
+export type RolloutApprovalSpec = Infer<typeof approvalSpec>;
+
+export interface RolloutApproval {
+  apiVersion: typeof planApi.apiVersion;
+  kind: 'RolloutApproval';
+  metadata: ObjectMeta;
+  spec: RolloutApprovalSpec;
+}
 
 /** `rolloutapprovals.edgeset.io`. */
 const rolloutApprovalCrd = defineCrd({

@@ -1,4 +1,5 @@
 import type { JSONSchemaProps } from 'kubernetes-types/apiextensions/v1.d.ts';
+import type { Infer, ObjectOf, Typed } from '../typed.ts';
 
 /** A CEL validation rule. `message` says what is wrong and how to fix it. */
 export interface Rule {
@@ -24,8 +25,11 @@ export interface Schema extends JSONSchemaProps {
   'x-kubernetes-validations'?: Rule[];
 }
 
+/** A schema of values of the type `T`. */
+export type SchemaOf<T> = Typed<Schema, T>;
+
 /** The schema with more rules. */
-export const withRules = (schema: Schema, ...rules: Rule[]): Schema => ({
+export const withRules = <T>(schema: SchemaOf<T>, ...rules: Rule[]): SchemaOf<T> => ({
   ...schema,
   'x-kubernetes-validations': [...(schema['x-kubernetes-validations'] ?? []), ...rules],
 });
@@ -37,48 +41,55 @@ export const text = (
   description: string,
   maxLength: number,
   more: Pick<JSONSchemaProps, 'format' | 'pattern' | 'minLength' | 'default'> = {},
-): Schema => ({
+): SchemaOf<string> => ({
   type: 'string',
   description,
   maxLength,
   ...more,
 });
 
-export const oneOf = (
+export const oneOf = <const Value extends string>(
   description: string,
-  values: readonly string[],
+  values: readonly Value[],
   more: Pick<JSONSchemaProps, 'default'> = {},
-): Schema => ({
+): SchemaOf<Value> => ({
   type: 'string',
   description,
   enum: [...values],
   ...more,
 });
 
-export const dateTime = (description: string): Schema => text(description, TIME_LENGTH, { format: 'date-time' });
+/** RFC 3339. */
+export const dateTime = (description: string): SchemaOf<string> =>
+  text(description, TIME_LENGTH, { format: 'date-time' });
 
 /** An integer that is never negative. */
-export const counter = (description: string, format: 'int32' | 'int64' = 'int32'): Schema => ({
+export const counter = (description: string, format: 'int32' | 'int64' = 'int32'): SchemaOf<number> => ({
   type: 'integer',
   description,
   format,
   minimum: 0,
 });
 
-export const flag = (description: string): Schema => ({ type: 'boolean', description });
+export const flag = (description: string): SchemaOf<boolean> => ({ type: 'boolean', description });
 
 /** An object. All properties are required except those named in `optional`. */
-export const object = (
+export const object = <const Properties extends Record<string, Schema>, Optional extends keyof Properties = never>(
   description: string,
-  properties: Record<string, Schema>,
-  { optional = [] }: { optional?: readonly string[] } = {},
-): Schema => {
-  const required = Object.keys(properties).filter((name) => !optional.includes(name));
+  properties: Properties,
+  { optional = [] }: { optional?: readonly Optional[] } = {},
+): SchemaOf<ObjectOf<Properties, Optional>> => {
+  const required = Object.keys(properties).filter((name) => !optional.includes(name as Optional));
   return { type: 'object', description, properties, ...(required.length > 0 && { required }) };
 };
 
 /** A list whose items are identified by `keys`. */
-export const keyedList = (description: string, maxItems: number, keys: readonly string[], items: Schema): Schema => ({
+export const keyedList = <Item extends Schema>(
+  description: string,
+  maxItems: number,
+  keys: readonly (keyof Infer<Item> & string)[],
+  items: Item,
+): SchemaOf<Infer<Item>[]> => ({
   type: 'array',
   description,
   maxItems,
@@ -88,7 +99,11 @@ export const keyedList = (description: string, maxItems: number, keys: readonly 
 });
 
 /** A list that is only replaced as a whole. */
-export const atomicList = (description: string, maxItems: number, items: Schema): Schema => ({
+export const atomicList = <Item extends Schema>(
+  description: string,
+  maxItems: number,
+  items: Item,
+): SchemaOf<Infer<Item>[]> => ({
   type: 'array',
   description,
   maxItems,

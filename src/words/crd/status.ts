@@ -1,14 +1,27 @@
-import { daemonRolloutLimits as limits, notificationKinds } from '../daemon-rollout.ts';
-import { phases, updateKinds } from '../phases.ts';
+import type { Condition } from 'kubernetes-types/meta/v1.d.ts';
+import { daemonRolloutLimits as limits } from '../daemon-rollout.ts';
+import { type Phase, phases, updateKinds } from '../phases.ts';
+import type { Infer } from '../typed.ts';
 import { history } from './history.ts';
-import { atomicList, counter, dateTime, flag, keyedList, object, oneOf, type Schema, text } from './schema.ts';
+import {
+  atomicList,
+  counter,
+  dateTime,
+  flag,
+  keyedList,
+  object,
+  oneOf,
+  type Schema,
+  type SchemaOf,
+  text,
+} from './schema.ts';
 import { stages } from './stages.ts';
 
-const nodeName = (description: string): Schema => text(description, limits.name);
-const cause = (): Schema => text('Why the node is in its phase.', 64);
-const rolloutNumber = (description: string): Schema => counter(description, 'int64');
+const nodeName = (description: string) => text(description, limits.name);
+const cause = () => text('Why the node is in its phase.', 64);
+const rolloutNumber = (description: string) => counter(description, 'int64');
 
-const updateKind = (): Schema =>
+const updateKind = () =>
   oneOf(
     'How the pod is replaced: in-place patches the pod itself, surge creates the new one beside it. Absent if the pod is deleted.',
     updateKinds,
@@ -35,7 +48,7 @@ const nodes = object('How many nodes are in each state; every eligible node is i
   failed: counter('Phase: online nodes on which the target revision does not work.'),
   missing: counter('Phase: online nodes without a pod that no update has deleted.'),
   offlineOutdated: counter('Offline nodes that were not at the target revision when they were last seen.'),
-});
+} satisfies Record<Phase | 'eligible' | 'online' | 'offlineOutdated', Schema>);
 
 const causes = keyedList(
   'The number of nodes for each phase and cause, without zeros.',
@@ -120,7 +133,8 @@ const stragglers = atomicList(
 const CONDITION_TYPE =
   '^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$';
 
-const conditions = keyedList(
+/** As every API of Kubernetes has them. */
+const conditions: SchemaOf<Condition[]> = keyedList(
   'Ready, Reconciling and Stalled as defined by kstatus, and Complete, AllNodesUpdated, Paused and Halted.',
   limits.conditions,
   ['type'],
@@ -164,40 +178,76 @@ const lastComplete = object('The last revision that every online node ran; a rol
   hash: text('Value of its label controller-revision-hash.', limits.hash),
 });
 
-// The two long lists are replaced as a whole. As maps keyed by node, they would make the API server record the owner of
-// every field of every item in metadata.managedFields, which nearly doubles the object: etcd then refuses 5000 slots.
-const reservations = atomicList(
-  'The reserved slots of the budget, one for each node, written before the updates start so that the next leader respects them.',
-  limits.reservations,
-  object(
-    'An update of one node that has not completed.',
-    {
-      node: nodeName('Name of the node.'),
-      kind: updateKind(),
-      podName: text('Name of the pod to replace; absent once the update has been carried out.', limits.name),
-      podUID: text('UID of the pod to replace, which distinguishes it from its successor; may be empty.', 64),
-      podResourceVersion: text(
-        'Version of the pod that the decision was made for, or the one after its in-place update; absent once the pod is deleted.',
-        64,
-      ),
-      podRevision: text('Revision of the pod before an in-place update.', limits.hash),
-      rollout: rolloutNumber('Number of the rollout that the update belongs to.'),
-      at: dateTime('When the slot was reserved, with milliseconds.'),
-      carriedOut: flag('The pod is known to be deleted, terminating, or updated in place.'),
-      repairs: object(
-        'The older update that this one repairs, in the same slot.',
-        {
-          kind: updateKind(),
-          podUID: text('UID of the pod that was updated in place.', 64),
-          rollout: rolloutNumber('Number of the rollout of the older update.'),
-          at: dateTime('When the slot was reserved for the older update.'),
-        },
-        { optional: ['kind', 'podUID'] },
-      ),
-    },
-    { optional: ['kind', 'podName', 'podResourceVersion', 'podRevision', 'repairs'] },
-  ),
+const reservation = object(
+  'An update of one node that has not completed.',
+  {
+    node: nodeName('Name of the node.'),
+    kind: updateKind(),
+    podName: text('Name of the pod to replace; absent once the update has been carried out.', limits.name),
+    podUID: text('UID of the pod to replace, which distinguishes it from its successor; may be empty.', 64),
+    podResourceVersion: text(
+      'Version of the pod that the decision was made for, or the one after its in-place update; absent once the pod is deleted.',
+      64,
+    ),
+    podRevision: text('Revision of the pod before an in-place update.', limits.hash),
+    rollout: rolloutNumber('Number of the rollout that the update belongs to.'),
+    at: dateTime('When the slot was reserved, with milliseconds.'),
+    carriedOut: flag('The pod is known to be deleted, terminating, or updated in place.'),
+    repairs: object(
+      'The older update that this one repairs, in the same slot.',
+      {
+        kind: updateKind(),
+        podUID: text('UID of the pod that was updated in place.', 64),
+        rollout: rolloutNumber('Number of the rollout of the older update.'),
+        at: dateTime('When the slot was reserved for the older update.'),
+      },
+      { optional: ['kind', 'podUID'] },
+    ),
+  },
+  { optional: ['kind', 'podName', 'podResourceVersion', 'podRevision', 'repairs'] },
 );
+
+/** An update of a node that holds a slot of the budget, written before the update starts. */
+export type DaemonRolloutReservation = Infer<typeof reservation>;
+
+/** What receivers outside of the cluster can be told about a rollout. */
+export const notificationKinds = [
+  'started',
+  'halted',
+  'waiting',
+  'completed',
+  'all-nodes-updated',
+  'stragglers',
+] as const;
+export type NotificationKind = (typeof notificationKinds)[number];
+
+const notification = object(
+  'One notification.',
+  {
+    kind: oneOf('What it is about.', notificationKinds),
+    reason: text('Reason of the condition that explains it.', 64),
+    stage: text('The stage of the rollout plan that waits; absent if it is not about a stage.', limits.hash),
+    rollout: rolloutNumber('Number of the rollout.'),
+    revision: text('Name of its target.', limits.name),
+    at: dateTime('When it happened.'),
+    message: text('What happened, as a sentence.', limits.message),
+    nodes: object('How many nodes were in each state.', {
+      eligible: counter('Nodes that the DaemonSet runs on.'),
+      online: counter('Eligible nodes that were Ready.'),
+      updated: counter('Online nodes at the target.'),
+      failed: counter('Online nodes on which the target did not work.'),
+      offline: counter('Nodes that were not Ready.'),
+    }),
+    targets: atomicList(
+      'The targets of the configuration that have not received it yet.',
+      limits.targets,
+      text('Name of a target.', 63),
+    ),
+  },
+  { optional: ['reason', 'stage'] },
+);
+/** Something about a rollout that receivers outside of the cluster are told. */
+export type RolloutNotification = Infer<typeof notification>;
 
 const notifications = object(
   'What is sent to receivers outside of the cluster; absent unless the manager has targets.',
@@ -207,35 +257,7 @@ const notifications = object(
       limits.sent,
       text('The kind of notification, with its reason.', 64),
     ),
-    pending: atomicList(
-      'What is still to be sent, oldest first.',
-      limits.notifications,
-      object(
-        'One notification.',
-        {
-          kind: oneOf('What it is about.', notificationKinds),
-          reason: text('Reason of the condition that explains it.', 64),
-          stage: text('The stage of the rollout plan that waits; absent if it is not about a stage.', limits.hash),
-          rollout: rolloutNumber('Number of the rollout.'),
-          revision: text('Name of its target.', limits.name),
-          at: dateTime('When it happened.'),
-          message: text('What happened, as a sentence.', limits.message),
-          nodes: object('How many nodes were in each state.', {
-            eligible: counter('Nodes that the DaemonSet runs on.'),
-            online: counter('Eligible nodes that were Ready.'),
-            updated: counter('Online nodes at the target.'),
-            failed: counter('Online nodes on which the target did not work.'),
-            offline: counter('Nodes that were not Ready.'),
-          }),
-          targets: atomicList(
-            'The targets of the configuration that have not received it yet.',
-            limits.targets,
-            text('Name of a target.', 63),
-          ),
-        },
-        { optional: ['reason', 'stage'] },
-      ),
-    ),
+    pending: atomicList('What is still to be sent, oldest first.', limits.notifications, notification),
   },
 );
 
@@ -276,7 +298,13 @@ const properties = {
   halted,
   resumed: text('The last value of the annotation edgeset.io/resume that took effect.', limits.consent),
   lastComplete,
-  reservations,
+  // The two long lists are replaced as a whole. As maps keyed by node, they would make the API server record the owner of
+  // every field of every item in metadata.managedFields, which nearly doubles the object: etcd then refuses 5000 slots.
+  reservations: atomicList(
+    'The reserved slots of the budget, one for each node, written before the updates start so that the next leader respects them.',
+    limits.reservations,
+    reservation,
+  ),
   forgiven: atomicList(
     'Nodes whose failure the user forgave by resuming; they count again once they have worked.',
     limits.forgiven,
@@ -294,11 +322,11 @@ const properties = {
   stages,
 } satisfies Record<string, Schema>;
 
-/** Every field of DaemonRolloutStatus in types.ts; none is required, since a reservation is written before the rest. */
-export const daemonRolloutStatusSchema: Schema = object(
+/** No field is required, since a reservation is written before the rest. */
+export const daemonRolloutStatusSchema = object(
   'The observed state of the rollout, and what the next leader needs to continue.',
   properties,
-  {
-    optional: Object.keys(properties),
-  },
+  { optional: Object.keys(properties) as (keyof typeof properties)[] },
 );
+
+export type DaemonRolloutStatus = Infer<typeof daemonRolloutStatusSchema>;

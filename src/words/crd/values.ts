@@ -1,5 +1,6 @@
+import type { LabelSelector } from 'kubernetes-types/meta/v1.d.ts';
 import { MOST_REQUIREMENTS } from '../plan.ts';
-import { object, type Rule, type Schema, text, withRules } from './schema.ts';
+import { object, type Rule, type Schema, type SchemaOf, text, withRules } from './schema.ts';
 
 /** Longest label key: a prefix of 253 characters, a slash and a name of 63. */
 const KEY_LENGTH = 317;
@@ -8,14 +9,14 @@ const VALUE_LENGTH = 63;
 const MOST_LABELS = 64;
 const MOST_VALUES = 100;
 
-export const labelMap = (description: string, most = MOST_LABELS): Schema => ({
+export const labelMap = (description: string, most = MOST_LABELS): SchemaOf<Record<string, string>> => ({
   type: 'object',
   description,
   maxProperties: most,
   additionalProperties: { type: 'string', maxLength: VALUE_LENGTH },
 });
 
-export const labelSelector = (description: string, most = MOST_LABELS): Schema => ({
+export const labelSelector = (description: string, most = MOST_LABELS): SchemaOf<LabelSelector> => ({
   ...object(
     description,
     {
@@ -58,12 +59,19 @@ export const labelSelector = (description: string, most = MOST_LABELS): Schema =
   'x-kubernetes-map-type': 'atomic',
 });
 
+/** An integer, or a percentage such as `10%`. */
+export type IntOrString = number | string;
+
 /**
  * A non-negative integer or a percentage up to 100%. With `least` 1, zero is refused. The rule names every percentage: before
  * 1.34, Kubernetes takes a text here for one of 3 MB whatever its maxLength, and refuses a CRD that holds patterns against such
  * texts in a list.
  */
-export const intOrPercent = (description: string, least: 0 | 1, more: Pick<Schema, 'default'> = {}): Schema => {
+export const intOrPercent = (
+  description: string,
+  least: 0 | 1,
+  more: Pick<Schema, 'default'> = {},
+): SchemaOf<IntOrString> => {
   const percentages = Array.from({ length: 101 - least }, (_, index) => `'${index + least}%'`);
   return withRules(
     {
@@ -80,7 +88,7 @@ export const intOrPercent = (description: string, least: 0 | 1, more: Pick<Schem
 };
 
 /** A text with a pattern that the API server explains in words. */
-const matching = (schema: Schema, pattern: string, message: string): Schema =>
+const matching = (schema: SchemaOf<string>, pattern: string, message: string): SchemaOf<string> =>
   withRules(schema, { rule: `self.matches('^(${pattern})$')`, message });
 
 const LABEL = '[a-z0-9]([-a-z0-9]*[a-z0-9])?';
@@ -88,7 +96,7 @@ const SUBDOMAIN = `${LABEL}([.]${LABEL})*`;
 const QUALIFIED_NAME = '[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?';
 
 /** A name that can also be part of others, such as that of a stage. */
-export const dnsLabel = (description: string): Schema =>
+export const dnsLabel = (description: string): SchemaOf<string> =>
   matching(
     text(description, 63),
     LABEL,
@@ -96,17 +104,17 @@ export const dnsLabel = (description: string): Schema =>
   );
 
 /** Name of an object. */
-export const objectName = (description: string): Schema =>
+export const objectName = (description: string): SchemaOf<string> =>
   matching(
     text(description, 253),
     SUBDOMAIN,
     'must be the name of an object: lower-case letters, digits, hyphens and dots, with a letter or digit at both ends',
   );
 
-export const hostName = (description: string): Schema =>
+export const hostName = (description: string): SchemaOf<string> =>
   matching(text(description, 253), SUBDOMAIN, 'must be the name of a host, such as prometheus.example.org');
 
-export const labelKey = (description: string): Schema =>
+export const labelKey = (description: string): SchemaOf<string> =>
   matching(
     text(description, KEY_LENGTH),
     `(${SUBDOMAIN}/)?${QUALIFIED_NAME}`,
@@ -119,7 +127,7 @@ const DURATION = '([0-9]{1,9}([.][0-9]{1,9})?(ms|s)|[0-9]{1,6}([.][0-9]{1,9})?(m
 const IS_KEY = `matches('^(${SUBDOMAIN}/)?${QUALIFIED_NAME}$')`;
 
 /** A selector that every node is compared with; a key that no label can have would select none of them in silence. */
-export const nodeSelector = (description: string): Schema =>
+export const nodeSelector = (description: string): SchemaOf<LabelSelector> =>
   withRules(
     labelSelector(description, MOST_REQUIREMENTS / 2),
     {
@@ -138,7 +146,7 @@ export const nodeSelector = (description: string): Schema =>
 export const duration = (
   description: string,
   { default: standard, least }: { default?: string; least?: string } = {},
-): Schema =>
+): SchemaOf<string> =>
   withRules(text(description, 32, standard === undefined ? {} : { default: standard }), {
     rule:
       `self.matches('^${DURATION}$') && duration(self) <= duration('8760h')` +
@@ -147,7 +155,7 @@ export const duration = (
   });
 
 /** HH:MM. */
-export const timeOfDay = (description: string): Schema =>
+export const timeOfDay = (description: string): SchemaOf<string> =>
   matching(text(description, 5), '([01][0-9]|2[0-3]):[0-5][0-9]', 'must be a time from 00:00 to 23:59, such as 08:30');
 
 const DATE =
@@ -157,7 +165,7 @@ const TIME = 'T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]([.][0-9]{1,9})?(Z|[+-][0
 const DATE_OR_TIME = `${DATE}(${TIME})?`;
 
 /** An RFC 3339 date or time. */
-export const dateOrTime = (description: string): Schema =>
+export const dateOrTime = (description: string): SchemaOf<string> =>
   matching(
     text(description, 40),
     DATE_OR_TIME,

@@ -24,28 +24,19 @@ const walkFrom = (schema: Schema, visit: Visit, path: string): void => {
   for (const [name, inner] of Object.entries(schema.properties ?? {})) walkFrom(inner, visit, `${path}.${name}`);
 };
 
-/** The paths of all fields in a value, such as `status.nodes.online` and `status.conditions[].type`. */
-export const pathsOf = (value: unknown, path: string): string[] => {
-  if (Array.isArray(value)) return value.flatMap((item) => pathsOf(item, `${path}[]`));
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value)
-    .flatMap(([name, inner]) => [`${path}.${name}`, ...pathsOf(inner, `${path}.${name}`)])
-    .toSorted();
-};
-
 /** Looks into a schema; unknown fields are refused, where the API server would drop them. */
 export const inspect = (schema: Schema, root: string) => {
   const validator = z.fromJSONSchema(closed(schema) as Parameters<typeof z.fromJSONSchema>[0]);
-  const paths = (keep: (schema: Schema) => readonly string[]): string[] => {
-    const found: string[] = [];
-    walkFrom(schema, (one, path) => found.push(...keep(one).map((name) => `${path}.${name}`)), root);
-    return found.toSorted();
-  };
+  const fields: string[] = [];
+  walkFrom(
+    schema,
+    (one, path) => fields.push(...Object.keys(one.properties ?? {}).map((name) => `${path}.${name}`)),
+    root,
+  );
   return {
     accepts: (value: unknown): boolean => validator.safeParse(value).success,
     issuesOf: (value: unknown): readonly unknown[] => validator.safeParse(value).error?.issues ?? [],
     walk: (visit: Visit): void => walkFrom(schema, visit, root),
-    fields: paths(({ properties }) => Object.keys(properties ?? {})),
-    requiredFields: paths(({ required }) => required ?? []),
+    fields,
   };
 };
