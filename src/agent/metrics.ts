@@ -1,7 +1,7 @@
 import type { RequestReport } from '../kube/index.ts';
 import { createCounter, type MetricsPage, metricFamily, metricsPage } from '../process/index.ts';
 import { type Troubles, troubleParts } from './troubles.ts';
-import type { AgentBackend, UpdateState } from './types.ts';
+import { type AgentBackend, type UpdateState, updateStates } from './types.ts';
 
 /** The agent's metrics. They contain no names of pods, images or revisions. */
 export interface AgentMetrics extends MetricsPage {
@@ -16,18 +16,6 @@ export interface MetricsSources {
   server: { readonly connections: number; readonly streams: number };
   restriction: { readonly unrestricted: boolean };
 }
-
-const states: readonly UpdateState[] = [
-  'current',
-  'available',
-  'postponed',
-  'rejected',
-  'queued',
-  'updating',
-  'failed',
-  'halted',
-  'unknown',
-];
 
 export const createAgentMetrics = (version: string): AgentMetrics => {
   const responses = createCounter();
@@ -65,7 +53,7 @@ export const createAgentMetrics = (version: string): AgentMetrics => {
         'edgeset_agent_updates',
         'gauge',
         'DaemonSets of this node in OTA mode, by state.',
-        states.map((state) => [{ state }, count(state)]),
+        updateStates.map((state) => [{ state }, count(state)]),
       ),
       metricFamily(
         'edgeset_agent_not_computable',

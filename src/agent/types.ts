@@ -1,10 +1,25 @@
 /**
  * The types that all parts of the agent share: updates of this node, the owner's decisions, and their outcome. The API
- * serves these shapes as they are (docs/reference/agent-api.md), so times are RFC 3339 in UTC.
+ * serves these shapes as they are (docs/reference/agent-api.md), so types follow from the schemas that it publishes.
  */
 
-/** RFC 3339 in UTC, such as `2026-11-21T17:00:00Z`. */
-export type Timestamp = string;
+import type { Infer } from '../words/index.ts';
+import {
+  anyOf,
+  arrayOf,
+  constant,
+  flag,
+  integer,
+  nullable,
+  object,
+  oneOf,
+  ref,
+  type SchemaOf,
+  text,
+  time,
+} from './schema.ts';
+
+export type { Timestamp } from './schema.ts';
 
 /** A DaemonSet of this node, of `apps` or `apps.kruise.io`. */
 export interface DaemonSetRef {
@@ -23,10 +38,11 @@ export interface PodRef {
   name: string;
 }
 
-export interface ContainerImage {
-  container: string;
-  image: string;
-}
+const image = object({ container: text(), image: text() });
+export type ContainerImage = Infer<typeof image>;
+
+const revision = text('Label controller-revision-hash of the pods of this revision.');
+const daemonSetRef = { namespace: text(), daemonSet: text() };
 
 /**
  * The state of an update. `current`: the pod runs the target revision. `available`: waits for the owner's decision.
@@ -34,16 +50,18 @@ export interface ContainerImage {
  * for `reason`. `updating`: from the write until the new pod is ready. `failed`: the new pod does not work. `halted`: the
  * circuit breaker stopped this revision. `unknown`: the agent cannot compute the state, so it does nothing.
  */
-export type UpdateState =
-  | 'current'
-  | 'available'
-  | 'postponed'
-  | 'rejected'
-  | 'queued'
-  | 'updating'
-  | 'failed'
-  | 'halted'
-  | 'unknown';
+export const updateStates = [
+  'current',
+  'available',
+  'postponed',
+  'rejected',
+  'queued',
+  'updating',
+  'failed',
+  'halted',
+  'unknown',
+] as const;
+export type UpdateState = (typeof updateStates)[number];
 
 /**
  * Why the manager does not offer a new revision to this device for now. `Paused`: the rollout is paused. `Partition`: the
@@ -110,134 +128,179 @@ export type UpdateReason =
   | 'WaitingForPod';
 
 /** State of the target's images on the node; `unknown` if no one requested them before the update. */
-export type ImageState = 'unknown' | 'pulling' | 'ready' | 'failed';
-
-/** When to carry out an approved update. In any case, the device must be connected and safe. */
-export type When =
-  | { type: 'now' }
-  /** Between two local times of the device, `HH:MM`; past midnight if `to` is earlier than `from`. */
-  | { type: 'window'; from: string; to: string; days?: Weekday[] }
-  /** As soon as the device's safety check passes; refused if none is configured. */
-  | { type: 'safe' };
+const imageState = oneOf('unknown', 'pulling', 'ready', 'failed');
+export type ImageState = Infer<typeof imageState>;
 
 export const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
 export type Weekday = (typeof weekdays)[number];
 
-/** An owner's choice for one revision. */
-export type Choice =
-  | { choice: 'approve'; when: When }
-  /** The owner is asked again at `until`; the end of a postponement approves nothing. */
-  | { choice: 'postpone'; until: Timestamp }
-  | { choice: 'reject' };
+const localTime: SchemaOf<string> = { type: 'string', pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$' };
 
+export const whenSchema = {
+  description: 'When to carry out an approved update. The device must be connected and safe in any case.',
+  ...anyOf(
+    object({ type: constant('now') }),
+    /** Between two local times of the device, `HH:MM`; past midnight if `to` is earlier than `from`. */
+    object(
+      { type: constant('window'), from: localTime, to: localTime, days: arrayOf(oneOf(...weekdays)) },
+      { optional: ['days'] },
+    ),
+    /** As soon as the device's safety check passes; refused if none is configured. */
+    object({ type: constant('safe') }),
+  ),
+};
+/** When to carry out an approved update. In any case, the device must be connected and safe. */
+export type When = Infer<typeof whenSchema>;
+
+export const choiceSchema = anyOf(
+  object({ choice: constant('approve'), when: ref<When>('When') }),
+  /** The owner is asked again at `until`; the end of a postponement approves nothing. */
+  object({ choice: constant('postpone'), until: time() }),
+  object({ choice: constant('reject') }),
+);
+/** An owner's choice for one revision. */
+export type Choice = Infer<typeof choiceSchema>;
+
+/** What a decision request consists of: a choice, and the revision that it is for. */
+export const decisionRequestSchema = anyOf(
+  object(
+    { revision, decision: constant('approve'), when: ref<When>('When') },
+    { optional: ['when'], description: 'Without `when`: now.' },
+  ),
+  object({ revision, decision: constant('postpone'), until: time('The owner is asked again at this time.') }),
+  object({ revision, decision: constant('reject') }),
+);
+
+const caller = object({
+  identity: text('`uid:0`, `token:NAME`, `cert:COMMON-NAME`, or `agent` for a decision made by the deadline.'),
+  via: oneOf('loopback', 'unix', 'token', 'certificate', 'agent'),
+});
 /** Who called, as verified by the agent. */
-export interface Caller {
-  /** `uid:0`, `token:NAME`, `cert:COMMON-NAME`, or `agent` for a decision made by the deadline. */
-  identity: string;
-  via: 'loopback' | 'unix' | 'token' | 'certificate' | 'agent';
-}
+export type Caller = Infer<typeof caller>;
 
 /**
  * The state of a decision. `open`: to be carried out, or in effect (postponed, rejected). `acting`: the write is about to be
  * sent, was sent, or has an unknown outcome. The others are final.
  */
-export type DecisionState = 'open' | 'acting' | 'done' | 'refused' | 'superseded' | 'replaced';
+export const decisionStates = ['open', 'acting', 'done', 'refused', 'superseded', 'replaced'] as const;
+export type DecisionState = (typeof decisionStates)[number];
 
+const act = object(
+  {
+    /** `delete`: deletes the pod. `approve`: sets the condition UpgradeApproved; the manager updates the pod. */
+    kind: oneOf('delete', 'approve'),
+    pod: text(),
+    podUid: text(),
+    /** If the pod has another one, the API server rejects the write. */
+    podResourceVersion: text('The version of the pod that the write is bound to.'),
+    fromRevision: text(),
+    toRevision: text(),
+    startedAt: time(),
+  },
+  { optional: ['podResourceVersion'] },
+);
+/** The write that updates the pod. */
+export type DecisionAct = Infer<typeof act>;
+
+export const decisionSchema = object(
+  {
+    /** Unique on this device; grows with each decision. */
+    id: integer,
+    ...daemonSetRef,
+    revision,
+    decision: ref<Choice>('Choice'),
+    by: caller,
+    at: time(),
+    state: oneOf(...decisionStates),
+    /** The write of a decision that is `acting` or was carried out. */
+    act,
+    /** Set for `done`, `refused`, `superseded` and `replaced`. */
+    result: text('Human-readable reason for the state.'),
+    settledAt: time(),
+  },
+  { optional: ['act', 'result', 'settledAt'] },
+);
 /** A decision for one DaemonSet of this node and one target revision. */
-export interface Decision extends DaemonSetRef {
-  /** Unique on this device; grows with each decision. */
-  id: number;
-  /** Hash label of the revision that the decision is for. */
-  revision: string;
-  decision: Choice;
-  by: Caller;
-  at: Timestamp;
-  state: DecisionState;
+export type Decision = Infer<typeof decisionSchema> & {
   /** From the YurtHub route without `queue`: if it can't be carried out at once, it isn't carried out later. */
   once?: true;
-  /** The write of a decision that is `acting` or was carried out. */
-  act?: DecisionAct;
-  /** Human-readable reason for the state; set for `done`, `refused`, `superseded` and `replaced`. */
-  result?: string;
-  settledAt?: Timestamp;
-}
+};
 
-/** The write that updates the pod. */
-export interface DecisionAct {
-  /** `delete`: deletes the pod. `approve`: sets the condition UpgradeApproved; the manager updates the pod. */
-  kind: 'delete' | 'approve';
-  pod: string;
-  podUid: string;
-  /** The resourceVersion that the write is bound to: if the pod has another one, the API server rejects the write. */
-  podResourceVersion?: string;
-  fromRevision: string;
-  toRevision: string;
-  startedAt: Timestamp;
-}
-
-export interface Update extends DaemonSetRef {
-  apiVersion: string;
-  /** The pod on this node; null while there is none. */
-  pod: string | null;
-  state: UpdateState;
-  reason: UpdateReason;
+export const updateSchema = object({
+  ...daemonSetRef,
+  apiVersion: text('Of the DaemonSet.'),
+  /** Null while there is none. */
+  pod: nullable(text('The pod on this node.')),
+  state: oneOf(...updateStates),
+  reason: text<UpdateReason>('CamelCase.'),
   /** The reason as an English sentence. */
-  message: string;
-  running: { revision: string; images: ContainerImage[]; ready: boolean };
-  target: {
+  message: text('One sentence for the owner of the device.'),
+  running: object({ revision, images: arrayOf(image), ready: flag }),
+  target: object({
     /** Null until the manager has announced one. */
-    revision: string | null;
+    revision: nullable(revision),
     /** Null while unknown, for example if the device has been offline since the announcement. */
-    images: ContainerImage[] | null;
-    publishedAt: Timestamp | null;
-    /** What the administrator says about it, as plain text with line breaks, at most 2,000 characters; null for nothing. */
-    notes: string | null;
-  };
-  image: { state: ImageState; message: string };
-  /** Bytes of the containers' images, as the runtime reports them; null while an image isn't on the node, or not asked. */
-  size: { running: number | null; target: number | null };
-  decision: Decision | null;
-  /** The administrator's deadline for the decision, and when this device updates because of it. */
-  deadline: { at: Timestamp; actsAt: Timestamp } | null;
-}
+    images: nullable(arrayOf(image)),
+    publishedAt: nullable(time()),
+    notes: nullable({
+      ...text('What the administrator says about it. Plain text with line breaks.'),
+      maxLength: 2_000,
+    }),
+  }),
+  /** Null while an image isn't on the node, or not asked. */
+  size: object(
+    { running: nullable(integer), target: nullable(integer) },
+    { description: 'Bytes of the images, as the container runtime reports them; null if unknown.' },
+  ),
+  image: object({ state: imageState, message: text() }),
+  decision: nullable(ref<Decision>('Decision')),
+  /** The administrator's deadline for the decision. */
+  deadline: nullable(object({ at: time(), actsAt: time('When this device updates.') })),
+});
+export type Update = Infer<typeof updateSchema>;
 
+export const historyEntrySchema = object(
+  {
+    at: time(),
+    ...daemonSetRef,
+    who: text(),
+    what: text('CamelCase, such as Approved, Deleting, Updated.'),
+    fromRevision: nullable(revision),
+    toRevision: nullable(revision),
+    result: text('One English sentence.'),
+    /** What an owner chose; absent for other entries, and in those of earlier versions of the agent. */
+    choice: ref<Choice>('Choice'),
+    /** Of `Updated`; absent if unknown. */
+    tookSeconds: { ...integer, description: 'From the delete until the new pod was ready.' },
+    /** Of `Failed`: why the new pod does not work. */
+    reason: oneOf(...failureReasons),
+  },
+  { optional: ['choice', 'tookSeconds', 'reason'] },
+);
 /** One entry of the device's history of decisions and updates. */
-export interface HistoryEntry extends DaemonSetRef {
-  at: Timestamp;
-  who: string;
-  /** Such as `Approved`, `Postponed`, `Rejected`, `Deleting`, `Updated`, `Refused`, `Superseded`, `OutcomeUnknown`. */
-  what: string;
-  fromRevision: string | null;
-  toRevision: string | null;
-  /** One English sentence. */
-  result: string;
-  /** What an owner chose; absent for other entries, and in those of earlier versions of the agent. */
-  choice?: Choice;
-  /** Of `Updated`: from the delete until the new pod was ready; absent if unknown. */
-  tookSeconds?: number;
-  /** Of `Failed`: why the new pod does not work. */
-  reason?: FailureReason;
-}
+export type HistoryEntry = Infer<typeof historyEntrySchema>;
 
-export interface DeviceStatus {
-  node: string;
-  now: Timestamp;
-  timeZone: string;
-  connected: boolean;
-  /** When `connected` last changed. */
-  since: Timestamp;
+export const deviceSchema = object({
+  node: text(),
+  now: time(),
+  timeZone: text(),
+  connected: flag,
+  since: time('When `connected` last changed.'),
   /** The last contact with the API server; null for never. */
-  lastContact: Timestamp | null;
+  lastContact: nullable(time()),
   /** Whether a safety check is configured, and its last answer. */
-  safe: { configured: boolean; safe: boolean | null; message: string };
-  /** Problems with saving decisions: human-readable, with the fix; null without a problem. */
-  disk: {
-    /** Why the last change of a decision could not be saved. New decisions are refused meanwhile. */
-    trouble: string | null;
-    /** What was unreadable on disk when the agent started: decisions may be missing. */
-    damage: string | null;
-  };
-}
+  safe: object({ configured: flag, safe: nullable(flag), message: text() }),
+  /** Null without a problem. */
+  disk: object(
+    {
+      /** Why the last change of a decision could not be saved. New decisions are refused meanwhile. */
+      trouble: nullable(text('Why decisions cannot be saved now.')),
+      damage: nullable(text('What was unreadable when the agent started: decisions may be missing.')),
+    },
+    { description: 'State of the storage for decisions. Human-readable, with the fix.' },
+  ),
+});
+export type DeviceStatus = Infer<typeof deviceSchema>;
 
 /** A response of the YurtHub routes: HTTP status and the text of the body. */
 export interface TextResponse {

@@ -59,3 +59,4 @@ export {
   PREPARING,
   UPGRADE_APPROVED,
 } from './pods.ts';
+export type { Infer, ObjectOf, Typed } from './typed.ts';

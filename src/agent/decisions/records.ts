@@ -1,4 +1,4 @@
-import type { DaemonSetRef, Decision, DecisionState, HistoryEntry } from '../types.ts';
+import { type DaemonSetRef, type Decision, decisionStates, type HistoryEntry } from '../types.ts';
 
 /** What is on disk: the decisions that are open or acting, and the history. */
 export interface Records {
@@ -15,15 +15,6 @@ const HISTORY_KEPT = 500;
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
-const states: readonly string[] = [
-  'open',
-  'acting',
-  'done',
-  'refused',
-  'superseded',
-  'replaced',
-] satisfies DecisionState[];
-
 const isDecision = (value: unknown): value is Decision =>
   isObject(value) &&
   'id' in value &&
@@ -35,8 +26,7 @@ const isDecision = (value: unknown): value is Decision =>
   'revision' in value &&
   typeof value.revision === 'string' &&
   'state' in value &&
-  typeof value.state === 'string' &&
-  states.includes(value.state) &&
+  decisionStates.some((state) => state === value.state) &&
   'decision' in value &&
   isObject(value.decision);
 

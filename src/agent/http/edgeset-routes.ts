@@ -1,9 +1,9 @@
 import { failure, type HttpResponse, json } from '../../http/index.ts';
 import { type ParseChoiceOptions, parseChoice } from '../decisions/index.ts';
+import { ref, type Schema } from '../schema.ts';
 import type { Choice, Update } from '../types.ts';
 import type { EventStreams } from './event-streams.ts';
 import type { Call, Route } from './route.ts';
-import { ref, type Schema } from './schemas.ts';
 
 type DecisionRequest = { kind: 'ok'; revision: string; choice: Choice } | { kind: 'refused'; response: HttpResponse };
 

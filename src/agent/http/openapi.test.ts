@@ -7,9 +7,8 @@ import { fromJSONSchema, type ZodType } from 'zod';
 import { silentLogger } from '../../runtime/index.ts';
 import { openTokenFile } from '../auth/index.ts';
 import { StorageError, type StorageErrorCode } from '../decisions/index.ts';
-import type { TextResponse, Update } from '../types.ts';
+import type { TextResponse } from '../types.ts';
 import type { FakeBackend } from './testing/fake-backend.ts';
-import { shopUpdate } from './testing/fake-backend.ts';
 import { type RawAnswer, sendRaw } from './testing/raw-http.ts';
 import { type Started, startServer } from './testing/start.ts';
 
@@ -211,41 +210,5 @@ describe('the OpenAPI document', () => {
       const { status } = await send(started, decision(value as object));
       assert.ok([201, 202].includes(status), `${name}: ${status}`);
     }
-  });
-
-  it('has a schema for every form of an update', async (t) => {
-    const { url } = await startServer(t);
-    const document = await documentOf(url);
-    const full: Update = {
-      ...shopUpdate,
-      pod: null,
-      target: { revision: null, images: null, publishedAt: null, notes: null },
-      deadline: null,
-      decision: {
-        id: 1,
-        namespace: 'shop',
-        daemonSet: 'till',
-        revision: '7d9c',
-        decision: { choice: 'approve', when: { type: 'window', from: '22:00', to: '05:00', days: ['mon', 'sun'] } },
-        by: { identity: 'agent', via: 'agent' },
-        at: '2026-11-21T17:00:00Z',
-        state: 'acting',
-        act: {
-          kind: 'delete',
-          pod: 'p',
-          podUid: 'u',
-          fromRevision: 'a',
-          toRevision: 'b',
-          startedAt: '2026-11-21T17:00:00.123Z',
-        },
-        result: 'why',
-        settledAt: '2026-11-21T17:00:01Z',
-      },
-    };
-    const schema = validator(document, { $ref: '#/components/schemas/Update' });
-    const parsed = schema.safeParse(full);
-    assert.ok(parsed.success, parsed.error?.message ?? '');
-    assert.ok(!schema.safeParse({ ...full, extra: 1 }).success, 'and for nothing else');
-    assert.ok(!schema.safeParse({ ...full, state: 'other' }).success);
   });
 });

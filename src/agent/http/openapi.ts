@@ -1,5 +1,6 @@
+import { ref } from '../schema.ts';
 import type { Route } from './route.ts';
-import { ref, schemas } from './schemas.ts';
+import { schemas } from './schemas.ts';
 
 const status = (description: string): object => ({
   description,

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HttpResponse } from '../../http/index.ts';
+import type { Schema } from '../schema.ts';
 import type { AgentBackend, Caller, Reauthorize } from '../types.ts';
-import type { Schema } from './schemas.ts';
 
 /** What a route handler gets: the caller is authenticated and the names in the path are valid. */
 export interface Call {

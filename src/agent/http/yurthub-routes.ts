@@ -1,7 +1,7 @@
 import { failure, json, plain } from '../../http/index.ts';
+import { ref } from '../schema.ts';
 import type { PodRef } from '../types.ts';
 import type { Call, Route } from './route.ts';
-import { ref } from './schemas.ts';
 
 type Described = Route['responses'][number];
 
