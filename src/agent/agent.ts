@@ -197,7 +197,7 @@ export const createAgent = (options: AgentOptions): Agent => {
 
   return {
     ...yurtHub,
-    decide: createAcceptDecision({ env, decisions, tracker, safe, events }),
+    decide: createAcceptDecision({ decisions, tracker, events }),
     pods: () => ({ items: cache.list(), resourceVersion: cache.resourceVersion, ageSeconds: cache.ageSeconds() }),
     updates: () => tracker.all().map(shownUpdate),
     troubles,

@@ -134,7 +134,8 @@ export type ImageState = Infer<typeof imageState>;
 export const weekdays = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
 export type Weekday = (typeof weekdays)[number];
 
-const localTime: SchemaOf<string> = { type: 'string', pattern: '^([01][0-9]|2[0-3]):[0-5][0-9]$' };
+export const LOCAL_TIME = /^([01][0-9]|2[0-3]):[0-5][0-9]$/;
+const localTime: SchemaOf<string> = { type: 'string', pattern: LOCAL_TIME.source };
 
 export const whenSchema = {
   description: 'When to carry out an approved update. The device must be connected and safe in any case.',

@@ -1,7 +1,7 @@
 // Every parser of text that others write. `index.test.ts` throws a megabyte of each hostile shape at each of them.
 
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import { parseChoice } from '../../src/agent/decisions/parse-choice.ts';
+import { parseDecision } from '../../src/agent/decisions/parse-decision.ts';
 import { parseTarget } from '../../src/agent/http/route.ts';
 import { fullImageName } from '../../src/agent/image-sizes.ts';
 import { sanitizePod } from '../../src/agent/pods/sanitize.ts';
@@ -175,7 +175,12 @@ export const parsers: Readonly<Record<string, (text: string) => unknown>> = {
   parseBindAddress: (text) => orThrown(() => parseBindAddress('', text)),
   hostHeader: (text) => orThrown(() => hostHeader('', text)),
   parseTarget: (text) => parseTarget(`/${text}`, Number.POSITIVE_INFINITY),
-  parseChoice: (text) => parseChoice({ choice: 'postpone', until: text }, { now: 0, safeConfigured: true }),
+  parseDecision: (text) =>
+    [
+      { revision: text },
+      { revision: 'a', decision: 'postpone', until: text },
+      { decision: 'reject', [text]: text },
+    ].map((body) => orThrown(() => parseDecision({ revision: 'a', ...body }, { now: 0, safeConfigured: true }))),
   fullImageName: (text) => [fullImageName(text), fullImageName(`a/${text}`)],
   sanitizePod: (text) =>
     sanitizePod({ metadata: { annotations: { 'kubectl.kubernetes.io/last-applied-configuration': text } } }),

@@ -1,7 +1,7 @@
 export { StorageError, type StorageErrorCode } from '../storage/index.ts';
 export { actsAt, deadlineShare } from './deadline.ts';
 export { nextStep } from './next-step.ts';
-export { type ParseChoiceOptions, type ParsedChoice, parseChoice } from './parse-choice.ts';
+export { InvalidDecision, parseDecision } from './parse-decision.ts';
 export {
   DecisionError,
   type DecisionErrorCode,

@@ -2,7 +2,7 @@ import { windowsAt } from '../../rollout/index.ts';
 import { planWeekdays } from '../../words/index.ts';
 import { type Choice, type Decision, type WaitReason, type WithheldReason, weekdays } from '../types.ts';
 import { actsAt } from './deadline.ts';
-import { isTimeOfDay } from './parse-choice.ts';
+import { isTimeOfDay } from './parse-decision.ts';
 import type { Step, StepFacts } from './types.ts';
 
 // Without a battery-backed clock, a device may start years in the past. A clock far before the time of the decision can't

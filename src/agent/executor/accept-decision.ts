@@ -1,16 +1,12 @@
-import type { Env } from '../../runtime/index.ts';
 import { DecisionError, type DecisionStore } from '../decisions/index.ts';
-import type { SafeCheck } from '../safe-check/index.ts';
 import type { AgentBackend, Choice, DecideResult } from '../types.ts';
 import type { UpdateTracker } from '../updates/index.ts';
 import type { AgentEvents } from './events.ts';
 import { notComputableText } from './refusal.ts';
 
 export interface DecideOptions {
-  env: Env;
   decisions: DecisionStore;
   tracker: Pick<UpdateTracker, 'get'>;
-  safe: Pick<SafeCheck, 'configured'>;
   events: AgentEvents;
 }
 
@@ -32,21 +28,7 @@ const describe = (choice: Choice): string => {
 };
 
 /** Takes an owner's decision for the revision that the owner was shown, and saves it before it responds. */
-export const createAcceptDecision = ({
-  env,
-  decisions,
-  tracker,
-  safe,
-  events,
-}: DecideOptions): AgentBackend['decide'] => {
-  const checkChoice = (choice: Choice): Refused | undefined => {
-    if (choice.choice === 'postpone' && Date.parse(choice.until) <= env.clock.now())
-      return refused(422, 'BadDecision', `until ${choice.until} is in the past: give a later time`);
-    if (choice.choice === 'approve' && choice.when.type === 'safe' && !safe.configured)
-      return refused(422, 'BadDecision', 'when safe requires a safety check: start the agent with --safe-check');
-    return undefined;
-  };
-
+export const createAcceptDecision = ({ decisions, tracker, events }: DecideOptions): AgentBackend['decide'] => {
   return async ({ namespace, daemonSet }, revision, choice, caller, reauthorize) => {
     // First, because anything awaited after the checks could invalidate them.
     const why = await reauthorize();
@@ -80,8 +62,6 @@ export const createAcceptDecision = ({
       );
     if (announced.need === 'halted' && choice.choice === 'approve')
       return refused(403, 'Halted', `The rollout of revision ${revision} of ${name} is halted`);
-    const invalid = checkChoice(choice);
-    if (invalid) return invalid;
     try {
       const decision = await decisions.decide({
         namespace,

@@ -85,8 +85,6 @@ describe("an owner's decision", () => {
     const refusals: [Promise<DecideResult>, number, string][] = [
       [agent.decide({ ...app, daemonSet: 'other' }, 'x', approveNow, owner, authorized), 404, 'NoSuchDaemonSet'],
       [decide(agent, approveNow, 'older'), 409, 'OtherRevision'],
-      [decide(agent, { choice: 'postpone', until: '2026-11-21T12:00:00Z' }), 422, 'BadDecision'],
-      [decide(agent, { choice: 'approve', when: { type: 'safe' } }), 422, 'BadDecision'],
       [agent.decide(app, targetOf(agent), approveNow, owner, () => Promise.resolve('gone')), 403, 'CallerGone'],
     ];
     for (const [answer, status, reason] of refusals)

@@ -1,28 +1,9 @@
-import { failure, type HttpResponse, json } from '../../http/index.ts';
-import { type ParseChoiceOptions, parseChoice } from '../decisions/index.ts';
+import { failure, json } from '../../http/index.ts';
+import { parseDecision } from '../decisions/index.ts';
 import { ref, type Schema } from '../schema.ts';
-import type { Choice, Update } from '../types.ts';
+import type { Update } from '../types.ts';
 import type { EventStreams } from './event-streams.ts';
 import type { Call, Route } from './route.ts';
-
-type DecisionRequest = { kind: 'ok'; revision: string; choice: Choice } | { kind: 'refused'; response: HttpResponse };
-
-const LONGEST_REVISION = 253;
-
-/** Parses the body of a decision. The body's `decision` is what `Choice` calls `choice`. */
-const parseDecisionRequest = (body: Record<string, unknown>, options: ParseChoiceOptions): DecisionRequest => {
-  const { revision, decision, ...rest } = body;
-  const invalid = (field: string, message: string): DecisionRequest => ({
-    kind: 'refused',
-    response: failure(422, `${field.slice(0, 80)} ${message}`, { cause: 'BadDecision' }),
-  });
-  if (typeof revision !== 'string' || revision === '' || revision.length > LONGEST_REVISION)
-    return invalid('revision', 'must be the revision to decide on, as returned by GET /edgeset.io/v1/updates');
-  if ('choice' in rest) return invalid('choice', 'is not a known field: use decision');
-  const parsed = parseChoice({ ...rest, choice: decision }, options);
-  if (parsed.ok) return { kind: 'ok', revision, choice: parsed.choice };
-  return invalid(parsed.field === 'choice' ? 'decision' : parsed.field, parsed.message);
-};
 
 const ok = (description: string, schema: Schema) => ({ description, contentType: 'application/json', schema });
 const status = (description: string) => ok(description, ref('Status'));
@@ -84,10 +65,10 @@ export const edgesetRoutes = (streams: EventStreams, now: () => number): readonl
     },
     handle: async (call) => {
       const { backend, caller, reauthorize } = call;
-      const parsed = parseDecisionRequest(call.body, { now: now(), safeConfigured: backend.device().safe.configured });
-      if (parsed.kind === 'refused') return parsed.response;
+      const { configured: safeConfigured } = backend.device().safe;
+      const { revision, choice } = parseDecision(call.body, { now: now(), safeConfigured });
       const target = { namespace: call.param('namespace'), daemonSet: call.param('daemonSet') };
-      const result = await backend.decide(target, parsed.revision, parsed.choice, caller, reauthorize);
+      const result = await backend.decide(target, revision, choice, caller, reauthorize);
       return result.kind === 'accepted'
         ? json(result.status, result.decision)
         : failure(result.status, result.message, { cause: result.reason });

@@ -15,7 +15,7 @@ import {
 } from '../../http/index.ts';
 import type { Env } from '../../runtime/index.ts';
 import { type AuthOptions, type AuthResult, createAuthenticator } from '../auth/index.ts';
-import { StorageError, saveFailureOf } from '../decisions/index.ts';
+import { InvalidDecision, StorageError, saveFailureOf } from '../decisions/index.ts';
 import type { AgentBackend } from '../types.ts';
 import type { Connection } from './connections.ts';
 import { edgesetRoutes } from './edgeset-routes.ts';
@@ -169,9 +169,12 @@ export const createApi = (options: ApiOptions): { handler: Handler; streams: Eve
       result = await respond(request, connection, site);
     } catch (error) {
       if (request.destroyed && !request.complete) return;
-      env.log.error('request failed', { method: request.method, error });
-      result =
-        error instanceof StorageError ? notSaved(error) : failure(500, 'internal error: see the log of the agent');
+      if (error instanceof InvalidDecision) result = failure(422, error.message, { cause: 'BadDecision' });
+      else {
+        env.log.error('request failed', { method: request.method, error });
+        result =
+          error instanceof StorageError ? notSaved(error) : failure(500, 'internal error: see the log of the agent');
+      }
     } finally {
       connection.pending -= 1;
     }
