@@ -1,7 +1,7 @@
 import type { EventRecorder, KubeClient } from '../kube/index.ts';
 import { toTimestamp } from '../rollout/index.ts';
 import type { Env } from '../runtime/index.ts';
-import type { DecisionStore } from './decisions/index.ts';
+import { createSteps, type DecisionStore } from './decisions/index.ts';
 import {
   createAcceptDecision,
   createAgentEvents,
@@ -11,7 +11,6 @@ import {
   createMutex,
   createPodControl,
   createReconciler,
-  createSteps,
   createYurtHubApi,
   imagesHere,
   nameOf,

@@ -7,7 +7,7 @@ import { fullImageName } from '../../src/agent/image-sizes.ts';
 import { sanitizePod } from '../../src/agent/pods/sanitize.ts';
 import { firstLine } from '../../src/agent/safe-check/answer.ts';
 import { urlProblem } from '../../src/agent/safe-check/url.ts';
-import { unseal } from '../../src/agent/storage/sealed.ts';
+import { unseal } from '../../src/agent/storage/files.ts';
 import { releaseNotesOf } from '../../src/agent/updates/release-notes.ts';
 import { parseAddress, shownAddress } from '../../src/checks/address.ts';
 import { readAnswer } from '../../src/checks/answer.ts';
@@ -242,7 +242,6 @@ export const readNoText: Readonly<Record<string, string>> = {
   readStatus: 'objects, by the client',
   readManaged: 'objects, by the client',
   readDaemonSets: 'objects, by the client',
-  parseRecords: 'what unseal returns',
   readTarget: 'revisions that were read',
   readTerms: 'annotations, by the functions of values.ts',
   readJson: 'a request, by JSON.parse, up to a limit',

@@ -1,9 +1,20 @@
 import { windowsAt } from '../../rollout/index.ts';
+import type { Env } from '../../runtime/index.ts';
 import { planWeekdays } from '../../words/index.ts';
+import type { PodCache } from '../pods/index.ts';
+import type { SafeCheck } from '../safe-check/index.ts';
 import { type Choice, type Decision, type WaitReason, type WithheldReason, weekdays } from '../types.ts';
-import { actsAt } from './deadline.ts';
+import {
+  announcementOf,
+  imageBlockOf,
+  isOffered,
+  isTerminating,
+  type Terms,
+  type TrackedUpdate,
+} from '../updates/index.ts';
+import { actsAt, deadlineShare } from './deadline.ts';
 import { isTimeOfDay } from './parse-decision.ts';
-import type { Step, StepFacts } from './types.ts';
+import type { Deadline, DecisionStore, Step, StepFacts } from './types.ts';
 
 // Without a battery-backed clock, a device may start years in the past. A clock far before the time of the decision can't
 // tell when a postponement ends, so the owner is asked again, which approves nothing.
@@ -84,9 +95,8 @@ const obsoleteReason = (facts: StepFacts, decision: Decision): string | undefine
   if (!connected) return undefined;
   if (decision.revision !== announced.revision)
     return `The decision was for revision ${decision.revision}; the current target is ${announced.revision}.`;
-  const isOffered = announced.need === 'yes' || announced.need === 'halted';
   // A decision made by the deadline depends on the deadline.
-  if (isOffered && decision.by.via === 'agent' && !(deadline && now >= actsAt(deadline)))
+  if (isOffered(announced) && decision.by.via === 'agent' && !(deadline && now >= actsAt(deadline)))
     return 'The deadline was moved or removed; the owner decides again.';
   return announced.need === 'no' ? `Revision ${decision.revision} no longer needs an update here.` : undefined;
 };
@@ -104,12 +114,70 @@ export const nextStep = (facts: StepFacts): Step => {
   if (obsolete !== undefined) return { kind: 'supersede', message: obsolete };
 
   const step = decision ? onDecision(facts, decision) : undecided(facts);
-  const isOffered = announced.need === 'yes' || announced.need === 'halted';
-  if (!deadline || !isOffered || step.kind === 'act') return step;
+  if (!deadline || !isOffered(announced) || step.kind === 'act') return step;
   const dueAt = actsAt(deadline);
   if (now >= dueAt) {
     const { wakeAt: _window, ...due } = blocked(facts) ?? { kind: 'act', why: 'deadline' };
     return due;
   }
   return { ...step, wakeAt: Math.min(dueAt, step.wakeAt ?? dueAt) };
+};
+
+export interface StepsOptions {
+  env: Env;
+  node: string;
+  timeZone: string;
+  /** How far this device's clock is ahead of the API server's, milliseconds. */
+  aheadMs: () => number;
+  cache: Pick<PodCache, 'connected'>;
+  decisions: Pick<DecisionStore, 'current'>;
+  safe: Pick<SafeCheck, 'configured'>;
+}
+
+/** Collects the facts for `nextStep`. */
+export interface Steps {
+  next(tracked: TrackedUpdate): Step;
+  /** The deadline by the API server's clock; undefined without one, or if no update is offered. */
+  deadlineOf(tracked: TrackedUpdate): Deadline | undefined;
+  /** Whether the deadline in these terms lets this device update without its owner by now. */
+  isDue(tracked: TrackedUpdate, terms: Terms): boolean;
+}
+
+export const createSteps = (options: StepsOptions): Steps => {
+  const { env, node, timeZone, aheadMs, cache, decisions, safe } = options;
+
+  const deadlineOf = ({ record }: TrackedUpdate, terms = record.terms): Deadline | undefined => {
+    const { announced } = record;
+    if (!terms?.deadline || !isOffered(announced)) return undefined;
+    return { ...terms.deadline, share: deadlineShare({ ...record, node, revision: announced.revision }) };
+  };
+
+  /** The deadline by this device's clock. */
+  const localDeadlineOf = (tracked: TrackedUpdate, terms?: Terms): Deadline | undefined => {
+    const deadline = deadlineOf(tracked, terms);
+    return deadline && { ...deadline, at: deadline.at + aheadMs() };
+  };
+
+  return {
+    next(tracked) {
+      const { pod, record } = tracked;
+      const announced = pod && !isTerminating(pod) ? announcementOf(pod) : undefined;
+      if (!pod || !announced || record.updateInProgress) return { kind: 'none' };
+      return nextStep({
+        now: env.clock.now(),
+        timeZone,
+        connected: cache.connected(),
+        announced,
+        imageBlocks: imageBlockOf(pod, announced.revision),
+        decision: decisions.current(record),
+        deadline: localDeadlineOf(tracked),
+        safeConfigured: safe.configured,
+      });
+    },
+    deadlineOf: (tracked) => deadlineOf(tracked),
+    isDue(tracked, terms) {
+      const deadline = localDeadlineOf(tracked, terms);
+      return deadline !== undefined && env.clock.now() >= actsAt(deadline);
+    },
+  };
 };

@@ -3,8 +3,16 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Env } from '../../runtime/index.ts';
 import { createListeners } from '../listeners.ts';
 import { type DurableStateOptions, openDurableState, type StorageError } from '../storage/index.ts';
-import type { Caller, Choice, Decision, DecisionState, HistoryEntry, Timestamp } from '../types.ts';
-import { decisionOf, noRecords, parseRecords, type Records, recordsWith } from './records.ts';
+import {
+  type Caller,
+  type Choice,
+  type DaemonSetRef,
+  type Decision,
+  type DecisionState,
+  decisionStates,
+  type HistoryEntry,
+  type Timestamp,
+} from '../types.ts';
 import type { DecisionStore } from './types.ts';
 
 /** How both APIs report that a decision could not be saved. The sentence ends with the fix. */
@@ -31,6 +39,18 @@ export class DecisionError extends Error {
   }
 }
 
+/** What is on disk. */
+interface Records {
+  /** The highest id so far, so that ids keep growing after old decisions are dropped. */
+  lastId: number;
+  /** Those that are open or acting. */
+  decisions: readonly Decision[];
+  /** Newest first. */
+  history: readonly HistoryEntry[];
+}
+
+const HISTORY_KEPT = 500;
+
 export interface DecisionStoreOptions {
   /** The agent's state directory; the store uses its subdirectory `decisions/`. */
   dir: string;
@@ -40,6 +60,36 @@ export interface DecisionStoreOptions {
 }
 
 const FILE = 'decisions.json';
+
+/** Whether it is an object with properties of these types, of which none is null. */
+const hasTypes = (value: unknown, types: Readonly<Record<string, 'string' | 'number' | 'object'>>): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  Object.entries(types).every(([name, type]) => {
+    const found: unknown = Reflect.get(value, name);
+    return typeof found === type && found !== null;
+  });
+
+const isDecision = (value: unknown): value is Decision =>
+  hasTypes(value, { id: 'number', namespace: 'string', daemonSet: 'string', revision: 'string', decision: 'object' }) &&
+  decisionStates.some((state) => state === (value as Decision).state);
+
+/**
+ * Only what every version of the agent writes: the digest guarantees the rest, and a decision or a time that a later version
+ * knows is kept and not carried out (`nextStep`).
+ */
+const parseRecords = (value: unknown): Records => {
+  const { lastId, decisions, history } = (value ?? {}) as Partial<Record<keyof Records, unknown>>;
+  if (
+    typeof lastId !== 'number' ||
+    !Array.isArray(decisions) ||
+    !decisions.every(isDecision) ||
+    !Array.isArray(history) ||
+    !history.every((entry): entry is HistoryEntry => hasTypes(entry, { at: 'string', what: 'string' }))
+  )
+    throw new Error('it holds no decisions');
+  return { lastId, decisions, history };
+};
 
 const historyTextOf = (choice: Choice, by: Caller): { what: string; result: string } => {
   if (by.via === 'agent')
@@ -74,7 +124,7 @@ const clip = (text: string): string => (text.length > LONGEST_TEXT ? `${text.sli
 export const openDecisionStore = async ({ dir, env, disk }: DecisionStoreOptions): Promise<DecisionStore> => {
   const where = { dir: path.join(dir, 'decisions'), name: FILE, env, ...disk };
   const state = await openDurableState<Records>({ ...where, parse: parseRecords });
-  let records = state.initial ?? noRecords;
+  let records: Records = state.initial ?? { lastId: 0, decisions: [], history: [] };
   const listeners = createListeners(env.log, 'the decisions');
   let last: Promise<unknown> = Promise.resolve();
 
@@ -87,9 +137,19 @@ export const openDecisionStore = async ({ dir, env, disk }: DecisionStoreOptions
     return result;
   };
 
-  const save = async (change: Parameters<typeof recordsWith>[1]): Promise<void> => {
+  /** The decision for this DaemonSet that is open or acting. */
+  const current = ({ namespace, daemonSet }: DaemonSetRef): Decision | undefined =>
+    records.decisions.find((each) => each.namespace === namespace && each.daemonSet === daemonSet);
+
+  /** Makes one atomic change. Decisions that are over are dropped. */
+  const save = async (history: HistoryEntry, ...decisions: readonly Decision[]): Promise<void> => {
     const before = state.trouble;
-    const changed = recordsWith(records, change);
+    const others = records.decisions.filter(({ id }) => !decisions.some((changed) => changed.id === id));
+    const changed: Records = {
+      lastId: Math.max(records.lastId, ...decisions.map(({ id }) => id)),
+      decisions: [...others, ...decisions.filter(({ state: to }) => to === 'open' || to === 'acting')],
+      history: [history, ...records.history].slice(0, HISTORY_KEPT),
+    };
     try {
       await state.save(changed);
     } catch (error) {
@@ -128,7 +188,7 @@ export const openDecisionStore = async ({ dir, env, disk }: DecisionStoreOptions
   return {
     decide: ({ namespace, daemonSet, revision, choice, by, fromRevision, once, asOf = Number.POSITIVE_INFINITY }) =>
       inOrder(async () => {
-        const before = decisionOf(records, { namespace, daemonSet });
+        const before = current({ namespace, daemonSet });
         if (before && before.revision === revision && isDeepStrictEqual(before.decision, choice)) return before;
         if (before?.state === 'acting')
           throw new DecisionError(
@@ -156,14 +216,13 @@ export const openDecisionStore = async ({ dir, env, disk }: DecisionStoreOptions
         const { what, result } = historyTextOf(choice, by);
         const entry = historyEntry(decision, what, result, fromRevision);
         // A deadline is nobody's choice.
-        const history = [by.via === 'agent' ? entry : { ...entry, choice }];
-        await save({ decisions: [...replaced, decision], history });
+        await save(by.via === 'agent' ? entry : { ...entry, choice }, ...replaced, decision);
         return decision;
       }),
     get lastId() {
       return records.lastId;
     },
-    current: (ref) => decisionOf(records, ref),
+    current,
     acting: () => records.decisions.filter((decision) => decision.state === 'acting'),
     begin: (id, act) =>
       inOrder(async () => {
@@ -176,7 +235,7 @@ export const openDecisionStore = async ({ dir, env, disk }: DecisionStoreOptions
           act.kind === 'delete'
             ? `Deleting pod ${act.pod}, so that it is replaced.`
             : `Recording the approval for the manager on pod ${act.pod}.`;
-        await save({ decisions: [acting], history: [historyEntry(acting, what, result)] });
+        await save(historyEntry(acting, what, result), acting);
         return acting;
       }),
     settle: (id, to, what, result) =>
@@ -187,17 +246,17 @@ export const openDecisionStore = async ({ dir, env, disk }: DecisionStoreOptions
           result: clip(result),
           settledAt: timestamp(),
         };
-        await save({ decisions: [settled], history: [historyEntry(settled, what, result)] });
+        await save(historyEntry(settled, what, result), settled);
         return settled;
       }),
     reopen: (id, result) =>
       inOrder(async () => {
         const { act, ...rest } = find(id, 'acting');
         const open: Decision = { ...rest, state: 'open' };
-        await save({ decisions: [open], history: [historyEntry(open, 'NotCarriedOut', result, act?.fromRevision)] });
+        await save(historyEntry(open, 'NotCarriedOut', result, act?.fromRevision), open);
         return open;
       }),
-    note: (entry) => inOrder(() => save({ history: [{ ...entry, result: clip(entry.result), at: timestamp() }] })),
+    note: (entry) => inOrder(() => save({ ...entry, result: clip(entry.result), at: timestamp() })),
     history: () => records.history,
     get damage() {
       return state.damage;

@@ -7,8 +7,7 @@ import { isAdvanced, revisionOf, type UpdateTracker } from '../updates/index.ts'
 import { isApproved } from './approval.ts';
 import type { Mutex } from './concurrency.ts';
 import type { AgentEvents } from './events.ts';
-import type { LiveReads } from './live-reads.ts';
-import { type Patience, patienceOf, type Waiting } from './patience.ts';
+import { type LiveReads, type Patience, patienceOf, type Waiting } from './live-reads.ts';
 import type { PodControl, WriteOutcome } from './pod-control.ts';
 import { type EligibleCandidate, nameOf } from './preconditions.ts';
 import { disconnected, isRefusal, notComputable, notDurable, type Refusal, refuse } from './refusal.ts';

@@ -6,8 +6,7 @@ import type { Troubles } from '../troubles.ts';
 import type { PodRef, TextResponse } from '../types.ts';
 import type { TrackedUpdate } from '../updates/index.ts';
 import { createSingleflight } from './concurrency.ts';
-import type { LiveReads } from './live-reads.ts';
-import { patienceOf, type Waiting } from './patience.ts';
+import { type LiveReads, patienceOf, type Waiting } from './live-reads.ts';
 import { STATUS_PATCH } from './pod-control.ts';
 import { disconnected, isRefusal, notComputable, responseTo } from './refusal.ts';
 

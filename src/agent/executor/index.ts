@@ -9,6 +9,5 @@ export { nameOf } from './preconditions.ts';
 export { createReconciler } from './reconciler.ts';
 export { notComputableText } from './refusal.ts';
 export { createRestriction, type Restriction } from './restriction.ts';
-export { createSteps } from './steps.ts';
 export { imagesHere, unknownUpdateOf, updateOf } from './update-view.ts';
 export { createYurtHubApi } from './yurthub-api.ts';

@@ -6,12 +6,38 @@ import { type DaemonRollout, daemonRolloutApi } from '../../words/index.ts';
 import type { PodCache } from '../pods/index.ts';
 import type { PodRef } from '../types.ts';
 import { daemonSetsAt, isAdvanced, termsOf } from '../updates/index.ts';
-import type { Patience } from './patience.ts';
 import { checkOwner, checkPod, type EligibleCandidate, isTargetOf, nameOf } from './preconditions.ts';
 import { disconnected, isRefusal, type Refusal, refuse } from './refusal.ts';
 
 const { group, version, plural, kind } = daemonRolloutApi;
 const daemonRollouts = defineResource<DaemonRollout>({ group, version, plural, kind, namespaced: true });
+
+/** Who waits for a request to the API server: a caller of the agent's API, or a decision on disk. */
+export type Waiting = 'caller' | 'decision';
+
+/** How long requests to the API server may take. */
+export interface Patience {
+  /** One read, milliseconds. */
+  readMs: number;
+  /** All reads together and waiting for other updates, until this time; epoch milliseconds. */
+  endsAt: number;
+  /** A write without response for this long has an unknown outcome. */
+  writeMs: number;
+}
+
+/** The API promises its callers a response within 5 s, even while the API server is silent. */
+const CALLER_READS_MS = 4_500;
+const CALLER_WRITE_MS = 10_000;
+/**
+ * Cellular links have round trips of 3 s and lose packets: a request that has to connect first takes three round trips, and a
+ * lost packet is sent again after about as long.
+ */
+const DECISION_MS = 30_000;
+
+export const patienceOf = (waiting: Waiting, now: number): Patience =>
+  waiting === 'caller'
+    ? { readMs: CALLER_READS_MS, endsAt: now + CALLER_READS_MS, writeMs: CALLER_WRITE_MS }
+    : { readMs: DECISION_MS, endsAt: Number.POSITIVE_INFINITY, writeMs: DECISION_MS };
 
 export interface LiveReadsOptions {
   client: KubeClient;

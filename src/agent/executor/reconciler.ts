@@ -1,5 +1,5 @@
 import { type BackoffOptions, backoffMs, type Env } from '../../runtime/index.ts';
-import { type DecisionStore, StorageError } from '../decisions/index.ts';
+import { type DecisionStore, type Steps, StorageError } from '../decisions/index.ts';
 import type { PodCache } from '../pods/index.ts';
 import type { Troubles } from '../troubles.ts';
 import type { Decision, RefusalCode } from '../types.ts';
@@ -7,10 +7,8 @@ import { isTerminating, refKey, type TrackedUpdate, type UpdateTracker } from '.
 import type { Mutex } from './concurrency.ts';
 import type { AgentEvents } from './events.ts';
 import type { Executor } from './executor.ts';
-import type { LiveReads } from './live-reads.ts';
-import { patienceOf } from './patience.ts';
+import { type LiveReads, patienceOf } from './live-reads.ts';
 import { isRefusal, refuse } from './refusal.ts';
-import type { Steps } from './steps.ts';
 import { failureOf, isReady, type LastRefusal, PROGRESS_MS, tookSeconds } from './update-view.ts';
 
 export interface ReconcilerOptions {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { seal } from './sealed.ts';
+import { seal } from './files.ts';
 import { createDisk, type Disk, diskError } from './testing/disk.ts';
 import { openRegister } from './testing/register.ts';
 

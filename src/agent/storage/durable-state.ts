@@ -1,9 +1,8 @@
 import path from 'node:path';
 import type { Env } from '../../runtime/index.ts';
 import { asStorageError, StorageError } from './errors.ts';
-import { type DurableFiles, systemFiles, writeNew } from './files.ts';
+import { type DurableFiles, seal, systemFiles, unseal, writeNew } from './files.ts';
 import { type DirectoryLock, takeLock } from './lock.ts';
-import { seal, unseal } from './sealed.ts';
 
 /** A value on disk, in two generations: the one that was saved last, and the one before it. */
 export interface DurableState<T> {

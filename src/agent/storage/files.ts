@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import * as fs from 'node:fs/promises';
 import path from 'node:path';
@@ -106,4 +107,16 @@ export const writeNew = async (
     await files.remove(file).catch(() => undefined);
     throw error;
   }
+};
+
+const digestOf = (body: string): string => createHash('sha256').update(body).digest('hex');
+
+/** A text of JSON as it is on disk: its digest, a newline, the text, a newline. */
+export const seal = (body: string): string => `${digestOf(body)}\n${body}\n`;
+
+/** The value of a sealed text; throws if any byte of it has changed. */
+export const unseal = (text: string): unknown => {
+  const [digest = '', body = '', ...rest] = text.split('\n');
+  if (digest !== digestOf(body) || rest.length !== 1 || rest[0] !== '') throw new Error('its digest is wrong');
+  return JSON.parse(body);
 };

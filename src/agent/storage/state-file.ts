@@ -3,8 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Env, Timer } from '../../runtime/index.ts';
 import { errnoOf } from '../errno.ts';
-import { systemFiles, writeNew } from './files.ts';
-import { seal, unseal } from './sealed.ts';
+import { seal, systemFiles, unseal, writeNew } from './files.ts';
 
 /** One value in one file, replaced atomically: after a power cut, it holds the value of some `save`. */
 export interface StateFile<T> {

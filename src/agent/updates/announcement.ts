@@ -33,7 +33,7 @@ export type Announcement = {
 );
 
 /** A new version is announced to the owner: to decide on, or halted. */
-export const isOffered = ({ need }: Announcement): boolean => need === 'yes' || need === 'halted';
+export const isOffered = ({ need }: Pick<Announcement, 'need'>): boolean => need === 'yes' || need === 'halted';
 
 export const revisionOf = (pod: Pod): string => pod.metadata?.labels?.[REVISION_LABEL] ?? '';
 
