@@ -25,7 +25,7 @@ import { createPodCache } from './pods/index.ts';
 import type { SafeCheck } from './safe-check/index.ts';
 import type { StateFiles } from './storage/index.ts';
 import { createTroubles, type Troubles } from './troubles.ts';
-import type { AgentBackend, DaemonSetRef, Update } from './types.ts';
+import type { AgentBackend, Update } from './types.ts';
 import { createUpdateTracker, refKey, type TrackedUpdate } from './updates/index.ts';
 
 export interface AgentOptions {
@@ -103,19 +103,6 @@ export const createAgent = (options: AgentOptions): Agent => {
       return { problem: troubles.report('view', refKey(record), error, record) };
     }
   };
-  const shownUpdate = (tracked: TrackedUpdate): Update => {
-    const view = viewOf(tracked);
-    const problem = reconciler.problemOf(tracked) ?? ('problem' in view ? view.problem : undefined);
-    return problem === undefined && 'update' in view
-      ? view.update
-      : unknownUpdateOf(tracked, decisions.current(tracked.record), problem ?? '');
-  };
-  /** What its owner cannot be shown is not updated either. */
-  const problemOf = (ref: DaemonSetRef): string | undefined => {
-    const tracked = tracker.get(ref);
-    const view = tracked && viewOf(tracked);
-    return view && 'problem' in view ? view.problem : undefined;
-  };
   /** What is gone is no trouble any more. */
   const forgetTroubles = (): void => {
     for (const part of ['view', 'step'] as const)
@@ -134,7 +121,12 @@ export const createAgent = (options: AgentOptions): Agent => {
     mutex,
     events,
     troubles,
-    problemOf,
+    // What its owner cannot be shown is not updated either.
+    problemOf(ref) {
+      const tracked = tracker.get(ref);
+      const view = tracked && viewOf(tracked);
+      return view && 'problem' in view ? view.problem : undefined;
+    },
   });
   const imageRequests = createImageRequests({
     client,
@@ -147,16 +139,7 @@ export const createAgent = (options: AgentOptions): Agent => {
   });
 
   const listeners = createListeners(env.log, 'the agent');
-  let notifying = false;
-  /** Changes within one turn of the event loop are one notification. */
-  const changed = (): void => {
-    if (notifying) return;
-    notifying = true;
-    queueMicrotask(() => {
-      notifying = false;
-      listeners.notify();
-    });
-  };
+  const changed = (): void => listeners.notify();
 
   const sizes = createImageSizes({
     client,
@@ -198,7 +181,14 @@ export const createAgent = (options: AgentOptions): Agent => {
     ...yurtHub,
     decide: createAcceptDecision({ decisions, tracker, events }),
     pods: () => ({ items: cache.list(), resourceVersion: cache.resourceVersion, ageSeconds: cache.ageSeconds() }),
-    updates: () => tracker.all().map(shownUpdate),
+    updates: () =>
+      tracker.all().map((tracked) => {
+        const view = viewOf(tracked);
+        const problem = reconciler.problemOf(tracked) ?? ('problem' in view ? view.problem : undefined);
+        return problem === undefined && 'update' in view
+          ? view.update
+          : unknownUpdateOf(tracked, decisions.current(tracked.record), problem ?? '');
+      }),
     troubles,
     history: () => decisions.history(),
     device() {

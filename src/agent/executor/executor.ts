@@ -205,7 +205,7 @@ export const createExecutor = (options: ExecutorOptions): Executor => {
     }
   };
 
-  const execute = async (request: ExecutionRequest, first: Patience, signal: AbortSignal): Promise<Outcome> => {
+  const executeNow = async (request: ExecutionRequest, first: Patience, signal: AbortSignal): Promise<Outcome> => {
     let uid: string | undefined;
     for (let attempt = 1; ; attempt += 1) {
       const patience = attempt === 1 ? first : patienceOf(request.waiting, env.clock.now());
@@ -272,16 +272,13 @@ export const createExecutor = (options: ExecutorOptions): Executor => {
   return {
     async execute(request, signal) {
       const patience = patienceOf(request.waiting, env.clock.now());
-      const work = async (): Promise<Outcome> => {
-        try {
-          return await execute(request, patience, signal);
-        } catch (error) {
+      const outcome = await mutex
+        .run(() => executeNow(request, patience, signal), patience.endsAt)
+        .catch((error: unknown) => {
           // After the write, storage errors are caught where they occur.
           if (error instanceof StorageError) return refused(notDurable(error));
           throw error;
-        }
-      };
-      const outcome = await mutex.run(work, patience.endsAt);
+        });
       if (outcome) return outcome;
       const { namespace, name } = request.pod;
       const text = `Pod ${namespace}/${name} can not be updated now: another update is in progress on this device`;

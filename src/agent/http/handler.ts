@@ -22,7 +22,7 @@ import { edgesetRoutes } from './edgeset-routes.ts';
 import { createEventStreams, type EventStreams } from './event-streams.ts';
 import type { Limits } from './limits.ts';
 import { openApi } from './openapi.ts';
-import { findRoute, isValidParam, type Match, parseTarget, type StreamResponse, type Target } from './route.ts';
+import { findRoute, parseTarget, type StreamResponse, type Target } from './route.ts';
 import { yurtHubRoutes } from './yurthub-routes.ts';
 
 export interface ApiOptions {
@@ -55,13 +55,6 @@ const methodNotAllowed = (method: string, allow: readonly string[]): HttpRespons
     ? { status: 204, headers: { allow: allow.join(', ') } }
     : failure(405, `use ${allow.join(' or ')} here`, { headers: { allow: allow.join(', ') } });
 
-const invalidName = ({ params }: Match): HttpResponse | undefined => {
-  for (const [name, value] of params)
-    if (!isValidParam(name, value))
-      return failure(400, `"${value.slice(0, 80)}" is not a valid ${name}`, { cause: 'BadName' });
-  return undefined;
-};
-
 const refuse = ({ status, message, reason }: Extract<AuthResult, { kind: 'refused' }>): HttpResponse =>
   failure(status, message, {
     cause: reason,
@@ -89,15 +82,6 @@ export const createApi = (options: ApiOptions): { handler: Handler; streams: Eve
   const page = createPage(options.page);
   const rates = createRateLimiter(env.clock);
 
-  const checkRate = async (connection: Connection): Promise<HttpResponse | undefined> => {
-    const { key, pool, rate } = await connection.account();
-    // The caller's own rate first: a caller that exceeds it takes nothing from the others in its pool.
-    const seconds = rates.take(key, rate) || rates.take(pool, limits.ratePerPool);
-    return seconds === 0
-      ? undefined
-      : failure(429, 'too many requests', { cause: 'RateLimited', retryAfterSeconds: seconds, close: true });
-  };
-
   /** Served without authentication: the page's files and the API description contain nothing about this device. */
   const servePublic = async (
     { method = '', headers }: IncomingMessage,
@@ -110,32 +94,6 @@ export const createApi = (options: ApiOptions): { handler: Handler; streams: Eve
         : await page.find(path, headers['if-none-match']);
     if (found === undefined) return undefined;
     return READING.includes(method) ? found : methodNotAllowed(method, ['GET', 'HEAD', 'OPTIONS']);
-  };
-
-  const callRoute = async (
-    request: IncomingMessage,
-    target: Target,
-    { caller, reauthorize }: Extract<AuthResult, { kind: 'caller' }>,
-  ): Promise<HttpResponse | StreamResponse> => {
-    const { method = '' } = request;
-    const routed = findRoute(routes, method, target.segments);
-    if (routed.kind === 'none') return failure(404, 'no such path: see /openapi.json');
-    if (routed.kind === 'method') return methodNotAllowed(method, routed.allow);
-    const { match } = routed;
-    const invalid = invalidName(match);
-    if (invalid !== undefined) return invalid;
-    const read = match.route.body === undefined ? dropBody : readJson;
-    const body = await read(request, limits.bodyBytes);
-    if (body.kind === 'refused') return body.response;
-    return match.route.handle({
-      backend,
-      request,
-      caller,
-      reauthorize,
-      param: (name) => match.params.get(name) ?? '',
-      query: target.query,
-      body: body.value,
-    });
   };
 
   const respond = async (
@@ -154,12 +112,32 @@ export const createApi = (options: ApiOptions): { handler: Handler; streams: Eve
         retryAfterSeconds: 1,
         close: true,
       });
-    const limited = await checkRate(connection);
-    if (limited !== undefined) return limited;
+    const { key, pool, rate } = await connection.account();
+    // The caller's own rate first: a caller that exceeds it takes nothing from the others in its pool.
+    const retryAfterSeconds = rates.take(key, rate) || rates.take(pool, limits.ratePerPool);
+    if (retryAfterSeconds > 0)
+      return failure(429, 'too many requests', { cause: 'RateLimited', retryAfterSeconds, close: true });
     const found = await servePublic(request, target);
     if (found !== undefined) return found;
-    const result = await authenticate(request, connection.peer);
-    return result.kind === 'refused' ? refuse(result) : callRoute(request, target, result);
+    const authenticated = await authenticate(request, connection.peer);
+    if (authenticated.kind === 'refused') return refuse(authenticated);
+    const { method = '' } = request;
+    const routed = findRoute(routes, method, target.segments);
+    if (routed.kind === 'none') return failure(404, 'no such path: see /openapi.json');
+    if (routed.kind === 'method') return methodNotAllowed(method, routed.allow);
+    if (routed.kind === 'name')
+      return failure(400, `"${routed.value.slice(0, 80)}" is not a valid ${routed.name}`, { cause: 'BadName' });
+    const { route, params } = routed;
+    const body = await (route.body === undefined ? dropBody : readJson)(request, limits.bodyBytes);
+    if (body.kind === 'refused') return body.response;
+    return route.handle({
+      backend,
+      caller: authenticated.caller,
+      reauthorize: authenticated.reauthorize,
+      param: (name) => params.get(name) ?? '',
+      query: target.query,
+      body: body.value,
+    });
   };
 
   const handler: Handler = async (request, response, connection, site) => {

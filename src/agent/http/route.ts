@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { HttpResponse } from '../../http/index.ts';
 import type { Schema } from '../schema.ts';
 import type { AgentBackend, Caller, Reauthorize } from '../types.ts';
@@ -6,7 +6,6 @@ import type { AgentBackend, Caller, Reauthorize } from '../types.ts';
 /** What a route handler gets: the caller is authenticated and the names in the path are valid. */
 export interface Call {
   backend: AgentBackend;
-  request: IncomingMessage;
   caller: Caller;
   reauthorize: Reauthorize;
   param(name: 'namespace' | 'podName' | 'daemonSet'): string;
@@ -67,18 +66,18 @@ export const parseTarget = (raw: string, maxChars: number): Target | undefined =
 const DNS_LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 
 /** A namespace is a DNS label; pods and DaemonSets are DNS subdomains. */
-export const isValidParam = (name: string, value: string): boolean =>
+const isValidParam = (name: string, value: string): boolean =>
   name === 'namespace'
     ? value.length <= 63 && DNS_LABEL.test(value)
     : value.length <= 253 && value.split('.').every((label) => DNS_LABEL.test(label));
 
-export interface Match {
-  route: Route;
-  params: ReadonlyMap<string, string>;
-}
-
-/** `method`: the path is known, but not with this method. */
-export type Routed = { kind: 'found'; match: Match } | { kind: 'method'; allow: readonly string[] } | { kind: 'none' };
+export type Routed =
+  | { kind: 'found'; route: Route; params: ReadonlyMap<string, string> }
+  /** A parameter of the path is no name of its kind. */
+  | { kind: 'name'; name: string; value: string }
+  /** The path is known, but not with this method. */
+  | { kind: 'method'; allow: readonly string[] }
+  | { kind: 'none' };
 
 const matchPath = (template: string, segments: readonly string[]): ReadonlyMap<string, string> | undefined => {
   const parts = template.slice(1).split('/');
@@ -99,7 +98,10 @@ export const findRoute = (routes: readonly Route[], method: string, segments: re
   for (const route of routes) {
     const params = matchPath(route.path, segments);
     if (params === undefined) continue;
-    if (route.method === wanted) return { kind: 'found', match: { route, params } };
+    if (route.method === wanted) {
+      for (const [name, value] of params) if (!isValidParam(name, value)) return { kind: 'name', name, value };
+      return { kind: 'found', route, params };
+    }
     methods.add(route.method);
     if (route.method === 'GET') methods.add('HEAD');
   }
