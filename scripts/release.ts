@@ -85,7 +85,7 @@ const buildImages = (): string[] => {
   for (const name of readdirSync(folder).filter((each) => /^edgeset-[a-z]+\.tar$|\.cdx\.json$/.test(each)))
     cpSync(path.join(folder, name), path.join(output, name.replace(/(\.tar|\.cdx\.json)$/, `_v${version}$1`)));
   return components.map(({ name }) => {
-    const { reference, digest } = readArchive(readFileSync(path.join(folder, `edgeset-${name}.tar`)));
+    const { reference, digest } = readArchive(path.join(folder, `edgeset-${name}.tar`));
     return `${reference.replace(/:[^:/]+$/, '')}@${digest}`;
   });
 };

@@ -25,12 +25,11 @@ const main = (): void => {
   if (!files.some((name) => name.endsWith('.tar')))
     throw new Error(`--images: ${values.images} has no images: run npm run build:images`);
   for (const name of files.toSorted()) {
-    const content = readFileSync(inFolder(name));
     if (!name.endsWith('.tar')) {
-      writeFileSync(inFolder(`${name}.sig`), signatureOf(content, key));
+      writeFileSync(inFolder(`${name}.sig`), signatureOf(readFileSync(inFolder(name)), key));
       continue;
     }
-    const { reference, digest } = readArchive(content);
+    const { reference, digest } = readArchive(inFolder(name));
     const payload = payloadOf(reference.replace(/:[^:/]+$/, ''), digest);
     writeFileSync(inFolder(name.replace(/tar$/, 'payload.json')), payload);
     writeFileSync(inFolder(name.replace(/tar$/, 'sig')), signatureOf(payload, key));

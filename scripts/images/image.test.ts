@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { components } from './components.ts';
-import { archiveOfImage, checkSize, referenceOf, sizeOf } from './image.ts';
-import { blobOf, digestOf, imageOf, type Layer, MEDIA, readArchive } from './oci.ts';
+import { checkSize, sizeOf } from './image.ts';
+import { blobOf, digestOf, imageOf, type Layer, MEDIA } from './oci.ts';
 
 const layerOfBytes = (bytes: Buffer): Layer => ({ diffId: digestOf(bytes), blob: blobOf(MEDIA.zstdLayer, bytes) });
 
@@ -15,13 +14,4 @@ it('fails from 60 MB on, compressed, and says where to look', () => {
   assert.equal(sizeOf(image), 2_000_007);
   checkSize('image.tar', 59_999_999);
   assert.throws(() => checkSize('image.tar', 60_000_000), /^Error: image\.tar has 60\.0 MB compressed, .*--report/);
-});
-
-it('is found in its archive under the name that the manifests use', () => {
-  const image = imageOf({ architecture: 'arm64', config: {}, layers: [layerOfBytes(Buffer.from('program'))] });
-  for (const component of components)
-    assert.deepEqual(readArchive(archiveOfImage(image, component, 'arm64')), {
-      reference: referenceOf(component),
-      digest: image.manifest.digest,
-    });
 });

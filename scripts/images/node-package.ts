@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import type { Architecture } from './debian-packages.ts';
+import { readMember } from './tar.ts';
 
 const root = path.join(import.meta.dirname, '../..');
 
@@ -61,9 +62,6 @@ export const nodePackage = (platform: NodePlatform, folder: string): NodePackage
     rmSync(file);
     throw new Error(`${file} has integrity ${actual}, and package-lock.json says ${integrity}: the file was removed`);
   }
-  const member = (inside: string): Buffer =>
-    execFileSync('tar', ['--extract', '--gzip', '--to-stdout', '--file', file, `package/${inside}`], {
-      maxBuffer: 1 << 29,
-    });
-  return { name, version, integrity, binary: member('bin/node'), license: member('LICENSE') };
+  const [binary, license] = [readMember(file, 'package/bin/node'), readMember(file, 'package/LICENSE')];
+  return { name, version, integrity, binary, license };
 };

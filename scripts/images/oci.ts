@@ -1,7 +1,7 @@
 // Images in the formats of the Open Container Initiative (image-spec 1.1).
 
 import { createHash } from 'node:crypto';
-import { type Entry, readEntry, tarOf } from './tar.ts';
+import { type Entry, readMember, tarOf } from './tar.ts';
 
 export interface Blob {
   digest: string;
@@ -87,13 +87,13 @@ const blobPath = (digest: string): string => `blobs/${digest.replace(':', '/')}`
 const fileOf = (path: string, content: Buffer): Entry => ({ kind: 'file', path, mode: 0o644, content });
 
 /** The one image, or index of images, of an archive that `archiveOf` made. */
-export const readArchive = (archive: Buffer): { reference: string; digest: string } => {
-  const { manifests } = JSON.parse(readEntry(archive, 'index.json').toString()) as { manifests: Descriptor[] };
+export const readArchive = (archive: string): { reference: string; digest: string } => {
+  const { manifests } = JSON.parse(readMember(archive, 'index.json').toString()) as { manifests: Descriptor[] };
   const [entry] = manifests;
   const { 'io.containerd.image.name': reference } = entry?.annotations ?? {};
   if (!entry || reference === undefined) throw new Error('index.json of the archive names no image: build it again');
   // The index names the blob, and the blob's own bytes must agree.
-  const digest = digestOf(readEntry(archive, blobPath(entry.digest)));
+  const digest = digestOf(readMember(archive, blobPath(entry.digest)));
   if (digest !== entry.digest) throw new Error(`the archive holds ${digest} as ${entry.digest}: build it again`);
   return { reference, digest };
 };

@@ -107,6 +107,16 @@ const nodeOfImage = ({ version, binary }: NodePackage): Part => {
   };
 };
 
+/** What depends on nothing but its parts. */
+export const bomOf = (subject: { 'bom-ref': string }, parts: readonly Part[], metadata: object = {}): object => ({
+  bomFormat: 'CycloneDX',
+  specVersion: '1.6',
+  version: 1,
+  metadata: { ...metadata, component: subject },
+  components: parts,
+  dependencies: [{ ref: subject['bom-ref'], dependsOn: parts.map((part) => part['bom-ref']) }],
+});
+
 /** A UUID of the digest: the same image has the same serial number. */
 const serialOf = (digest: string): string =>
   digest.replace(
@@ -127,30 +137,19 @@ export interface SbomOptions {
 
 export const sbomOf = ({ component, architecture, image, origin, node, packages }: SbomOptions): object => {
   const { digest } = image.manifest;
-  const subject = `${referenceOf(component)}@${digest}`;
   const parts = [
     nodeOfImage(node),
     ...debianPackages(architecture).map((each) => debianPart(each, architecture)),
     ...packages.map(npmPart),
   ];
-  return {
-    bomFormat: 'CycloneDX',
-    specVersion: '1.6',
-    serialNumber: serialOf(digest),
-    version: 1,
-    metadata: {
-      timestamp: createdOf(origin),
-      component: {
-        type: 'container',
-        'bom-ref': subject,
-        name: `edgeset/${component.name}`,
-        version: manifest.version,
-        description: `${component.description} (linux/${architecture})`,
-        licenses: [{ expression: manifest.license }],
-        hashes: [sha256(digest.replace('sha256:', ''))],
-      },
-    },
-    components: parts,
-    dependencies: [{ ref: subject, dependsOn: parts.map((part) => part['bom-ref']) }],
+  const subject = {
+    type: 'container',
+    'bom-ref': `${referenceOf(component)}@${digest}`,
+    name: `edgeset/${component.name}`,
+    version: manifest.version,
+    description: `${component.description} (linux/${architecture})`,
+    licenses: [{ expression: manifest.license }],
+    hashes: [sha256(digest.replace('sha256:', ''))],
   };
+  return { serialNumber: serialOf(digest), ...bomOf(subject, parts, { timestamp: createdOf(origin) }) };
 };

@@ -1,5 +1,5 @@
-import { execFileSync } from 'node:child_process';
 import { digestOf, MEDIA } from '../../scripts/images/oci.ts';
+import { readMember } from '../../scripts/images/tar.ts';
 import type { OciImage } from '../containerd/index.ts';
 
 interface Described {
@@ -9,14 +9,12 @@ interface Described {
 
 /** The image in an archive that `npm run build:images` wrote. */
 export const readArchive = (file: string): OciImage => {
-  const read = (path: string): Buffer =>
-    execFileSync('tar', ['-xOf', file, path], { maxBuffer: 1 << 28, stdio: ['ignore', 'pipe', 'inherit'] });
   const blob = ({ mediaType, digest }: Described) => {
-    const bytes = read(`blobs/${digest.replace(':', '/')}`);
+    const bytes = readMember(file, `blobs/${digest.replace(':', '/')}`);
     if (digestOf(bytes) !== digest) throw new Error(`${file}: the blob ${digest} has another digest`);
     return { mediaType, digest, bytes };
   };
-  const { manifests } = JSON.parse(read('index.json').toString()) as { manifests: Described[] };
+  const { manifests } = JSON.parse(readMember(file, 'index.json').toString()) as { manifests: Described[] };
   const [entry] = manifests;
   if (!entry || entry.mediaType !== MEDIA.manifest) throw new Error(`${file} does not hold one image`);
   const manifest = blob(entry);
