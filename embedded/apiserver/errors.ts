@@ -1,6 +1,6 @@
 import { KubeError, type KubeErrorCode } from '../../src/kube/index.ts';
 import { errorText } from '../../src/runtime/index.ts';
-import { arrayOf, type Json, recordOf } from './json.ts';
+import { arrayOf, isRecord, type Json, recordOf, textOf } from './json.ts';
 
 export interface StatusCause {
   reason: string;
@@ -201,6 +201,26 @@ export const forbiddenField = (field: string, why: string): StatusCause => ({
   message: `Forbidden: ${why}`,
   field,
 });
+
+/** A cause if the value is no text, or an empty one. */
+export const nonEmpty = (field: string, value: unknown, why?: string): StatusCause[] =>
+  textOf(value) === '' ? [requiredField(field, why)] : [];
+
+/** A cause if the text is none of these. */
+export const oneOf = (field: string, value: unknown, supported: readonly string[]): StatusCause[] =>
+  supported.includes(textOf(value)) ? [] : [notSupported(field, textOf(value), supported)];
+
+/** A cause for each of these reasons. */
+export const invalidFor = (field: string, value: unknown, reasons: readonly string[]): StatusCause[] =>
+  reasons.map((why) => invalidValue(field, value, why));
+
+/** A value as Go prints it. */
+export const goText = (value: unknown): string => {
+  if (Array.isArray(value)) return `[${value.map(goText).join(' ')}]`;
+  if (!isRecord(value)) return value === null ? '<nil>' : typeof value === 'string' ? value : JSON.stringify(value);
+  const keys = Object.keys(value).toSorted();
+  return `map[${keys.map((key) => `${key}:${goText(value[key])}`).join(' ')}]`;
+};
 
 /** Validates each item of a list, with the path of the item. */
 export const validateItems = (

@@ -129,16 +129,16 @@ export const mapField = <T extends Json>(object: T, field: string, change: (valu
   return next === value ? object : { ...object, [field]: next };
 };
 
+/** The list with each item changed; the list itself if none is. */
+export const mapList = (items: readonly unknown[], change: (item: unknown) => unknown): readonly unknown[] => {
+  const next = items.map(change);
+  return next.some((item, index) => item !== items[index]) ? next : items;
+};
+
 /** A copy with each object item of a list changed, if the object has that list. */
 export const mapItems = <T extends Json>(object: T, field: string, change: (item: Json) => Json): T => {
   const items = object[field];
   if (!Array.isArray(items)) return object;
-  let changed = false;
-  const next = (items as unknown[]).map((item) => {
-    if (!isRecord(item)) return item;
-    const made = change(item);
-    changed ||= made !== item;
-    return made;
-  });
-  return changed ? { ...object, [field]: next } : object;
+  const next = mapList(items, (item) => (isRecord(item) ? change(item) : item));
+  return next === items ? object : { ...object, [field]: next };
 };

@@ -1,11 +1,15 @@
-import { isOperator, matches, parseRequirements, type Requirement, type Unexpected } from '../../src/rollout/index.ts';
+import {
+  fromLabelSelector,
+  matches,
+  parseRequirements,
+  type Requirement,
+  type Unexpected,
+} from '../../src/rollout/index.ts';
 import { badRequest } from './errors.ts';
-import { arrayOf, at, type Json, recordOf, textOf } from './json.ts';
+import { isRecord, type Json } from './json.ts';
 import { labelValueErrors, qualifiedNameErrors } from './registry/strategies/names.ts';
 
 type Labels = Readonly<Record<string, unknown>>;
-
-const isString = (value: unknown): value is string => typeof value === 'string';
 
 /** Kubernetes' words for a syntax error. */
 const wordsFor = ({ found = '', expected }: Unexpected): string => {
@@ -56,16 +60,6 @@ export const parseLabelSelector = (text = ''): ((labels: Labels) => boolean) | u
 
 /** Whether labels match a LabelSelector object; an empty one matches everything, an absent one nothing. */
 export const matchesLabelSelector = (selector: unknown, labels: Json): boolean => {
-  if (selector === undefined || selector === null) return false;
-  const wanted = Object.entries(recordOf(at(selector, 'matchLabels')));
-  if (!wanted.every(([key, value]) => labels[key] === value)) return false;
-  return arrayOf(at(selector, 'matchExpressions')).every((each) => {
-    const operator = textOf(at(each, 'operator'));
-    const values = arrayOf(at(each, 'values')).filter(isString);
-    const requirement: Requirement | undefined =
-      isOperator(operator) && operator !== 'Gt' && operator !== 'Lt'
-        ? { key: textOf(at(each, 'key')), operator, values }
-        : undefined;
-    return requirement !== undefined && matches([requirement], labels as Record<string, string>);
-  });
+  const parsed = fromLabelSelector(isRecord(selector) ? selector : undefined);
+  return parsed.ok && matches(parsed.selector, labels as Record<string, string>);
 };

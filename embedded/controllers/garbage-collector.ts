@@ -32,18 +32,17 @@ const ignoring = (codes: Parameters<typeof isKubeError>[1][], run: () => void): 
 const createCollector = (apiServer: ApiServer, { clock, random }: Env, graph: ObjectGraph, paceMs: () => number) => {
   /** By UID of a paced owner: when its next dependent is released. */
   const nextAt = new Map<string, number>();
+  const patch = (node: GraphNode, metadata: object): void => {
+    const body = { metadata: { uid: node.uid, ...metadata } };
+    ignoring(['NotFound', 'Conflict'], () => apiServer.patch(node.resource, refOf(node), body, { type: 'merge' }));
+  };
   const dropFinalizer = (node: GraphNode, finalizer: string): void => {
     const object = apiServer.find<StoredObject>(node.resource, refOf(node));
     if (object?.metadata.uid !== node.uid) return;
-    const finalizers = (object.metadata.finalizers ?? []).filter((each) => each !== finalizer);
-    const body = { metadata: { uid: node.uid, finalizers } };
-    ignoring(['NotFound', 'Conflict'], () => apiServer.patch(node.resource, refOf(node), body, { type: 'merge' }));
+    patch(node, { finalizers: (object.metadata.finalizers ?? []).filter((each) => each !== finalizer) });
   };
-  const keepOwners = (node: GraphNode, keep: (uid: string) => boolean): void => {
-    const ownerReferences = node.owners.filter(({ uid }) => keep(uid));
-    const body = { metadata: { uid: node.uid, ownerReferences } };
-    ignoring(['NotFound', 'Conflict'], () => apiServer.patch(node.resource, refOf(node), body, { type: 'merge' }));
-  };
+  const keepOwners = (node: GraphNode, keep: (uid: string) => boolean): void =>
+    patch(node, { ownerReferences: node.owners.filter(({ uid }) => keep(uid)) });
   const remove = (node: GraphNode, propagationPolicy: 'Background' | 'Foreground'): void =>
     ignoring(['NotFound', 'Conflict'], () =>
       apiServer.delete(node.resource, refOf(node), { preconditions: { uid: node.uid }, propagationPolicy }),
@@ -175,14 +174,9 @@ export const createGarbageCollector = (apiServer: ApiServer, env: Env): GarbageC
     }
     onChange(change);
   });
-  return {
-    pause: () => informers.pause(),
-    resume: () => informers.resume(),
-    lag: (ms) => informers.lag(ms),
-    slow: (ms) => informers.slow(ms),
-    close: () => informers.close(),
-    pace(ms) {
+  return Object.assign(informers, {
+    pace(ms: number) {
       paceMs = ms;
     },
-  };
+  });
 };

@@ -39,7 +39,7 @@ export {
 } from './facts/openkruise.ts';
 export { isDeletedTerminal, type PodFacts, toPodFacts } from './facts/pod.ts';
 export { imagePullReasons, shorten } from './facts/pod-trouble.ts';
-export { isOperator, type Requirement } from './facts/requirement.ts';
+export type { Requirement } from './facts/requirement.ts';
 export {
   formatSelector,
   fromLabelSelector,

@@ -1,4 +1,4 @@
-import { isRecord, type Json, recordOf } from '../json.ts';
+import { isRecord, type Json, mapList, recordOf } from '../json.ts';
 
 const KEPT_AT_ROOT = ['apiVersion', 'kind', 'metadata'];
 
@@ -6,13 +6,7 @@ const KEPT_AT_ROOT = ['apiVersion', 'kind', 'metadata'];
 export const pruneUnknownFields = (value: unknown, schema: Json, isRoot: boolean): unknown => {
   if (Array.isArray(value)) {
     const items = recordOf(schema.items);
-    let changed = false;
-    const next = (value as unknown[]).map((item) => {
-      const pruned = pruneUnknownFields(item, items, false);
-      changed ||= pruned !== item;
-      return pruned;
-    });
-    return changed ? next : value;
+    return mapList(value, (item) => pruneUnknownFields(item, items, false));
   }
   if (!isRecord(value)) return value;
   const properties = recordOf(schema.properties);
@@ -45,13 +39,7 @@ const isNull = (value: unknown): boolean => value === undefined || value === nul
 export const withDefaults = (value: unknown, schema: Json): unknown => {
   if (Array.isArray(value)) {
     const items = recordOf(schema.items);
-    let changed = false;
-    const next = (value as unknown[]).map((item) => {
-      const filled = withDefaults(item, items);
-      changed ||= filled !== item;
-      return filled;
-    });
-    return changed ? next : value;
+    return mapList(value, (item) => withDefaults(item, items));
   }
   if (!isRecord(value)) return value;
   let copy: Record<string, unknown> | undefined;

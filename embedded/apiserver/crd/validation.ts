@@ -41,14 +41,13 @@ const inBody = (path: string, value: unknown, why: string): StatusCause =>
 const numberErrors = (value: number, schema: Json, path: string): readonly StatusCause[] => {
   const { minimum, maximum, multipleOf } = schema;
   const errors: StatusCause[] = [];
-  if (typeof minimum === 'number' && (value < minimum || (schema.exclusiveMinimum === true && value === minimum)))
-    errors.push(
-      inBody(path, value, `should be greater than ${schema.exclusiveMinimum === true ? '' : 'or equal to '}${minimum}`),
-    );
-  if (typeof maximum === 'number' && (value > maximum || (schema.exclusiveMaximum === true && value === maximum)))
-    errors.push(
-      inBody(path, value, `should be less than ${schema.exclusiveMaximum === true ? '' : 'or equal to '}${maximum}`),
-    );
+  const exceeds = (limit: unknown, sign: 1 | -1, excludes: boolean): void => {
+    if (typeof limit !== 'number' || sign * (value - limit) < 0 || (!excludes && value === limit)) return;
+    const side = sign > 0 ? 'less' : 'greater';
+    errors.push(inBody(path, value, `should be ${side} than ${excludes ? '' : 'or equal to '}${limit}`));
+  };
+  exceeds(minimum, -1, schema.exclusiveMinimum === true);
+  exceeds(maximum, 1, schema.exclusiveMaximum === true);
   if (typeof multipleOf === 'number' && value % multipleOf !== 0)
     errors.push(inBody(path, value, `should be a multiple of ${multipleOf}`));
   return errors;
@@ -97,15 +96,14 @@ const textErrors = (value: string, schema: Json, path: string): readonly StatusC
   return [{ ...inBody(path, value, `must be of type ${format}: ${JSON.stringify(value)}`), reason: TYPE_INVALID }];
 };
 
+const tooMany = (path: string, count: number, most: unknown): StatusCause[] =>
+  typeof most === 'number' && count > most
+    ? [{ reason: 'FieldValueTooMany', message: `Too many: ${count}: must have at most ${most} items`, field: path }]
+    : [];
+
 const listErrors = (value: readonly unknown[], schema: Json, path: string): StatusCause[] => {
-  const errors: StatusCause[] = [];
   const { maxItems, minItems } = schema;
-  if (typeof maxItems === 'number' && value.length > maxItems)
-    errors.push({
-      reason: 'FieldValueTooMany',
-      message: `Too many: ${value.length}: must have at most ${maxItems} items`,
-      field: path,
-    });
+  const errors = tooMany(path, value.length, maxItems);
   if (typeof minItems === 'number' && value.length < minItems)
     errors.push(inBody(path, value.length, `should have at least ${minItems} items`));
   const items = recordOf(schema.items);
@@ -135,12 +133,7 @@ const objectErrors = (value: Json, schema: Json, path: string): StatusCause[] =>
   );
   const { maxProperties, minProperties, additionalProperties } = schema;
   const size = Object.keys(value).length;
-  if (typeof maxProperties === 'number' && size > maxProperties)
-    errors.push({
-      reason: 'FieldValueTooMany',
-      message: `Too many: ${size}: must have at most ${maxProperties} items`,
-      field: path,
-    });
+  errors.push(...tooMany(path, size, maxProperties));
   if (typeof minProperties === 'number' && size < minProperties)
     errors.push(inBody(path, size, `should have at least ${minProperties} properties`));
   const properties = recordOf(schema.properties);

@@ -5,7 +5,7 @@ import { isRecord, type Json, recordOf, textOf, without } from '../json.ts';
 import { trackUpdate, withManagedFields } from '../patch/managed-fields.ts';
 import { apiVersionOf, type Kind } from '../registry/kind.ts';
 import { generatedName, randomUid } from '../registry/strategies/names.ts';
-import { definitionOfKind, definitionShape } from '../schema/definitions.ts';
+import { definitionShape } from '../schema/definitions.ts';
 import { shapeOfKind } from '../schema/kind-shape.ts';
 import { markNormalized, normalize } from '../schema/normalize.ts';
 import { keyOf, withVersion } from '../storage/store.ts';
@@ -20,8 +20,7 @@ export const decode = (kind: Kind, object: Json): Json => {
     return isRecord(object.metadata)
       ? { ...object, metadata: normalize(object.metadata, definitionShape('meta.v1.ObjectMeta')) }
       : object;
-  const name = kind.definition === undefined ? undefined : definitionOfKind(kind.definition);
-  return name === undefined ? object : (normalize(object, definitionShape(name)) as Json);
+  return normalize(object, shapeOfKind(kind)) as Json;
 };
 
 /**

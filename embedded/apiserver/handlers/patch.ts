@@ -34,23 +34,10 @@ export const patchObject = (
 ): PatchResult => {
   const { type } = context;
   if (type === 'apply') return applyObject(state, kind, ref, body, context);
-  const object = updateObject(
-    state,
-    kind,
-    ref,
-    (present) => {
-      const next = patched(kind, present, body, type);
-      context.inspect?.(next);
-      return next;
-    },
-    {
-      fieldManager: context.fieldManager,
-      dryRun: context.dryRun,
-      subresource: context.subresource,
-      warn: context.warn,
-      isLarge: context.isLarge,
-      mode: 'patch',
-    },
-  );
-  return { object, created: false };
+  const change = (present: Json): Json => {
+    const next = patched(kind, present, body, type);
+    context.inspect?.(next);
+    return next;
+  };
+  return { object: updateObject(state, kind, ref, change, { ...context, mode: 'patch' }), created: false };
 };

@@ -47,11 +47,10 @@ export interface WriteContext {
   managers?: readonly ManagedFieldsEntry[];
 }
 
-export type PatchContext = Pick<PatchOptions, 'type' | 'subresource' | 'force' | 'fieldManager' | 'dryRun'> &
-  Pick<WriteContext, 'warn' | 'isLarge'> & {
-    /** Called with the patched object or applied configuration before it is decoded. */
-    inspect?: (object: Json) => void;
-  };
+export interface PatchContext extends Omit<WriteContext, 'managers'>, Pick<PatchOptions, 'type' | 'force'> {
+  /** Called with the patched object or applied configuration before it is decoded. */
+  inspect?: (object: Json) => void;
+}
 
 export interface PatchResult {
   readonly object: StoredObject;

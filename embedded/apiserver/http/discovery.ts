@@ -1,7 +1,7 @@
 import type { Json } from '../json.ts';
 import { apiVersionOf, type Kind, type Subresource } from '../registry/kind.ts';
 import type { Registry } from '../registry/registry.ts';
-import { reviewKinds } from './reviews.ts';
+import { reviews } from './reviews.ts';
 
 const ALL_VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];
 
@@ -27,7 +27,7 @@ interface Listed {
   subresources: readonly Subresource[];
 }
 
-const listedReviews: readonly Listed[] = reviewKinds.map(({ group, plural, kind }) => ({
+const listedReviews: readonly Listed[] = reviews.map(({ group, plural, kind }) => ({
   group,
   version: 'v1',
   plural,
@@ -95,23 +95,26 @@ const groupsOf = (registry: Registry): Group[] => {
     .toSorted((a, b) => rank(a.name) - rank(b.name) || (a.name < b.name ? -1 : 1));
 };
 
+/** What kubectl also calls a resource. */
+const aliasesOf = ({ shortNames, categories }: Listed): Json => ({
+  ...(shortNames.length > 0 && { shortNames }),
+  ...(categories.length > 0 && { categories }),
+});
+
 const aggregatedResource = (resource: Listed): Json => ({
   resource: resource.plural,
   responseKind: { group: '', version: '', kind: resource.kind },
   scope: resource.namespaced ? 'Namespaced' : 'Cluster',
   singularResource: resource.singular,
   verbs: resource.verbs,
-  ...(resource.shortNames.length > 0 ? { shortNames: resource.shortNames } : {}),
-  ...(resource.categories.length > 0 ? { categories: resource.categories } : {}),
-  ...(resource.subresources.length > 0
-    ? {
-        subresources: resource.subresources.map(({ name, verbs, kind }) => ({
-          subresource: name,
-          responseKind: kind ?? { group: '', version: '', kind: resource.kind },
-          verbs,
-        })),
-      }
-    : {}),
+  ...aliasesOf(resource),
+  ...(resource.subresources.length > 0 && {
+    subresources: resource.subresources.map(({ name, verbs, kind }) => ({
+      subresource: name,
+      responseKind: kind ?? { group: '', version: '', kind: resource.kind },
+      verbs,
+    })),
+  }),
 });
 
 /** `/api` (the core group) or `/apis` (all others) in one document. */
@@ -156,8 +159,7 @@ const legacyResources = (resource: Listed): Json[] => [
     namespaced: resource.namespaced,
     kind: resource.kind,
     verbs: resource.verbs,
-    ...(resource.shortNames.length > 0 ? { shortNames: resource.shortNames } : {}),
-    ...(resource.categories.length > 0 ? { categories: resource.categories } : {}),
+    ...aliasesOf(resource),
   },
   ...resource.subresources.map(({ name, verbs, kind }) => ({
     name: `${resource.plural}/${name}`,

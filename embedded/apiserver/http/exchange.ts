@@ -27,8 +27,7 @@ export type Response =
       readonly contentType?: string;
       readonly warnings?: readonly string[];
     }
-  | { readonly is: 'text'; readonly status: number; readonly body: string }
-  | { readonly is: 'bytes'; readonly status: number; readonly body: Uint8Array; readonly contentType: string }
+  | { readonly is: 'bytes'; readonly status: number; readonly body: string | Uint8Array; readonly contentType: string }
   /** Lines, until `run` settles; `send` sends one. */
   | { readonly is: 'stream'; readonly run: (send: (line: WatchLine) => void) => Promise<void> };
 

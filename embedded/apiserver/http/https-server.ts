@@ -16,7 +16,8 @@ import { type AuditEvent, type AuditRecorder, recordRequest, responseBody } from
 import type { Request, Response } from './exchange.ts';
 import { serve } from './router.ts';
 
-export interface Access {
+interface Access {
+  /** `https://127.0.0.1:port`. */
   readonly server: string;
   /** PEM. */
   readonly certificateAuthority: string;
@@ -29,7 +30,7 @@ const NAME = 'edgeset';
  * A kubeconfig with one cluster and one user, as JSON, which is YAML. It contains the token: restrict access to the
  * file.
  */
-export const kubeconfigText = ({ server, certificateAuthority, token }: Access, namespace: string): string => {
+const kubeconfigText = ({ server, certificateAuthority, token }: Access, namespace: string): string => {
   const authority = Buffer.from(certificateAuthority).toString('base64');
   const config = {
     apiVersion: 'v1',
@@ -57,12 +58,7 @@ export interface HttpsServerOptions {
   token?: string;
 }
 
-export interface HttpsServer {
-  /** `https://127.0.0.1:port`. */
-  readonly server: string;
-  /** PEM. */
-  readonly certificateAuthority: string;
-  readonly token: string;
+export interface HttpsServer extends Access {
   /** For a server that replaces this one. */
   readonly certificate: Identity;
   /** The content of a kubeconfig file, with credentials. */
@@ -144,10 +140,6 @@ const send = async (outgoing: ServerResponse, response: Response, abort: () => v
   switch (response.is) {
     case 'stream':
       await sendStream(outgoing, response, abort);
-      return;
-    case 'text':
-      head(outgoing, response.status, 'text/plain; charset=utf-8');
-      outgoing.end(response.body);
       return;
     case 'bytes':
       head(outgoing, response.status, response.contentType);

@@ -66,11 +66,15 @@ export const createRequestHandler = (apiServer: ApiServer): ((request: PlainRequ
         return { is: 'stream', run };
       }
       const { status } = response;
-      if (response.is === 'text')
-        return { is: 'text', status, contentType: 'text/plain', value: response.body, body: () => response.body };
       if (response.is === 'bytes') {
         const { contentType, body: bytes } = response;
-        return { is: 'text', status, contentType, value: bytes, body: () => Buffer.from(bytes).toString('latin1') };
+        return {
+          is: 'text',
+          status,
+          contentType,
+          value: bytes,
+          body: () => Buffer.from(bytes).toString('latin1'),
+        };
       }
       return inJson(status, response.body, response.contentType);
     } catch (error) {

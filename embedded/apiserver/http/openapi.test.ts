@@ -75,7 +75,7 @@ describe('the OpenAPI document', () => {
   it('has a form in protobuf, which kubectl asks for', () => {
     const response = serveOpenApi(createRegistry(), '/openapi/v2', PROTOBUF);
     assert.equal(response.is, 'bytes');
-    const models = named(parts(response.body, 9).flatMap((all) => parts(all, 1)));
+    const models = named(parts(Buffer.from(response.body), 9).flatMap((all) => parts(all, 1)));
     assert.deepEqual([...models.keys()], Object.keys(definitions()));
     const spec = models.get('io.k8s.api.core.v1.PodSpec') ?? new Uint8Array();
     assert.deepEqual(texts(spec, 19), ['containers']);

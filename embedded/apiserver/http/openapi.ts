@@ -5,6 +5,7 @@ import { apiVersionOf, type Kind } from '../registry/kind.ts';
 import type { Registry } from '../registry/registry.ts';
 import { definitionOfKind, definitionShape } from '../schema/definitions.ts';
 import { descriptionOf } from '../schema/descriptions.ts';
+import { shapeOfKind } from '../schema/kind-shape.ts';
 import type { Field, ScalarType, Shape } from '../schema/shape.ts';
 import { json, type Response } from './exchange.ts';
 import { documentInProtobuf } from './openapi-protobuf.ts';
@@ -106,15 +107,8 @@ const V2: Forms = {
   custom: withoutAlternatives,
 };
 
-/** Collects the schemas of a document by their public names. */
-export interface Collector {
-  readonly schemas: Record<string, Json>;
-  /** The schema of a shape; collects the types that it refers to. */
-  schemaOf(shape: Shape): Json;
-  addKind(kind: Kind): void;
-}
-
-export const createCollector = (forms: Forms): Collector => {
+/** The schemas of the kinds, and of all types that they refer to, by their public names. */
+const schemasOf = (kinds: readonly Kind[], forms: Forms): Json => {
   const schemas: Record<string, Json> = {};
   const refTo = (name: string): Json => forms.reference(`${forms.refPrefix}${publicName(name)}`);
 
@@ -195,19 +189,12 @@ export const createCollector = (forms: Forms): Collector => {
     };
   };
 
-  return {
-    schemas,
-    schemaOf,
-    addKind(kind) {
-      if (kind.custom) {
-        addCustom(kind, kind.custom.schema);
-        return;
-      }
-      const name = definitionOfKind(kind.definition ?? '');
-      const shape = name === undefined ? undefined : definitionShape(name);
-      if (shape?.form === 'struct') addStruct(shape, gvkOf(kind));
-    },
-  };
+  for (const kind of kinds) {
+    const shape = shapeOfKind(kind);
+    if (kind.custom) addCustom(kind, kind.custom.schema);
+    else if (shape.form === 'struct') addStruct(shape, gvkOf(kind));
+  }
+  return schemas;
 };
 
 const schemaName = (kind: Kind): string =>
@@ -243,29 +230,23 @@ const pathsOf = (kind: Kind, ref: string): Json => {
   };
 };
 
+const info = { title: 'Kubernetes', version: 'v1.34.4' };
+
 /** The OpenAPI document of one group and version. */
-const documentV3 = (kinds: readonly Kind[]): Json => {
-  const collector = createCollector(V3);
-  for (const kind of kinds) collector.addKind(kind);
-  return {
-    openapi: '3.0.0',
-    info: { title: 'Kubernetes', version: 'v1.34.4' },
-    paths: Object.assign({}, ...kinds.map((kind) => pathsOf(kind, `${V3.refPrefix}${schemaName(kind)}`))) as Json,
-    components: { schemas: collector.schemas },
-  };
-};
+const documentV3 = (kinds: readonly Kind[]): Json => ({
+  openapi: '3.0.0',
+  info,
+  paths: Object.assign({}, ...kinds.map((kind) => pathsOf(kind, `${V3.refPrefix}${schemaName(kind)}`))) as Json,
+  components: { schemas: schemasOf(kinds, V3) },
+});
 
 /** The OpenAPI v2 document of all kinds. */
-const documentV2 = (kinds: readonly Kind[]): Json => {
-  const collector = createCollector(V2);
-  for (const kind of kinds) collector.addKind(kind);
-  return {
-    swagger: '2.0',
-    info: { title: 'Kubernetes', version: 'v1.34.4' },
-    paths: {},
-    definitions: collector.schemas,
-  };
-};
+const documentV2 = (kinds: readonly Kind[]): Json => ({
+  swagger: '2.0',
+  info,
+  paths: {},
+  definitions: schemasOf(kinds, V2),
+});
 
 /** A hash of the document's content: built-in types never change, custom ones change with their CRD. */
 const hashOf = (kinds: readonly Kind[]): string =>

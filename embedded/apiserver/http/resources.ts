@@ -13,7 +13,7 @@ import { createObject } from '../handlers/create.ts';
 import { type DeleteContext, deleteObject } from '../handlers/delete.ts';
 import { listPage, type Selection, tooLarge } from '../handlers/list.ts';
 import { patchObject } from '../handlers/patch.ts';
-import { fromStorageVersion, type ServerState } from '../handlers/state.ts';
+import { fromStorageVersion, type ServerState, type WriteContext } from '../handlers/state.ts';
 import { replaceObject } from '../handlers/update.ts';
 import { arrayOf, at, isRecord, type Json, recordOf, sharing, textOf, without } from '../json.ts';
 import type { Kind } from '../registry/kind.ts';
@@ -61,8 +61,6 @@ interface ObjectRequest extends ResourceRequest {
 /** The field manager: explicit, or the first part of the user agent. */
 const managerOf = ({ query, userAgent }: Request): string =>
   query.get('fieldManager') || userAgent.split('/', 1)[0] || 'unknown';
-
-const isDryRun = (query: URLSearchParams): boolean => query.getAll('dryRun').includes('All');
 
 const selectionOf = ({ namespace }: Route, query: URLSearchParams): Selection => ({
   namespace,
@@ -115,17 +113,19 @@ const withNamespace = (object: Json, route: Route, kind: Kind): Json => {
   return { ...object, metadata: { ...metadata, namespace: route.namespace } };
 };
 
+const writeContext = async ({ request, warnings }: ResourceRequest): Promise<WriteContext> => ({
+  fieldManager: managerOf(request),
+  dryRun: request.query.getAll('dryRun').includes('All'),
+  warn: (text) => void warnings.push(text),
+  isLarge: await isLarge(request),
+});
+
 const create = async (target: ResourceRequest): Promise<Response> => {
   const { state, kind, route, request, warnings } = target;
   checkWriteOptions(request.method, request.query);
   const object = withNamespace(await readObject(request), route, kind);
   warnings.push(...validateFields(kind, object, request.query));
-  const made = createObject(state, kind, object, {
-    fieldManager: managerOf(request),
-    dryRun: isDryRun(request.query),
-    warn: (text) => void warnings.push(text),
-    isLarge: await isLarge(request),
-  });
+  const made = createObject(state, kind, object, await writeContext(target));
   return json(encoderFor(target).one(made), 201, warnings);
 };
 
@@ -184,15 +184,11 @@ const patch = async (target: ObjectRequest): Promise<Response> => {
   const type = patchTypeOf(request.contentType);
   checkWriteOptions(request.method, query, type === 'apply');
   const body = await readValue(request, type === 'apply' ? 'application/yaml' : 'application/json');
-  const manager = type === 'apply' ? query.get('fieldManager') : managerOf(request);
   const { object, created } = patchObject(state, kind, route, body, {
+    ...(await writeContext(target)),
     type,
-    ...(manager !== null && { fieldManager: manager }),
-    ...(route.subresource !== undefined && { subresource: route.subresource }),
-    dryRun: isDryRun(query),
+    subresource: route.subresource,
     force: flagOf(query, 'force') === true,
-    warn: (text) => void warnings.push(text),
-    isLarge: await isLarge(request),
     inspect: (next) => void warnings.push(...validateFields(kind, next, query, { type, body })),
   });
   return json(encoderFor(target).one(object), created ? 201 : 200, warnings);
@@ -208,12 +204,7 @@ const put = async (target: ObjectRequest): Promise<Response> => {
   if (name !== '' && name !== route.name)
     throw badRequest(`the name of the object (${name}) does not match the name on the URL (${route.name})`);
   const named = name === '' ? { ...object, metadata: { ...recordOf(object.metadata), name: route.name } } : object;
-  const context = {
-    fieldManager: managerOf(request),
-    dryRun: isDryRun(request.query),
-    warn: (text: string) => void warnings.push(text),
-    isLarge: await isLarge(request),
-  };
+  const context = await writeContext(target);
   if (!stored && kind.strategy.allowCreateOnUpdate && route.subresource === undefined) {
     const fresh = { ...named, metadata: without(recordOf(named.metadata), 'resourceVersion') };
     return json(encoderFor(target).one(createObject(state, kind, fresh, context)), 201, warnings);

@@ -27,7 +27,12 @@ const VERSION = {
 
 const HEALTHY = ['/healthz', '/readyz', '/livez'];
 
-const textAnswer = (status: number, body: string): Response => ({ is: 'text', status, body });
+const textAnswer = (status: number, body: string): Response => ({
+  is: 'bytes',
+  status,
+  body,
+  contentType: 'text/plain; charset=utf-8',
+});
 
 const NO_PAGE = textAnswer(404, '404 page not found\n');
 

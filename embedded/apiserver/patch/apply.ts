@@ -1,5 +1,5 @@
 import { toTime } from '../../resources.ts';
-import { badRequest, notFound, StatusError, unexplained } from '../errors.ts';
+import { badRequest, notFound, unexplained } from '../errors.ts';
 import { createObject } from '../handlers/create.ts';
 import type { PatchContext, PatchResult, Ref, ServerState } from '../handlers/state.ts';
 import { updateObject } from '../handlers/update.ts';
@@ -108,23 +108,7 @@ export const applyObject = (
 ): PatchResult => {
   const config = checked(kind, ref, body);
   context.inspect?.(config);
-  const { fieldManager, subresource, dryRun, warn, isLarge } = context;
-  if (fieldManager === undefined || fieldManager === '')
-    throw new StatusError(
-      'Invalid',
-      'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch',
-      {
-        group: 'meta.k8s.io',
-        kind: 'PatchOptions',
-        causes: [
-          {
-            reason: 'FieldValueRequired',
-            message: 'Required value: is required for apply patch',
-            field: 'fieldManager',
-          },
-        ],
-      },
-    );
+  const { fieldManager = '', subresource, dryRun, warn, isLarge } = context;
   const applier: Applier = { manager: fieldManager, subresource: subresource ?? '' };
   const time = toTime(state.clock.now());
   const exists = state.store.get(kind.collection, keyOf(kind.namespaced ? ref.namespace : undefined, ref.name));

@@ -25,10 +25,12 @@ const cannot = (why: string): StatusError =>
 
 const unescape = (step: string): string => step.replaceAll('~1', '/').replaceAll('~0', '~');
 
-const stepsOf = (path: string): string[] => {
-  if (path === '') return [];
-  return path.slice(1).split('/').map(unescape);
-};
+type Container = Record<string, unknown> | unknown[];
+
+/** The document is the only field of the outermost container, so that a path may also lead to the whole of it. */
+const ROOT = 'document';
+
+const stepsOf = (path: string): string[] => [ROOT, ...path.split('/').slice(1).map(unescape)];
 
 /** Marks a missing value. */
 const MISSING = Symbol('missing');
@@ -50,104 +52,61 @@ const indexOf = (list: readonly unknown[], step: string, mayAppend: boolean): nu
   return index < list.length || (mayAppend && index === list.length) ? index : undefined;
 };
 
-type Edit = (container: Record<string, unknown> | unknown[], step: string) => void;
+/** The container that the last step of a path leads into. */
+const containerOf = (document: unknown, steps: readonly string[], fail: () => Error): Container => {
+  const container = read(document, steps.slice(0, -1));
+  if (Array.isArray(container) || isRecord(container)) return container as Container;
+  throw fail();
+};
 
-/** A copy of the document with the container at the path's last step changed. */
-const edit = (document: unknown, steps: readonly string[], change: Edit, fail: () => Error): unknown => {
-  const [step, ...rest] = steps;
-  if (step === undefined) throw fail();
-  const copy: unknown[] | Record<string, unknown> = Array.isArray(document)
-    ? [...arrayOf(document)]
-    : isRecord(document)
-      ? { ...document }
-      : (() => {
-          throw fail();
-        })();
-  if (rest.length === 0) {
-    change(copy, step);
-    return copy;
+/** Adds or replaces a value. As on the real server, replacing a missing field adds it. */
+const put = (document: unknown, steps: readonly string[], value: unknown, adds: boolean, fail: () => Error): void => {
+  const container = containerOf(document, steps, fail);
+  const step = steps.at(-1) ?? '';
+  if (!Array.isArray(container)) {
+    container[step] = value;
+    return;
   }
-  const inner = read(document, [step]);
-  if (inner === MISSING) throw fail();
-  const next = edit(inner, rest, change, fail);
-  if (Array.isArray(copy)) copy[Number(step)] = next;
-  else copy[step] = next;
-  return copy;
+  const index = indexOf(container, step, adds);
+  if (index === undefined) throw fail();
+  container.splice(index, adds ? 0 : 1, value);
 };
 
-const add = (document: unknown, steps: readonly string[], value: unknown, fail: () => Error): unknown => {
-  if (steps.length === 0) return value;
-  return edit(
-    document,
-    steps,
-    (container, step) => {
-      if (!Array.isArray(container)) {
-        container[step] = value;
-        return;
-      }
-      const index = indexOf(container, step, true);
-      if (index === undefined) throw fail();
-      container.splice(index, 0, value);
-    },
-    fail,
-  );
+const remove = (document: unknown, steps: readonly string[], fail: () => Error): void => {
+  // The whole document can be replaced only.
+  if (steps.length === 1 || read(document, steps) === MISSING) throw fail();
+  const container = containerOf(document, steps, fail);
+  const step = steps.at(-1) ?? '';
+  if (Array.isArray(container)) container.splice(Number(step), 1);
+  else delete container[step];
 };
 
-const replace = (document: unknown, steps: readonly string[], value: unknown, fail: () => Error): unknown => {
-  if (steps.length === 0) return value;
-  return edit(
-    document,
-    steps,
-    (container, step) => {
-      // As on the real server, replacing a missing field adds it.
-      if (Array.isArray(container)) {
-        if (indexOf(container, step, false) === undefined) throw fail();
-        container[Number(step)] = value;
-      } else container[step] = value;
-    },
-    fail,
-  );
-};
-
-const remove = (document: unknown, steps: readonly string[], fail: () => Error): unknown => {
-  if (read(document, steps) === MISSING) throw fail();
-  return edit(
-    document,
-    steps,
-    (container, step) => {
-      if (Array.isArray(container)) container.splice(Number(step), 1);
-      else delete container[step];
-    },
-    fail,
-  );
-};
-
-const apply = (document: unknown, operation: Json): unknown => {
+const apply = (document: Container, operation: Json): void => {
   const op = textOf(operation.op);
   const path = textOf(operation.path);
   const from = textOf(operation.from);
   const steps = stepsOf(path);
-  const missing = (verb: string, which: string) => (): Error =>
-    cannot(`${verb} operation does not apply: doc is missing ${which}: missing value`);
-  const lacksPath = missing(op, `path: ${JSON.stringify(path)}`);
+  const missing = (which: string) => (): Error =>
+    cannot(`${op} operation does not apply: doc is missing ${which}: missing value`);
+  const lacksPath = missing(`path: ${JSON.stringify(path)}`);
   switch (op) {
     case 'add':
-      return add(document, steps, operation.value, lacksPath);
+      return put(document, steps, operation.value, true, lacksPath);
     case 'replace':
-      return replace(document, steps, operation.value, missing(op, `key: ${path}`));
+      return put(document, steps, operation.value, false, missing(`key: ${path}`));
     case 'remove':
       return remove(document, steps, lacksPath);
     case 'move':
     case 'copy': {
       const value = read(document, stepsOf(from));
-      if (value === MISSING) throw missing(op, `from path: ${JSON.stringify(from)}`)();
-      return add(op === 'move' ? remove(document, stepsOf(from), lacksPath) : document, steps, value, lacksPath);
+      if (value === MISSING) throw missing(`from path: ${JSON.stringify(from)}`)();
+      if (op === 'move') remove(document, stepsOf(from), lacksPath);
+      return put(document, steps, structuredClone(value), true, lacksPath);
     }
     case 'test': {
       const value = read(document, steps);
-      if (!equal(value === MISSING ? undefined : value, operation.value))
-        throw cannot(`testing value ${path} failed: test failed`);
-      return document;
+      if (equal(value === MISSING ? undefined : value, operation.value)) return;
+      throw cannot(`testing value ${path} failed: test failed`);
     }
     default:
       throw cannot(`there is no operation ${JSON.stringify(op)}: use add, remove, replace, move, copy or test`);
@@ -165,7 +124,7 @@ export const jsonPatch = (document: Json, patch: unknown): Json => {
       'RequestEntityTooLarge',
       `The allowed maximum operations in a JSON patch is ${MOST_OPERATIONS}, got ${patch.length}`,
     );
-  let result: unknown = document;
-  for (const operation of patch as unknown[]) result = apply(result, recordOf(operation));
-  return recordOf(result);
+  const root = { [ROOT]: structuredClone(document) };
+  for (const operation of patch as unknown[]) apply(root, structuredClone(recordOf(operation)));
+  return recordOf(root[ROOT]);
 };

@@ -1,4 +1,4 @@
-import { badRequest, unexplained } from '../errors.ts';
+import { badRequest, goText, unexplained } from '../errors.ts';
 import { arrayOf, equal, isRecord, type Json, recordOf } from '../json.ts';
 import { anyShape, type Field, type Shape } from '../schema/shape.ts';
 
@@ -62,14 +62,6 @@ const settings = (value: Json): Json =>
       .filter(([key, item]) => !isDirective(key) && item !== null && item !== undefined)
       .map(([key, item]) => [key, plain(item)]),
   );
-
-/** Formats a value like Go's %v. */
-const goText = (value: unknown): string => {
-  if (Array.isArray(value)) return `[${(value as unknown[]).map(goText).join(' ')}]`;
-  if (!isRecord(value)) return String(value);
-  const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return `map[${entries.map(([key, item]) => `${key}:${goText(item)}`).join(' ')}]`;
-};
 
 const NO_FIELD: Field = { required: false, shape: anyShape, strategies: [], mergeKey: undefined, number: undefined };
 

@@ -1,4 +1,4 @@
-import { isRecord, type Json } from '../json.ts';
+import { isRecord, type Json, mapList } from '../json.ts';
 import type { Field, Shape } from './shape.ts';
 
 // Go omits these when they are zero. Other numbers and booleans are pointers, or always written.
@@ -98,16 +98,8 @@ export const normalize = (value: unknown, shape: Shape): unknown => {
     case 'any':
     case 'scalar':
       return value;
-    case 'list': {
-      if (!Array.isArray(value)) return value;
-      let changed = false;
-      const items = (value as unknown[]).map((item) => {
-        const next = normalize(item, shape.of);
-        changed ||= next !== item;
-        return next;
-      });
-      return changed ? items : value;
-    }
+    case 'list':
+      return Array.isArray(value) ? mapList(value, (item) => normalize(item, shape.of)) : value;
     case 'map': {
       if (!isRecord(value)) return value;
       let copy: Record<string, unknown> | undefined;

@@ -80,16 +80,10 @@ export const wrongType = (value: unknown, shape: Shape, owner?: StructShape, pat
   switch (shape.form) {
     case 'scalar':
       return isOfScalar(value, shape.type) ? undefined : typeError(value, shape, within, path);
-    case 'list': {
-      if (!Array.isArray(value)) return typeError(value, shape, within, path);
-      for (const item of value as unknown[]) {
-        const found = wrongType(item, shape.of, within, path);
-        if (found !== undefined) return found;
-      }
-      return undefined;
-    }
+    case 'list':
     case 'map': {
-      if (!isRecord(value)) return typeError(value, shape, within, path);
+      if (shape.form === 'list' ? !Array.isArray(value) : !isRecord(value))
+        return typeError(value, shape, within, path);
       for (const item of Object.values(value)) {
         const found = wrongType(item, shape.of, within, path);
         if (found !== undefined) return found;

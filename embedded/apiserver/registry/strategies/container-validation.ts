@@ -2,13 +2,14 @@ import {
   duplicateValue,
   forbiddenField,
   invalidValue,
-  notSupported,
+  nonEmpty,
+  oneOf,
   requiredField,
   type StatusCause,
   validateItems,
 } from '../../errors.ts';
 import { arrayOf, at, isRecord, type Json, recordOf, scalarText, textOf } from '../../json.ts';
-import { nameErrors } from './names.ts';
+import { labelCauses } from './names.ts';
 import { compareQuantities, isQuantity, isWholeNumber } from './quantity.ts';
 import { validateContainerSecurity } from './security-validation.ts';
 import { validateMounts } from './volume-validation.ts';
@@ -34,8 +35,6 @@ const targetCauses = (action: Json, field: string): StatusCause[] => {
   return detail === undefined ? [] : [invalidValue(`${field}.port`, port, detail)];
 };
 
-const SCHEMES = ['HTTP', 'HTTPS'];
-
 const HANDLERS = ['exec', 'httpGet', 'tcpSocket', 'grpc', 'sleep'] as const;
 
 const actionCauses = (
@@ -53,9 +52,7 @@ const actionCauses = (
       return seconds < 0 || seconds > graceSeconds ? [invalidValue(field, seconds, why)] : [];
     }
     case 'httpGet':
-      return SCHEMES.includes(textOf(action.scheme))
-        ? targetCauses(action, field)
-        : [...targetCauses(action, field), notSupported(`${field}.scheme`, textOf(action.scheme), SCHEMES)];
+      return [...targetCauses(action, field), ...oneOf(`${field}.scheme`, action.scheme, ['HTTP', 'HTTPS'])];
     case 'tcpSocket':
     case 'grpc':
       return targetCauses(action, field);
@@ -180,10 +177,7 @@ const ports = (container: Json, here: string): StatusCause[] => {
     if (Number(port.containerPort ?? 0) === 0) causes.push(requiredField(`${field}.containerPort`));
     else causes.push(...validatePort(port.containerPort, `${field}.containerPort`));
     if (Number(port.hostPort ?? 0) !== 0) causes.push(...validatePort(port.hostPort, `${field}.hostPort`));
-    const protocol = textOf(port.protocol);
-    if (!['SCTP', 'TCP', 'UDP'].includes(protocol))
-      causes.push(notSupported(`${field}.protocol`, protocol, ['SCTP', 'TCP', 'UDP']));
-    return causes;
+    return [...causes, ...oneOf(`${field}.protocol`, port.protocol, ['SCTP', 'TCP', 'UDP'])];
   });
 };
 
@@ -222,23 +216,22 @@ const MESSAGES = ['File', 'FallbackToLogsOnError'];
 const PULLS = ['Always', 'IfNotPresent', 'Never'];
 /** Validates what all containers have in common. */
 const common = (container: Json, spec: Json, here: string, isPod: boolean): StatusCause[] => {
-  const name = textOf(container.name);
   const image = textOf(container.image);
-  const causes: StatusCause[] =
-    name === ''
-      ? [requiredField(`${here}.name`)]
-      : nameErrors(name, 'label').map((detail) => invalidValue(`${here}.name`, name, detail));
-  if (image === '') causes.push(requiredField(`${here}.image`));
-  const message = textOf(container.terminationMessagePolicy);
-  if (!MESSAGES.includes(message)) causes.push(notSupported(`${here}.terminationMessagePolicy`, message, MESSAGES));
-  causes.push(...ports(container, here), ...environment(container, here), ...validateMounts(container, spec, here));
-  const pull = textOf(container.imagePullPolicy);
-  if (!PULLS.includes(pull)) causes.push(notSupported(`${here}.imagePullPolicy`, pull, PULLS));
-  causes.push(...validateResources(container, here), ...validateContainerSecurity(container, here));
-  // The real server checks this for pods, but not for templates.
-  if (isPod && image.trim() !== image)
-    causes.push(invalidValue(`${here}.image`, image, 'must not have leading or trailing whitespace'));
-  return causes;
+  return [
+    ...labelCauses(container.name, `${here}.name`),
+    ...nonEmpty(`${here}.image`, image),
+    ...oneOf(`${here}.terminationMessagePolicy`, container.terminationMessagePolicy, MESSAGES),
+    ...ports(container, here),
+    ...environment(container, here),
+    ...validateMounts(container, spec, here),
+    ...oneOf(`${here}.imagePullPolicy`, container.imagePullPolicy, PULLS),
+    ...validateResources(container, here),
+    ...validateContainerSecurity(container, here),
+    // The real server checks this for pods, but not for templates.
+    ...(isPod && image.trim() !== image
+      ? [invalidValue(`${here}.image`, image, 'must not have leading or trailing whitespace')]
+      : []),
+  ];
 };
 
 /** Host ports that are taken twice. */

@@ -1,4 +1,4 @@
-import { invalidValue, type StatusCause, tooLong } from '../../errors.ts';
+import { invalidFor, invalidValue, requiredField, type StatusCause, tooLong } from '../../errors.ts';
 
 // The alphabet of k8s.io/apimachinery/pkg/util/rand.
 const ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
@@ -61,7 +61,11 @@ const rules = { subdomain: subdomainErrors, label: labelErrors, path: pathErrors
 export const nameErrors = (name: string, rule: keyof typeof rules): string[] => rules[rule](name);
 
 export const validateName = (name: string, rule: keyof typeof rules): StatusCause[] =>
-  rules[rule](name).map((detail) => invalidValue('metadata.name', name, detail));
+  invalidFor('metadata.name', name, rules[rule](name));
+
+/** A name that is required, and a DNS label. */
+export const labelCauses = (name: unknown, field: string): StatusCause[] =>
+  typeof name === 'string' && name !== '' ? invalidFor(field, name, labelErrors(name)) : [requiredField(field)];
 
 const QUALIFIED = /^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$/;
 const VALUE = /^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$/;

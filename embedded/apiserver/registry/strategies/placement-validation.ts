@@ -1,7 +1,9 @@
 import {
   forbiddenField,
+  invalidFor,
   invalidValue,
-  notSupported,
+  nonEmpty,
+  oneOf,
   requiredField,
   type StatusCause,
   validateItems,
@@ -12,12 +14,10 @@ import { labelValueErrors, qualifiedNameErrors } from './names.ts';
 // On which nodes a pod runs: affinity and spreading.
 
 const valueCauses = (values: readonly unknown[], field: string): StatusCause[] =>
-  values.flatMap((value, index) =>
-    labelValueErrors(textOf(value)).map((why) => invalidValue(`${field}[${index}]`, value, why)),
-  );
+  values.flatMap((value, index) => invalidFor(`${field}[${index}]`, value, labelValueErrors(textOf(value))));
 
 export const keyCauses = (key: unknown, field: string): StatusCause[] =>
-  qualifiedNameErrors(textOf(key)).map((why) => invalidValue(field, textOf(key), why));
+  invalidFor(field, textOf(key), qualifiedNameErrors(textOf(key)));
 
 /** A requirement of a selector of labels or, with `isNode`, of nodes. */
 export const requirementCauses = (
@@ -96,7 +96,7 @@ const nodeAffinity = (affinity: Json, field: string): StatusCause[] => {
 };
 
 const topologyCauses = (key: unknown, field: string): StatusCause[] => [
-  ...(textOf(key) === '' ? [requiredField(field, 'can not be empty')] : []),
+  ...nonEmpty(field, key, 'can not be empty'),
   ...keyCauses(key, field),
 ];
 
@@ -125,8 +125,6 @@ const ACTIONS = ['DoNotSchedule', 'ScheduleAnyway'];
 export const validateSpreading = (spec: Json, field: string): StatusCause[] =>
   validateItems(spec, 'topologySpreadConstraints', field, ({ maxSkew, topologyKey, whenUnsatisfiable }, here) => [
     ...(Number(maxSkew ?? 0) > 0 ? [] : [invalidValue(`${here}.maxSkew`, maxSkew ?? 0, 'must be greater than zero')]),
-    ...(textOf(topologyKey) === '' ? [requiredField(`${here}.topologyKey`, 'can not be empty')] : []),
-    ...(ACTIONS.includes(textOf(whenUnsatisfiable))
-      ? []
-      : [notSupported(`${here}.whenUnsatisfiable`, textOf(whenUnsatisfiable), ACTIONS)]),
+    ...nonEmpty(`${here}.topologyKey`, topologyKey, 'can not be empty'),
+    ...oneOf(`${here}.whenUnsatisfiable`, whenUnsatisfiable, ACTIONS),
   ]);

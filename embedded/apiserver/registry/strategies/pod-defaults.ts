@@ -1,6 +1,6 @@
 import { arrayOf, at, type Json, mapField, mapItems, recordOf, textOf, withDefaultFields } from '../../json.ts';
 import { withoutDisabledFields } from './disabled-fields.ts';
-import { canonicalQuantities, canonicalQuantity } from './quantity.ts';
+import { canonicalQuantities, canonicalQuantity, canonicalResources } from './quantity.ts';
 
 const fieldRef = (source: Json): Json =>
   mapField(
@@ -32,9 +32,7 @@ const BASE: Readonly<Record<string, Json>> = {
 const claim = (source: Json): Json =>
   mapField(source, 'volumeClaimTemplate', (template) =>
     mapField(withDefaultFields(template, { metadata: {} }), 'spec', (spec) =>
-      mapField(withDefaultFields(spec, { volumeMode: 'Filesystem' }), 'resources', (resources) =>
-        mapField(mapField(resources, 'limits', canonicalQuantities), 'requests', canonicalQuantities),
-      ),
+      canonicalResources(withDefaultFields(spec, { volumeMode: 'Filesystem' })),
     ),
   );
 
@@ -97,10 +95,7 @@ const container = (given: Json): Json => {
   result = mapField(result, 'lifecycle', (hooks) =>
     mapField(mapField(hooks, 'postStart', httpGet), 'preStop', httpGet),
   );
-  result = mapItems(result, 'env', (env) => mapField(env, 'valueFrom', fieldRef));
-  return mapField(result, 'resources', (resources) =>
-    mapField(mapField(resources, 'limits', canonicalQuantities), 'requests', canonicalQuantities),
-  );
+  return canonicalResources(mapItems(result, 'env', (env) => mapField(env, 'valueFrom', fieldRef)));
 };
 
 const CONTAINERS = ['initContainers', 'containers', 'ephemeralContainers'];
@@ -124,10 +119,7 @@ export const defaultPodSpec = (spec: Json): Json => {
   if (account !== undefined && (result.serviceAccount !== account || result.serviceAccountName !== account))
     result = { ...result, serviceAccount: account, serviceAccountName: account };
   for (const list of CONTAINERS) result = mapItems(result, list, container);
-  result = mapField(result, 'overhead', canonicalQuantities);
-  result = mapField(result, 'resources', (resources) =>
-    mapField(mapField(resources, 'limits', canonicalQuantities), 'requests', canonicalQuantities),
-  );
+  result = canonicalResources(mapField(result, 'overhead', canonicalQuantities));
   result = mapItems(result, 'volumes', defaultVolume);
   done.set(spec, result);
   done.set(result, result);

@@ -1,8 +1,10 @@
 import { isIP } from 'node:net';
 import {
   forbiddenField,
+  invalidFor,
   invalidValue,
   notSupported,
+  oneOf,
   requiredField,
   type StatusCause,
   validateItems,
@@ -21,8 +23,7 @@ const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
 export const validateTolerations = (spec: Json, field: string): StatusCause[] =>
   validateItems(spec, 'tolerations', field, ({ key, operator, value, effect, tolerationSeconds }, here) => {
     const causes: StatusCause[] = [];
-    if (textOf(key) !== '')
-      causes.push(...qualifiedNameErrors(textOf(key)).map((detail) => invalidValue(`${here}.key`, key, detail)));
+    if (textOf(key) !== '') causes.push(...invalidFor(`${here}.key`, key, qualifiedNameErrors(textOf(key))));
     else if (operator !== 'Exists') {
       const why = 'operator must be Exists when `key` is empty, which means "match all values and all keys"';
       causes.push(invalidValue(`${here}.operator`, textOf(operator), why));
@@ -36,9 +37,7 @@ export const validateTolerations = (spec: Json, field: string): StatusCause[] =>
         causes.push(invalidValue(`${here}.operator`, value, "value must be empty when `operator` is 'Exists'"));
     } else if (operator !== undefined && operator !== 'Equal')
       causes.push(notSupported(`${here}.operator`, operator, ['Equal', 'Exists']));
-    if (textOf(effect) !== '' && !EFFECTS.includes(textOf(effect)))
-      causes.push(notSupported(`${here}.effect`, effect, EFFECTS));
-    return causes;
+    return textOf(effect) === '' ? causes : [...causes, ...oneOf(`${here}.effect`, effect, EFFECTS)];
   });
 
 const RESTARTS = ['Always', 'OnFailure', 'Never'];
@@ -47,8 +46,7 @@ const MOST_SECONDS = 2_147_483_647;
 
 const named = (spec: Json, name: string, rule: 'label' | 'subdomain', field: string): StatusCause[] => {
   const value = textOf(spec[name]);
-  if (value === '') return [];
-  return nameErrors(value, rule).map((detail) => invalidValue(`${field}.${name}`, value, detail));
+  return value === '' ? [] : invalidFor(`${field}.${name}`, value, nameErrors(value, rule));
 };
 
 const deadline = ({ activeDeadlineSeconds: value }: Json, field: string): StatusCause[] =>
@@ -76,44 +74,40 @@ const aliases = (spec: Json, field: string): StatusCause[] =>
       ? [invalidValue(`${here}.ip`, textOf(ip), 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)')]
       : []),
     ...arrayOf(hostnames).flatMap((name, index) =>
-      nameErrors(textOf(name), 'subdomain').map((why) => invalidValue(`${here}.hostnames[${index}]`, name, why)),
+      invalidFor(`${here}.hostnames[${index}]`, name, nameErrors(textOf(name), 'subdomain')),
     ),
   ]);
 
 const gates = (spec: Json, field: string): StatusCause[] =>
   validateItems(spec, 'readinessGates', field, (gate, here) => {
     const type = textOf(gate.conditionType);
-    return qualifiedNameErrors(type).map((detail) => invalidValue(`${here}.conditionType`, type, detail));
+    return invalidFor(`${here}.conditionType`, type, qualifiedNameErrors(type));
   });
 
 /** Validates the parts of a pod spec where mistakes are common; errors are in the real server's order. */
-export const validatePodSpec = (spec: Json, field: string, isPod = false): StatusCause[] => {
-  const restarts = textOf(spec.restartPolicy);
-  const resolves = textOf(spec.dnsPolicy);
-  return [
-    ...validateVolumes(spec, field),
-    ...validateContainers(spec, field, isPod),
-    ...validateHostPorts(spec, field),
-    ...(RESTARTS.includes(restarts) ? [] : [notSupported(`${field}.restartPolicy`, restarts, RESTARTS)]),
-    ...(DNS.includes(resolves) ? [] : [notSupported(`${field}.dnsPolicy`, resolves, DNS)]),
-    ...validateLabels(recordOf(spec.nodeSelector), `${field}.nodeSelector`),
-    ...validatePodSecurity(spec, field),
-    ...validateAffinity(spec, field),
-    ...dns(spec, field),
-    ...gates(spec, field),
-    ...validateSpreading(spec, field),
-    ...named(spec, 'serviceAccountName', 'subdomain', field),
-    ...named(spec, 'nodeName', 'subdomain', field),
-    ...deadline(spec, field),
-    ...named(spec, 'hostname', 'label', field),
-    ...named(spec, 'subdomain', 'label', field),
-    ...validateTolerations(spec, field),
-    ...aliases(spec, field),
-    ...named(spec, 'priorityClassName', 'subdomain', field),
-    ...named(spec, 'runtimeClassName', 'subdomain', field),
-    ...validateOs(spec, field),
-  ];
-};
+export const validatePodSpec = (spec: Json, field: string, isPod = false): StatusCause[] => [
+  ...validateVolumes(spec, field),
+  ...validateContainers(spec, field, isPod),
+  ...validateHostPorts(spec, field),
+  ...oneOf(`${field}.restartPolicy`, spec.restartPolicy, RESTARTS),
+  ...oneOf(`${field}.dnsPolicy`, spec.dnsPolicy, DNS),
+  ...validateLabels(recordOf(spec.nodeSelector), `${field}.nodeSelector`),
+  ...validatePodSecurity(spec, field),
+  ...validateAffinity(spec, field),
+  ...dns(spec, field),
+  ...gates(spec, field),
+  ...validateSpreading(spec, field),
+  ...named(spec, 'serviceAccountName', 'subdomain', field),
+  ...named(spec, 'nodeName', 'subdomain', field),
+  ...deadline(spec, field),
+  ...named(spec, 'hostname', 'label', field),
+  ...named(spec, 'subdomain', 'label', field),
+  ...validateTolerations(spec, field),
+  ...aliases(spec, field),
+  ...named(spec, 'priorityClassName', 'subdomain', field),
+  ...named(spec, 'runtimeClassName', 'subdomain', field),
+  ...validateOs(spec, field),
+];
 
 /** Validates a pod template of a workload or PodTemplate. */
 export const validatePodTemplate = (template: Json, field: string): StatusCause[] => {

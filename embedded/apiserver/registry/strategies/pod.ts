@@ -9,7 +9,7 @@ import { defaultPodSpec, qosClass, withHostPorts } from './pod-defaults.ts';
 import { applyResize, validatePodResize } from './pod-resize.ts';
 import { validatePodStatusUpdate, validatePodUpdate } from './pod-update.ts';
 import { validatePodSpec } from './pod-validation.ts';
-import { canonicalQuantities } from './quantity.ts';
+import { canonicalResources } from './quantity.ts';
 
 const named = { group: '', plural: 'pods', kind: 'Pod' };
 
@@ -37,16 +37,11 @@ const containerState = (state: Json): Json =>
     state,
   );
 
-const containerStatus = (given: Json): Json => {
-  const status = mapField(
-    mapField(withDefaultFields(given, EMPTY_STATUS), 'state', containerState),
-    'lastState',
-    containerState,
+const containerStatus = (given: Json): Json =>
+  ['state', 'lastState'].reduce(
+    (status, field) => mapField(status, field, containerState),
+    canonicalResources(withDefaultFields(given, EMPTY_STATUS)),
   );
-  return mapField(status, 'resources', (resources) =>
-    mapField(mapField(resources, 'limits', canonicalQuantities), 'requests', canonicalQuantities),
-  );
-};
 
 const statusDefaults = (pod: Json): Json =>
   mapField(pod, 'status', (given) => {

@@ -1,4 +1,4 @@
-import { type Json, scalarText, textOf } from '../../json.ts';
+import { type Json, mapField, scalarText, textOf } from '../../json.ts';
 
 const DECIMAL = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E'];
 /** The place of the unit without a suffix. */
@@ -95,6 +95,12 @@ export const canonicalQuantities = (list: Json): Json => {
   }
   return copy ?? list;
 };
+
+/** The same for the limits and requests of what has resources. */
+export const canonicalResources = (owner: Json): Json =>
+  mapField(owner, 'resources', (resources) =>
+    mapField(mapField(resources, 'limits', canonicalQuantities), 'requests', canonicalQuantities),
+  );
 
 /** Compares two quantities: negative, 0 or positive. */
 export const compareQuantities = (a: unknown, b: unknown): number => {

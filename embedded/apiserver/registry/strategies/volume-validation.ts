@@ -1,14 +1,16 @@
 import {
   duplicateValue,
   forbiddenField,
+  invalidFor,
   invalidValue,
-  notSupported,
+  nonEmpty,
+  oneOf,
   requiredField,
   type StatusCause,
   validateItems,
 } from '../../errors.ts';
 import { arrayOf, at, isRecord, type Json, textOf } from '../../json.ts';
-import { nameErrors } from './names.ts';
+import { labelCauses, nameErrors } from './names.ts';
 
 const BACKSTEPS = "must not contain '..'";
 
@@ -35,11 +37,7 @@ const HOST_PATHS = [
 const hostPath = (source: Json, field: string): StatusCause[] => {
   const path = textOf(source.path);
   if (path === '') return [requiredField(`${field}.path`)];
-  const type = textOf(source.type);
-  return [
-    ...backsteps(path, `${field}.path`),
-    ...((HOST_PATHS as readonly string[]).includes(type) ? [] : [notSupported(`${field}.type`, type, HOST_PATHS)]),
-  ];
+  return [...backsteps(path, `${field}.path`), ...oneOf(`${field}.type`, source.type, HOST_PATHS)];
 };
 
 const MODE = 'must be a number between 0 and 0777 (octal), both inclusive';
@@ -60,8 +58,8 @@ const localPath = (path: string, field: string): StatusCause[] => [
 
 const keys = (source: Json, field: string): StatusCause[] =>
   validateItems(source, 'items', field, (item, here) => [
-    ...(textOf(item.key) === '' ? [requiredField(`${here}.key`)] : []),
-    ...(textOf(item.path) === '' ? [requiredField(`${here}.path`)] : []),
+    ...nonEmpty(`${here}.key`, item.key),
+    ...nonEmpty(`${here}.path`, item.path),
     ...localPath(textOf(item.path), `${here}.path`),
     ...mode(item, 'mode', here),
   ]);
@@ -69,19 +67,17 @@ const keys = (source: Json, field: string): StatusCause[] =>
 const files =
   (name: string) =>
   (source: Json, field: string): StatusCause[] => [
-    ...(textOf(source[name]) === '' ? [requiredField(`${field}.${name}`)] : []),
+    ...nonEmpty(`${field}.${name}`, source[name]),
     ...mode(source, 'defaultMode', field),
     ...keys(source, field),
   ];
 
-const claim = (source: Json, field: string): StatusCause[] =>
-  textOf(source.claimName) === '' ? [requiredField(`${field}.claimName`)] : [];
+const claim = (source: Json, field: string): StatusCause[] => nonEmpty(`${field}.claimName`, source.claimName);
 
 const driver = (source: Json, field: string): StatusCause[] => {
   const name = textOf(source.driver);
-  const required = name === '' ? [requiredField(`${field}.driver`)] : [];
-  const errors = nameErrors(name.toLowerCase(), 'subdomain');
-  return [...required, ...errors.map((why) => invalidValue(`${field}.driver`, name, why))];
+  const here = `${field}.driver`;
+  return [...nonEmpty(here, name), ...invalidFor(here, name, nameErrors(name.toLowerCase(), 'subdomain'))];
 };
 
 type Validate = (source: Json, field: string) => StatusCause[];
@@ -116,9 +112,7 @@ export const validateVolumes = (spec: Json, field: string): StatusCause[] => {
   const names = new Set<string>();
   return validateItems(spec, 'volumes', field, (volume, here) => {
     const name = textOf(volume.name);
-    const causes = sourceCauses(volume, here);
-    if (name === '') causes.push(requiredField(`${here}.name`));
-    else causes.push(...nameErrors(name, 'label').map((detail) => invalidValue(`${here}.name`, name, detail)));
+    const causes = [...sourceCauses(volume, here), ...labelCauses(name, `${here}.name`)];
     if (names.has(name)) causes.push(duplicateValue(`${here}.name`, name));
     if (causes.length === 0) names.add(name);
     return causes;
@@ -138,8 +132,7 @@ const mountCauses = (container: Json, mount: Json, mounted: string, list: string
   if (expression !== '') causes.push(...descendingPath(expression, `${list}.subPathExpr`));
   const propagation = textOf(mount.mountPropagation);
   const field = `${list}.mountPropagation`;
-  if (propagation !== '' && !PROPAGATION.includes(propagation))
-    causes.push(notSupported(field, propagation, PROPAGATION));
+  if (propagation !== '') causes.push(...oneOf(field, propagation, PROPAGATION));
   if (propagation === 'Bidirectional' && at(container, 'securityContext', 'privileged') !== true)
     causes.push(forbiddenField(field, 'Bidirectional mount propagation is available only to privileged containers'));
   return causes;
@@ -151,14 +144,14 @@ export const validateMounts = (container: Json, spec: Json, here: string): Statu
   return validateItems(container, 'volumeMounts', here, (mount, field) => {
     const name = textOf(mount.name);
     const place = textOf(mount.mountPath);
-    const causes: StatusCause[] = name === '' ? [requiredField(`${field}.name`)] : [];
+    const causes = nonEmpty(`${field}.name`, name);
     if (!arrayOf(spec.volumes).some((volume) => at(volume, 'name') === name))
       causes.push({
         reason: 'FieldValueNotFound',
         message: `Not found: ${JSON.stringify(name)}`,
         field: `${field}.name`,
       });
-    if (place === '') causes.push(requiredField(`${field}.mountPath`));
+    causes.push(...nonEmpty(`${field}.mountPath`, place));
     if (places.has(place)) causes.push(invalidValue(`${field}.mountPath`, place, 'must be unique'));
     places.add(place);
     return [...causes, ...mountCauses(container, mount, field, `${here}.volumeMounts`)];
