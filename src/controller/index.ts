@@ -30,7 +30,7 @@ export { createOrder, type Order, type OrderedDaemonSet } from './loop/order.ts'
 export type { PodControl, PodVersion, WriteOutcome } from './pod-writes.ts';
 export { newestRevision, readRevisions, toRecorded } from './revisions.ts';
 export { daemonRollouts, decidedOnAgain, saysManaged } from './status/daemon-rollout.ts';
-export { createStatusPace, type Progress, progressOf } from './status/status-pace.ts';
+export { createStatusPace, isMoving } from './status/status-pace.ts';
 export {
   clusterRolloutPlans,
   createPlans,

@@ -27,13 +27,10 @@ export interface ControllerMetrics {
 }
 
 /**
- * `now`: as far as the pace of a DaemonSet allows that. `soon`: together with what else happens within a moment. `retry`: what
- * made reconciles fail has changed, so that they need not wait for their back-off.
+ * Requests a reconcile, as soon as the pace of a DaemonSet allows it. `retry`: what made reconciles fail has changed, so that they need
+ * not wait for their back-off.
  */
-export type When = 'now' | 'soon' | 'retry';
-
-/** Requests a reconcile. Default: now. */
-export type Enqueue = (when?: When) => void;
+export type Enqueue = (why?: 'retry') => void;
 
 /** Records Events on a DaemonSet. */
 export interface KindEvents {
@@ -112,8 +109,8 @@ export interface ManageInput<V extends DaemonSetView> {
 export interface KindEventHandlers<P> {
   /** The node is new, changed or gone, or the DaemonSet has changed what it asks of nodes. */
   node(name: string): void;
-  /** The pod is new, changed or gone: as it is now, or as it was last. Returns whether the next step of it should not wait. */
-  pod(kept: P): boolean;
+  /** The pod is new, changed or gone: as it is now, or as it was last. */
+  pod(kept: P): void;
 }
 
 export interface KindAdapter<V extends DaemonSetView, P> {
@@ -138,8 +135,6 @@ export interface KindAdapter<V extends DaemonSetView, P> {
   reportError(view: V, what: string): void;
   /** Why the API server refuses new pods; undefined while it accepts them, or as far as is known. */
   refusal?(): string | undefined;
-  /** It creates or deletes pods, besides what is decided. Default: never. */
-  isPlacing?(): boolean;
   /**
    * Called by each reconcile before anything else, unless the caches may be incomplete. A DaemonSet that is being deleted
    * needs no rollout, and its DaemonRollout may be collected, or orphaned, before it; nor does one that can have none: resolves

@@ -7,7 +7,7 @@ const prepare = () => {
   const clock = createTestClock();
   const pace = createPace(clock, 100, 3);
   /** Milliseconds until the next time, 0 for at once. */
-  const wait = (early?: number): number => Math.max(0, pace.nextAt(early) - clock.now());
+  const wait = (): number => Math.max(0, pace.nextAt() - clock.now());
   const done = (times: number): void => {
     for (let time = 0; time < times; time += 1) pace.done();
   };
@@ -26,14 +26,6 @@ describe('a pace', () => {
     assert.equal(wait(), 0);
     done(1);
     assert.equal(wait(), 100);
-  });
-
-  it('lets fewer go ahead where the caller asks for that', () => {
-    const { wait, done } = prepare();
-    done(2);
-    assert.equal(wait(2), 0);
-    assert.equal(wait(1), 100);
-    assert.equal(wait(0), 200);
   });
 
   it('earns what was done ahead by a rest, and no more', async () => {

@@ -1,8 +1,8 @@
 import type { Clock } from './clock.ts';
 
 export interface Pace {
-  /** When it may be done next if `early` times may be ahead, epoch ms; a time in the past for at once. */
-  nextAt(early?: number): number;
+  /** When it may be done next, epoch ms; a time in the past for at once. */
+  nextAt(): number;
   done(): void;
 }
 
@@ -14,9 +14,9 @@ export const createPace = (clock: Pick<Clock, 'now'>, intervalMs: number, mostEa
   /** When the intervals of all that was done are over. */
   let owedUntil = Number.NEGATIVE_INFINITY;
   return {
-    nextAt(early = mostEarly) {
+    nextAt() {
       owedUntil = Math.min(owedUntil, clock.now() + (mostEarly + 1) * intervalMs);
-      return owedUntil - early * intervalMs;
+      return owedUntil - mostEarly * intervalMs;
     },
     done() {
       owedUntil = Math.max(owedUntil, clock.now()) + intervalMs;

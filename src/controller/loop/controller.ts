@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { createReflector, createWorkQueue, nodes, splitKey, type WorkQueue } from '../../kube/index.ts';
 import { formatPlanName, type NodeInfo, toNodeInfo } from '../../rollout/index.ts';
-import { anySignal, createPace, type Env, type Pace } from '../../runtime/index.ts';
+import { anySignal, type Env, nextAllowedAt } from '../../runtime/index.ts';
 import { firstFailure, type InternalError } from '../internal-error.ts';
 import type { DaemonSetObject, DaemonSetView, RevisionView } from '../kind.ts';
-import type { ManagedKind, When } from '../kind-adapter.ts';
+import type { ManagedKind } from '../kind-adapter.ts';
 import { createInformers } from '../watches/informers.ts';
 import { stopManaging } from '../writes/stop-managing.ts';
 import type { Controller, ControllerOptions } from './controller-options.ts';
@@ -24,12 +24,9 @@ const CLOCK_SLACK_MS = 1_000;
 const POD_SYNC_TIMEOUT_MS = 30_000;
 /**
  * Between two reconciles of one DaemonSet. The update of one node causes some ten events: a reconcile for each would be most of
- * the cost of a rollout. Those of a second may be ahead, so that what ends a short burst is seen at once.
+ * the cost of a rollout.
  */
 const RECONCILE_INTERVAL_MS = 50;
-const MOST_EARLY = 20;
-/** Those that no decision waits for are late instead: one in two intervals. */
-const LATE = -1;
 /** Of a reconcile that failed. */
 const RECONCILE_BACKOFF = { baseMs: 250, maxMs: 30_000 };
 
@@ -41,7 +38,8 @@ interface Entry<V extends DaemonSetView> {
   view: V;
   reconciler: Reconciler<V>;
   running: Promise<void>;
-  pace: Pace;
+  /** Of its latest reconcile; 0 before the first. */
+  startedAt: number;
   succeededAt: number | undefined;
   openedAt: number;
   /** It was reported that its pods can't be listed. */
@@ -68,9 +66,9 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
     for (const each of informers) for (const key of each.managed()) queue?.add(key);
   };
 
-  const enqueue = (key: string, when: When = 'now'): void => {
-    if (when === 'retry') queue?.retry(key);
-    else queue?.addAt(key, reconcilers.get(key)?.pace.nextAt(when === 'soon' ? LATE : MOST_EARLY) ?? clock.now());
+  const enqueue = (key: string, why?: 'retry'): void => {
+    if (why === 'retry') queue?.retry(key);
+    else queue?.addAt(key, nextAllowedAt(reconcilers.get(key)?.startedAt ?? 0, RECONCILE_INTERVAL_MS, clock.now()));
   };
 
   const order = options.order ?? createOrder(clock);
@@ -176,7 +174,7 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
         revisionsOf: (uid) => informers.flatMap((each) => each.revisionsOf(uid)),
         failure: () => sharedFailure(key, reconcilers.get(key)?.view ?? view),
       },
-      enqueue: (when) => enqueue(key, when),
+      enqueue: (why) => enqueue(key, why),
     });
     update({ reconciler, view });
     for (const node of nodeReflector.store.values()) reconciler.setNode(node);
@@ -185,7 +183,7 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
       reconciler,
       view,
       running: reconciler.run(signal),
-      pace: createPace(clock, RECONCILE_INTERVAL_MS, MOST_EARLY),
+      startedAt: 0,
       succeededAt: undefined,
       openedAt: clock.now(),
       reported: false,
@@ -281,7 +279,7 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
   const reconcile = async (key: string, signal: AbortSignal): Promise<ReconcileResult> => {
     await replaceFailed(key, signal);
     const entry = reconcilers.get(key);
-    entry?.pace.done();
+    if (entry) entry.startedAt = clock.now();
     try {
       const result = await (entry ? entry.reconciler.reconcile(signal) : reconcileUnmanaged(key, signal));
       if (entry) entry.succeededAt = clock.now();

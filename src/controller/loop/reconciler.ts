@@ -77,7 +77,6 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
     client,
     daemonSet,
     ledger,
-    isPlacing: () => adapter.isPlacing?.() ?? false,
     events,
     outbox,
     metrics,
@@ -329,8 +328,7 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
         if (policyChanged) imageRequests.refresh();
         if (policyChanged) order.planChanged(member);
         if (generation !== next.generation) order.rolloutChanged(member);
-        // Its status changes with every pod.
-        enqueue(policyChanged || decidedGeneration !== next.generation ? 'now' : 'soon');
+        enqueue();
       }),
 
     setApprovals: (approvals) =>

@@ -25,7 +25,6 @@ const createProcess = (api: TestApi, clock: TestClock, identity: string) => {
     client: api.client,
     daemonSet: testRef,
     ledger,
-    isPlacing: () => false,
     events: createRolloutEvents(recorder, testRef),
     metrics: { reserved: (result) => void seen.push(result), statusWritten: () => void seen.push('status') },
     clock,

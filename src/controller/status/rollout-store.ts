@@ -18,7 +18,7 @@ import type { RolloutEvents } from '../events/rollout-events.ts';
 import type { DaemonSetRef, DaemonSetView } from '../kind.ts';
 import type { ControllerMetrics } from '../kind-adapter.ts';
 import { createRolloutObject, RolloutObjectError, saysManaged } from './daemon-rollout.ts';
-import { createStatusPace, progressOf } from './status-pace.ts';
+import { createStatusPace, isMoving } from './status-pace.ts';
 
 /** The garbage collector gets this long before an Event reports an object that is in the way. */
 const COLLECTION_TIMEOUT_MS = 30_000;
@@ -28,8 +28,6 @@ export interface RolloutStoreOptions {
   client: KubeClient;
   daemonSet: DaemonSetRef;
   ledger: Ledger;
-  /** The kind creates or deletes pods, besides what is decided. */
-  isPlacing: () => boolean;
   events: RolloutEvents;
   /** Absent: nobody outside of the cluster is told. */
   outbox?: Outbox | undefined;
@@ -81,7 +79,7 @@ export interface RolloutStore {
 }
 
 export const createRolloutStore = (options: RolloutStoreOptions): RolloutStore => {
-  const { client, daemonSet, ledger, isPlacing, events, outbox, metrics, clock, identity } = options;
+  const { client, daemonSet, ledger, events, outbox, metrics, clock, identity } = options;
   const object = createRolloutObject(client, daemonSet);
   const pace = createStatusPace(clock);
   /** The ledger holds what the DaemonRollout said, and everything that happened since. */
@@ -113,14 +111,14 @@ export const createRolloutStore = (options: RolloutStoreOptions): RolloutStore =
 
   const writeStatus = async (status: WrittenStatus, decision: Decision, signal: AbortSignal): Promise<void> => {
     const before = statusBefore();
-    const progress = progressOf(ledger, decision, isPlacing());
     try {
       await object.write(status, { signal });
     } catch (error) {
       if (unwritten) metrics.reserved?.('failed');
       throw error;
     }
-    pace.told(progress, unwritten ? 'reserved' : 'informed');
+    if (unwritten) pace.current();
+    else pace.written(isMoving(ledger, decision));
     sent = { status, version: object.version };
     if (unwritten) metrics.reserved?.('written');
     metrics.statusWritten?.();
@@ -197,23 +195,21 @@ export const createRolloutStore = (options: RolloutStoreOptions): RolloutStore =
         if (!isKnown) events.internalError(status.conditions?.[0]?.message ?? what);
       } finally {
         object.forget();
-        pace.forget();
       }
     },
 
     async writeWhenDue(decision, view, signal) {
       const invalid = decision.summary.hold?.kind === 'invalid' || view.policy.kind === 'invalid';
       if (!ledger.state.target && !invalid) return Number.POSITIVE_INFINITY;
-      const progress = progressOf(ledger, decision, isPlacing());
-      const buildAt = pace.dueAt(progress);
-      if (buildAt > clock.now()) return buildAt;
+      const moving = isMoving(ledger, decision);
+      const dueAt = pace.dueAt(moving);
+      if (dueAt > clock.now()) return dueAt;
       const status = buildStatus(decision, view);
       if (isDeepStrictEqual(statusBefore(), status)) {
-        pace.told(progress, 'unchanged');
+        // To build it takes the longer the more updates are in flight.
+        if (moving) pace.current();
         return Number.POSITIVE_INFINITY;
       }
-      const writeAt = pace.dueAt(progress, status);
-      if (writeAt > clock.now()) return writeAt;
       await store.write(decision, view, signal, status);
       return Number.POSITIVE_INFINITY;
     },

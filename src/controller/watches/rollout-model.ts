@@ -61,10 +61,9 @@ export const createRolloutModel = <V extends DaemonSetView, P>(
     images.removePod(pod);
   };
 
-  /** Most events of a pod only show how far it has come. `decisive`: of the ledger, before the event. */
-  const podChanged = (kept: P, decisive: number): void => {
-    const isPressing = kindHandlers?.()?.pod(kept) || ledger.decisive !== decisive;
-    enqueue(isPressing ? 'now' : 'soon');
+  const podChanged = (kept: P): void => {
+    kindHandlers?.()?.pod(kept);
+    enqueue();
   };
 
   return {
@@ -85,18 +84,16 @@ export const createRolloutModel = <V extends DaemonSetView, P>(
       enqueue();
     },
     setPod(kept, previous) {
-      const { decisive } = ledger;
       const pod = projection.facts(kept);
       if (pod) {
         ledger.setPod(pod, clock.now());
         images.setPod(pod);
       } else if (previous !== undefined) forget(previous);
-      podChanged(kept, decisive);
+      podChanged(kept);
     },
     removePod(kept) {
-      const { decisive } = ledger;
       forget(kept);
-      podChanged(kept, decisive);
+      podChanged(kept);
     },
   };
 };

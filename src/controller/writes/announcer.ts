@@ -27,7 +27,6 @@ export const createAnnouncer = ({ env, ledger, podControl, events, metrics, onWr
   const { clock, log } = env;
   const writer = createPodWriter({
     clock,
-    ledger,
     limit: MAX_IN_FLIGHT,
     backoff: { baseMs: 1_000, maxMs: 60_000 },
     onWriteDone,

@@ -26,7 +26,6 @@ export const createImageRequester = ({ env, ledger, podControl, events, onWriteD
   const { clock, log } = env;
   const writer = createPodWriter({
     clock,
-    ledger,
     limit: MAX_IN_FLIGHT,
     backoff: { baseMs: 1_000, maxMs: 60_000 },
     onWriteDone,

@@ -16,7 +16,7 @@ const prepare = (limit = 2) => {
     clock,
     limit,
     backoff: { baseMs: 1_000, maxMs: 4_000 },
-    onWriteDone: (when) => void seen.push(when === 'soon' ? 'settled, nothing follows' : 'settled'),
+    onWriteDone: () => void seen.push('settled'),
     failed: (key, error) => void seen.push(`${key}: ${(error as Error).message}`),
   });
   const start = (key: string): number =>
@@ -39,28 +39,6 @@ describe('a write in flight', () => {
     assert.deepEqual(seen, ['settled']);
     start('c');
     assert.deepEqual(keys(), ['a', 'b', 'c']);
-  });
-
-  it('says when nothing has to follow, unless another one waited for it', async () => {
-    const { writes, start, begun, seen } = prepare(1);
-    const finish = async (): Promise<readonly string[]> => {
-      begun.at(-1)?.end('finished');
-      await settle();
-      return seen.splice(0);
-    };
-    const waits: Readonly<Record<string, () => unknown>> = {
-      'for its key': () => start('a'),
-      'for room': () => start('b'),
-      'if there is room': () => writes.isFull(),
-      'while it runs': () => writes.has('a'),
-    };
-    for (const [how, ask] of Object.entries(waits)) {
-      start('a');
-      ask();
-      assert.deepEqual(await finish(), ['settled'], `asked ${how}`);
-    }
-    start('a');
-    assert.deepEqual(await finish(), ['settled, nothing follows']);
   });
 
   it('ends also when it rejects, which is reported, and backs off', async () => {

@@ -1,12 +1,10 @@
 import { type BackoffOptions, type Clock, createKeyedBackoff, sleep } from '../../runtime/index.ts';
-import type { Enqueue, When } from '../kind-adapter.ts';
+import type { Enqueue } from '../kind-adapter.ts';
 
 /** What the end of a write means for the next one with the same key. */
 export type WriteResult =
   /** It may start at once. */
   | 'succeeded'
-  /** The same, and nothing has to follow, unless another write has waited for this one. */
-  | 'finished'
   /** It backs off. */
   | 'failed'
   /** It backs off only if an earlier failure asked for that. */
@@ -56,28 +54,20 @@ export const createInFlightWrites = ({
   const backoff = createKeyedBackoff(options);
   const inFlight = new Map<string, Promise<void>>();
   let sending = new AbortController();
-  /** Somebody has asked for something that the end of a write permits. */
-  let isAwaited = false;
-  const awaited = (waits: boolean): boolean => {
-    isAwaited ||= waits;
-    return waits;
-  };
 
   return {
-    has: (key) => awaited(inFlight.has(key)),
-    isFull: () => awaited(inFlight.size >= limit),
+    has: (key) => inFlight.has(key),
+    isFull: () => inFlight.size >= limit,
     nextAttemptAt: (key) => backoff.nextAttemptAt(key, clock.now()),
     forget: (key) => backoff.reset(key),
     start(key, write) {
-      if (awaited(inFlight.has(key) || inFlight.size >= limit)) return Number.POSITIVE_INFINITY;
+      if (inFlight.has(key) || inFlight.size >= limit) return Number.POSITIVE_INFINITY;
       const now = clock.now();
       const nextAttemptAt = backoff.nextAttemptAt(key, now);
       if (nextAttemptAt > now) return nextAttemptAt;
-      let when: When = 'now';
       const record = (result: WriteResult): void => {
         if (result === 'failed') backoff.failed(key, clock.now());
-        if (result === 'succeeded' || result === 'finished') backoff.reset(key);
-        if (result === 'finished') when = 'soon';
+        if (result === 'succeeded') backoff.reset(key);
       };
       const running = write(sending.signal)
         .then(record, (error: unknown) => {
@@ -86,9 +76,7 @@ export const createInFlightWrites = ({
         })
         .finally(() => {
           inFlight.delete(key);
-          const next = isAwaited ? 'now' : when;
-          isAwaited = false;
-          onWriteDone(next);
+          onWriteDone();
         });
       inFlight.set(key, running);
       return Number.POSITIVE_INFINITY;

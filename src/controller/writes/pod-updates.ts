@@ -35,7 +35,6 @@ export const createPodUpdates = ({ env, ledger, podWrites, events, metrics, onWr
   const held = new Map<string, { version: string; until: number }>();
   const writer = createPodWriter({
     clock,
-    ledger,
     limit: MAX_IN_FLIGHT,
     onWriteDone,
     failed(node, error) {

@@ -1,13 +1,8 @@
-import type { Ledger } from '../../rollout/index.ts';
 import type { WriteOutcome } from '../pod-writes.ts';
 import { createInFlightWrites, type InFlightWritesOptions, type WriteResult } from './in-flight-writes.ts';
 
-export interface PodWriterOptions extends InFlightWritesOptions {
-  ledger: Pick<Ledger, 'decisive'>;
-}
-
 /** Writes to the pods of one DaemonSet, in the background. Those without a clear answer and refused ones are retried with back-off. */
-export const createPodWriter = ({ ledger, ...options }: PodWriterOptions) => {
+export const createPodWriter = (options: InFlightWritesOptions) => {
   const writes = createInFlightWrites(options);
   return {
     has: writes.has,
@@ -24,11 +19,10 @@ export const createPodWriter = ({ ledger, ...options }: PodWriterOptions) => {
     ): number =>
       writes.start(key, async (signal) => {
         const outcome = await write(signal);
-        const { decisive } = ledger;
         const result = then(outcome, signal);
         if (result !== undefined) return result;
         if (outcome.kind === 'unsure' || outcome.kind === 'refused') return 'failed';
-        return outcome.kind === 'done' && ledger.decisive === decisive ? 'finished' : 'succeeded';
+        return 'succeeded';
       }),
   };
 };

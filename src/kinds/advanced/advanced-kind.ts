@@ -59,7 +59,6 @@ export const createAdvancedKind = ({
         reportError: (view, what) => management.reportError(view, what),
         finalize: (view, signal) => management.finalize(view, signal),
         refusal: () => creator.refusal() ?? review.refusal(),
-        isPlacing: management.isPlacing,
         eventHandlers: management.eventHandlers,
         drain: (graceMs) => management.drain(graceMs),
       };

@@ -1,17 +1,5 @@
-import {
-  type KindEventHandlers,
-  type ManageInput,
-  type Progress,
-  progressOf,
-  type ReconcilerContext,
-} from '../../controller/index.ts';
-import {
-  conditionsOf,
-  type Decision,
-  formatPolicyError,
-  isDeletedTerminal,
-  nodeShouldRunDaemonPod,
-} from '../../rollout/index.ts';
+import { isMoving, type KindEventHandlers, type ManageInput, type ReconcilerContext } from '../../controller/index.ts';
+import { conditionsOf, formatPolicyError, isDeletedTerminal, nodeShouldRunDaemonPod } from '../../rollout/index.ts';
 import type { AdvancedView } from './advanced-view.ts';
 import { isNameTooLong } from './api/policy.ts';
 import { createFinalizer } from './lifecycle/finalizer.ts';
@@ -52,7 +40,6 @@ interface CheckedNode {
 
 export interface PodManagement {
   eventHandlers: KindEventHandlers<CachedPod>;
-  isPlacing: () => boolean;
   manage(input: ManageInput<AdvancedView>): Promise<number>;
   /** Says that something about the DaemonSet cannot be computed. */
   reportError(latest: AdvancedView, what: string): void;
@@ -100,9 +87,6 @@ export const createPodManagement = (options: PodManagementOptions): PodManagemen
         refManager.podGone(cached);
         finalizer.podGone(cached);
       }
-      // What creates its successor, and the steps in place and of a hook. The ledger knows the others.
-      const { updatingInPlace = false, preparingDelete = false, finished } = facts;
-      return !present || updatingInPlace || preparingDelete || finished !== undefined;
     },
   };
 
@@ -153,15 +137,6 @@ export const createPodManagement = (options: PodManagementOptions): PodManagemen
     }
   };
 
-  const isPlacing = (): boolean => counts.totals.leaving > 0 || creator.expectations.inFlight() > 0;
-
-  /** The DaemonSet has reached its end only if each of its pods is available, too. */
-  const progressFor = (decision: Decision): Progress => {
-    const { available, desired } = counts.totals;
-    const progress = progressOf(ledger, decision, isPlacing());
-    return progress === 'reached' && available < desired ? 'settled' : progress;
-  };
-
   /** When to create pods for vacant nodes, epoch ms. `couldCreate`: they were checked in this reconcile. */
   const createVacantAt = (view: AdvancedView, couldCreate: boolean, now: number): number => {
     if (!dirtyNodes.hasVacantNodes()) return NEVER;
@@ -179,12 +154,11 @@ export const createPodManagement = (options: PodManagementOptions): PodManagemen
     const awaited = finalizer.awaitedPods();
     const now = clock.now();
     const next = statusOf({ view, decision: undefined, counts: counts.totals, hash: undefined, blocked, awaited, now });
-    return status.update(view, next, 'settled');
+    return status.update(view, next, false);
   };
 
   return {
     eventHandlers,
-    isPlacing,
     async manage(input) {
       const { view, decision, signal } = input;
       signal.throwIfAborted();
@@ -225,11 +199,11 @@ export const createPodManagement = (options: PodManagementOptions): PodManagemen
         dirtyNodes.nextDueAt(now),
         releaseAt,
         finalizerAt,
-        status.update(view, next, progressFor(decision)),
+        status.update(view, next, isMoving(ledger, decision)),
       );
     },
     reportError(view, what) {
-      status.update(view, statusOnError(view, what, clock.now()), 'reached');
+      status.update(view, statusOnError(view, what, clock.now()), false);
     },
     async finalize(view, signal) {
       if (!view.deleted) return isNameTooLong(view.name) ? reportInvalid(view) : undefined;
@@ -252,7 +226,7 @@ export const createPodManagement = (options: PodManagementOptions): PodManagemen
         now,
       });
       const conflictAt = target.kind === 'held' ? target.recheckAt : NEVER;
-      return Math.min(dirtyNodes.nextDueAt(now), finalizerAt, status.update(view, next, 'moving'), conflictAt);
+      return Math.min(dirtyNodes.nextDueAt(now), finalizerAt, status.update(view, next, true), conflictAt);
     },
     async drain(graceMs) {
       const parts = [creator, writer, status, refManager, finalizer];

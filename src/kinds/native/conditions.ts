@@ -1,6 +1,7 @@
 import type { DaemonSet, DaemonSetCondition } from 'kubernetes-types/apps/v1.d.ts';
 import {
   createInFlightWrites,
+  createStatusPace,
   decidedOnAgain,
   type ManageInput,
   type ReconcilerContext,
@@ -16,19 +17,11 @@ import {
   type Summary,
   toTimestamp,
 } from '../../rollout/index.ts';
-import { createPace } from '../../runtime/index.ts';
 import { plainText } from '../../text/index.ts';
 import { FIELD_MANAGER } from '../../words/index.ts';
 import { type NativeView, ownConditions } from './native-view.ts';
 
 const NEVER = Number.POSITIVE_INFINITY;
-/**
- * Time between two writes to one DaemonSet: a pod that becomes ready and unready changes the conditions each time. So many may
- * be ahead of it, since a short rollout needs two at once, and one that halts three. Those of a new generation do not wait:
- * the native controller observes it at once, and a tool that reads both would mistake the end of the last rollout for that of this one.
- */
-const INTERVAL_MS = 2_500;
-const MOST_EARLY = 3;
 const TIMEOUT_MS = 10_000;
 const WRITE = 'conditions';
 
@@ -74,7 +67,7 @@ type Context = Pick<
 /** Keeps conditions in the DaemonSet's own status, for tools that look at nothing else. A rollout never waits for them. */
 export const createConditionWriter = ({ client, env, enqueue, accept, refused, ledger, events }: Context) => {
   const { clock, log } = env;
-  const pace = createPace(clock, INTERVAL_MS, MOST_EARLY);
+  const pace = createStatusPace(clock);
   /** What our last write was about. */
   let toldGeneration: number | undefined;
   const writes = createInFlightWrites({
@@ -95,7 +88,7 @@ export const createConditionWriter = ({ client, env, enqueue, accept, refused, l
         { metadata: { uid, resourceVersion }, status: { conditions } },
         { ...options, timeoutMs: TIMEOUT_MS, signal, ...decidedOnAgain },
       );
-      pace.done();
+      pace.written(false);
       toldGeneration = view.generation;
       accept(written);
     } catch (error) {
@@ -114,8 +107,10 @@ export const createConditionWriter = ({ client, env, enqueue, accept, refused, l
     const wanted = withTimes(states, view.conditions, now);
     if (wanted.every((condition) => view.conditions.some((other) => isAlike(condition, other))) || writes.has(WRITE))
       return NEVER;
-    const nextWriteAt = pace.nextAt();
-    if (now < nextWriteAt && view.generation === toldGeneration) return nextWriteAt;
+    // The native controller observes a new generation at once, and a tool that reads both would mistake the end of the last
+    // rollout for that of this one.
+    const dueAt = pace.dueAt(false);
+    if (now < dueAt && view.generation === toldGeneration) return dueAt;
     return writes.start(WRITE, (signal) => write(view, wanted, signal));
   };
 

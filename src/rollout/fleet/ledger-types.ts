@@ -44,11 +44,6 @@ export interface Ledger {
   readonly meanUpdateMs: number | undefined;
   /** Grows with every change: of two equal ones, what was decided at the first still holds at the second. */
   readonly changes: number;
-  /**
-   * Grows with every change of a node that another decision may follow from: while it stays the same, only the passing of time
-   * can lead to one.
-   */
-  readonly decisive: number;
   readonly size: number;
   get: (node: string) => NodeRecord | undefined;
   records: () => MapIterator<NodeRecord>;

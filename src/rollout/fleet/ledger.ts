@@ -99,9 +99,6 @@ export const createLedger = (policy: Policy, options: LedgerOptions = {}): Ledge
     get changes() {
       return records.changes;
     },
-    get decisive() {
-      return records.decisive;
-    },
     get size() {
       return records.all.size;
     },

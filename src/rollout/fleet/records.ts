@@ -8,7 +8,6 @@ import { changesOrder } from '../plan/order.ts';
 import { createScopeFinder } from '../plan/scopes.ts';
 import type { Policy } from '../policy/policy.ts';
 import { breakerOf } from './breaker.ts';
-import { isDecisive, updateProgress } from './decisive.ts';
 import { createIndexes } from './indexes.ts';
 import { isUnstaged, newState, type RolloutState } from './state.ts';
 
@@ -81,7 +80,6 @@ export const createRecords = (
   let latest = Number.NEGATIVE_INFINITY;
   let meanUpdateMs: number | undefined;
   let changes = 0;
-  let decisive = 0;
 
   const countUpdates = (by: number): void => {
     if (by !== 0) state = { ...state, updatesStarted: Math.max(0, state.updatesStarted + by) };
@@ -113,12 +111,9 @@ export const createRecords = (
   const touch = (record: NodeRecord, now: number, change: (record: NodeRecord) => void): void => {
     latest = Math.max(latest, now);
     changes += 1;
-    const { status: before } = record;
-    const stood = updateProgress(record);
     indexes.remove(record);
     change(record);
     place(record, refresh(record, now));
-    if (isDecisive(before, stood, record)) decisive += 1;
   };
 
   /**
@@ -132,7 +127,6 @@ export const createRecords = (
       if (indexes.holds(record, status)) continue;
       indexes.remove(record);
       place(record, status);
-      decisive += 1;
     }
   };
 
@@ -248,10 +242,6 @@ export const createRecords = (
     /** How often records or the state have changed. */
     get changes(): number {
       return changes;
-    },
-    /** How often a record has changed in a way that another decision may follow from. */
-    get decisive(): number {
-      return decisive;
     },
     get stages(): StageView {
       return stages;

@@ -78,8 +78,8 @@ export const liveness: readonly Mutant[] = [
     story: 'a slot becomes free at its next deadline, and not when its update completes',
     breaks: [],
     file: 'src/controller/watches/rollout-model.ts',
-    find: "enqueue(isPressing ? 'now' : 'soon');",
-    replace: 'void isPressing;',
+    find: 'kindHandlers?.()?.pod(kept);\n    enqueue();',
+    replace: 'kindHandlers?.()?.pod(kept);',
     hunt: test('src/controller/loop/reconciler.test.ts'),
   },
   {

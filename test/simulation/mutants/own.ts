@@ -312,8 +312,8 @@ export const own: readonly Mutant[] = [
     story: 'the end of a rollout is written to the status once a second only',
     breaks: [],
     file: 'src/controller/status/status-pace.ts',
-    find: 'if (atOnce) return Math.min(intervalEndsAt(), early.nextAt(MOST_EARLY.reached));',
-    replace: 'if (atOnce) return intervalEndsAt();',
+    find: ' : pace.nextAt()),',
+    replace: ' : nextAllowedAt(lastAt, INTERVAL_MS, clock.now())),',
     hunt: test('src/controller/status/status-pace.test.ts'),
   },
   {
@@ -332,9 +332,8 @@ export const own: readonly Mutant[] = [
     story: 'notifications are sent from memory, and the next leader does not know which are left',
     breaks: [],
     file: 'src/controller/status/rollout-store.ts',
-    find: '    const progress = progressOf(ledger, decision, isPlacing());\n    try {',
-    replace:
-      '    const progress = progressOf(ledger, decision, isPlacing());\n    outbox?.send(status, signal);\n    try {',
+    find: '    const before = statusBefore();\n    try {',
+    replace: '    const before = statusBefore();\n    outbox?.send(status, signal);\n    try {',
     hunt: test('src/controller/events/outbox.test.ts'),
   },
 ];

@@ -384,8 +384,8 @@ export const safety: readonly Mutant[] = [
     story: 'the status is written at every change, and not once a second',
     breaks: [],
     file: 'src/controller/status/status-pace.ts',
-    find: "if (progress === 'moving') return intervalEndsAt();",
-    replace: "if (progress === 'moving') return now;",
+    find: 'moving ? nextAllowedAt(lastAt, INTERVAL_MS, clock.now()) :',
+    replace: 'moving ? clock.now() :',
     hunt: test('src/controller/status/status-pace.test.ts'),
   },
 ];

@@ -4,7 +4,6 @@ import {
   createInFlightWrites,
   createStatusPace,
   decidedOnAgain,
-  type Progress,
   type ReconcilerContext,
 } from '../../../controller/index.ts';
 import { isKubeError } from '../../../kube/index.ts';
@@ -174,15 +173,11 @@ export const createStatusWriter = ({ client, env, enqueue, accept, refused }: St
 
   return {
     /** Starts a write if the status has changed. Returns when to call it again, epoch ms; Infinity for never. */
-    update(view: AdvancedView, status: AdvancedDaemonSetStatus, progress: Progress): number {
-      if (writes.has(WRITE)) return NEVER;
-      if (isDeepStrictEqual(view.status, status)) {
-        pace.told(progress, 'unchanged');
-        return NEVER;
-      }
-      const dueAt = pace.dueAt(progress, status);
+    update(view: AdvancedView, status: AdvancedDaemonSetStatus, moving: boolean): number {
+      if (writes.has(WRITE) || isDeepStrictEqual(view.status, status)) return NEVER;
+      const dueAt = pace.dueAt(moving);
       if (dueAt > clock.now()) return dueAt;
-      pace.told(progress, 'informed');
+      pace.written(moving);
       return writes.start(WRITE, async (signal) => {
         await write(view, status, signal);
         return 'succeeded';
