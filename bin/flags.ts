@@ -6,7 +6,7 @@ const NO_INSPECTOR = '--disable-sigusr1';
 
 /**
  * The agent rests nearly always, so it does not notice unoptimized code. `npm run bench -- agent-footprint` measures the
- * memory. `--lite-mode` and `--jitless` would save as much and disable WebAssembly, without which undici has no HTTP/1.1.
+ * memory. `--lite-mode` and `--jitless` would save as much.
  */
 export const AGENT_FLAGS = [
   '--max-semi-space-size=1',

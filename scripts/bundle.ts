@@ -19,19 +19,6 @@ export interface Replacement {
   contents: () => string;
 }
 
-/**
- * undici's main module loads all of it: fetch, web sockets, caches, mocks. The client uses three classes, and the rest would
- * cost a process 9 MiB.
- */
-const undici: Replacement = {
-  filter: /^undici$/,
-  contents: () => `
-    export { default as Client } from 'undici/lib/dispatcher/client.js';
-    export { default as Pool } from 'undici/lib/dispatcher/pool.js';
-    export { default as buildConnector } from 'undici/lib/core/connect.js';
-  `,
-};
-
 /** yaml for browsers is the same in ES modules: the bundle holds less of it, and can load it on demand. */
 const yaml: Replacement = {
   filter: /^yaml$/,
@@ -155,12 +142,10 @@ const bundle = async (
     target: OLDEST_NODE,
     format: format === 'module' ? 'esm' : 'cjs',
     define: {
-      // undici's own switch: leaves its second, experimental parser out.
-      esbuildDetection: 'true',
       ...(format === 'script' && { 'import.meta.url': 'moduleUrl' }),
       ...define,
     },
-    plugins: [replace(undici, yaml, manifest, ...replacements), noSubprograms, builtins, followRequire],
+    plugins: [replace(yaml, manifest, ...replacements), noSubprograms, builtins, followRequire],
     // One byte a character: a single umlaut in a comment would double the memory that V8 needs for the file.
     charset: 'ascii',
     legalComments: 'none',

@@ -77,16 +77,6 @@ test('a shutdown that takes too long exits before Kubernetes kills the process',
   assert.deepEqual(exits, [1]);
 });
 
-test('ignores late errors of closed clients during a shutdown', () => {
-  for (const asked of [true, false]) {
-    const { env, host, exits } = world();
-    void runUntilStopped(env, host, () => new Promise(() => undefined));
-    if (asked) host.emit('SIGTERM');
-    host.emit('uncaughtException', Object.assign(new Error('The client is destroyed'), { code: 'UND_ERR_DESTROYED' }));
-    assert.deepEqual(exits, asked ? [] : [1]);
-  }
-});
-
 for (const event of ['unhandledRejection', 'uncaughtException']) {
   test(`an ${event} is logged with its stack and ends the process`, () => {
     const { env, host, exits, lines } = world();

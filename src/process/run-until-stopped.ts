@@ -25,13 +25,6 @@ export interface ProgramHost {
 const GRACE_MS = 28_000;
 
 /**
- * undici destroys HTTP/2 streams that it no longer tracks together with their client, when nothing listens to their
- * errors. During a shutdown no request is left that such an error could belong to.
- */
-const isStreamOfClosedClient = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && error.code === 'UND_ERR_DESTROYED';
-
-/**
  * Runs `work` until it ends; SIGTERM and SIGINT abort its signal. Resolves with the exit code: 0 when the work resolved,
  * 1 when it rejected (logged). Rejects with an `OptionError` of the work, which is for the command line. A second signal
  * exits at once; a shutdown of more than 28 s and unhandled errors exit with code 1.
@@ -57,10 +50,6 @@ export const runUntilStopped = async (
     stop.abort();
   };
   const onUnhandled = (what: string) => (error: unknown) => {
-    if (stop.signal.aborted && isStreamOfClosedClient(error)) {
-      log.debug('a stream outlived its closed client', { error });
-      return;
-    }
     log.error(what, { error, ...(error instanceof Error ? { stack: error.stack } : {}) });
     host.exit(1);
   };

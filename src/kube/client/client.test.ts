@@ -76,7 +76,7 @@ for (const protocol of protocols) {
       { protocol },
     );
     const read = await failure(client.get(testPods, ref));
-    // Over HTTP/2 undici cannot tell a reset stream from one that ended, but JSON can.
+    // Over HTTP/2 a stream that is reset without an error looks like one that ended, but JSON does not.
     assert.equal(read.code, protocol === 'h2' ? 'Malformed' : 'Transport');
     assert.equal(read.happened, 'no');
     assert.equal(server.requests.length, 2, 'a read is tried again');

@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { isatty } from 'node:tty';
 import type { Env } from '../../runtime/index.ts';
-import { type Connection, type ConnectionOptions, createConnection } from '../transport/connection.ts';
+import { type Connection, createConnection } from '../transport/connection.ts';
+import type { ConnectionOptions } from '../transport/dialer.ts';
 
 /** One attempt, for metrics. */
 export interface RequestReport {
@@ -55,8 +56,6 @@ export interface ClientOptions {
    * Default 30,000.
    */
   deadAfterMs?: number;
-  /** Offer HTTP/2. Default true. */
-  http2?: boolean;
   /** Retries of reads after a transport error or a 5xx, and of calls refused with 429. Default 4. */
   maxRetries?: number;
   /** Called once per attempt. Must not throw. */
@@ -88,7 +87,6 @@ export const resolveClientOptions = (options: ClientOptions): ResolvedClientOpti
     maxLineBytes: 16 * 1024 * 1024,
     watchIdleMs: 300_000,
     deadAfterMs: 30_000,
-    http2: true,
     maxRetries: 4,
     onRequest: () => undefined,
     environment: process.env,

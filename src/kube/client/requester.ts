@@ -109,9 +109,12 @@ export const createRequester = (transport: Transport, options: ResolvedClientOpt
   };
 
   const open = async (request: ApiRequest, timeout: CallTimeout, progress = { sent: false }): Promise<HttpResponse> => {
-    const headers = ['accept', request.accept ?? 'application/json'];
+    const headers: Record<string, string> = { accept: request.accept ?? 'application/json' };
     const body = request.text ?? (request.body === undefined ? undefined : options.stringify(request.body));
-    if (body !== undefined) headers.push('content-type', request.contentType ?? 'application/json');
+    if (body !== undefined) {
+      headers['content-type'] = request.contentType ?? 'application/json';
+      headers['content-length'] = String(Buffer.byteLength(body));
+    }
     let response: HttpResponse | undefined;
     const startedAt = env.clock.now();
     const report = (code: string, date = ''): void => {

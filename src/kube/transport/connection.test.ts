@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
+import { constants } from 'node:http2';
 import { connect, createServer as createTcpServer, type Socket } from 'node:net';
 import path from 'node:path';
 import { test } from 'node:test';
@@ -114,6 +115,20 @@ test('after a GOAWAY running streams finish, and new calls use a new connection'
   streams[0]?.end();
   await watching;
   assert.deepEqual(names, ['first', 'after goaway']);
+});
+
+test('a response whose stream the server cancels is incomplete', async (t) => {
+  const { client } = await serve(
+    t,
+    (_request, response) => {
+      startJson(response);
+      writeText(response, JSON.stringify(pod('x')));
+      if ('stream' in response) setTimeout(() => response.stream.close(constants.NGHTTP2_CANCEL), 20);
+    },
+    { maxRetries: 0 },
+    { ...overHttp2 },
+  );
+  await assert.rejects(client.create(testPods, pod('x')), { code: 'Transport', happened: 'unknown' });
 });
 
 test('while the server is down calls fail as not sent; they work again when it is back', async () => {

@@ -1,12 +1,12 @@
 import type { Env } from '../../runtime/index.ts';
 import { type ClusterConfig, ConfigError } from '../config/cluster-config.ts';
 import { createAuthority, createCredentials, type ReadFile, type Secrets } from '../config/credentials.ts';
-import type { Connection, ConnectionOptions } from './connection.ts';
+import type { Connection } from './connection.ts';
+import type { ConnectionOptions } from './dialer.ts';
 import { type HttpRequest, type HttpResponse, RoundTripError } from './round-trip.ts';
 
 export interface TransportOptions {
   userAgent: string;
-  http2: boolean;
   connectTimeoutMs: number;
   deadAfterMs: number;
   /** For credential plugins. */
@@ -24,27 +24,27 @@ export interface Transport {
   close(): Promise<void>;
 }
 
-const impersonationHeaders = ({ impersonate }: ClusterConfig): string[] => {
-  if (impersonate === undefined) return [];
-  const headers = ['impersonate-user', impersonate.user];
-  if (impersonate.uid) headers.push('impersonate-uid', impersonate.uid);
-  for (const group of impersonate.groups) headers.push('impersonate-group', group);
-  for (const [key, values] of Object.entries(impersonate.extra)) {
-    for (const value of values) headers.push(`impersonate-extra-${encodeURIComponent(key.toLowerCase())}`, value);
-  }
-  return headers;
+const impersonationHeaders = ({ impersonate }: ClusterConfig): HttpRequest['headers'] => {
+  if (impersonate === undefined) return {};
+  const { user, uid, groups, extra } = impersonate;
+  return {
+    'impersonate-user': user,
+    ...(uid && { 'impersonate-uid': uid }),
+    'impersonate-group': groups,
+    ...Object.fromEntries(
+      Object.entries(extra).map(([key, values]) => [
+        `impersonate-extra-${encodeURIComponent(key.toLowerCase())}`,
+        values,
+      ]),
+    ),
+  };
 };
-
-/** undici joins the values of a repeated header over HTTP/2, and the API server takes `a, b` for one group. */
-const isRepeated = ({ impersonate }: ClusterConfig): boolean =>
-  impersonate !== undefined &&
-  [impersonate.groups, ...Object.values(impersonate.extra)].some(({ length }) => length > 1);
 
 export const createTransport = (env: Env, config: ClusterConfig, options: TransportOptions): Transport => {
   const { server, insecureSkipTlsVerify, tlsServerName, proxyUrl } = config;
   const url = new URL(server);
   const basePath = url.pathname.replace(/(?<!\/)\/+$/, '');
-  const fixedHeaders = ['user-agent', options.userAgent, ...impersonationHeaders(config)];
+  const fixedHeaders = { 'user-agent': options.userAgent, ...impersonationHeaders(config) };
   const authority = createAuthority(env, config.certificateAuthority, options.readFile);
   const credentials = createCredentials(env, config.auth, {
     ...options,
@@ -86,7 +86,6 @@ export const createTransport = (env: Env, config: ClusterConfig, options: Transp
       insecureSkipTlsVerify,
       tlsServerName,
       proxyUrl,
-      http2: options.http2 && !isRepeated(config),
       connectTimeoutMs,
       deadAfterMs,
     });
@@ -95,8 +94,8 @@ export const createTransport = (env: Env, config: ClusterConfig, options: Transp
   };
 
   const attempt = async (request: HttpRequest, secrets: Secrets, signal: AbortSignal): Promise<HttpResponse> => {
-    const headers = [...request.headers, ...fixedHeaders];
-    if (secrets.authorization !== undefined) headers.push('authorization', secrets.authorization);
+    const { authorization } = secrets;
+    const headers = { ...request.headers, ...fixedHeaders, ...(authorization !== undefined && { authorization }) };
     const ca = await authority.get();
     try {
       return await connectionFor(secrets, ca).send({ ...request, path: `${basePath}${request.path}`, headers }, signal);

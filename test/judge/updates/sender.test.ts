@@ -44,7 +44,7 @@ describe('the check of what a process sends', () => {
     const [inFlight, fresh] = reservations;
     const path = `/apis/edgeset.io/v1alpha1${NAMESPACE}/daemonrollouts/app/status`;
     const body = JSON.stringify({ status: { reservations: [{ ...inFlight, carriedOut: true }, fresh] } });
-    sender.onReserve(toCall({ method: 'PUT', path, body, headers: [] }, JSON.parse, 'manager-1', now));
+    sender.onReserve(toCall({ method: 'PUT', path, body, headers: {} }, JSON.parse, 'manager-1', now));
     return report.violations.map(({ invariant }) => invariant);
   };
 

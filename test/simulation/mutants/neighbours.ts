@@ -68,9 +68,9 @@ export const neighbours: readonly Mutant[] = [
     whose: 'our own: hostile neighbours',
     story: 'over HTTP/1.1, open watches take all connections',
     breaks: [],
-    file: 'src/kube/transport/connection.ts',
-    find: 'connections: null,',
-    replace: 'connections: 100,',
+    file: 'src/kube/transport/http1.ts',
+    find: 'maxSockets: Infinity',
+    replace: 'maxSockets: 100',
     hunt: test('src/kube/client/in-flight.test.ts'),
   },
   {

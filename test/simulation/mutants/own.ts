@@ -282,8 +282,8 @@ export const own: readonly Mutant[] = [
     story: 'several groups of an impersonated user arrive as one over HTTP/2',
     breaks: [],
     file: 'src/kube/transport/transport.ts',
-    find: 'http2: options.http2 && !isRepeated(config),',
-    replace: 'http2: options.http2,',
+    find: "'impersonate-group': groups,",
+    replace: "'impersonate-group': groups.join(),",
     hunt: test('src/kube/client/client.test.ts'),
   },
   {

@@ -16,11 +16,8 @@ type Connect = NonNullable<ClientOptions['connect']>;
 /** What a client is given instead of sockets and files. */
 export type Transport = Required<Pick<ClientOptions, 'environment' | 'readFile' | 'parse' | 'stringify' | 'connect'>>;
 
-const headersOf = (list: readonly string[]): ReadonlyMap<string, string> => {
-  const headers = new Map<string, string>();
-  for (let index = 0; index + 1 < list.length; index += 2) headers.set(list[index] ?? '', list[index + 1] ?? '');
-  return headers;
-};
+const headersOf = (headers: HttpRequest['headers']): ReadonlyMap<string, string> =>
+  new Map(Object.entries(headers).map(([name, value]) => [name, String(value)]));
 
 /** What observers are shown of a response: of a list, only that there was one. */
 const observed = ({ verb, resource }: Call, value: unknown): unknown =>
