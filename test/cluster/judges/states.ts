@@ -95,8 +95,7 @@ export const states: readonly State[] = [
       await c.rolledOut();
       await c.cluster.offline(c.nodes.slice(2));
       await c.setImage('app:v2');
-      await c.untilRunning('app:v2', c.nodes.slice(0, 2));
-      await c.untilCondition('Complete');
+      await c.untilComplete('app:v2', c.nodes.slice(0, 2));
     },
   },
   {

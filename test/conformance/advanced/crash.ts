@@ -37,8 +37,7 @@ export const crash = section(
         c.manager.kill('SIGKILL');
         await c.setImage('app:v1');
         await c.startManager();
-        await c.untilRunning('app:v1');
-        await c.untilCondition('Complete');
+        await c.untilComplete('app:v1');
       },
       { nodes: 4 },
     );

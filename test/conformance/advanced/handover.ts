@@ -59,8 +59,7 @@ const untilNative = (c: Case): Promise<unknown> =>
 
 /** The pods are the Advanced DaemonSet's, and all is done. */
 const untilAdvanced = async (c: Case, image: string): Promise<void> => {
-  await c.untilRunning(image);
-  await c.untilCondition('Complete');
+  await c.untilComplete(image);
   await c.until('all pods are its own', async () => {
     const { uid } = (await c.advanced()).metadata;
     const pods = await c.pods();

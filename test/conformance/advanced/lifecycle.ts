@@ -92,8 +92,7 @@ export const lifecycle = section(
         await c.api.merge(podPath(c, pod), { metadata: { finalizers: null } });
         await c.until('it is gone', async () => (await c.pods()).every(({ uid }) => uid !== pod.uid));
       }
-      await c.untilRunning('app:v2');
-      await c.untilCondition('Complete');
+      await c.untilComplete('app:v2');
     });
 
     rule(
@@ -121,8 +120,7 @@ export const lifecycle = section(
       await c.rolledOut({ ...hooked, annotations: { 'edgeset.io/predelete-timeout-seconds': '2' } });
       await c.setImage('app:v2');
       await c.untilEvent('PreDeleteTimeout');
-      await c.untilRunning('app:v2');
-      await c.untilCondition('Complete');
+      await c.untilComplete('app:v2');
       assert.equal((await c.events('PreDeleteTimeout')).length, c.nodes.length);
     });
 
@@ -143,8 +141,7 @@ export const lifecycle = section(
         await letGo(c, pod);
         await c.until('it is gone', async () => (await c.pods()).every(({ uid }) => uid !== pod.uid));
       }
-      await c.untilRunning('app:v2');
-      await c.untilCondition('Complete');
+      await c.untilComplete('app:v2');
     });
 
     rule('a user who deletes a pod does not wait for the hook', async (c) => {

@@ -66,9 +66,7 @@ export const placement = section(
       'no more than burstReplicas creations are in flight at a time',
       async (c) => {
         await c.rolledOut({ spec: { burstReplicas: 1 }, rollingUpdate: { maxUnavailable: '100%' } });
-        await c.setImage('app:v2');
-        await c.untilRunning('app:v2');
-        await c.untilCondition('Complete');
+        await c.bringTo('app:v2');
         const writes = (await c.calls())
           .filter(({ verb, resource }) => resource === 'pods' && (verb === 'create' || verb === 'delete'))
           .toSorted((a, b) => a.receivedAt - b.receivedAt);
@@ -355,8 +353,7 @@ export const placement = section(
       await c.until('it is told', async () => (await told()).length > 0);
       assert.deepEqual(await c.running('app:v1'), c.nodes);
       await c.change({ spec: { updateStrategy: { rollingUpdate: { maxSurge: 0, maxUnavailable: 1 } } } });
-      await c.untilRunning('app:v2');
-      await c.untilCondition('Complete');
+      await c.untilComplete('app:v2');
       assert.equal((await told()).length, 1);
     });
   },

@@ -26,8 +26,7 @@ const kept = async (c: Case): Promise<string[]> =>
 
 /** All online nodes run the image, and the DaemonSet says so of what it asks for now. */
 const untilDone = async (c: Case, image: string, nodes: readonly string[] = c.nodes): Promise<void> => {
-  await c.untilRunning(image, nodes);
-  await c.untilCondition('Complete');
+  await c.untilComplete(image, nodes);
   await c.until('its status says so', async () => {
     const { metadata, status } = await c.advanced();
     return status?.observedGeneration === metadata.generation && status?.updatedNumberScheduled === nodes.length;

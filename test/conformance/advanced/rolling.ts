@@ -20,8 +20,7 @@ export const rolling = section(
           await c.rolledOut({ ...starting(1500), ...(maxUnavailable && { rollingUpdate: { maxUnavailable } }) });
           await c.setImage('app:v2');
           await untilWaveOf(c, size, 1_200);
-          await c.untilRunning('app:v2');
-          await c.untilCondition('Complete');
+          await c.untilComplete('app:v2');
           assert.equal((await c.updates()).length, nodes);
         },
         { nodes },
@@ -35,12 +34,10 @@ export const rolling = section(
         await c.cluster.offline([away]);
         await c.setImage('app:v2');
         await untilWaveOf(c, 3, 1_200);
-        await c.untilRunning('app:v2', others);
-        await c.untilCondition('Complete');
+        await c.untilComplete('app:v2', others);
         assert.equal((await c.status()).nodes?.offlineOutdated, 1);
         await c.cluster.online([away]);
-        await c.untilRunning('app:v2');
-        await c.untilCondition('Complete');
+        await c.untilComplete('app:v2');
       },
       { nodes: 5 },
     );
@@ -57,8 +54,7 @@ export const rolling = section(
         c.nodes.filter((name) => name !== away),
       );
       await c.cluster.online([away]);
-      await c.untilRunning('app:v2');
-      await c.untilCondition('Complete');
+      await c.untilComplete('app:v2');
       assert.equal((await c.updates()).length, 3, 'once a node');
     });
 
@@ -145,8 +141,7 @@ export const rolling = section(
         await c.expectNoUpdatesFor(1);
         assert.equal((await c.podOn(last)).image, 'app:v1');
         await setRolling(c, { paused: false });
-        await c.untilRunning('app:v2');
-        await c.untilCondition('Complete');
+        await c.untilComplete('app:v2');
         assert.equal((await c.updates()).length, 2);
       },
     );
@@ -184,9 +179,7 @@ export const rolling = section(
           const fresh = (await c.pods()).filter(({ image }) => image === 'app:v2');
           return fresh.length === 2;
         });
-        await c.setImage('app:v3');
-        await c.untilRunning('app:v3');
-        await c.untilCondition('Complete');
+        await c.bringTo('app:v3');
         assert.equal((await c.updates()).length, 6, 'two nodes were on the one in between');
       },
       { nodes: 4 },
@@ -221,9 +214,7 @@ export const rolling = section(
           [[node, cause]],
         );
         await c.expectNoUpdatesFor(1);
-        await c.setImage('app:v3');
-        await c.untilRunning('app:v3');
-        await c.untilCondition('Complete');
+        await c.bringTo('app:v3');
         assert.equal((await c.updatedNodes())[1], node, 'the broken one comes first');
         assert.equal((await c.updates()).length, 4);
       });

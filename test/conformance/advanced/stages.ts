@@ -30,8 +30,7 @@ export const stages = section(
         await decide(c, 'canary', 'Approve', 'apps');
         await c.expectNoUpdatesFor(1);
         await decide(c, 'canary', 'Approve', KIND);
-        await c.untilRunning('app:v2');
-        await c.untilCondition('Complete');
+        await c.untilComplete('app:v2');
         for (const { node, uid } of await c.pods()) assert.equal(uid, before.get(node), 'the pod was kept');
       },
       { nodes: 4, budget: 4 },

@@ -53,9 +53,7 @@ export const surge = section(
         async (c) => {
           await c.rolledOut({ version, rollingUpdate: { rollingUpdateType: 'Surging' } });
           const since = Date.now();
-          await c.setImage('app:v2');
-          await c.untilRunning('app:v2');
-          await c.untilCondition('Complete');
+          await c.bringTo('app:v2');
           await assertNoGap(c, since);
           assert.equal(await mostExtra(c), 1);
           const { rollingUpdate } = (await c.advanced()).spec.updateStrategy ?? {};
@@ -74,9 +72,7 @@ export const surge = section(
         async (c) => {
           await c.rolledOut({ ...starting(1000), rollingUpdate: { maxSurge } });
           const since = Date.now();
-          await c.setImage('app:v2');
-          await c.untilRunning('app:v2');
-          await c.untilCondition('Complete');
+          await c.bringTo('app:v2');
           await assertNoGap(c, since);
           assert.equal(await mostExtra(c), size);
         },
@@ -111,9 +107,7 @@ export const surge = section(
       await c.untilCondition('Halted');
       await c.expectNoUpdatesFor(1);
       assert.deepEqual(await c.running('app:v1'), c.nodes);
-      await c.setImage('app:v3');
-      await c.untilRunning('app:v3');
-      await c.untilCondition('Complete');
+      await c.bringTo('app:v3');
       await assertNoGap(c, since);
     });
 
@@ -122,9 +116,7 @@ export const surge = section(
       const since = Date.now();
       await c.setImage('app:v2');
       await c.until('a new one is beside an old one', async () => (await c.podWrites('surge')).length === 1);
-      await c.setImage('app:v3');
-      await c.untilRunning('app:v3');
-      await c.untilCondition('Complete');
+      await c.bringTo('app:v3');
       await assertNoGap(c, since);
     });
 
@@ -141,8 +133,7 @@ export const surge = section(
         const others = c.nodes.filter((name) => name !== away && name !== midway);
         await c.untilRunning('app:v2', others);
         await c.cluster.online([away, midway]);
-        await c.untilRunning('app:v2');
-        await c.untilCondition('Complete');
+        await c.untilComplete('app:v2');
       },
       { nodes: 4 },
     );
@@ -156,8 +147,7 @@ export const surge = section(
         await setRolling(c, { maxUnavailable: 0, maxSurge: 1 });
         await c.until('a surge', async () => (await c.podWrites('surge')).length >= 1);
         await setRolling(c, { maxUnavailable: 1, maxSurge: 0 });
-        await c.untilRunning('app:v2');
-        await c.untilCondition('Complete');
+        await c.untilComplete('app:v2');
         assert.equal((await c.updates()).length, 5, 'once a node');
         assert.ok((await c.podWrites('delete')).length >= 2);
       },

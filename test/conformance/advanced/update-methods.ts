@@ -95,8 +95,7 @@ export const untilOneMore = (c: Case, write: Write, than: number): Promise<unkno
 
 /** Every node is updated and in service with one pod, and none was acted on twice. */
 export const untilDone = async (c: Case): Promise<void> => {
-  await c.untilRunning('app:v2');
-  await c.untilCondition('Complete');
+  await c.untilComplete('app:v2');
   await c.until('every node has one pod', async () => (await c.pods()).length === c.nodes.length);
   // Of a write whose caller was killed the log need not say what became of it.
   const acted = await c.updatedNodes();

@@ -66,8 +66,7 @@ export const warnings = section(
           rollingUpdate: { maxUnavailable: 3 },
           podAnnotations: { 'sim.edgeset.io/start-ms': '1500' },
         });
-        await c.untilRunning('app:v1', all);
-        await c.untilCondition('Complete');
+        await c.untilComplete('app:v1', all);
         await c.setImage('app:v2');
         await c.until('a wave', async () => (await c.updates()).length >= 3);
         await c.until('there is more to do', async () => {

@@ -61,6 +61,8 @@ export interface Case {
   advanced(name?: string): Promise<AdvancedDaemonSet>;
   /** Changes the template: the image of its first container. */
   setImage(image: string, name?: string): Promise<DaemonSet>;
+  /** Changes the image, and resolves once all nodes run it and the rollout is complete. */
+  bringTo(image: string): Promise<void>;
   /** Patches the DaemonSet: a strategic merge patch for a native one, a JSON merge patch for an Advanced one. */
   change(patch: unknown, name?: string): Promise<DaemonSet>;
   annotate(annotations: Annotations, name?: string): Promise<DaemonSet>;
@@ -92,6 +94,8 @@ export interface Case {
   untilUpdates(count: number, withinMs?: number): Promise<readonly AuditRecord[]>;
   /** Resolves when these nodes, default all, run the image, ready. */
   untilRunning(image: string, nodes?: readonly string[], withinMs?: number): Promise<void>;
+  /** Resolves when these nodes, default all, run the image, ready, and the rollout is complete. */
+  untilComplete(image: string, nodes?: readonly string[], withinMs?: number): Promise<void>;
   /** Resolves when a condition of the DaemonRollout has this status. */
   untilCondition(type: string, status?: 'True' | 'False', withinMs?: number): Promise<Condition>;
   untilEvent(reason: string, withinMs?: number): Promise<Event>;

@@ -88,8 +88,7 @@ export const openCase = async (
     async rolledOut(shape = {}) {
       await self.create(shape);
       const { image = 'app:v1' } = shape;
-      await self.untilRunning(image);
-      await self.untilCondition('Complete');
+      await self.untilComplete(image);
       // What follows is a change to a rollout that the manager knows.
       await self.until('the rollout is recorded as complete', async () => (await self.status()).lastComplete);
     },
@@ -101,6 +100,10 @@ export const openCase = async (
       api.edit(`${setsPath}/${name}`, [
         { op: 'replace', path: '/spec/template/spec/containers/0/image', value: image },
       ]),
+    async bringTo(image) {
+      await self.setImage(image);
+      await self.untilComplete(image);
+    },
     annotate: (annotations, name) => self.change({ metadata: { annotations } }, name),
 
     async pods(name = app) {
@@ -175,6 +178,10 @@ export const openCase = async (
         },
         withinMs,
       );
+    },
+    async untilComplete(image, on, withinMs) {
+      await self.untilRunning(image, on, withinMs);
+      await self.untilCondition('Complete');
     },
     untilCondition: (type, status = 'True', withinMs) =>
       until(

@@ -48,9 +48,7 @@ export const breaker = section('Failures, suspects and the breaker', (rule) => {
       await c.expectNoUpdatesFor(2);
       assert.equal((await c.updates()).length, 1);
 
-      await c.setImage('app:v3');
-      await c.untilRunning('app:v3');
-      await c.untilCondition('Complete');
+      await c.bringTo('app:v3');
       assert.equal((await c.condition('Halted'))?.status, 'False');
       assert.equal((await c.events('RolloutHalted')).length, 1);
     });
@@ -78,9 +76,7 @@ export const breaker = section('Failures, suspects and the breaker', (rule) => {
       await c.setImage('app:v2--crash-loop');
       await c.untilCondition('Halted');
       await c.annotate({ [budgetKey]: '1' });
-      await c.setImage('app:v3');
-      await c.untilRunning('app:v3');
-      await c.untilCondition('Complete');
+      await c.bringTo('app:v3');
     },
     { nodes: 4, budget: 3 },
   );
@@ -179,8 +175,7 @@ export const breaker = section('Failures, suspects and the breaker', (rule) => {
     await c.annotate({ 'edgeset.io/partition': null });
     await c.expectNoUpdatesFor(4);
     await c.cluster.behave([away], undefined);
-    await c.untilRunning('app:v2');
-    await c.untilCondition('Complete');
+    await c.untilComplete('app:v2');
   });
 
   rule('while suspects reach the threshold the rollout waits; once they are failures it halts', async (c) => {

@@ -22,8 +22,7 @@ export const controls = section('Controls', (rule) => {
       assert.deepEqual(await c.running('app:v1'), c.nodes.slice(0, 1));
 
       await c.annotate(partition(null));
-      await c.untilRunning('app:v2');
-      await c.untilCondition('Complete');
+      await c.untilComplete('app:v2');
     },
     { nodes: 4 },
   );
@@ -82,8 +81,7 @@ export const controls = section('Controls', (rule) => {
       await c.expectNoUpdatesFor(3);
       await c.untilEvent('RolloutPaused');
       await c.annotate({ 'edgeset.io/paused': 'false' });
-      await c.untilRunning('app:v2');
-      await c.untilCondition('Complete');
+      await c.untilComplete('app:v2');
       await c.untilEvent('RolloutUnpaused');
       assert.equal((await c.events('RolloutPaused')).length, 1);
     },

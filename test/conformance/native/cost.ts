@@ -14,8 +14,7 @@ export const cost = section('Cost', (rule) => {
     await c.rolledOut();
     await c.cluster.offline(c.nodes.slice(2));
     await c.setImage('app:v2');
-    await c.untilRunning('app:v2', c.nodes.slice(0, 2));
-    await c.untilCondition('Complete');
+    await c.untilComplete('app:v2', c.nodes.slice(0, 2));
     const found = await afterQuiet(c, 20);
     assert.deepEqual(
       found.map(({ verb, resource }) => `${verb} ${resource}`),
@@ -27,9 +26,7 @@ export const cost = section('Cost', (rule) => {
     'with leader election only the Lease is renewed at rest',
     async (c) => {
       await c.rolledOut();
-      await c.setImage('app:v2');
-      await c.untilRunning('app:v2');
-      await c.untilCondition('Complete');
+      await c.bringTo('app:v2');
       const found = await afterQuiet(c, 20);
       const kinds = new Set(found.map(({ verb, resource }) => `${verb} ${resource}`));
       assert.deepEqual([...kinds], ['update leases']);
@@ -66,9 +63,7 @@ export const cost = section('Cost', (rule) => {
       const ready = Date.now();
       await c.until('the nodes have settled', () => Date.now() > ready + 2_000);
       const since = (await c.cluster.audit.read()).at(-1)?.answeredAt ?? 0;
-      await c.setImage('app:v2');
-      await c.untilRunning('app:v2');
-      await c.untilCondition('Complete');
+      await c.bringTo('app:v2');
       const found = await writesSince(c, since);
       const onPods = found.filter(({ resource }) => resource.startsWith('pods'));
       assert.deepEqual(

@@ -28,8 +28,7 @@ const untilReserved = (c: Case) =>
 
 /** Every node is updated, and none was acted on twice. */
 const untilDone = async (c: Case): Promise<void> => {
-  await c.untilRunning('app:v2');
-  await c.untilCondition('Complete');
+  await c.untilComplete('app:v2');
   const acted = await c.updatedNodes();
   assert.deepEqual(acted.toSorted(), c.nodes, 'one act a node');
 };
@@ -86,8 +85,7 @@ export const crash = section('Crash and failover', (rule) => {
       c.manager.kill('SIGKILL');
       await c.setImage('app:v2');
       await c.startManager();
-      await c.untilRunning('app:v2');
-      await c.untilCondition('Complete');
+      await c.untilComplete('app:v2');
       assert.ok((await c.updates()).length <= 8);
     },
     { nodes: 6 },
@@ -144,12 +142,9 @@ export const crash = section('Crash and failover', (rule) => {
       const old = (await c.rollout())?.metadata.uid;
       await c.kubectl(['delete', 'daemonset', 'app', '--wait=true']);
       await c.create({ ...shape, image: 'app:v3' });
-      await c.untilRunning('app:v3');
-      await c.untilCondition('Complete');
+      await c.untilComplete('app:v3');
       assert.notEqual((await c.rollout())?.metadata.uid, old);
-      await c.setImage('app:v4');
-      await c.untilRunning('app:v4');
-      await c.untilCondition('Complete');
+      await c.bringTo('app:v4');
     },
     { expected: /StaleRollout|about to be collected/ },
   );

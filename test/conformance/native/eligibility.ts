@@ -8,8 +8,7 @@ export const eligibility = section('Eligible nodes', (rule) => {
     await c.api.patch(`/api/v1/nodes/${tainted}`, { spec: { taints: [{ key: 'mine', effect: 'NoSchedule' }] } });
     await c.until('it is left out', async () => (await c.status()).nodes?.eligible === 2);
     await c.setImage('app:v2');
-    await c.untilRunning('app:v2', others);
-    await c.untilCondition('Complete');
+    await c.untilComplete('app:v2', others);
     assert.equal((await c.podOn(tainted)).image, 'app:v1');
     await c.api.merge(`/api/v1/nodes/${tainted}`, { spec: { taints: null } });
     await c.untilRunning('app:v2');
@@ -41,12 +40,10 @@ export const eligibility = section('Eligible nodes', (rule) => {
           affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: terms } } },
         },
       });
-      await c.untilRunning('app:v1', [first]);
-      await c.untilCondition('Complete');
+      await c.untilComplete('app:v1', [first]);
       assert.equal((await c.status()).nodes?.eligible, 1);
       await c.setImage('app:v2');
-      await c.untilRunning('app:v2', [first]);
-      await c.untilCondition('Complete');
+      await c.untilComplete('app:v2', [first]);
     },
     { budget: 3 },
   );
@@ -76,8 +73,7 @@ export const eligibility = section('Eligible nodes', (rule) => {
     await c.until('the first act', async () => (await c.updates()).length > 0);
     const late = `${c.namespace}-late`;
     await c.addNodes([late]);
-    await c.untilRunning('app:v2', [...c.nodes, late]);
-    await c.untilCondition('Complete');
+    await c.untilComplete('app:v2', [...c.nodes, late]);
     assert.equal((await c.status()).nodes?.eligible, 4);
   });
 
@@ -88,8 +84,7 @@ export const eligibility = section('Eligible nodes', (rule) => {
       await c.rolledOut({ podAnnotations: { 'sim.edgeset.io/start-ms': '800' } });
       await c.cluster.removeNodes([gone]);
       await c.setImage('app:v2');
-      await c.untilRunning('app:v2', others);
-      await c.untilCondition('Complete');
+      await c.untilComplete('app:v2', others);
       assert.equal((await c.status()).nodes?.eligible, 3);
     },
     { nodes: 4 },
@@ -115,9 +110,7 @@ export const eligibility = section('Eligible nodes', (rule) => {
       await c.untilRunning('other:v1');
       const before = (await c.pods()).filter(({ image }) => image === 'other:v1').map(({ uid }) => uid);
       await c.rolledOut();
-      await c.setImage('app:v2');
-      await c.untilRunning('app:v2');
-      await c.untilCondition('Complete');
+      await c.bringTo('app:v2');
       const after = (await c.pods()).filter(({ image }) => image === 'other:v1').map(({ uid }) => uid);
       assert.deepEqual(after.toSorted(), before.toSorted());
     },

@@ -24,8 +24,7 @@ const linkMidway = async (c: Case) => {
 };
 
 const untilDone = async (c: Case): Promise<void> => {
-  await c.untilRunning('app:v2', c.nodes, 60_000);
-  await c.untilCondition('Complete');
+  await c.untilComplete('app:v2', c.nodes, 60_000);
   assert.deepEqual((await c.updatedNodes()).toSorted(), c.nodes, 'one act a node');
 };
 
@@ -160,8 +159,7 @@ export const faults = section('Faults', (rule) => {
       } finally {
         await allow();
       }
-      await c.untilRunning('app:v2', c.nodes, 60_000);
-      await c.untilCondition('Complete');
+      await c.untilComplete('app:v2', c.nodes, 60_000);
     },
     { nodes: 4 },
   );
@@ -222,8 +220,7 @@ export const faults = section('Faults', (rule) => {
       const [acted] = await c.updatedNodes();
       const victim = (await c.pods()).findLast((pod) => pod.node !== acted && pod.image === 'app:v1');
       await c.api.remove(`/api/v1/namespaces/${c.namespace}/pods/${victim?.name}`);
-      await c.untilRunning('app:v2');
-      await c.untilCondition('Complete');
+      await c.untilComplete('app:v2');
       assert.equal((await c.updates()).length, 4);
     },
     { nodes: 5 },
@@ -238,8 +235,7 @@ export const faults = section('Faults', (rule) => {
       await c.cluster.removeNodes([again]);
       await c.until('it is missed', async () => (await c.status()).nodes?.eligible === 3);
       await c.addNodes([again]);
-      await c.untilRunning('app:v2', c.nodes, 60_000);
-      await c.untilCondition('Complete');
+      await c.untilComplete('app:v2', c.nodes, 60_000);
     },
     { nodes: 4 },
   );

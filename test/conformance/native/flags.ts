@@ -32,8 +32,7 @@ export const flags = section('Flags of the manager', (rule) => {
         ],
       });
       await c.create({ annotations: { 'apps.openyurt.io/max-unavailable': '100%' } });
-      await c.untilRunning('app:v1');
-      await c.untilCondition('Complete');
+      await c.untilComplete('app:v1');
       const lease = await c.api.get<Lease>(
         `/apis/coordination.k8s.io/v1/namespaces/${c.namespace}/leases/another-lease`,
       );

@@ -22,9 +22,7 @@ export const metrics = section(
         await c.rolledOut({
           annotations: { [planKey]: 'rings', [budgetKey]: '2', 'edgeset.io/failure-threshold': '2' },
         });
-        await c.setImage('app:v2');
-        await c.untilRunning('app:v2');
-        await c.untilCondition('Complete');
+        await c.bringTo('app:v2');
         const since = Date.now() / 1000;
         await c.until('the metrics say that it is complete', async () => {
           const value = await read(c);

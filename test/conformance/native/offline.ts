@@ -24,8 +24,7 @@ export const offline = section('Offline nodes', (rule) => {
     await c.cluster.offline([away]);
     const { uid } = await c.podOn(away);
     await c.setImage('app:v2');
-    await c.untilRunning('app:v2', others);
-    await c.untilCondition('Complete');
+    await c.untilComplete('app:v2', others);
     const { nodes, summary } = await c.status();
     assert.equal(nodes?.offline, 1);
     assert.equal(nodes?.offlineOutdated, 1);
@@ -39,8 +38,7 @@ export const offline = section('Offline nodes', (rule) => {
 
     await c.cluster.online([away]);
     await c.untilCondition('Complete', 'False');
-    await c.untilRunning('app:v2');
-    await c.untilCondition('Complete');
+    await c.untilComplete('app:v2');
     await c.untilCondition('AllNodesUpdated');
     const last = await c.untilEvent('AllNodesUpdated');
     assert.match(last.note ?? '', /^3 of 3 nodes have app-\S+, offline nodes included\.$/);
@@ -119,8 +117,7 @@ export const offline = section('Offline nodes', (rule) => {
       await c.untilRunning('app:v2', others);
       await c.until('it is a suspect', async () => (await c.status()).breaker?.suspects === 1);
       await c.cluster.online([away]);
-      await c.untilRunning('app:v2');
-      await c.untilCondition('Complete');
+      await c.untilComplete('app:v2');
       assert.equal((await c.status()).breaker?.suspects, 0);
     });
   }
@@ -134,8 +131,7 @@ export const offline = section('Offline nodes', (rule) => {
       await c.setImage('app:v2');
       await c.cluster.offline([c.nodes[0] ?? '']);
       await c.annotate({ 'edgeset.io/partition': null });
-      await c.untilRunning('app:v2', c.nodes.slice(1));
-      await c.untilCondition('Complete');
+      await c.untilComplete('app:v2', c.nodes.slice(1));
       assert.ok((await c.updatedNodes()).includes(next));
       assert.equal((await c.updates()).length, 3);
     },

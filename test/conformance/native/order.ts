@@ -22,8 +22,7 @@ export const order = section('Order', (rule) => {
       await c.addNodes(later);
       const all = [...c.nodes, ...later];
       await c.create();
-      await c.untilRunning('app:v1', all);
-      await c.untilCondition('Complete');
+      await c.untilComplete('app:v1', all);
       const [oldest = ''] = c.nodes;
       await c.cluster.offline([oldest]);
       await c.cluster.online([oldest]);
@@ -51,8 +50,7 @@ export const order = section('Order', (rule) => {
         annotations: { 'edgeset.io/topology-key': 'topology.kubernetes.io/zone', [budgetKey]: '3' },
         podAnnotations: { 'sim.edgeset.io/start-ms': '1500' },
       });
-      await c.untilRunning('app:v1', all);
-      await c.untilCondition('Complete');
+      await c.untilComplete('app:v1', all);
       await c.setImage('app:v2');
       await c.until('a wave', async () => (await c.updates()).length >= 3);
       const wave = (await c.updatedNodes()).slice(0, 3).map((node) => zones.get(node) ?? '');

@@ -49,8 +49,7 @@ export const announcingFaults = section('OTA', (rule) => {
       await c.setImage('app:v3');
       await untilSaid(c, [NEW, NEW, NEW, NEW]);
       await byOwner(c, ...c.nodes);
-      await c.untilRunning('app:v3');
-      await c.untilCondition('Complete');
+      await c.untilComplete('app:v3');
       assert.deepEqual(await c.updates(), []);
     },
     { nodes: 4 },

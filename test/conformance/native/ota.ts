@@ -29,8 +29,7 @@ export const announcing = section('OTA', (rule) => {
     await c.setImage('app:v1');
     await untilSaid(c, [UP_TO_DATE, NEW, UP_TO_DATE, NEW]);
     await byOwner(c, c.nodes[1], `${c.namespace}-x`);
-    await c.untilRunning('app:v1', [...c.nodes, `${c.namespace}-x`]);
-    await c.untilCondition('Complete');
+    await c.untilComplete('app:v1', [...c.nodes, `${c.namespace}-x`]);
     await untilSaid(c, [UP_TO_DATE, UP_TO_DATE, UP_TO_DATE, UP_TO_DATE]);
     // Three pods and four; two and one more that came at v2; then four, and two that came at v1.
     assert.equal((await announcements(c)).length, 3 + 3 + 2 + 4 + 2);

@@ -23,8 +23,7 @@ export const rollback = section('Rollback', (rule) => {
     );
     const bad = revisions.items.find(({ revision }) => revision === 2);
     assert.equal(hash, bad?.metadata.labels['controller-revision-hash']);
-    await c.untilRunning('app:v1');
-    await c.untilCondition('Complete');
+    await c.untilComplete('app:v1');
     const event = await c.untilEvent('RolledBack');
     assert.equal(event.type, 'Warning');
     assert.equal((await c.events('RolledBack')).length, 1);
@@ -35,8 +34,7 @@ export const rollback = section('Rollback', (rule) => {
 
   rule('the same revision stays halted when set again, another one is rolled out', async (c) => {
     await rolledBack(c);
-    await c.untilRunning('app:v1');
-    await c.untilCondition('Complete');
+    await c.untilComplete('app:v1');
     const before = (await c.updates()).length;
     await c.setImage('app:v2--crash-loop');
     const halted = await c.untilCondition('Halted');
@@ -44,9 +42,7 @@ export const rollback = section('Rollback', (rule) => {
     await c.expectNoUpdatesFor(3);
     assert.equal((await c.updates()).length, before);
     assert.equal(await imageOf(c), 'app:v2--crash-loop', 'and is not fought over');
-    await c.setImage('app:v3');
-    await c.untilRunning('app:v3');
-    await c.untilCondition('Complete');
+    await c.bringTo('app:v3');
   });
 
   rule('without a revision that was ever complete the rollout halts', async (c) => {

@@ -45,8 +45,7 @@ export const stages = section(
         await c.untilEvent('StageAwaitsApproval');
         await c.expectNoUpdatesFor(2);
         await decide(c, 'canary');
-        await c.untilRunning('app:v2');
-        await c.untilCondition('Complete');
+        await c.untilComplete('app:v2');
         const canary = await stage(c, 'canary');
         assert.equal(canary?.promotedBy, await me(c));
         const recorded = (await c.status()).history?.[0]?.stages ?? [];
@@ -143,9 +142,7 @@ export const stages = section(
         await c.rolledOut({ annotations: wide });
         await c.setImage('app:v2');
         await untilStage(c, 'lab', awaits('Approval'), 'awaits an approval');
-        await c.setImage('app:v1');
-        await c.untilRunning('app:v1');
-        await c.untilCondition('Complete');
+        await c.bringTo('app:v1');
         assert.equal((await c.status()).rollback, true);
       },
       { nodes: 4, budget: 4 },

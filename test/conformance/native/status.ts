@@ -117,9 +117,7 @@ export const status = section('Status', (rule) => {
 
   rule('never complete while an online node is not at the target', async (c) => {
     await c.rolledOut({ podAnnotations: slow });
-    await c.setImage('app:v2');
-    await c.untilRunning('app:v2');
-    await c.untilCondition('Complete');
+    await c.bringTo('app:v2');
     const { target } = await c.status();
     const isComplete = ({ rollout }: { rollout: DaemonRollout }): boolean =>
       rollout.status?.target?.hash === target?.hash &&
@@ -145,8 +143,7 @@ export const status = section('Status', (rule) => {
     await c.rolledOut();
     await c.cluster.offline(c.nodes.slice(2));
     await c.setImage('app:v2');
-    await c.untilRunning('app:v2', c.nodes.slice(0, 2));
-    await c.untilCondition('Complete');
+    await c.untilComplete('app:v2', c.nodes.slice(0, 2));
     const [head = '', row = ''] = (await c.kubectl(['get', 'dro'])).split('\n');
     for (const column of ['NAME', 'TARGET', 'DESIRED', 'UPDATED', 'UPDATING', 'OFFLINE', 'FAILED', 'STATUS', 'AGE'])
       assert.ok(head.includes(column), `${column} in ${head}`);
@@ -179,9 +176,7 @@ export const status = section('Status', (rule) => {
     'written about once a second, except for reservations and the end of a burst',
     async (c) => {
       await c.rolledOut({ annotations: { 'apps.openyurt.io/max-unavailable': '2' } });
-      await c.setImage('app:v2');
-      await c.untilRunning('app:v2');
-      await c.untilCondition('Complete');
+      await c.bringTo('app:v2');
       const writes = await statusWrites(c);
       const open = ({ rollout }: { rollout: DaemonRollout }): string =>
         JSON.stringify(rollout.status?.reservations?.filter((one) => !one.carriedOut) ?? []);

@@ -34,12 +34,8 @@ export const target = section('Target revision', (rule) => {
   rule('A to B to A is two rollouts, each with one update per node', async (c) => {
     await c.rolledOut();
     const [first] = await c.pods();
-    await c.setImage('app:v2');
-    await c.untilRunning('app:v2');
-    await c.untilCondition('Complete');
-    await c.setImage('app:v1');
-    await c.untilRunning('app:v1');
-    await c.untilCondition('Complete');
+    await c.bringTo('app:v2');
+    await c.bringTo('app:v1');
     assert.equal((await c.updates()).length, 6);
     const { target: revision, rollout } = await c.status();
     assert.equal(revision?.hash, first?.hash, 'the same revision, raised');
@@ -54,9 +50,7 @@ export const target = section('Target revision', (rule) => {
       const before = new Map((await c.pods()).map((pod) => [pod.node, pod.uid]));
       await c.setImage('app:v2');
       await c.until('the first act', async () => (await c.updates()).length > 0);
-      await c.setImage('app:v1');
-      await c.untilRunning('app:v1');
-      await c.untilCondition('Complete');
+      await c.bringTo('app:v1');
       const touched = new Set(await c.updatedNodes());
       assert.ok(touched.size < 4, `${touched.size} of 4 nodes were touched`);
       for (const pod of await c.pods())
@@ -69,8 +63,6 @@ export const target = section('Target revision', (rule) => {
     await c.rolledOut({ podAnnotations: { 'sim.edgeset.io/start-ms': '800' } });
     await c.setImage('app:v2');
     await c.until('the first act', async () => (await c.updates()).length > 0);
-    await c.setImage('app:v3');
-    await c.untilRunning('app:v3');
-    await c.untilCondition('Complete');
+    await c.bringTo('app:v3');
   });
 });

@@ -303,9 +303,7 @@ export const advancedOnes = section(
         const waited = await edgeset(c, 'wait', `ds/${name}`, '--timeout', '60s');
         assert.deepEqual([waited.code, cause.test(waited.stderr)], [3, true], waited.stderr);
         await c.rolledOut();
-        await c.setImage('app:v2');
-        await c.untilRunning('app:v2');
-        await c.untilCondition('Complete');
+        await c.bringTo('app:v2');
         const jsonpath = '-o=jsonpath={.status.conditions[?(@.type=="Stalled")].message}';
         assert.match(await c.kubectl(['get', 'daemonset.apps', name, jsonpath]), cause);
         const told = ['get', 'events', '--field-selector=reason=InvalidPolicy', '-o=jsonpath={.items[*].message}'];

@@ -49,8 +49,7 @@ export const deciding = section(
           [printed.spec.decision, printed.spec.stage, printed.spec.comment],
           ['Promote', 'canary', 'hotfix'],
         );
-        await c.untilRunning('app:v2');
-        await c.untilCondition('Complete');
+        await c.untilComplete('app:v2');
         assert.equal((await stage(c, 'canary'))?.promotion, 'ByHand');
 
         await c.setImage('app:v3');

@@ -120,9 +120,7 @@ export const undoing = section('history and undo', (rule) => {
     'undo while paused changes the template, updates no pod, and says how to continue',
     async (c) => {
       await c.rolledOut();
-      await c.setImage('app:v2');
-      await c.untilRunning('app:v2');
-      await c.untilCondition('Complete');
+      await c.bringTo('app:v2');
       await c.annotate({ 'edgeset.io/paused': 'true' });
       const before = (await c.updates()).length;
       const [, notes] = succeeds(await edgeset(c, 'undo', 'app'));

@@ -21,8 +21,7 @@ const PREDOWNLOAD = 'edgeset.io/predownload';
 const required = { [PREDOWNLOAD]: 'required' };
 
 const finished = async (c: Case, image: string): Promise<void> => {
-  await c.untilRunning(image);
-  await c.untilCondition('Complete');
+  await c.untilComplete(image);
   await untilClean(c);
 };
 

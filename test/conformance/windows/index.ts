@@ -156,8 +156,7 @@ export const windowRules = (kind: CaseKind): Rule[] => {
           await saysWhy(c, c.nodes, CLOSED);
           await c.expectNoUpdatesFor(2);
           await edit(c, { windows: [{ ...night, days: [yesterday] }] });
-          await c.untilRunning('app:v2');
-          await c.untilCondition('Complete');
+          await c.untilComplete('app:v2');
         },
         { budget: 3 },
       );
@@ -204,8 +203,7 @@ export const windowRules = (kind: CaseKind): Rule[] => {
               await c.expectNoUpdatesFor(2);
               await edit(c, { windows: [windowAt(-60, 60)] });
             }
-            await c.untilRunning('app:v1');
-            await c.untilCondition('Complete');
+            await c.untilComplete('app:v1');
             assert.equal((await c.status()).rollback, true);
           },
           { nodes: 5, budget: 1 },
