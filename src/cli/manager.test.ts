@@ -258,50 +258,10 @@ describe('flags of the manager', { concurrency: 2 }, () => {
     );
   });
 
-  test('--leader-elect=false leads at once without a Lease', async (t) => {
-    const api = await newApi(t);
-    const manager = startOn(t, api, '--leader-elect=false');
-    await leading(manager);
-    assert.ok(!api.requests.some((request) => request.path.includes('/leases')));
-    manager.child.kill('SIGTERM');
-    assert.equal(await manager.ended, 0);
-  });
-
-  test('--leader-election-* configure the Lease', async (t) => {
-    const api = await newApi(t);
-    const where = ['--leader-election-namespace=ops', '--leader-election-id=fleet'];
-    await leading(startOn(t, api, ...where, '--leader-election-lease-duration=40s'));
-    const [held] = api.paths('/leases/');
-    assert.equal(held, '/apis/coordination.k8s.io/v1/namespaces/ops/leases/fleet');
-    assert.equal(leaseOf(api, held).leaseDurationSeconds, 40);
-  });
-
-  test('--kube-api-qps and --kube-api-burst limit requests', async (t) => {
-    const api = await newApi(t);
-    const manager = startOn(t, api, '--kube-api-qps=2', '--kube-api-burst=1');
-    await leading(manager);
-    const [first, last] = [await logged(manager, 'starting'), await leading(manager)];
-    const tookMs = Date.parse(String(last.ts)) - Date.parse(String(first.ts));
-    const spacing = 500;
-    const requests = api.requests.filter((request) => !request.path.includes('/leases')).length;
-    assert.ok(tookMs >= (requests - 1) * spacing * 0.9, `${requests} requests within ${tookMs} ms`);
-  });
-
   test('0 disables the endpoints', async (t) => {
     const api = await newApi(t);
     const manager = startOn(t, api, '--metrics-bind-address=0', '--health-probe-bind-address=0');
     await leading(manager);
     assert.ok(!manager.log().some(({ msg }) => String(msg).startsWith('serving')));
-  });
-
-  test('--log-level and --log-format configure the log', async (t) => {
-    const api = await newApi(t);
-    const manager = startOn(t, api, '--log-level=warn', '--log-format=text', '--leader-elect=false');
-    await eventually('caches', () => api.requests.length >= 4);
-    manager.child.kill('SIGTERM');
-    assert.equal(await manager.ended, 0);
-    assert.equal(manager.stderr(), '');
-    const chatty = startOn(t, api, '--log-format=text', '--leader-elect=false');
-    await eventually('text', () => /^\d\d:\d\d:\d\d\.\d{3} info {2}starting version=/m.test(chatty.stderr()));
   });
 });

@@ -212,21 +212,6 @@ describe('explain', () => {
     );
   });
 
-  it('says why more nodes are down than the budget has slots, such as while pods are first created', async () => {
-    world.daemonSet({ 'apps.openyurt.io/max-unavailable': '1' });
-    world.revision('new', 2);
-    for (const name of ['n1', 'n2', 'n3']) world.node(name);
-    world.rollout(observed);
-    assert.match(
-      await run(),
-      /^1 of 1 slots of the budget are in use: 3 online nodes are down, none of them by an update\.$/m,
-    );
-    assert.match(
-      await world.output('plan', 'ds/web'),
-      /^Budget 1, all in use: 3 online nodes are down, none of them by an update\.$/m,
-    );
-  });
-
   it('says that it lacks the revision which the manager rolls out', async () => {
     world.daemonSet();
     world.node('n1');

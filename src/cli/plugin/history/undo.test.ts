@@ -26,10 +26,6 @@ describe('undo', () => {
     assert.match(stderr, /^kubectl edgeset: .*\n$/, 'one sentence');
     return stderr;
   };
-  const hashOf = async (name: string, number: number): Promise<string> =>
-    (await world.revisions(name)).find(({ revision }) => revision === number)?.metadata?.labels?.[
-      'controller-revision-hash'
-    ] ?? '';
   const markOf = async (name: string): Promise<string | undefined> =>
     (await world.get(name)).metadata?.annotations?.[MARK];
 
@@ -49,18 +45,6 @@ describe('undo', () => {
     );
     await done('web');
     assert.equal((await world.get('web')).spec?.template.spec?.hostNetwork, true, 'undo of undo, as with kubectl');
-  });
-
-  it('rolls back to a given revision', async () => {
-    await create('three', ['app:1', 'app:2', 'app:3']);
-    const [output] = await done('three', '--to-revision', '1');
-    assert.equal(
-      output,
-      'daemonset.apps/three rolled back to revision 1 (app:1)\n  spec.containers[app].image: app:3 -> app:1\n',
-    );
-    assert.equal(await image('three'), 'app:1');
-    await done('three', '--to-revision=2');
-    assert.equal(await image('three'), 'app:2');
   });
 
   it('reverts an edit that the DaemonSet controller has not observed yet', async () => {
@@ -152,33 +136,6 @@ describe('undo', () => {
     assert.match(await refused('forgotten'), /the last complete revision of .*, forgotten-1x, is no longer kept: /);
   });
 
-  it('rolls back to a revision that failed before only if it is named', async () => {
-    await create('again', ['app:1', 'app:2']);
-    const bad = await hashOf('again', 2);
-    await world.change('again', { metadata: { annotations: { [MARK]: bad } }, spec: world.withImage('app:1') });
-    assert.match(
-      await refused('again'),
-      /revision 2 \(app:2\), the one before the current one, failed and was rolled back: choose .*--to-revision; the kept revisions are 2/,
-    );
-    const [, notes] = await done('again', '--to-revision', '2');
-    assert.match(notes, /Note: Revision 2 failed and was rolled back before; it is rolled out again\./);
-    assert.equal(await image('again'), 'app:2');
-    assert.equal(await markOf('again'), undefined, 'else the rollout would be halted at once');
-  });
-
-  it('marks a revision that the breaker halted, so that it stays halted if set again', async () => {
-    await create('bad', ['app:1', 'app:2']);
-    const bad = await hashOf('bad', 2);
-    await world.status('bad', halted, 2, 1);
-    const [, notes] = await done('bad');
-    assert.match(
-      notes,
-      /^Note: The halt of revision 2 ends; .*If it is set again, it stays halted .* until "kubectl edgeset resume ds\/bad"\.\n$/,
-    );
-    assert.deepEqual([await image('bad'), await markOf('bad')], ['app:1', bad]);
-    assert.match(await refused('bad'), /failed and was rolled back/, 'a second undo does not bring it back');
-  });
-
   it('keeps the mark of another revision', async () => {
     await create('other', ['app:1', 'app:2', 'app:3'], { annotations: { [MARK]: 'abc' } });
     await done('other');
@@ -239,18 +196,6 @@ describe('undo', () => {
       assert.equal((await done(name, flag, '-o', 'name'))[0], `daemonset.apps/${name}\n`);
       assert.deepEqual(await world.get(name), before);
     });
-
-  it('explains a bare --dry-run that took the name as its value', async () => {
-    const { code, stderr } = await world.run('undo', '--dry-run', 'ds/web');
-    assert.equal(code, 2);
-    assert.match(stderr, /give --dry-run=client or --dry-run=server, or put --dry-run last/);
-  });
-
-  it('prints the changed DaemonSet with -o', async () => {
-    await create('out', ['app:1', 'app:2']);
-    const [yaml] = await done('out', '-o', 'yaml');
-    assert.match(yaml, /^apiVersion: apps\/v1\nkind: DaemonSet\n[^]*image: app:1\n/);
-  });
 
   /** Undoes, while something happens to the DaemonSet between what undo reads and what it writes. */
   const duringUndo = async (name: string, happens: () => void) => {

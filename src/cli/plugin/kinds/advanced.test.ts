@@ -59,25 +59,6 @@ describe('an Advanced DaemonSet', () => {
     world.rollout(observed, ROLLOUT);
   };
 
-  it('is planned by its spec, with flags as overrides', async () => {
-    world.advanced({ maxUnavailable: 1, partition: 3 });
-    fleet();
-    const steps = async (...args: string[]): Promise<[number, number, object]> => {
-      const { budget, actions, keptBack } = await plan(...args);
-      return [budget, actions.length, keptBack];
-    };
-    assert.deepEqual(await steps(), [1, 1, { partition: 3 }]);
-    assert.deepEqual(await steps('--partition', '50%'), [1, 1, { partition: 2 }]);
-    assert.deepEqual(await steps('--partition=0', '--max-unavailable=75%'), [3, 3, {}]);
-    assert.deepEqual(await steps('--partition=0', '--node-selector', 'edge!=yes'), [1, 0, { 'node-selector': 4 }]);
-    assert.match(
-      await output('plan', 'ads/web'),
-      /^Online but held back: 3 by spec\.updateStrategy\.rollingUpdate\.partition\.$/m,
-    );
-    const before = world.api.requests.filter(({ method }) => method !== 'GET');
-    assert.deepEqual(before, [], 'nothing is written');
-  });
-
   it('distinguishes the kinds of updates', async () => {
     world.advanced({ maxSurge: 2 });
     fleet();
@@ -106,20 +87,6 @@ describe('an Advanced DaemonSet', () => {
     );
   });
 
-  for (const [flag, words] of [
-    ['--max-unavailable=many', /--max-unavailable: "many" is neither an integer nor a percentage up to 100%: set one/],
-    ['--partition=-1', /--partition: "-1" is neither/],
-    ['--node-selector=a in', /--node-selector: "a in" /],
-    ['--node-selector=a>1', /--node-selector: /],
-  ] as const)
-    it(`rejects an invalid flag: ${flag}`, async () => {
-      world.advanced();
-      fleet();
-      const { code, stdout, stderr } = await world.run(['plan', 'ads/web', flag]);
-      assert.deepEqual([code, stdout], [2, '']);
-      assert.match(stderr, words);
-    });
-
   it('names the field that releases a node', async () => {
     world.advanced({ paused: true });
     fleet();
@@ -135,14 +102,6 @@ describe('an Advanced DaemonSet', () => {
       await output('explain', 'ads/web'),
       /check that edgeset-manager is running and that it has "advanced" in its --controllers/,
     );
-  });
-
-  it('reports a native DaemonSet with the same selector', async () => {
-    world.advanced();
-    fleet();
-    world.daemonSet();
-    for (const command of ['explain', 'plan'])
-      assert.match(await output(command, 'ads/web'), /delete daemonset\.apps web --cascade=orphan/);
   });
 
   it('reports what only the manager knows', async () => {

@@ -84,17 +84,6 @@ describe('a bare name', () => {
     assert.match(await paused('web'), /^daemonset\.apps\.kruise\.io\/web paused/);
   });
 
-  it('is rejected with both spellings if both kinds have this name', async () => {
-    world.daemonSet();
-    world.advanced();
-    assert.equal(
-      await paused('web'),
-      'kubectl edgeset: there are two DaemonSets shop/web: give ds/web for the native one, or ads/web for the Advanced one\n',
-    );
-    assert.match(await paused('ds/web'), /^daemonset\.apps\/web paused/);
-    assert.match(await paused('ads/web'), /^daemonset\.apps\.kruise\.io\/web paused/);
-  });
-
   it('is native if the cluster has no Advanced DaemonSets, or forbids reading them', async () => {
     world.daemonSet();
     for (const fault of [
