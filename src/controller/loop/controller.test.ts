@@ -56,18 +56,6 @@ describe('the cost of events', () => {
       assert.ok(reconciles > before, 'the last event is reconciled');
     }),
   );
-
-  it(
-    'of a DaemonSet that did not opt in is zero',
-    scenario(async ({ settled, clock, cluster, requests }) => {
-      const manager = await settled(1, '1');
-      const since = clock.now();
-      cluster.createSet({}, { name: 'other', optIn: false });
-      await clock.advance(30_000);
-      assert.deepEqual(requests(since), []);
-      assert.equal([...manager.controller.snapshot()].length, 1);
-    }),
-  );
 });
 
 describe('a cluster at rest', () => {

@@ -62,22 +62,6 @@ describe('a DaemonSet', () => {
   );
 
   it(
-    'that is deleted with --cascade=orphan under a running manager leaves no DaemonRollout behind',
-    scenario(async ({ settled, clock, api }) => {
-      await settled(2, '1');
-      const deletionTimestamp = new Date(clock.now()).toISOString();
-      api.objects.patch(daemonSets, app, { metadata: { deletionTimestamp } });
-      await clock.advance(1_000);
-      api.objects.patch(daemonRollouts, app, { metadata: { ownerReferences: [] } });
-      await clock.advance(1_000);
-      assert.deepEqual(api.objects.all(daemonRollouts), []);
-      api.objects.remove(daemonSets, app);
-      await clock.advance(60_000);
-      assert.deepEqual(api.objects.all(daemonRollouts), []);
-    }),
-  );
-
-  it(
     'that is deleted with --cascade=orphan leaves no DaemonRollout behind, even if no manager runs at that moment',
     scenario(async ({ settled, manage, clock, api }) => {
       const first = await settled(2, '1');

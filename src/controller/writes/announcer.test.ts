@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { pods } from '../../kube/index.ts';
 import { NAMESPACE } from '../testing/cluster.ts';
-import { announcements, conditionOf, onEveryNode, patches, type Scenario, scenario } from '../testing/scenario.ts';
+import { announcements, onEveryNode, patches, type Scenario, scenario } from '../testing/scenario.ts';
 
 const STRATEGY = 'apps.openyurt.io/update-strategy';
 const ota = { [STRATEGY]: 'ota' };
@@ -13,44 +13,6 @@ const byOwner = ({ api, cluster }: Scenario, node: string): void =>
   void api.objects.delete(pods, { namespace: NAMESPACE, name: cluster.podOn(node)?.metadata?.name ?? '' });
 
 describe('the condition PodNeedUpgrade', () => {
-  it(
-    'is written once per pod and revision, follows the template, and is set on new pods',
-    scenario(async (s) => {
-      const { settled, cluster, clock, deletes, condition, status } = s;
-      await settled(3, '1', ota);
-      assert.deepEqual(announcements(s), onEveryNode('False UpToDate v1'));
-      assert.equal(patches(s), 3);
-      const before = conditionOf(cluster.podOn('n1'))?.lastTransitionTime;
-      cluster.setImage('v2');
-      await clock.advance(5_000);
-      assert.deepEqual(announcements(s), onEveryNode('True NewRevision v2'));
-      assert.equal(patches(s), 6);
-      assert.notEqual(conditionOf(cluster.podOn('n1'))?.lastTransitionTime, before);
-      assert.equal(status().summary, 'Waiting for 3 owners');
-      assert.deepEqual(status().owners, { asked: 3, nodes: ['n1', 'n2', 'n3'] });
-      assert.equal(condition('Reconciling')?.status, 'False');
-
-      byOwner(s, 'n2');
-      await clock.advance(10_000);
-      assert.deepEqual(announcements(s), { ...onEveryNode('True NewRevision v2'), n2: 'False UpToDate v2' });
-      assert.equal(patches(s), 7);
-
-      const turned = conditionOf(cluster.podOn('n1'))?.lastTransitionTime;
-      cluster.setImage('v3');
-      await clock.advance(5_000);
-      assert.deepEqual(announcements(s), onEveryNode('True NewRevision v3'));
-      assert.equal(conditionOf(cluster.podOn('n1'))?.lastTransitionTime, turned, 'its status has not changed');
-      cluster.setImage('v1');
-      await clock.advance(5_000);
-      assert.deepEqual(announcements(s), { ...onEveryNode('False UpToDate v1'), n2: 'True NewRevision v1' });
-      byOwner(s, 'n2');
-      await clock.advance(10_000);
-      assert.equal(condition('Complete')?.status, 'True');
-      assert.equal(patches(s), 14);
-      assert.equal(deletes().length, 0);
-    }),
-  );
-
   it(
     'stands beside the other conditions, and is patched alone, with the UID of its pod',
     scenario(async (s) => {
@@ -68,50 +30,6 @@ describe('the condition PodNeedUpgrade', () => {
       const { metadata, status: sent, ...rest } = body as Pod;
       assert.deepEqual([metadata, rest], [{ uid: pod?.metadata?.uid }, {}]);
       assert.deepEqual([Object.keys(sent ?? {}), sent?.conditions?.length], [['conditions'], 1]);
-    }),
-  );
-
-  it(
-    'costs nothing at rest, nor when another process takes over',
-    scenario(async (s) => {
-      const { settled, clock, manage, requests, cluster } = s;
-      const first = await settled(3, '1', ota);
-      cluster.setImage('v2');
-      await clock.advance(5_000);
-      const since = clock.now() + 1;
-      await clock.advance(600_000);
-      assert.deepEqual(requests(since), []);
-      await first.stop();
-      const second = manage('m2');
-      second.lead();
-      await clock.advance(60_000);
-      const writes = requests(since).filter((request) => !/^(get|list) /.test(request));
-      assert.deepEqual(writes, []);
-    }),
-  );
-
-  it(
-    'that is refused for one pod does not stop the rest, is retried with back-off, and causes one Event',
-    scenario(async (s) => {
-      const { settled, cluster, clock, api, condition } = s;
-      const manager = await settled(4, '1', ota);
-      const name = cluster.podOn('n1')?.metadata?.name ?? '';
-      const fault = api.fault(
-        'patch',
-        'pods',
-        { kind: 'refuse', code: 'Forbidden', status: 403 },
-        { name, times: 1000 },
-      );
-      cluster.setImage('v2');
-      await clock.advance(20_000);
-      assert.deepEqual(announcements(s), { ...onEveryNode('True NewRevision v2', 4), n1: 'False UpToDate v1' });
-      assert.ok(fault.fired >= 4 && fault.fired <= 6, `${fault.fired} tries in 20 s`);
-      assert.equal(manager.reasons().filter((reason) => reason === 'FailedAnnounce').length, 1);
-      assert.equal(condition('Reconciling')?.status, 'True', 'there is more to do');
-      fault.end();
-      await clock.advance(60_000);
-      assert.deepEqual(announcements(s), onEveryNode('True NewRevision v2', 4));
-      assert.equal(condition('Reconciling')?.status, 'False');
     }),
   );
 
@@ -254,25 +172,6 @@ describe('announcements in flight', () => {
         });
       }),
     );
-
-  it(
-    'from a leader that slept for half a minute are corrected by its successor',
-    scenario(async (s) => {
-      const { settled, cluster, clock, api, manage } = s;
-      const first = await settled(4, '1', ota);
-      const asleep = api.fault('patch', 'pods', { kind: 'hold' }, { times: 4 });
-      cluster.setImage('v2');
-      await clock.advance(500);
-      manage('m2').lead();
-      cluster.setImage('v1');
-      await clock.advance(30_000);
-      asleep.release();
-      await clock.advance(1_000);
-      await first.stop();
-      await clock.advance(30_000);
-      assert.deepEqual(announcements(s), onEveryNode('False UpToDate v1', 4));
-    }),
-  );
 });
 
 describe('the condition PodNeedUpgrade, while the watch is behind', () => {

@@ -171,28 +171,6 @@ describe('an update', () => {
   );
 
   it(
-    'that is refused backs off on its node only, and causes one Event',
-    scenario(async ({ settled, cluster, api, clock, condition }) => {
-      const manager = await settled(3, '1');
-      const name = cluster.podOn('n1')?.metadata?.name ?? '';
-      const refused = api.fault(
-        'delete',
-        'pods',
-        { kind: 'refuse', code: 'Forbidden', status: 403 },
-        { name, times: 4 },
-      );
-      cluster.setImage('v2');
-      await clock.advance(12_000);
-      assert.deepEqual(cluster.tags(), { n1: 'v1', n2: 'v2', n3: 'v2' });
-      assert.ok(refused.fired <= 4);
-      await clock.advance(60_000);
-      assert.deepEqual(cluster.tags(), updated(3));
-      assert.equal(condition('Complete')?.status, 'True');
-      assert.equal(manager.reasons().filter((reason) => reason === 'FailedDelete').length, 1);
-    }),
-  );
-
-  it(
     'that did not reach the API server is not reported as refused',
     scenario(async ({ settled, cluster, api, clock }) => {
       const manager = await settled(1, '1');

@@ -1,15 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
-import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { createTestClock } from '../../../test/support/index.ts';
-import { daemonSets, type KubeObject, pods } from '../../kube/index.ts';
+import { daemonSets, type KubeObject } from '../../kube/index.ts';
 import type { DaemonRolloutStatus } from '../../words/index.ts';
 import { daemonRollouts, saysManaged } from '../status/daemon-rollout.ts';
 import { createTestApi } from '../testing/api.ts';
 import { NAMESPACE } from '../testing/cluster.ts';
 import { testKind } from '../testing/fixtures.ts';
-import { announcements, conditionOf, onEveryNode, patches, scenario } from '../testing/scenario.ts';
+import { announcements, onEveryNode, patches, scenario } from '../testing/scenario.ts';
 import { stopManaging, unmanagedStatus } from './stop-managing.ts';
 
 const managedStatus: DaemonRolloutStatus = {
@@ -275,33 +274,6 @@ const ota = { [STRATEGY]: 'ota' };
 
 describe('PodNeedUpgrade of a DaemonSet whose owners no longer decide', () => {
   it(
-    'is removed when the strategy becomes auto, which then rolls out',
-    scenario(async (s) => {
-      const { settled, cluster, clock, condition } = s;
-      await settled(3, '3', ota);
-      cluster.setImage('v2');
-      await clock.advance(5_000);
-      cluster.annotate({ [STRATEGY]: 'auto' });
-      await clock.advance(20_000);
-      assert.deepEqual(announcements(s), onEveryNode('nothing'));
-      assert.equal(condition('Complete')?.status, 'True');
-    }),
-  );
-
-  it(
-    'stays as it is while the policy is invalid',
-    scenario(async (s) => {
-      const { settled, cluster, clock } = s;
-      await settled(1, '1', ota);
-      cluster.annotate({ [STRATEGY]: 'otta' });
-      await clock.advance(5_000);
-      cluster.setImage('v2');
-      await clock.advance(5_000);
-      assert.deepEqual(announcements(s), onEveryNode('False UpToDate v1', 1));
-    }),
-  );
-
-  it(
     'is removed when the DaemonSet opts out, also if it was still in flight',
     scenario(async (s) => {
       const { settled, cluster, clock, api, status, requests } = s;
@@ -366,35 +338,6 @@ describe('PodNeedUpgrade of a DaemonSet whose owners no longer decide', () => {
       assert.equal(patches(s), 0);
       await clock.advance(60_000);
       assert.deepEqual(announcements(s), onEveryNode('False UpToDate v1', 1));
-    }),
-  );
-
-  it(
-    'of pods of other owners is left alone',
-    scenario(async (s) => {
-      const { settled, cluster, clock, api } = s;
-      await settled(1, '1', ota);
-      const conditions = [{ type: 'PodNeedUpgrade', status: 'True' }];
-      for (const ownerReferences of [
-        undefined,
-        [{ apiVersion: 'v1', kind: 'X', name: 'x', uid: 'x', controller: true }],
-      ])
-        api.objects.create(pods, {
-          metadata: {
-            namespace: NAMESPACE,
-            name: `other-${ownerReferences?.length}`,
-            labels: { app: 'app' },
-            ownerReferences,
-          },
-          spec: { nodeName: 'n1', containers: [] },
-          status: { conditions },
-        } as unknown as Pod);
-      cluster.annotate({ [STRATEGY]: null });
-      await clock.advance(5_000);
-      const left = (api.objects.all(pods) as Pod[]).filter((pod) => conditionOf(pod)?.status === 'True');
-      assert.equal(left.length, 2);
-      assert.equal(api.objects.all(daemonRollouts).length, 1);
-      assert.ok(api.objects.find(daemonSets, { namespace: NAMESPACE, name: 'app' }));
     }),
   );
 });

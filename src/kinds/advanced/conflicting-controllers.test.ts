@@ -77,23 +77,6 @@ describe('nothing is written', () => {
   );
 
   it(
-    'because of that lease only if the manager looks at it',
-    withFleet(
-      async (fleet) => {
-        const lease = { namespace: 'kruise-system', name: 'kruise-manager' };
-        const spec = { holderIdentity: 'x', leaseDurationSeconds: 3600, renewTime: toMicroTime(fleet.clock.now()) };
-        await fleet.client.create(namespaces, { metadata: { name: lease.namespace } });
-        await fleet.client.create(leases, { metadata: lease, spec });
-        await fleet.create();
-        await fleet.allRun('app:v1');
-        assert.equal(fleet.count('get', 'leases'), 0);
-      },
-      undefined,
-      { checksLease: false },
-    ),
-  );
-
-  it(
     'while that lease may not be read, and the missing permission is reported once',
     withFleet(async (fleet) => {
       const forbidden = new KubeError('Forbidden', 'no right to get leases', { status: 403 });

@@ -64,30 +64,6 @@ describe('conditions of a native DaemonSet', () => {
   );
 
   it(
-    'say that a rollout is paused, halted or has an invalid policy',
-    scenario(async ({ settled, clock, cluster }) => {
-      await settled(2, '1', { 'edgeset.io/failure-threshold': '1', 'edgeset.io/progress-deadline-seconds': '30' });
-      cluster.annotate({ 'edgeset.io/paused': 'true' });
-      cluster.setImage('bad2');
-      await clock.advance(10_000);
-      const paused = { ...atRest, Ready: 'False Paused', Reconciling: 'True Paused', Paused: 'True Paused' };
-      assert.deepEqual(conditionsOf(cluster.getSet()), paused);
-      cluster.annotate({ 'edgeset.io/paused': null });
-      await clock.advance(60_000);
-      const halted = { Ready: 'False Halted', Reconciling: 'False Halted', Stalled: 'True Halted' };
-      assert.deepEqual(conditionsOf(cluster.getSet()), { ...atRest, ...halted });
-      cluster.annotate({ 'apps.openyurt.io/max-unavailable': 'many' });
-      await clock.advance(10_000);
-      const invalid = {
-        Ready: 'False InvalidPolicy',
-        Reconciling: 'False InvalidPolicy',
-        Stalled: 'True InvalidPolicy',
-      };
-      assert.deepEqual(conditionsOf(cluster.getSet()), { ...atRest, ...invalid });
-    }),
-  );
-
-  it(
     'are removed when the DaemonSet opts out, and those of others are left alone',
     scenario(async ({ settled, clock, cluster, api, status }) => {
       await settled(2, '1');

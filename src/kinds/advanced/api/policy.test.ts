@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { pods as podResource } from '../../../kube/index.ts';
-import { isPreparing, needUpgradeOf } from '../../../rollout/index.ts';
-import { NEED_UPGRADE, UPGRADE_APPROVED } from '../../../words/index.ts';
+import { needUpgradeOf } from '../../../rollout/index.ts';
+import { UPGRADE_APPROVED } from '../../../words/index.ts';
 import { type Fleet, NAMESPACE, withFleet } from '../testing/fleet.ts';
 
 /** Images by node. */
@@ -35,51 +35,6 @@ const old = { 'node-1': 'app:v1', 'node-2': 'app:v1', 'node-3': 'app:v1' };
 
 describe('an Advanced DaemonSet is updated', () => {
   it(
-    'as far as its partition allows, when it is lowered step by step',
-    withFleet(async (fleet) => {
-      const partition = (value: number | string) => ({ updateStrategy: { rollingUpdate: { partition: value } } });
-      await fleet.create(partition(2));
-      await fleet.allRun('app:v1');
-      await fleet.setImage('app:v2');
-      await untilImages(fleet, { ...old, 'node-3': 'app:v2' });
-      await fleet.clock.advance(5_000);
-      assert.deepEqual(await images(fleet), { ...old, 'node-3': 'app:v2' });
-      await fleet.patch({ spec: partition('34%') });
-      await untilImages(fleet, { ...old, 'node-2': 'app:v2', 'node-3': 'app:v2' });
-      await fleet.patch({ spec: partition(0) });
-      await fleet.allRun('app:v2');
-    }),
-  );
-
-  it(
-    'not while it is paused, but missing pods are created',
-    withFleet(async (fleet) => {
-      await fleet.create({ updateStrategy: { rollingUpdate: { paused: true } } });
-      await fleet.allRun('app:v1');
-      await fleet.setImage('app:v2');
-      await fleet.clock.advance(5_000);
-      assert.deepEqual(await images(fleet), old);
-      await remove(fleet, 'node-1');
-      await untilImages(fleet, { ...old, 'node-1': 'app:v2' });
-      await fleet.patch({ spec: { updateStrategy: { rollingUpdate: { paused: false } } } });
-      await fleet.allRun('app:v2');
-    }),
-  );
-
-  it(
-    'when pods are deleted by hand, with OnDelete',
-    withFleet(async (fleet) => {
-      await fleet.create({ updateStrategy: { type: 'OnDelete' } });
-      await fleet.allRun('app:v1');
-      await fleet.setImage('app:v2');
-      await fleet.clock.advance(5_000);
-      assert.deepEqual(await images(fleet), old);
-      await remove(fleet, 'node-2');
-      await untilImages(fleet, { ...old, 'node-2': 'app:v2' });
-    }),
-  );
-
-  it(
     'when the owners of its nodes delete pods, after a condition announces the update',
     withFleet(async (fleet) => {
       await fleet.create({}, { 'apps.openyurt.io/update-strategy': 'ota' });
@@ -94,89 +49,6 @@ describe('an Advanced DaemonSet is updated', () => {
       assert.deepEqual(await images(fleet), old);
       await remove(fleet, 'node-2');
       await untilImages(fleet, { ...old, 'node-2': 'app:v2' });
-    }),
-  );
-
-  it(
-    'back to the last version that worked, with on-failure rollback',
-    withFleet(async (fleet) => {
-      await fleet.create(
-        {},
-        {
-          'edgeset.io/on-failure': 'rollback',
-          'edgeset.io/failure-threshold': '1',
-          'edgeset.io/progress-deadline-seconds': '10',
-        },
-      );
-      await fleet.allRun('app:v1');
-      await fleet.clock.advance(5_000);
-      await fleet.setImage('app:v2--never-ready');
-      await fleet.until('the template is restored', async () => {
-        const { metadata, spec } = await fleet.get();
-        return (
-          metadata.annotations?.['edgeset.io/rolled-back-from'] !== undefined &&
-          spec.template.spec?.containers[0]?.image === 'app:v1'
-        );
-      });
-      await fleet.allRun('app:v1');
-    }),
-  );
-
-  it(
-    'with a surge next to old pods that wait for their hook, each of which is prepared once',
-    withFleet(async (fleet) => {
-      const lifecycle = { preDelete: { labelsHandler: { hold: 'yes' }, markPodNotReady: true } };
-      const metadata = { labels: { app: 'app', hold: 'yes' } };
-      await fleet.create({ updateStrategy: { rollingUpdate: { maxSurge: 3 } }, lifecycle }, {}, { metadata });
-      await fleet.allRun('app:v1');
-      const before = fleet.requests.length;
-      await fleet.setImage('app:v2');
-      const prepared = await fleet.until('all old pods are prepared', async () => {
-        const found = (await fleet.pods()).filter((pod) => isPreparing(pod));
-        return found.length === 3 && found;
-      });
-      await fleet.clock.advance(30_000);
-      for (const pod of prepared) {
-        const name = pod.metadata?.name ?? '';
-        const asked = fleet.requests
-          .slice(before)
-          .filter((request) => request.verb === 'patch' && request.name === name);
-        // The claim before the surge, the gate and the label.
-        assert.ok(asked.length <= 3, `${asked.length} writes to ${name}`);
-        const body = { metadata: { labels: { hold: null } } };
-        await fleet.client.patch(podResource, { namespace: NAMESPACE, name }, body, { type: 'merge' });
-      }
-      await fleet.allRun('app:v2');
-    }),
-  );
-
-  it(
-    'with a surge: every node always has a pod, and none has three',
-    withFleet(async (fleet) => {
-      await fleet.create({ updateStrategy: { rollingUpdate: { maxSurge: 1 } } });
-      await fleet.allRun('app:v1');
-      const before = fleet.requests.length;
-      await fleet.setImage('app:v2');
-      let [least, most, double] = [3, 0, 0];
-      await fleet.until('all nodes run only v2', async () => {
-        const all = await fleet.pods();
-        const ready = all.filter(
-          ({ metadata, status }) =>
-            !metadata?.deletionTimestamp &&
-            status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True'),
-        );
-        const live = all.filter(({ metadata }) => !metadata?.deletionTimestamp);
-        least = Math.min(least, new Set(ready.map(({ spec }) => spec?.nodeName)).size);
-        most = Math.max(most, live.length);
-        double = Math.max(double, all.length);
-        return (
-          all.length === 3 && ready.length === 3 && ready.every(({ spec }) => spec?.containers[0]?.image === 'app:v2')
-        );
-      });
-      assert.deepEqual([least, most], [3, 4]);
-      assert.ok(double <= 5);
-      await fleet.clock.advance(5_000);
-      assert.deepEqual(writes(fleet, before), { create: 3, delete: 3 });
     }),
   );
 
@@ -318,71 +190,4 @@ describe('an Advanced DaemonSet whose owners decide', () => {
         await fleet.allRun('app:v2');
       }),
     );
-
-  it(
-    'updates the pod in place, and asks again for the next revision, also for one that was approved before',
-    withFleet(async (fleet) => {
-      await fleet.create({ updateStrategy: { rollingUpdate: { rollingUpdateType: 'InPlaceIfPossible' } } }, ota);
-      const before = (await fleet.allRun('app:v1')).get('node-1')?.metadata?.uid;
-      await fleet.setImage('app:v2');
-      await untilAnnounced(fleet, NEW, NEW, NEW);
-      await approve(fleet, 'node-1');
-      assert.equal((await runs(fleet, 'node-1', 'app:v2')).metadata?.uid, before);
-      await untilAnnounced(fleet, SAME, NEW, NEW);
-      await fleet.setImage('app:v1');
-      await untilAnnounced(fleet, NEW, SAME, SAME);
-      await fleet.setImage('app:v2');
-      await untilAnnounced(fleet, SAME, NEW, NEW);
-      await fleet.setImage('app:v1');
-      await untilAnnounced(fleet, NEW, SAME, SAME);
-      await fleet.clock.advance(10_000);
-      assert.equal((await podOn(fleet, 'node-1'))?.spec?.containers[0]?.image, 'app:v2');
-    }),
-  );
-
-  it(
-    'applies the preDelete hook to approved updates',
-    withFleet(async (fleet) => {
-      const hook = { 'example.io/hold': 'true' };
-      await fleet.create({ lifecycle: { preDelete: { labelsHandler: hook } } }, ota, {
-        metadata: { labels: { app: 'app', ...hook } },
-      });
-      const first = (await fleet.allRun('app:v1')).get('node-1');
-      await fleet.patch({ spec: { template: { spec: { containers: [{ name: 'app', image: 'app:v2' }] } } } });
-      await untilAnnounced(fleet, NEW, NEW, NEW);
-      await approve(fleet, 'node-1');
-      await fleet.until('the hook is called', async () => {
-        const { metadata } = (await podOn(fleet, 'node-1')) ?? {};
-        return metadata?.labels?.['lifecycle.apps.kruise.io/state'] === 'PreparingDelete';
-      });
-      await fleet.clock.advance(20_000);
-      assert.equal((await podOn(fleet, 'node-1'))?.metadata?.uid, first?.metadata?.uid, 'the hook still holds the pod');
-      const { name = '' } = first?.metadata ?? {};
-      const labels = { 'example.io/hold': null };
-      await fleet.patchPod(name, { labels });
-      await runs(fleet, 'node-1', 'app:v2');
-    }),
-  );
-
-  it(
-    'withdraws announcements and approvals when it opts out, and ignores them',
-    withFleet(async (fleet) => {
-      await fleet.create({ updateStrategy: { type: 'OnDelete' } }, { ...ota, 'edgeset.io/settle-seconds': '600' });
-      await fleet.allRun('app:v1');
-      await fleet.setImage('app:v2');
-      await untilAnnounced(fleet, NEW, NEW, NEW);
-      await approve(fleet, 'node-3');
-      await fleet.clock.advance(5_000);
-      await fleet.patch({ metadata: { annotations: { 'apps.openyurt.io/update-strategy': null } } });
-      await fleet.until('the conditions are removed', async () =>
-        (await fleet.pods()).every(
-          ({ status }) => !status?.conditions?.some(({ type }) => type === NEED_UPGRADE || type === UPGRADE_APPROVED),
-        ),
-      );
-      await fleet.patch({ metadata: { annotations: ota } });
-      await untilAnnounced(fleet, NEW, NEW, NEW);
-      await fleet.clock.advance(700_000);
-      assert.equal((await podOn(fleet, 'node-3'))?.spec?.containers[0]?.image, 'app:v1');
-    }),
-  );
 });

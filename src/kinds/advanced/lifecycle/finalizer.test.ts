@@ -40,8 +40,6 @@ const untilAllPrepared = (fleet: Fleet) =>
 const untilAllGone = (fleet: Fleet) =>
   fleet.until('DaemonSet and pods are gone', async () => (await isGone(fleet)) && (await allPods(fleet)).length === 0);
 
-const release = (fleet: Fleet, name: string | undefined) => fleet.patchPod(name, { labels: { hold: null } });
-
 const started = async (fleet: Fleet, annotations: Record<string, string> = {}): Promise<void> => {
   await fleet.create(hook, annotations, { metadata: { labels } });
   await fleet.allRun('app:v1');
@@ -62,34 +60,6 @@ describe('a DaemonSet with a preDelete hook', () => {
       await fleet.patch({ spec: { lifecycle: { preDelete: { labelsHandler: null } } } });
       await fleet.until('the finalizer is removed', async () => (await finalizersOf(fleet)).length === 1);
       assert.deepEqual(await finalizersOf(fleet), ['example.com/other']);
-    }),
-  );
-
-  it(
-    'waits on deletion until the hook has released each pod',
-    withFleet(async (fleet) => {
-      await started(fleet);
-      await remove(fleet, 'Background');
-      const asked = await untilAllPrepared(fleet);
-      await fleet.until('the status is updated', async () => {
-        const { status } = await fleet.get();
-        return status?.conditions?.some(({ type, reason }) => type === 'Reconciling' && reason === 'Deleted');
-      });
-      for (const pod of asked)
-        assert.equal(pod.status?.conditions?.find(({ type }) => type === 'KruisePodReady')?.status, 'False');
-      const [first, second, third] = asked.map(({ metadata }) => metadata?.name ?? '');
-      await release(fleet, first);
-      await fleet.until('it is deleted', async () => (await allPods(fleet)).length === 2);
-      await fleet.until('the message names the others', async () => {
-        const told = (await fleet.get()).status?.conditions?.find(({ type }) => type === 'Ready')?.message ?? '';
-        return told.includes('2 pods') && told.includes(second ?? '') && !told.includes(first ?? '');
-      });
-      await release(fleet, second);
-      await fleet.clock.advance(5_000);
-      assert.equal(await isGone(fleet), false);
-      await release(fleet, third);
-      await untilAllGone(fleet);
-      assert.equal(fleet.reasons().filter((reason) => reason === 'AwaitingPreDelete').length, 1);
     }),
   );
 
@@ -126,29 +96,6 @@ describe('a DaemonSet with a preDelete hook', () => {
         assert.notEqual(pod.metadata?.labels?.[LIFECYCLE_STATE], 'PreparingDelete');
         assert.equal(pod.status?.conditions?.find(({ type }) => type === 'KruisePodReady')?.status, 'True');
       }
-    }),
-  );
-
-  it(
-    'calls the hook also with --cascade=foreground if a finalizer holds the pods',
-    withFleet(async (fleet) => {
-      const finalizers = ['example.com/drain'];
-      await fleet.create(
-        { lifecycle: { preDelete: { finalizersHandler: finalizers } } },
-        {},
-        { metadata: { labels, finalizers } },
-      );
-      await fleet.allRun('app:v1');
-      await fleet.until('the finalizer is added', async () => (await finalizersOf(fleet)).includes(HOOK_FINALIZER));
-      await fleet.stop();
-      await remove(fleet, 'Foreground');
-      await fleet.until('the garbage collector deleted the pods', async () =>
-        (await allPods(fleet)).every(({ metadata }) => metadata?.deletionTimestamp !== undefined),
-      );
-      await fleet.restart();
-      const asked = await untilAllPrepared(fleet);
-      for (const { metadata } of asked) await fleet.patchPod(metadata?.name ?? '', { finalizers: null });
-      await untilAllGone(fleet);
     }),
   );
 
@@ -194,22 +141,6 @@ describe('a DaemonSet with a preDelete hook', () => {
       await untilAllPrepared(fleet);
       await fleet.clock.advance(5_000);
       await fleet.patch({ metadata: { annotations: { 'edgeset.io/predelete-timeout-seconds': '1' } } });
-      await untilAllGone(fleet);
-    }),
-  );
-
-  it(
-    'continues its deletion under a later leader',
-    withFleet(async (fleet) => {
-      await started(fleet);
-      await fleet.stop();
-      await remove(fleet, 'Background');
-      await fleet.clock.advance(60_000);
-      assert.equal(await isGone(fleet), false);
-      assert.equal((await preparing(fleet)).length, 0);
-      await fleet.restart();
-      const asked = await untilAllPrepared(fleet);
-      for (const { metadata } of asked) await release(fleet, metadata?.name);
       await untilAllGone(fleet);
     }),
   );

@@ -302,19 +302,4 @@ describe('new pods', () => {
       });
     }),
   );
-
-  it(
-    'are created one by one with progressive creation, as far as the partition allows',
-    withFleet(async (fleet) => {
-      await fleet.create({
-        updateStrategy: { rollingUpdate: { partition: 2 } },
-        scaleStrategy: { partitionedScaling: true },
-      });
-      await fleet.until('one pod is available', async () => (await fleet.get()).status?.numberAvailable === 1);
-      await fleet.clock.advance(5_000);
-      assert.equal((await fleet.pods()).length, 1);
-      await fleet.patch({ spec: { updateStrategy: { rollingUpdate: { partition: 0 } } } });
-      await fleet.allRun('app:v1');
-    }),
-  );
 });

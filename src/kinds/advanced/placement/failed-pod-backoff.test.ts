@@ -14,25 +14,6 @@ const afterRemoval = (fleet: Fleet, count: number): Promise<number> =>
 
 describe('a pod that keeps failing', () => {
   it(
-    'is replaced with back-off, which the next leader continues',
-    withFleet(
-      async (fleet) => {
-        await fleet.create({}, {}, { spec: { containers: [{ name: 'app', image: 'app:v1--failed' }] } });
-        const times: number[] = [];
-        for (let count = 1; count <= 4; count += 1) times.push(await afterRemoval(fleet, count));
-        await fleet.restart();
-        times.push(await afterRemoval(fleet, 5));
-        const waits = times.slice(1).map((time, index) => time - (times[index] ?? 0));
-        // The record on the pod is in whole seconds.
-        for (const [index, least] of [1_000, 2_000, 4_000, 7_000].entries())
-          assert.ok((waits[index] ?? 0) >= least, `waits of ${waits.join(', ')} ms`);
-        assert.ok((waits[3] ?? 0) < 11_000);
-      },
-      ['node-1'],
-    ),
-  );
-
-  it(
     'is counted if its deletion is observed before the response to the delete',
     withFleet(
       async (fleet) => {

@@ -7,33 +7,6 @@ const quota = () => new KubeError('Forbidden', 'exceeded quota', { status: 403 }
 
 describe('new pods', () => {
   it(
-    'that are refused are retried with back-off, reported once, and created when they are allowed',
-    withFleet(async (fleet) => {
-      fleet.faults.push({ verb: 'create', plural: 'pods', error: quota(), left: 6 });
-      await fleet.create();
-      const condition = await fleet.until('condition Stalled is True', fleet.stalled);
-      assert.equal(condition.reason, 'FailedCreate');
-      assert.match(condition.message, /^The API server refuses new pods: exceeded quota\./);
-      const ofRollout = await fleet.until('the DaemonRollout says the same', async () =>
-        (await fleet.rollout()).status?.conditions?.find(
-          ({ type, status, reason }) => type === 'Stalled' && status === 'True' && reason === condition.reason,
-        ),
-      );
-      assert.equal(ofRollout.message, condition.message);
-      assert.equal((await fleet.rollout()).status?.summary, 'Pods are refused');
-      await fleet.clock.advance(7_000);
-      assert.ok(fleet.count('create', 'pods') <= 4, `${fleet.count('create', 'pods')} tries`);
-      assert.equal(fleet.reasons().filter((reason) => reason === 'FailedCreate').length, 1);
-      await fleet.allRun('app:v1');
-      await fleet.until('condition Stalled is False', async () => (await fleet.stalled()) === undefined);
-      await fleet.until(
-        'so says the DaemonRollout',
-        async () => (await fleet.rollout()).status?.summary === 'Complete',
-      );
-    }),
-  );
-
-  it(
     'that are refused, and no longer wanted, stall nothing',
     withFleet(async (fleet) => {
       await fleet.create();

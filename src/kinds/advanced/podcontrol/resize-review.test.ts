@@ -82,55 +82,6 @@ const allHave = (fleet: Fleet, cpu: string) =>
   });
 
 it(
-  'a pod whose resize is refused stays in service, and is recreated in its turn',
-  withFleet(async (fleet) => {
-    const before = await start(fleet);
-    await refuse(fleet, 'pods/resize', 'UPDATE');
-    const { closed } = follow(fleet, '800m');
-    await setCpu(fleet, '800m');
-    const pods = await allHave(fleet, '800m');
-    const old = new Set([...before.values()].map(({ metadata }) => metadata?.uid));
-    assert.equal(pods.filter(({ metadata }) => old.has(metadata?.uid)).length, 0);
-    assert.deepEqual([...closed], []);
-    const event = fleet.events.find(({ reason }) => reason === 'FailedUpdatePodInPlace');
-    assert.match(event?.note ?? '', /at most 500m by no-pods-resize.* It is recreated instead\./);
-  }),
-);
-
-it(
-  'while new pods are refused as well nothing leaves service, and both objects say why; it heals',
-  withFleet(async (fleet) => {
-    await start(fleet);
-    const permitResize = await refuse(fleet, 'pods/resize', 'UPDATE');
-    const permitPods = await refuse(fleet, 'pods', 'CREATE');
-    const { closed } = follow(fleet, '800m');
-    const writes = (): number => fleet.count('patch', 'pods/resize') + fleet.count('create', 'pods');
-    await setCpu(fleet, '800m');
-    const onRollout = await fleet.until('the DaemonRollout is stalled', () => stalledRollout(fleet));
-    const onDaemonSet = await fleet.until('the DaemonSet is stalled', fleet.stalled);
-    assert.equal(onRollout.reason, 'FailedCreate');
-    assert.match(onRollout.message, /at most 500m by no-pods .*at most 500m by no-pods-resize/s);
-    assert.deepEqual(
-      [onDaemonSet.reason, onDaemonSet.message],
-      [onRollout.reason, (await stalledRollout(fleet))?.message],
-    );
-    await fleet.clock.advance(120_000);
-    const asked = writes();
-    await fleet.clock.advance(60_000);
-    assert.ok(writes() - asked <= 8, 'it asks ever less often');
-    assert.deepEqual([...closed], []);
-    assert.equal((await fleet.get()).status?.numberAvailable, 3);
-    assert.equal((await fleet.get()).status?.updatedNumberScheduled, 0);
-    await permitResize();
-    await permitPods();
-    await fleet.clock.advance(300_000);
-    await allHave(fleet, '800m');
-    assert.equal(await fleet.stalled(), undefined);
-    assert.equal(await stalledRollout(fleet), undefined);
-  }),
-);
-
-it(
   'another template that is accepted needs no wait',
   withFleet(async (fleet) => {
     await start(fleet);

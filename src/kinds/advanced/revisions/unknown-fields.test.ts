@@ -49,24 +49,4 @@ describe('a field of the template that the API server does not know', () => {
         assert.equal(await uids(fleet), before);
       }),
     );
-
-  it(
-    'freezes nothing in a template that was accepted before, and is reported',
-    withFleet(async (fleet) => {
-      await fleet.create();
-      await fleet.allRun('app:v1');
-      const before = await uids(fleet);
-      // As if a manager that dropped it had recorded the revision.
-      await fleet.stop();
-      await setContainer(fleet, misspelled);
-      await fleet.restart();
-      fleet.cluster.addNode('node-4', { labels: { name: 'node-4' } });
-      await fleet.allRun('app:v1', 4);
-      assert.equal(await fleet.stalled(), undefined);
-      assert.equal(fleet.reasons().filter((reason) => reason === 'UnknownFields').length, 1);
-      for (const uid of before.split(',')) assert.ok((await uids(fleet)).includes(uid));
-      await setContainer(fleet, { image: 'app:v2', ...misspelled });
-      await untilInvalid(fleet);
-    }),
-  );
 });
