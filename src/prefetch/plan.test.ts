@@ -50,19 +50,6 @@ describe('the plan for requests', () => {
     assert.deepEqual(named(gone.actions), ['pull p2']);
   });
 
-  it('is empty without requests', () => {
-    const { actions, wakeAt } = plan(situation([]));
-    assert.deepEqual([actions, wakeAt], [[], Number.POSITIVE_INFINITY]);
-  });
-
-  it('starts a pull', () => assert.deepEqual(named(plan(situation([one])).actions), ['pull p1']));
-
-  it('does not start it again, before or after its pull pod is seen', () => {
-    const attempts = attemptsOf(one, (attempt) => sent(attempt, 1_000));
-    assert.deepEqual(plan(situation([one], { attempts })).actions, []);
-    assert.deepEqual(plan(situation([one], { attempts, pulls: [pull('p1')] })).actions, []);
-  });
-
   it('follows the pull pod of an earlier leader, and creates no second one', () =>
     assert.deepEqual(
       named(plan(situation([one], { pulls: [pull('p1', { origin: 'inherited', progress: present })] })).actions),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import { type KubeClient, KubeError, namespaces, nodes, pods } from '../kube/index.ts';
+import { type KubeClient, KubeError, namespaces, pods } from '../kube/index.ts';
 import { createSetup, inNamespace, type Stored } from './testing/setup.ts';
 
 /** Creates what it is asked to; the answer to the first creation is lost. `count`: how many were made. */
@@ -21,31 +21,6 @@ const losingTheFirstAnswer = (
 };
 
 describe('the prefetch in a cluster', () => {
-  it('pulls the images of the revision, reports that on the pod, and leaves nothing behind', async (t) => {
-    const setup = await createSetup(t);
-    const manager = setup.start();
-    setup.announce('n1');
-    setup.ask('n1');
-    const before = setup.find('n1').status?.conditions?.length;
-    manager.report();
-    await setup.run(200);
-    const [pull, ...others] = setup.pulls();
-    assert.deepEqual(others, []);
-    assert.equal(pull?.spec?.containers[0]?.image, 'app:v2');
-    await setup.run(3_000);
-    assert.deepEqual(setup.outcome('n1'), {
-      status: 'True',
-      reason: 'PullImageSuccess',
-      revision: setup.hash(),
-      message: '',
-    });
-    assert.equal(setup.find('n1').status?.conditions?.length, before, 'other conditions are as they were');
-    assert.deepEqual(setup.pulls(), []);
-    manager.report();
-    await setup.run(60_000);
-    assert.deepEqual(setup.pulls(), []);
-  });
-
   it('pulls nothing, and reports that, if the running pod already has all images of the revision', async (t) => {
     const setup = await createSetup(t, 'app:v1');
     const manager = setup.start({ auto: true });
@@ -74,28 +49,6 @@ describe('the prefetch in a cluster', () => {
     assert.deepEqual(setup.pulls(), []);
   });
 
-  it('continues with the pull pod of a manager that was killed, and creates no second one', async (t) => {
-    const setup = await createSetup(t);
-    let made = 0;
-    const client = {
-      create: ((resource, object, options) => {
-        made += 1;
-        return setup.api.create(resource, object, options);
-      }) as KubeClient['create'],
-    };
-    const first = setup.startRequested({ client });
-    await setup.run(100);
-    await first.end();
-    const [pull] = setup.pulls();
-    assert.ok(pull);
-    const second = setup.start({ client });
-    second.report();
-    await setup.run(3_000);
-    assert.equal(made, 1);
-    assert.equal(setup.outcome('n1')?.status, 'True');
-    assert.deepEqual(setup.pulls(), []);
-  });
-
   it('cleans up after a manager once it knows that its requests no longer exist', async (t) => {
     const setup = await createSetup(t);
     const first = setup.startRequested();
@@ -108,25 +61,6 @@ describe('the prefetch in a cluster', () => {
     complete = true;
     await setup.run(3_000);
     assert.deepEqual(setup.pulls(), []);
-  });
-
-  it('drops a pull that is superseded midway, and never reports the wrong revision', async (t) => {
-    const setup = await createSetup(t);
-    const manager = setup.startRequested();
-    await setup.run(100);
-    setup.setImage('app:v3');
-    await setup.run(100);
-    setup.announce('n1');
-    manager.report();
-    await setup.run(3_000);
-    assert.deepEqual(setup.pulls(), []);
-    assert.equal(setup.outcome('n1')?.reason, 'PullingImage');
-    setup.ask('n1');
-    manager.report();
-    await setup.run(200);
-    assert.equal(setup.pulls()[0]?.spec?.containers[0]?.image, 'app:v3');
-    await setup.run(3_000);
-    assert.deepEqual([setup.outcome('n1')?.status, setup.outcome('n1')?.revision], ['True', setup.hash()]);
   });
 
   it('does not overwrite a request that came while the last one was answered', async (t) => {
@@ -251,21 +185,6 @@ describe('the prefetch in a cluster', () => {
     assert.equal(setup.pulls().length, 2);
   });
 
-  it('gives a node that goes offline its timeout, and no more', async (t) => {
-    const setup = await createSetup(t);
-    const manager = setup.startRequested();
-    await setup.run(100);
-    const power = { metadata: { annotations: { 'edgeset.io/sim': 'offline' } } };
-    setup.apiServer.patch<Stored<object>>(nodes, { name: 'n1' }, power, { type: 'merge' });
-    await setup.run(50_000);
-    assert.equal(setup.pulls().length, 1);
-    // Its node's loss has changed the pod.
-    manager.report();
-    await setup.run(12_000);
-    assert.deepEqual(setup.pulls(), []);
-    assert.match(setup.outcome('n1')?.message ?? '', /not present after 60 s: node n1 is not ready/);
-  });
-
   it('believes no pod that another user created, and is not held back by one', async (t) => {
     const setup = await createSetup(t);
     // It would delete the pod elsewhere, whose owner doesn't exist there.
@@ -314,17 +233,5 @@ describe('the prefetch in a cluster', () => {
     manager.report();
     await setup.run(100);
     assert.equal(watches, 1);
-  });
-
-  it('is collected with the pod that asked, if no manager is left', async (t) => {
-    const setup = await createSetup(t);
-    const manager = setup.startRequested();
-    await setup.run(100);
-    await manager.end();
-    assert.equal(setup.pulls().length, 1);
-    const { name } = setup.find('n1').metadata;
-    setup.apiServer.delete(pods, { ...inNamespace, name });
-    await setup.run(5_000);
-    assert.deepEqual(setup.pulls(), []);
   });
 });

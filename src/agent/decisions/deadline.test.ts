@@ -21,23 +21,6 @@ describe("the administrator's deadline", () => {
     assert.equal(agent.history().find(({ what }) => what === 'Deleted')?.who, 'agent');
   });
 
-  it('has no effect after it was removed while no update was pending', async (t) => {
-    const testbed = await openTestbed(t);
-    const past = { 'edgeset.io/ota-deadline': '2026-11-21T11:00:00Z', 'edgeset.io/ota-deadline-spread': '1s' };
-    testbed.deploy(past);
-    const { agent } = await testbed.start();
-    await testbed.until('the pod runs', () => agent.updates()[0]?.running.ready === true);
-    testbed.setImage('app:v2');
-    await testbed.until('the deadline acts', () => testbed.deletes() === 1);
-    await testbed.until('the new pod runs', () => stateOf(agent) === 'current UpToDate');
-    testbed.patchDaemonSet({ metadata: { annotations: { 'edgeset.io/ota-deadline': null } } });
-    testbed.setImage('app:v3');
-    await testbed.until('the update is there', () => stateOf(agent) === 'available NewRevision');
-    await testbed.advance(3_600_000);
-    assert.equal(testbed.deletes(), 1);
-    assert.equal(stateOf(agent), 'available NewRevision');
-  });
-
   for (const [words, hours] of [
     ['ahead', 3],
     ['behind', -3],

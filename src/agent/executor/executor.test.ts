@@ -92,28 +92,6 @@ describe("an owner's decision", () => {
     assert.deepEqual(historyOf(agent), []);
   });
 
-  it('is asked for again when a postponement ends, without an update', async (t) => {
-    const { testbed, agent } = await openWithUpdate(t);
-    const answer = await decide(agent, { choice: 'postpone', until: '2026-11-21T13:00:00Z' });
-    assert.equal(answer.kind === 'accepted' && answer.status, 201);
-    assert.equal(stateOf(agent), 'postponed Postponed');
-    await testbed.advance(3_600_000);
-    assert.equal(agent.updates()[0]?.state, 'available');
-    await testbed.advance(3_600_000);
-    assert.equal(testbed.deletes(), 0);
-  });
-
-  it('waits for its window', async (t) => {
-    const { testbed, agent } = await openWithUpdate(t);
-    await decide(agent, { choice: 'approve', when: { type: 'window', from: '22:00', to: '05:00' } });
-    await testbed.advance(60_000);
-    assert.equal(stateOf(agent), 'queued OutsideWindow');
-    await testbed.advance(10 * 3_600_000 - 120_000);
-    assert.equal(testbed.deletes(), 0);
-    await testbed.until('the window opens', () => agent.updates()[0]?.state === 'current', 240_000);
-    assert.match(agent.history()[0]?.at ?? '', /T22:0/);
-  });
-
   it('waits while the device is not safe, checks with back-off, and continues when it is safe', async (t) => {
     const { testbed, agent } = await openWithUpdate(t);
     Object.assign(testbed.device, { configured: true, safe: false, message: 'the car is moving' });

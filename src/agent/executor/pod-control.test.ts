@@ -68,23 +68,6 @@ describe('if the response to the delete is lost', () => {
 });
 
 describe('with queue=true', () => {
-  it('saves the decision for the known target, and carries it out once connected', async (t) => {
-    const { testbed, agent } = await openWithUpdate(t);
-    const { name } = testbed.ref();
-    testbed.cut(true);
-    await testbed.advance(100);
-    const { answer } = await upgrade(testbed, agent, { queue: true });
-    assert.deepEqual(answer, { status: 202, text: `Queued updating pod default/${name}` });
-    assert.deepEqual((await upgrade(testbed, agent, { queue: true })).answer, answer);
-    assert.equal(testbed.decisions()?.lastId, 1, 'a replay does nothing');
-    assert.equal(agent.updates()[0]?.state, 'queued');
-    await testbed.advance(3_600_000);
-    assert.equal(testbed.deletes(), 0);
-    testbed.cut(false);
-    await testbed.until('it is carried out', () => agent.updates()[0]?.state === 'current', 120_000);
-    assert.equal(testbed.deletes(), 1);
-  });
-
   it('responds 404 for an unknown pod, and refuses what the cache shows as refused', async (t) => {
     const { testbed, agent } = await openWithUpdate(t);
     testbed.halt(true);

@@ -24,16 +24,6 @@ describe("a window by the device's clock", () => {
     assert.ok(late >= 0 && late < 1_000, `${late} ms`);
   });
 
-  it('is open past midnight, and closed again after its end', async (t) => {
-    const { testbed, agent } = await openWithUpdate(t);
-    testbed.setClock(12.5 * 3_600_000);
-    await decide(agent, between('23:30', '00:10'));
-    await testbed.advance(600_000);
-    assert.equal(stateOf(agent), 'queued OutsideWindow');
-    await decide(agent, between('23:30', '01:30'));
-    await testbed.until('it is updated', () => testbed.deletes() === 1, 1_000);
-  });
-
   it('opens for a clock that is set forward, although no timer follows it', async (t) => {
     const { testbed, agent } = await openWithUpdate(t);
     await decide(agent, between('02:00', '05:00'));

@@ -7,29 +7,6 @@ import { openWithUpdate, responseOf, upgrade } from '../testing/scenario.ts';
 import { authorized, owner, type Testbed } from '../testing/testbed.ts';
 
 describe('the YurtHub route upgrade', () => {
-  it('replaces the pod with one delete, bound to the pod that was read', async (t) => {
-    const { testbed, agent } = await openWithUpdate(t);
-    const { name } = testbed.ref();
-    const { uid, resourceVersion } = testbed.pod().metadata ?? {};
-    const { answer } = await upgrade(testbed, agent);
-    assert.deepEqual(answer, { status: 200, text: `Start updating pod default/${name}` });
-    assert.partialDeepStrictEqual(testbed.calls.find(({ verb }) => verb === 'delete')?.options, {
-      preconditions: { uid, resourceVersion },
-    });
-    assert.equal(agent.updates()[0]?.state, 'updating');
-    await testbed.until('the new version runs', () => agent.updates()[0]?.state === 'current');
-    assert.equal(testbed.pod().spec?.containers[0]?.image, 'app:v2');
-    assert.equal(testbed.deletes(), 1);
-    assert.deepEqual(
-      agent.history().map(({ what }) => what),
-      ['Updated', 'Deleted', 'Deleting', 'Approved'],
-    );
-    assert.deepEqual(
-      testbed.events.map(({ reason }) => reason),
-      ['OwnerDecided', 'UpdateCarriedOut'],
-    );
-  });
-
   const patchPod = (testbed: Testbed, body: object, subresource?: string): void => {
     const options = { type: 'strategic' as const, ...(subresource && { subresource }) };
     testbed.apiServer.patch(pods, testbed.ref(), body, options);
