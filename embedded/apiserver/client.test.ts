@@ -3,18 +3,14 @@ import { describe, it } from 'node:test';
 import type { ConfigMap } from 'kubernetes-types/core/v1.d.ts';
 import {
   createClient,
-  createEventRecorder,
   createReflector,
   defineResource,
   isKubeError,
   type KubeClient,
-  leases,
-  runLeaderElection,
   type WatchEvent,
 } from '../../src/kube/index.ts';
 import { createRandom, type Env, silentLogger, systemClock } from '../../src/runtime/index.ts';
 import { eventually } from '../../test/support/index.ts';
-import { events } from '../resources.ts';
 import type { ApiServer } from '../types.ts';
 import { createInProcessClient } from './client.ts';
 import { startHttpsServer } from './http/https-server.ts';
@@ -159,15 +155,6 @@ for (const [transport, connect] of [
         );
       }, 4));
 
-    it('ends a watch at its timeout', () =>
-      using(async ({ client }) => {
-        const received = await take(
-          client.watch(configMaps, { timeoutSeconds: 1, fieldSelector: 'metadata.name=none' }),
-          99,
-        );
-        assert.ok(received.every(({ type }) => type === 'BOOKMARK'));
-      }));
-
     it('keeps a reflector up to date, through a relist', () =>
       using(async ({ client, apiServer }) => {
         const stop = new AbortController();
@@ -189,64 +176,6 @@ for (const [transport, connect] of [
           () => reflector.store.get('default/b') === '2' && reflector.store.size === 1,
         );
         assert.equal(apiServer.list(configMaps).length, 1);
-        stop.abort();
-        await running;
-      }));
-
-    it('elects one leader at a time and releases its lease', () =>
-      using(async ({ client, apiServer }) => {
-        const stop = new AbortController();
-        let leading = 0;
-        const candidate = (identity: string): Promise<void> =>
-          runLeaderElection(
-            {
-              client,
-              env,
-              namespace: 'default',
-              name: 'test',
-              identity,
-              retryPeriodMs: 20,
-              renewDeadlineMs: 500,
-              leaseDurationMs: 1000,
-              onLeading: (signal) =>
-                new Promise((resolve) => {
-                  leading += 1;
-                  signal.addEventListener('abort', () => resolve(), { once: true });
-                }),
-            },
-            stop.signal,
-          );
-        const running = Promise.all([candidate('one'), candidate('two')]);
-        await eventually('somebody leads', () => leading > 0);
-        assert.equal(leading, 1);
-        stop.abort();
-        await running;
-        const lease = apiServer.get<{ spec?: { holderIdentity?: string } }>(leases, ref('test'));
-        assert.equal(lease.spec?.holderIdentity ?? '', '');
-      }));
-
-    it('records events that the older API shows too', () =>
-      using(async ({ client, apiServer }) => {
-        const stop = new AbortController();
-        const recorder = createEventRecorder({
-          client,
-          env,
-          reportingController: 'edgeset.io/test',
-          reportingInstance: 'i',
-        });
-        const running = recorder.run(stop.signal);
-        recorder.event({
-          regarding: { apiVersion: 'v1', kind: 'ConfigMap', namespace: 'default', name: 'c' },
-          type: 'Normal',
-          reason: 'Tried',
-          action: 'Try',
-          note: 'It was tried.',
-        });
-        await recorder.flush();
-        const [event] = apiServer.list<{ message?: string; involvedObject?: { name?: string } }>(events, {
-          fieldSelector: 'reason=Tried',
-        });
-        assert.deepEqual([event?.message, event?.involvedObject?.name], ['It was tried.', 'c']);
         stop.abort();
         await running;
       }));

@@ -39,19 +39,6 @@ const setUp = () => {
 };
 
 describe('garbage collector', () => {
-  it('deletes dependents in the background, and their dependents', () => {
-    const { make, find, remove, clock } = setUp();
-    const a = make('a');
-    const b = make('b', [{ name: 'a', uid: a }]);
-    make('c', [{ name: 'b', uid: b }]);
-    make('other');
-    remove(maps, 'a');
-    assert.equal(find('a'), undefined);
-    clock.run(1000);
-    assert.deepEqual([find('b'), find('c')], [undefined, undefined]);
-    assert.ok(find('other'));
-  });
-
   it('keeps an object with another owner, and removes the dangling reference', () => {
     const { make, find, remove, clock } = setUp();
     const [a, b] = [make('a'), make('b')];
@@ -68,40 +55,6 @@ describe('garbage collector', () => {
     remove(maps, 'b');
     clock.run(1000);
     assert.equal(find('both'), undefined);
-  });
-
-  it('in foreground deletion, deletes blocking dependents first', () => {
-    const { make, find, remove, clock, apiServer } = setUp();
-    const a = make('a');
-    make('b', [{ name: 'a', uid: a }]);
-    apiServer.patch<object>(
-      maps,
-      { namespace: 'default', name: 'b' },
-      { metadata: { finalizers: ['test/hold'] } },
-      { type: 'merge' },
-    );
-    remove(maps, 'a', { propagationPolicy: 'Foreground' });
-    clock.run(1000);
-    assert.deepEqual(find('a')?.metadata.finalizers, ['foregroundDeletion']);
-    assert.ok(find('b')?.metadata.deletionTimestamp);
-    apiServer.patch<object>(
-      maps,
-      { namespace: 'default', name: 'b' },
-      { metadata: { finalizers: null } },
-      { type: 'merge' },
-    );
-    clock.run(1000);
-    assert.deepEqual([find('a'), find('b')], [undefined, undefined]);
-  });
-
-  it('orphans dependents if the policy is Orphan', () => {
-    const { make, find, remove, clock } = setUp();
-    const a = make('a');
-    make('b', [{ name: 'a', uid: a }]);
-    remove(maps, 'a', { propagationPolicy: 'Orphan' });
-    clock.run(1000);
-    assert.equal(find('a'), undefined);
-    assert.deepEqual(find('b')?.metadata.ownerReferences ?? [], []);
   });
 
   it('orphans one dependent at a time if paced, and the owner stays until the last', () => {

@@ -34,13 +34,6 @@ describe('paginated lists', () => {
     assert.equal(third.version, first.version);
   });
 
-  it('have no remaining count with a selector', () => {
-    const { page } = filled();
-    const first = page({ limit: 2, labelSelector: 'odd=true' });
-    assert.deepEqual([names(first.items), first.remaining], ['ac', undefined]);
-    assert.equal(names(page({ limit: 2, labelSelector: 'odd=true', continue: first.next ?? '' }).items), 'e');
-  });
-
   it('answer 410 after compaction, with a token to continue', () => {
     const { apiServer, state, page } = filled();
     const first = page({ limit: 2 });

@@ -144,6 +144,8 @@ export const calls: readonly ApiCall[] = [
   }),
   patch(STRATEGIC, `${DS}/a`, { spec: { template: { spec: { containers: [{ image: 'x' }] } } } }),
   patch(STRATEGIC, `${DS}/a`, { spec: { template: { spec: { $patch: 'nope' } } } }),
+  patch(STRATEGIC, `${DS}/a`, { spec: { template: { spec: { tolerations: [{ key: 'a', operator: 'Exists' }] } } } }),
+  patch(STRATEGIC, `${DS}/a`, { spec: { template: { spec: { tolerations: [{ key: 'b', operator: 'Exists' }] } } } }),
   patch(STRATEGIC, `${DS}/a`, {
     spec: {
       template: { spec: { volumes: [{ name: 'v', emptyDir: {} }] } },
@@ -166,6 +168,10 @@ export const calls: readonly ApiCall[] = [
   ]),
   patch(JSON_PATCH, `${DS}/a`, [{ op: 'test', path: '/spec/minReadySeconds', value: 4 }]),
   patch(JSON_PATCH, `${DS}/a`, [{ op: 'nope', path: '/x' }]),
+  patch(JSON_PATCH, `${DS}/a`, [{ op: 'remove', path: '/spec/none' }]),
+  patch(JSON_PATCH, `${DS}/a`, [{ op: 'add', path: '/spec/none/deep', value: 1 }]),
+  patch(JSON_PATCH, `${DS}/a`, [{ op: 'add', path: '/spec/template/spec/containers/9', value: {} }]),
+  patch(JSON_PATCH, `${DS}/a`, [{ op: 'replace', path: '/spec/template/spec/containers/9', value: {} }]),
   patch(JSON_PATCH, `${DS}/a`, {}),
   patch(JSON_PATCH, `${DS}/none`, []),
   patch(MERGE, `${DS}/a`, { spec: { selector: { matchLabels: { app: 'z' } } } }),
