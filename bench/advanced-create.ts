@@ -2,10 +2,10 @@ import type { AuditRecord } from '../test/conformance/index.ts';
 import type { Benchmark } from './measure/figure.ts';
 import { mib, seconds } from './measure/figure.ts';
 import { cpuMsOf, peakResidentOf, residentOf, watchMachine } from './measure/machine.ts';
-import { advanced } from './real/advanced.ts';
 import { callsOf, podWrites } from './real/audit-log.ts';
 import { startRealFleet } from './real/fleet.ts';
 import { bringTo } from './real/roll-out.ts';
+import { advanced } from './real/workload.ts';
 
 const BURST = 250;
 /** Before the first creation, pods that an earlier leader created; at the start, pods that were relabeled meanwhile. */

@@ -3,9 +3,9 @@ import type { Api } from '../test/cluster/index.ts';
 import type { Benchmark, Figure } from './measure/figure.ts';
 import { mib, percent } from './measure/figure.ts';
 import { peakResidentOf, residentOf, watchMachine } from './measure/machine.ts';
-import { advanced } from './real/advanced.ts';
 import { startRealFleet } from './real/fleet.ts';
 import { bringTo } from './real/roll-out.ts';
+import { advanced } from './real/workload.ts';
 
 const MIB = 1024 * 1024;
 const GOAL_MIB = 110;

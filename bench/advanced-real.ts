@@ -3,12 +3,12 @@ import type { Benchmark, Figure } from './measure/figure.ts';
 import { mib, seconds } from './measure/figure.ts';
 import { formatIdle } from './measure/idle.ts';
 import { peakResidentOf, residentOf } from './measure/machine.ts';
-import { type AdvancedRelease, advanced, type Mode } from './real/advanced.ts';
 import { podWrites } from './real/audit-log.ts';
 import { SIGMA } from './real/down-times.ts';
 import { giveFewSeats } from './real/few-seats.ts';
 import { type RealFleet, startRealFleet } from './real/fleet.ts';
 import { bringTo, type RolledOut, rollOut } from './real/roll-out.ts';
+import { type AdvancedRelease, advanced, type Mode } from './real/workload.ts';
 
 /** The goals, and what OpenKruise's manager was measured at under the same conditions: see docs/explanation/benchmarks.md. */
 const ratioGoal = (k: number): number => (k <= 10 ? 1.03 : 1.12);

@@ -13,7 +13,7 @@ import type { Benchmark, Figure } from './measure/figure.ts';
 import { mib } from './measure/figure.ts';
 import { peakResidentOf, watchMachine } from './measure/machine.ts';
 import { startRealFleet } from './real/fleet.ts';
-import { type NativeRelease, native } from './real/native.ts';
+import { type NativeRelease, native } from './real/workload.ts';
 
 const PAINT_MS = 1_000;
 const FRAME_MS = 50;

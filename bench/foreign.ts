@@ -3,7 +3,7 @@ import { mib } from './measure/figure.ts';
 import { residentOf } from './measure/machine.ts';
 import { startRealFleet } from './real/fleet.ts';
 import { allowInspection, managerHeap } from './real/manager-heap.ts';
-import { native } from './real/native.ts';
+import { native } from './real/workload.ts';
 
 const PODS = 2_000;
 /** Cached as projections they would take about 1.5 MiB, as whole objects about 15. */

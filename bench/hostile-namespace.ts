@@ -7,9 +7,9 @@ import { sample, startMetricsServer } from '../test/conformance/kit/metrics-serv
 import { onBody, sendJson, startTestServer, type TestServer } from '../test/support/index.ts';
 import { type Benchmark, type Figure, mib, seconds } from './measure/figure.ts';
 import { peakResidentOf, residentOf, watchMachine } from './measure/machine.ts';
-import { advanced } from './real/advanced.ts';
 import { startRealFleet } from './real/fleet.ts';
 import { bringTo } from './real/roll-out.ts';
+import { advanced } from './real/workload.ts';
 
 const MIB = 1024 * 1024;
 /** The limit in deploy/manager.yaml. */
@@ -162,7 +162,7 @@ export const hostileNamespace: Benchmark = {
     const receivers = await startReceivers();
     const file = join(mkdtempSync(join(tmpdir(), 'edgeset-bench-')), 'notifications.json');
     writeFileSync(file, JSON.stringify(receivers.config));
-    const args = [...advanced.args, `--allowed-check-addresses=${prometheus.url}`, `--notifications-config=${file}`];
+    const args = [`--allowed-check-addresses=${prometheus.url}`, `--notifications-config=${file}`];
     const fleet = await startRealFleet(NODES, { ...advanced, args });
     try {
       const manager = await fleet.startManager();

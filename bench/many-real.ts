@@ -3,9 +3,8 @@ import { type Benchmark, megabytes, seconds } from './measure/figure.ts';
 import { cpuMsOf, peakResidentOf, watchMachine } from './measure/machine.ts';
 import { BATCH_LABEL, createClusterFleet } from './real/cluster-fleet.ts';
 import { startEmbeddedFleet } from './real/embedded-fleet.ts';
-import { type NativeRelease, native } from './real/native.ts';
 import { termsOf } from './real/terms.ts';
-import type { SetStatus } from './real/workload.ts';
+import { type NativeRelease, native, type SetStatus } from './real/workload.ts';
 
 /** A new leader acts within this time of its lease. */
 const GOAL_MS = 5_000;

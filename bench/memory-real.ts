@@ -3,7 +3,7 @@ import { type Benchmark, type Figure, megabytes, seconds } from './measure/figur
 import { peakResidentOf, residentOf, watchMachine } from './measure/machine.ts';
 import { startEmbeddedFleet } from './real/embedded-fleet.ts';
 import { startRealFleet } from './real/fleet.ts';
-import { native } from './real/native.ts';
+import { native } from './real/workload.ts';
 
 const APP = 'app';
 const TIMEOUT_MS = 900_000;

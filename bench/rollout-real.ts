@@ -7,8 +7,8 @@ import { podWrites } from './real/audit-log.ts';
 import { SIGMA } from './real/down-times.ts';
 import { type RealFleet, startRealFleet } from './real/fleet.ts';
 import { leastCpu } from './real/least-cpu.ts';
-import { type NativeRelease, native } from './real/native.ts';
 import { bringTo, rollOut } from './real/roll-out.ts';
+import { type NativeRelease, native } from './real/workload.ts';
 
 /** Measured with OpenYurt's manager under the same conditions, see docs/explanation/benchmarks.md. */
 const peerOf = (k: number): string => (k <= 10 ? '1.30, 73 overruns' : '1.58');

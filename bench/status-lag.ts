@@ -2,15 +2,23 @@ import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { sleep, steadyClock } from '../src/runtime/index.ts';
 import type { DaemonRollout } from '../src/words/index.ts';
 import type { Manager } from '../test/conformance/index.ts';
+import type { CaseKind } from '../test/conformance/kit/index.ts';
+import { kinds } from '../test/conformance/kit/kinds.ts';
 import { eventually } from '../test/support/index.ts';
 import type { Benchmark, Figure } from './measure/figure.ts';
 import { watchMachine } from './measure/machine.ts';
 import { median } from './measure/median.ts';
-import { type AdvancedRelease, advanced } from './real/advanced.ts';
 import { type RealFleet, startRealFleet } from './real/fleet.ts';
-import { type NativeRelease, native } from './real/native.ts';
 import { type Lag, lagOf, type Told } from './real/status-lag.ts';
-import type { Release, SetStatus } from './real/workload.ts';
+import {
+  type AdvancedRelease,
+  advanced,
+  type NativeRelease,
+  native,
+  type Release,
+  type SetStatus,
+  type Workload,
+} from './real/workload.ts';
 
 const MEDIAN_MS = 100;
 /** With the flags that a manager has by default. */
@@ -22,15 +30,15 @@ const REST_MS = 2_000;
 const SMALL = 10;
 
 interface Bursts<R extends Release> {
-  fleet: RealFleet<R>;
-  manager: Manager;
-  /** The manager writes the status of the DaemonSet too. */
-  ownStatus: boolean;
-  rolloutName: (app: string) => string;
+  readonly lags: readonly Lag[];
+  rollOut(app: string, release: R): Promise<void>;
+  /** `count` pods stop being ready, one after the other, and become ready again. */
+  breakPods(app: string, count: number): Promise<void>;
 }
 
 /** Bursts of changes: each does one thing, waits until the objects tell its end, and measures how long they took to. */
-const createBursts = <R extends Release>({ fleet, manager, ownStatus, rolloutName }: Bursts<R>) => {
+const createBursts = <R extends Release>(fleet: RealFleet<R>, manager: Manager, kind: CaseKind): Bursts<R> => {
+  const { rolloutName } = kinds[kind];
   const { cluster, namespace, nodes } = fleet;
   const { api } = cluster.plane;
   const lags: Lag[] = [];
@@ -45,7 +53,8 @@ const createBursts = <R extends Release>({ fleet, manager, ownStatus, rolloutNam
       status.updatedNumberScheduled === nodes &&
       status.numberAvailable === ready;
     const told: Told = {
-      daemonSet: ownStatus ? isTold : undefined,
+      // The native controller writes the status of native ones.
+      daemonSet: kind === 'advanced' ? isTold : undefined,
       rollout: (status) => status.daemonSetGeneration === generation && status.nodes?.updated === ready,
     };
     await eventually(
@@ -74,9 +83,8 @@ const createBursts = <R extends Release>({ fleet, manager, ownStatus, rolloutNam
 
   return {
     lags,
-    rollOut: (app: string, release: R): Promise<void> => burst(app, () => fleet.apply(app, release), nodes),
-    /** `count` pods stop being ready, one after the other, and become ready again. */
-    async breakPods(app: string, count: number): Promise<void> {
+    rollOut: (app, release) => burst(app, () => fleet.apply(app, release), nodes),
+    async breakPods(app, count) {
       await burst(app, () => setBehaviour(app, count, 'never-ready'), nodes - count);
       await burst(app, () => setBehaviour(app, count, null), nodes);
     },
@@ -100,73 +108,58 @@ const figureOf = (name: string, lags: readonly Lag[], busy: string): Figure => {
   };
 };
 
-const measureAdvanced = async (nodes: number, rounds: number): Promise<Figure> => {
-  const fleet = await startRealFleet<AdvancedRelease>(nodes, advanced);
+/** `round` plays bursts on a DaemonSet of its own. */
+const measure = async <R extends Release>(
+  workload: Workload<R>,
+  { nodes, rounds }: { nodes: number; rounds: number },
+  round: (bursts: Bursts<R>, app: string, nodes: number) => Promise<void>,
+): Promise<Figure> => {
+  const fleet = await startRealFleet(nodes, workload);
   try {
     const manager = await fleet.startManager(AS_INSTALLED);
     const machine = watchMachine();
-    const bursts = createBursts({ fleet, manager, ownStatus: true, rolloutName: (app) => `${app}.apps.kruise.io` });
-    const release = (version: number, more: Partial<AdvancedRelease> = {}): AdvancedRelease => ({
-      mode: 'in place',
-      budget: '100%',
-      meanStartMs: 300,
-      version,
-      ...more,
-    });
-    for (let round = 0; round < rounds; round += 1) {
-      const app = `app-${round}`;
-      await bursts.rollOut(app, release(1));
-      await bursts.breakPods(app, 1);
-      await bursts.rollOut(app, release(2));
-      await bursts.breakPods(app, Math.min(20, Math.ceil(nodes / 2)));
-      if (nodes <= SMALL) {
-        await bursts.rollOut(app, release(3, { budget: 2 }));
-        await bursts.rollOut(app, release(4, { mode: 'recreate', budget: 2 }));
-        await bursts.rollOut(app, release(5, { mode: 'surge' }));
-      }
-      await fleet.remove(app);
+    const bursts = createBursts(fleet, manager, workload.kind);
+    for (let count = 0; count < rounds; count += 1) {
+      await round(bursts, `app-${count}`, nodes);
+      await fleet.remove(`app-${count}`);
     }
     const busy = machine();
     await manager.stop();
-    return figureOf(`advanced N=${nodes}`, bursts.lags, busy);
+    return figureOf(`${workload.kind} N=${nodes}`, bursts.lags, busy);
   } finally {
     await fleet.stop();
   }
 };
 
-const measureNative = async (nodes: number, rounds: number): Promise<Figure> => {
-  const fleet = await startRealFleet<NativeRelease>(nodes, native);
-  try {
-    const manager = await fleet.startManager(AS_INSTALLED);
-    const machine = watchMachine();
-    const bursts = createBursts({ fleet, manager, ownStatus: false, rolloutName: (app) => app });
-    const release = (version: number, maxUnavailable: string): NativeRelease => ({
-      version,
-      maxUnavailable,
-      meanStartMs: 300,
-    });
-    for (let round = 0; round < rounds; round += 1) {
-      const app = `app-${round}`;
-      await bursts.rollOut(app, release(1, '100%'));
-      await bursts.breakPods(app, Math.ceil(nodes / 2));
-      await bursts.rollOut(app, release(2, '100%'));
-      await bursts.rollOut(app, release(3, '2'));
-      await fleet.remove(app);
-    }
-    const busy = machine();
-    await manager.stop();
-    return figureOf(`native N=${nodes}`, bursts.lags, busy);
-  } finally {
-    await fleet.stop();
-  }
+const playAdvanced = async (bursts: Bursts<AdvancedRelease>, app: string, nodes: number): Promise<void> => {
+  const rollOut = (version: number, more: Partial<AdvancedRelease> = {}): Promise<void> =>
+    bursts.rollOut(app, { mode: 'in place', budget: '100%', meanStartMs: 300, version, ...more });
+  await rollOut(1);
+  await bursts.breakPods(app, 1);
+  await rollOut(2);
+  await bursts.breakPods(app, Math.min(20, Math.ceil(nodes / 2)));
+  if (nodes > SMALL) return;
+  await rollOut(3, { budget: 2 });
+  await rollOut(4, { mode: 'recreate', budget: 2 });
+  await rollOut(5, { mode: 'surge' });
+};
+
+const playNative = async (bursts: Bursts<NativeRelease>, app: string, nodes: number): Promise<void> => {
+  const rollOut = (version: number, maxUnavailable: string): Promise<void> =>
+    bursts.rollOut(app, { version, maxUnavailable, meanStartMs: 300 });
+  await rollOut(1, '100%');
+  await bursts.breakPods(app, Math.ceil(nodes / 2));
+  await rollOut(2, '100%');
+  await rollOut(3, '2');
 };
 
 /** How long the status of a DaemonSet takes to follow its pods, with the manager's process on a real control plane. */
 export const statusLag: Benchmark = {
   name: 'status-lag',
   async *run({ quick }) {
-    yield await measureAdvanced(5, quick ? 1 : 4);
-    yield await measureNative(5, quick ? 1 : 4);
-    yield await measureAdvanced(quick ? 100 : 1_000, quick ? 1 : 2);
+    const small = { nodes: 5, rounds: quick ? 1 : 4 };
+    yield await measure(advanced, small, playAdvanced);
+    yield await measure(native, small, playNative);
+    yield await measure(advanced, quick ? { nodes: 100, rounds: 1 } : { nodes: 1_000, rounds: 2 }, playAdvanced);
   },
 };

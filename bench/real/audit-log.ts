@@ -1,6 +1,7 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import type { DaemonRollout } from '../../src/words/index.ts';
 import type { AuditRecord } from '../../test/conformance/index.ts';
+import { hasCondition, nodeOf } from '../../test/invariants/index.ts';
 import type { RolloutWrite } from '../measure/idle.ts';
 import type { OccupiedSlot } from '../measure/slots.ts';
 
@@ -14,21 +15,13 @@ export const isPodChange = ({ code, group, resource, response }: AuditRecord): b
 
 const versionOf = ({ response }: AuditRecord): number => Number((response as Pod).metadata?.resourceVersion ?? 0);
 
-const nodeOf = ({ spec }: Pod): string => {
-  const required = spec?.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
-  return spec?.nodeName ?? required?.nodeSelectorTerms[0]?.matchFields?.[0]?.values?.[0] ?? '';
-};
-
-const isTrue = ({ status }: Pod, type: string): boolean =>
-  status?.conditions?.some((condition) => condition.type === type && condition.status === 'True') ?? false;
-
 const isTerminating = ({ metadata }: Pod): boolean => metadata?.deletionTimestamp !== undefined;
 
 /** Ready follows a readiness gate with a delay: a pod with a closed gate is already out of service. */
 export const isUp = (pod: Pod): boolean =>
   !isTerminating(pod) &&
-  isTrue(pod, 'Ready') &&
-  (pod.spec?.readinessGates ?? []).every(({ conditionType }) => isTrue(pod, conditionType));
+  hasCondition(pod, 'Ready') &&
+  (pod.spec?.readinessGates ?? []).every(({ conditionType }) => hasCondition(pod, conditionType));
 
 export interface SlotQuery {
   namespace: string;

@@ -1,5 +1,6 @@
 import type { Api } from '../../test/cluster/index.ts';
 import type { Cluster, Manager } from '../../test/conformance/index.ts';
+import { kinds } from '../../test/conformance/kit/kinds.ts';
 import { eventually } from '../../test/support/index.ts';
 import type { Release, SetStatus, Workload } from './workload.ts';
 
@@ -12,7 +13,7 @@ export interface ClusterFleetOptions<R extends Release> {
   api: Api;
   /** How many there are. */
   nodes: number;
-  workload: Pick<Workload<R>, 'args' | 'path' | 'object'>;
+  workload: Workload<R>;
   /** Throws when the control plane has ended. Default: it can't end. */
   mustRun?: () => void;
 }
@@ -41,13 +42,14 @@ export const createClusterFleet = async <R extends Release>(
   { api, nodes, workload, mustRun = () => undefined }: ClusterFleetOptions<R>,
 ) => {
   const namespace = await cluster.createNamespace('bench');
-  const path = (name: string): string => workload.path(namespace, name);
+  const { path: collection, make, managerArgs } = kinds[workload.kind];
+  const path = (name: string): string => `${collection(namespace)}/${name}`;
   return {
     namespace,
     nodes,
     /** Applies a DaemonSet; resolves at once. */
     apply: async (name: string, release: R): Promise<void> =>
-      void (await api.apply(path(name), workload.object(name, release))),
+      void (await api.apply(path(name), make(namespace, { name, ...workload.shape(release) }))),
     read: async (name: string): Promise<{ generation: number; status: SetStatus }> => {
       const { metadata, status = {} } = await api.get<SetObject>(path(name));
       return { generation: metadata.generation, status };
@@ -76,7 +78,10 @@ export const createClusterFleet = async <R extends Release>(
     /** Starts the product's manager; resolves when it is ready. Nothing else may lead. */
     async startManager({ leaderElect = false } = {}): Promise<Manager> {
       const election = leaderElect ? `--leader-election-namespace=${namespace}` : '--leader-elect=false';
-      const manager = await cluster.startManager({ namespace, args: [election, ...workload.args] });
+      const manager = await cluster.startManager({
+        namespace,
+        args: [election, ...managerArgs, ...(workload.args ?? [])],
+      });
       const ended = manager.exit.then(async (how) => {
         throw new Error(`the manager ended with ${how}: ${(await manager.log()).slice(-500)}`);
       });

@@ -12,7 +12,7 @@ const NODES_AT_ONCE = 500;
  */
 export const startEmbeddedFleet = async <R extends Release>(
   nodes: number,
-  workload: Pick<Workload<R>, 'args' | 'path' | 'object'>,
+  workload: Workload<R>,
   /** So many nodes have the same value of BATCH_LABEL. Default: none has it. */
   batch?: number,
 ) => {

@@ -14,7 +14,7 @@ export const startRealFleet = async <R extends Release>(nodes: number, workload:
   const cluster = await startCluster({ graceSeconds: GRACE_SECONDS, delays: { stopMs: STOP_MS } });
   const { plane } = cluster;
   try {
-    await Promise.all([spreadDownTimes(plane.api), workload.install(cluster)]);
+    await spreadDownTimes(plane.api);
     await addNodes(cluster, nodes, NODES_AT_ONCE);
     return {
       ...(await createClusterFleet(cluster, { api: plane.api, nodes, workload, mustRun: () => plane.mustRun() })),

@@ -1,4 +1,5 @@
-import type { RealCluster } from '../../test/cluster/index.ts';
+import { budgetKey, type CaseKind, type Shape, strategyKey } from '../../test/conformance/kit/index.ts';
+import { MEAN_ANNOTATION } from './down-times.ts';
 
 /** What is asked of a DaemonSet. */
 export interface Release {
@@ -14,13 +15,57 @@ export interface SetStatus {
   numberAvailable?: number;
 }
 
-/** The kind of DaemonSet that a benchmark is about. */
+/** The DaemonSets that a benchmark is about. */
 export interface Workload<R extends Release> {
-  /** Flags of the manager that serves it. */
-  args: readonly string[];
-  /** Called before the manager starts. */
-  install(cluster: RealCluster): Promise<void>;
-  path(namespace: string, name: string): string;
-  /** As it is applied. */
-  object(name: string, release: R): object;
+  kind: CaseKind;
+  /** Further flags of the manager that serves them. */
+  args?: readonly string[];
+  /** How they differ from the DaemonSet of a conformance case. */
+  shape(release: R): Shape;
 }
+
+/** On all nodes, with the default settle time. */
+const shapeOf = ({ version, meanStartMs }: Release, annotations: Shape['annotations'] = {}): Shape => ({
+  image: `app:v${version}`,
+  annotations: { 'edgeset.io/settle-seconds': null, ...annotations },
+  podAnnotations: { [MEAN_ANNOTATION]: String(meanStartMs) },
+  podSpec: { nodeSelector: {} },
+});
+
+export interface NativeRelease extends Release {
+  /** Value of apps.openyurt.io/max-unavailable; undefined: the DaemonSet does not opt in. */
+  maxUnavailable: string | undefined;
+  /** Value of edgeset.io/partition. Default: none. */
+  partition?: string;
+  /** Of its pods. Default: none. */
+  nodeSelector?: Record<string, string>;
+}
+
+export const native: Workload<NativeRelease> = {
+  kind: 'native',
+  shape({ maxUnavailable, partition, nodeSelector = {}, ...release }) {
+    const optIn = maxUnavailable === undefined ? { [strategyKey]: null } : { [budgetKey]: maxUnavailable };
+    const shape = shapeOf(release, { ...optIn, ...(partition !== undefined && { 'edgeset.io/partition': partition }) });
+    return { ...shape, podSpec: { nodeSelector } };
+  },
+};
+
+/** How pods are brought to a new template. */
+export type Mode = 'recreate' | 'in place' | 'surge';
+
+export interface AdvancedRelease extends Release {
+  mode: Mode;
+  /** Nodes at a time; a number or a percentage. */
+  budget: number | string;
+}
+
+export const advanced: Workload<AdvancedRelease> = {
+  kind: 'advanced',
+  shape({ mode, budget, ...release }) {
+    const rollingUpdate: Shape['rollingUpdate'] =
+      mode === 'surge'
+        ? { rollingUpdateType: 'Standard', maxSurge: budget, maxUnavailable: 0 }
+        : { rollingUpdateType: mode === 'recreate' ? 'Standard' : 'InPlaceIfPossible', maxUnavailable: budget };
+    return { ...shapeOf(release), rollingUpdate };
+  },
+};
