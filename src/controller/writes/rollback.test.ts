@@ -116,28 +116,6 @@ describe('a rollback', () => {
   );
 
   it(
-    'that is refused leaves the rollout halted, causes one Event, and is retried with back-off',
-    scenario(async ({ settled, cluster, api, clock, condition }) => {
-      const manager = await settled(3, '1', failing);
-      const refused = api.fault(
-        'patch',
-        'daemonsets',
-        { kind: 'refuse', code: 'Forbidden', status: 403 },
-        { times: 100 },
-      );
-      cluster.setImage('bad2');
-      await clock.advance(60_000);
-      assert.equal(condition('Halted')?.status, 'True');
-      assert.ok(refused.fired >= 3 && refused.fired <= 8, `${refused.fired} tries`);
-      assert.equal(manager.reasons().filter((reason) => reason === 'RollbackFailed').length, 1);
-      assert.deepEqual(manager.lines, []);
-      refused.end();
-      await clock.advance(60_000);
-      assert.deepEqual(cluster.tags(), { n1: 'v1', n2: 'v1', n3: 'v1' });
-    }),
-  );
-
-  it(
     'is not made for a DaemonSet that was changed meanwhile',
     scenario(async ({ settled, cluster, api, clock }) => {
       await settled(3, '1', failing);

@@ -1,12 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import { KubeError, nodes, pods as podResource } from '../../kube/index.ts';
+import { KubeError, pods as podResource } from '../../kube/index.ts';
 import { createAdvancedKind } from './advanced-kind.ts';
 import { NAMESPACE, withFleet } from './testing/fleet.ts';
-
-const uidsOf = (pods: ReadonlyMap<string, Pod>): string[] =>
-  [...pods.values()].map(({ metadata }) => metadata?.uid ?? '').toSorted();
 
 it('the names of DaemonRollouts lead back to Advanced DaemonSets, and others to none', () => {
   const kind = createAdvancedKind();
@@ -35,31 +31,6 @@ describe('an Advanced DaemonSet', () => {
   );
 
   it(
-    'returns a prepared pod to service when its node is eligible again',
-    withFleet(async ({ client, create, allRun, until, pods, clock }) => {
-      const hooked = {
-        metadata: { labels: { app: 'app', hold: 'yes' } },
-        spec: { nodeSelector: { fleet: 'a' }, containers: [{ name: 'app', image: 'app:v1' }] },
-      };
-      const label = (name: string, fleet: string) =>
-        client.patch(nodes, { name }, { metadata: { labels: { fleet } } }, { type: 'merge' });
-      for (const name of ['node-1', 'node-2', 'node-3']) await label(name, 'a');
-      await create({ lifecycle: { preDelete: { labelsHandler: { hold: 'yes' }, markPodNotReady: true } } }, {}, hooked);
-      const before = await allRun('app:v1');
-      await label('node-1', 'b');
-      const states = async () =>
-        (await pods()).map(({ metadata }) => metadata?.labels?.['lifecycle.apps.kruise.io/state']);
-      await until('a pod is prepared', async () => (await states()).includes('PreparingDelete'));
-      await clock.advance(2_000);
-      await label('node-1', 'a');
-      const since = clock.now();
-      await until('the pod is back in service', async () => !(await states()).includes('PreparingDelete'));
-      assert.ok(clock.now() - since < 1_000, 'at once');
-      assert.deepEqual(uidsOf(await allRun('app:v1')), uidsOf(before));
-    }),
-  );
-
-  it(
     'continues without the hook when a timeout is set while a pod waits',
     withFleet(async ({ create, allRun, setImage, until, pods, patch, reasons, clock }) => {
       const hooked = { metadata: { labels: { app: 'app', hold: 'yes' } } };
@@ -75,19 +46,6 @@ describe('an Advanced DaemonSet', () => {
       await patch({ metadata: { annotations: { 'edgeset.io/predelete-timeout-seconds': '1' } } });
       await allRun('app:v2');
       assert.equal(reasons().filter((reason) => reason === 'PreDeleteTimeout').length, 3);
-    }),
-  );
-
-  it(
-    'continues under a new leader where the previous one stopped',
-    withFleet(async ({ create, allRun, setImage, restart, clock, pods }) => {
-      await create();
-      await allRun('app:v1');
-      await setImage('app:v2');
-      await clock.advance(600);
-      await restart();
-      await allRun('app:v2');
-      assert.equal((await pods()).length, 3);
     }),
   );
 

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { daemonRollouts } from '../../controller/index.ts';
 import { customResourceDefinitions } from '../../kube/index.ts';
 import { advancedDaemonSetCrd } from './api/crd.ts';
 import { advancedDaemonSets, MAX_NAME_LENGTH } from './api/types.ts';
@@ -30,20 +29,6 @@ const setRule = ({ client }: Fleet, isInForce: boolean): Promise<unknown> => {
   const { name } = advancedDaemonSetCrd.metadata;
   return client.patch(customResourceDefinitions, { name: name ?? '' }, { spec: { versions } }, { type: 'merge' });
 };
-
-it(
-  'a DaemonSet with the longest name is served',
-  withFleet(async (fleet) => {
-    await create(fleet, longest);
-    const ref = { namespace: NAMESPACE, name: longest };
-    await fleet.until('every node has an available pod', async () => {
-      const { status } = await fleet.client.get(advancedDaemonSets, ref);
-      return status?.numberAvailable === 3;
-    });
-    const rollout = await fleet.client.get(daemonRollouts, { namespace: NAMESPACE, name: `${longest}.apps.kruise.io` });
-    assert.equal(rollout.metadata.name?.length, 253);
-  }),
-);
 
 it(
   'a longer name is refused; one that is older than the schema is reported, and can be changed and deleted',

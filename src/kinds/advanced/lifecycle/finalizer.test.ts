@@ -64,25 +64,6 @@ describe('a DaemonSet with a preDelete hook', () => {
   );
 
   it(
-    'keeps its pods with --cascade=orphan, and returns a prepared one to service',
-    withFleet(async (fleet) => {
-      await started(fleet);
-      await fleet.setImage('app:v2');
-      await fleet.until('a pod is prepared', async () => (await preparing(fleet)).length === 1);
-      await remove(fleet, 'Orphan');
-      await fleet.until('it is deleted', () => isGone(fleet));
-      const left = await allPods(fleet);
-      assert.equal(left.length, 3);
-      for (const pod of left) {
-        assert.equal(controllerOf(pod), undefined);
-        assert.equal(pod.metadata?.deletionTimestamp, undefined);
-        assert.notEqual(pod.metadata?.labels?.[LIFECYCLE_STATE], 'PreparingDelete');
-        assert.equal(pod.status?.conditions?.find(({ type }) => type === 'KruisePodReady')?.status, 'True');
-      }
-    }),
-  );
-
-  it(
     'returns a pod to service with --cascade=orphan although a write of the rollout takes long',
     withFleet(async (fleet) => {
       await started(fleet);

@@ -29,20 +29,4 @@ describe('a revision', () => {
       assert.notEqual(status.updateRevision, first);
     }),
   );
-
-  it(
-    'over the limit is deleted when no pod carries it',
-    withFleet(async (fleet) => {
-      await fleet.create({ revisionHistoryLimit: 1 });
-      await fleet.allRun('app:v1');
-      for (const image of ['app:v2', 'app:v3', 'app:v4']) {
-        await fleet.setImage(image);
-        await fleet.allRun(image);
-      }
-      await fleet.until('two revisions are left', async () => {
-        const { items } = await fleet.client.list(controllerRevisions, { namespace: NAMESPACE });
-        return items.length === 2;
-      });
-    }),
-  );
 });
