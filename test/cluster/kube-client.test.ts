@@ -11,11 +11,9 @@ import {
   isKubeError,
   type KubeClient,
   type KubeErrorCode,
-  leases,
   loadClusterConfig,
-  runLeaderElection,
 } from '../../src/kube/index.ts';
-import { silentLogger, sleep, systemClock } from '../../src/runtime/index.ts';
+import { silentLogger, systemClock } from '../../src/runtime/index.ts';
 import { eventually } from '../support/index.ts';
 import { type RealCluster, startCluster } from './index.ts';
 
@@ -181,59 +179,6 @@ test('every kind of patch, dry runs, and what the server refuses', async () => {
   assert.deepEqual(dry.data, { d: '6' });
   assert.deepEqual((await client.get(configMaps, ref)).data, { d: '5' });
   await refusal(client.patch(configMaps, ref, { data: [] }, { type: 'merge' }), 'Invalid');
-});
-
-test('of two candidates one leads at a time; a stop hands over at once, and the lease says so', async (t) => {
-  const namespace = await cluster.createNamespace('lease');
-  const leading = new Set<string>();
-  const order: string[] = [];
-  const candidate = (identity: string) => {
-    const stop = new AbortController();
-    const done = runLeaderElection(
-      {
-        client,
-        env,
-        namespace,
-        name: 'leader',
-        identity,
-        leaseDurationMs: 6_000,
-        renewDeadlineMs: 4_500,
-        retryPeriodMs: 500,
-        async onLeading(signal) {
-          assert.equal(leading.size, 0, 'two lead at once');
-          leading.add(identity);
-          order.push(identity);
-          await sleep(systemClock, 600_000, signal).catch(() => undefined);
-          leading.delete(identity);
-        },
-      },
-      stop.signal,
-    );
-    t.after(() => {
-      stop.abort(new Error('over'));
-      return done.catch(() => undefined);
-    });
-    return { stop, done };
-  };
-  const one = candidate('one');
-  await eventually('one leads', async () => leading.has('one'), { everyMs: 20 });
-  const two = candidate('two');
-  const renewals = new Set<string>();
-  const isRenewed = async (): Promise<boolean> => {
-    const { spec } = await client.get(leases, { namespace, name: 'leader' });
-    return renewals.add(spec?.renewTime ?? '').size >= 16;
-  };
-  await eventually('the lease is renewed for longer than it lasts', isRenewed, { everyMs: 20 });
-  assert.deepEqual(order, ['one'], 'a lease that is renewed is not taken');
-  one.stop.abort(new Error('bye'));
-  await one.done;
-  await eventually('two leads', async () => leading.has('two'), { everyMs: 20 });
-  const { spec } = await client.get(leases, { namespace, name: 'leader' });
-  assert.equal(spec?.holderIdentity, 'two');
-  assert.ok((spec?.leaseTransitions ?? 0) >= 1);
-  two.stop.abort(new Error('bye'));
-  await two.done;
-  assert.equal((await client.get(leases, { namespace, name: 'leader' })).spec?.holderIdentity ?? '', '');
 });
 
 test('repeated events become one with a count', async () => {
