@@ -70,17 +70,15 @@ it('fire when they should, and not otherwise', { skip }, () => {
     const tests = {
       rule_files: [file],
       evaluation_interval: '1m',
-      tests: cases.map(({ what, series, at, fires }) => ({
+      tests: cases.map(({ what, series, fires }) => ({
         name: what,
         interval: '1m',
         input_series: Object.entries(series).map(([name, values]) => ({ series: name, values })),
-        promql_expr_test: [
-          {
-            expr: 'ALERTS{alertstate="firing"}',
-            eval_time: at,
-            exp_samples: Object.entries(fires).map(([alert, labels]) => ({ labels: firing(alert, labels), value: 1 })),
-          },
-        ],
+        promql_expr_test: Object.entries(fires).map(([at, alerts]) => ({
+          expr: 'ALERTS{alertstate="firing"}',
+          eval_time: at,
+          exp_samples: Object.entries(alerts).map(([alert, labels]) => ({ labels: firing(alert, labels), value: 1 })),
+        })),
       })),
     };
     const input = join(folder, `tests-of-${file}`);
@@ -89,7 +87,9 @@ it('fire when they should, and not otherwise', { skip }, () => {
   };
   assert.match(run('rules.yaml', alertCases), /SUCCESS/);
   assert.match(run('all-rules.yaml', inhibitorCases), /SUCCESS/);
-  const tried = new Set([...alertCases, ...inhibitorCases].flatMap(({ fires }) => Object.keys(fires)));
+  const tried = new Set(
+    [...alertCases, ...inhibitorCases].flatMap(({ fires }) => Object.values(fires).flatMap(Object.keys)),
+  );
   assert.deepEqual(
     rules.map(({ alert }) => alert).filter((alert) => !tried.has(alert)),
     [],
