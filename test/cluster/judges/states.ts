@@ -21,8 +21,7 @@ const untilReason = (c: Case, reason: string): Promise<unknown> =>
   );
 
 const halt = async (c: Case): Promise<void> => {
-  await c.rolledOut();
-  await c.setImage('app:v2--crash-loop');
+  await c.startRollout('app:v2--crash-loop');
   await c.untilCondition('Halted');
 };
 
@@ -32,8 +31,7 @@ export const states: readonly State[] = [
     name: 'in progress',
     truth: 'busy',
     async arrange(c) {
-      await c.rolledOut();
-      await c.setImage('app:v2--never-ready');
+      await c.startRollout('app:v2--never-ready');
       await c.untilUpdates(1);
     },
   },
@@ -52,8 +50,7 @@ export const states: readonly State[] = [
     name: 'waiting for owners',
     truth: 'at rest',
     async arrange(c) {
-      await c.rolledOut({ annotations: ota });
-      await c.setImage('app:v2');
+      await c.startRollout('app:v2', { annotations: ota });
       await untilReason(c, 'OwnerDecides');
     },
   },
@@ -62,8 +59,7 @@ export const states: readonly State[] = [
     truth: 'at rest',
     only: 'advanced',
     async arrange(c) {
-      await c.rolledOut({ updateStrategy: 'OnDelete' });
-      await c.setImage('app:v2');
+      await c.startRollout('app:v2', { updateStrategy: 'OnDelete' });
       await untilReason(c, 'OnDelete');
     },
   },

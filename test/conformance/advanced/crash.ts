@@ -31,8 +31,10 @@ export const crash = section(
         const way = updateMethods.find(({ shape }) => shape.rollingUpdate?.rollingUpdateType === 'InPlaceIfPossible');
         const [, shut] = way?.writes ?? [];
         if (!way || !shut) throw new Error('there is no way of updating in place');
-        await c.rolledOut({ ...way.shape, annotations: { 'apps.kruise.io/inplace-update-grace': '3' } });
-        await c.setImage('app:bad--never-ready');
+        await c.startRollout('app:bad--never-ready', {
+          ...way.shape,
+          annotations: { 'apps.kruise.io/inplace-update-grace': '3' },
+        });
         await untilOneMore(c, shut, 0);
         c.manager.kill('SIGKILL');
         await c.setImage('app:v1');

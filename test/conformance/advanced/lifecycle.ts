@@ -117,16 +117,14 @@ export const lifecycle = section(
     );
 
     rule('the annotation bounds the wait, and a timeout is reported', async (c) => {
-      await c.rolledOut({ ...hooked, annotations: { 'edgeset.io/predelete-timeout-seconds': '2' } });
-      await c.setImage('app:v2');
+      await c.startRollout('app:v2', { ...hooked, annotations: { 'edgeset.io/predelete-timeout-seconds': '2' } });
       await c.untilEvent('PreDeleteTimeout');
       await c.untilComplete('app:v2');
       assert.equal((await c.events('PreDeleteTimeout')).length, c.nodes.length);
     });
 
     rule('the old pod of a surge goes through the hook once', async (c) => {
-      await c.rolledOut({ ...hooked, rollingUpdate: { maxSurge: 1 } });
-      await c.setImage('app:v2');
+      await c.startRollout('app:v2', { ...hooked, rollingUpdate: { maxSurge: 1 } });
       for (const _ of c.nodes) {
         const [pod] = await untilPreparing(c, 1);
         assert.ok(pod);

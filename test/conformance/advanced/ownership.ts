@@ -111,8 +111,7 @@ export const ownership = section(
         await elect(c, 3600);
         try {
           await c.startManager({ args: ['--leader-elect=false', '--check-openkruise-lease=false'] });
-          await c.rolledOut();
-          await c.setImage('app:v2');
+          await c.startRollout('app:v2');
           await c.untilRunning('app:v2');
           assert.equal((await stalled(c))?.status, 'False');
         } finally {

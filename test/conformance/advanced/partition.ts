@@ -8,8 +8,7 @@ export const partition = section(
     rule(
       'keeps that many nodes on the old revision, by name from the end, and is lowered step by step as a canary',
       async (c) => {
-        await c.rolledOut({ rollingUpdate: { partition: 4, maxUnavailable: 2 } });
-        await c.setImage('app:v2');
+        await c.startRollout('app:v2', { rollingUpdate: { partition: 4, maxUnavailable: 2 } });
         for (const left of [4, 2, 0]) {
           await setRolling(c, { partition: left });
           await c.untilRunning('app:v2', c.nodes.slice(left));
@@ -45,8 +44,7 @@ export const partition = section(
     rule(
       'that is raised rolls nothing back, and a recreated pod has the current revision',
       async (c) => {
-        await c.rolledOut({ rollingUpdate: { partition: 2 } });
-        await c.setImage('app:v2');
+        await c.startRollout('app:v2', { rollingUpdate: { partition: 2 } });
         await c.untilRunning('app:v2', c.nodes.slice(2));
         await setRolling(c, { partition: 4 });
         await c.expectNoUpdatesFor(1.5);
@@ -61,8 +59,7 @@ export const partition = section(
     rule(
       'counts nodes that are updated already first',
       async (c) => {
-        await c.rolledOut({ rollingUpdate: { partition: 2, paused: true } });
-        await c.setImage('app:v2');
+        await c.startRollout('app:v2', { rollingUpdate: { partition: 2, paused: true } });
         assert.equal((await deleteByHand(c, c.nodes[0])).image, 'app:v2');
         await setRolling(c, { paused: false });
         await c.untilRunning('app:v2', [c.nodes[0] ?? '', c.nodes[3] ?? '']);

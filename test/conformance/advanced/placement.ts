@@ -334,8 +334,7 @@ export const placement = section(
     );
 
     rule('a recreated pod has the current revision, even under a partition', async (c) => {
-      await c.rolledOut({ rollingUpdate: { partition: 3 } });
-      await c.setImage('app:v2');
+      await c.startRollout('app:v2', { rollingUpdate: { partition: 3 } });
       assert.equal((await deleteByHand(c, c.nodes[1])).image, 'app:v2');
       await c.until('it counts as updated', async () => (await c.advanced()).status?.updatedNumberScheduled === 1);
       assert.deepEqual(await c.updates(), []);

@@ -98,8 +98,7 @@ export const history = section(
     );
 
     rule('a name that another revision has counts as a collision, and another one is chosen', async (c) => {
-      await c.rolledOut({ spec: { revisionHistoryLimit: 0 } });
-      await c.setImage('app:v2');
+      await c.startRollout('app:v2', { spec: { revisionHistoryLimit: 0 } });
       await untilDone(c, 'app:v2');
       const taken = `app-${(await c.advanced()).status?.updateRevision}`;
       await c.setImage('app:v1');

@@ -17,8 +17,10 @@ export const rolling = section(
           ? 'one node at a time by default'
           : `maxUnavailable ${maxUnavailable} of ${nodes} nodes is ${size} at a time`,
         async (c) => {
-          await c.rolledOut({ ...starting(1500), ...(maxUnavailable && { rollingUpdate: { maxUnavailable } }) });
-          await c.setImage('app:v2');
+          await c.startRollout('app:v2', {
+            ...starting(1500),
+            ...(maxUnavailable && { rollingUpdate: { maxUnavailable } }),
+          });
           await untilWaveOf(c, size, 1_200);
           await c.untilComplete('app:v2');
           assert.equal((await c.updates()).length, nodes);
@@ -43,8 +45,7 @@ export const rolling = section(
     );
 
     rule('a node that goes offline while its new pod starts blocks no other', async (c) => {
-      await c.rolledOut(starting(2500));
-      await c.setImage('app:v2');
+      await c.startRollout('app:v2', starting(2500));
       await c.untilUpdates(1);
       const [away = ''] = await c.updatedNodes();
       await c.until('the new pod is there', async () => (await c.podOn(away)).image === 'app:v2');
@@ -112,8 +113,7 @@ export const rolling = section(
       const join = (name: string) => c.api.merge(`/api/v1/nodes/${name}`, { metadata: { labels: { ring: 'first' } } });
       await join(ring);
       const selector = { matchExpressions: [{ key: 'ring', operator: 'In', values: ['first'] }] };
-      await c.rolledOut({ rollingUpdate: { selector } });
-      await c.setImage('app:v2');
+      await c.startRollout('app:v2', { rollingUpdate: { selector } });
       await c.untilRunning('app:v2', [ring]);
       await c.expectNoUpdatesFor(1.5);
       assert.deepEqual(await c.running('app:v1'), c.nodes.slice(1));
@@ -126,8 +126,7 @@ export const rolling = section(
     rule(
       'pausing stops updates midway, while pods are still created and repaired at the current revision',
       async (c) => {
-        await c.rolledOut(starting(1000));
-        await c.setImage('app:v2');
+        await c.startRollout('app:v2', starting(1000));
         await c.untilUpdates(1);
         await setRolling(c, { paused: true });
         await c.untilCondition('Paused');
@@ -147,8 +146,7 @@ export const rolling = section(
     );
 
     rule('OnDelete updates a node when its pod is deleted by hand, and RollingUpdate the rest', async (c) => {
-      await c.rolledOut({ updateStrategy: 'OnDelete' });
-      await c.setImage('app:v2');
+      await c.startRollout('app:v2', { updateStrategy: 'OnDelete' });
       await c.until('the target is known', async () => (await c.status()).nodes?.outdated === 3);
       await c.expectNoUpdatesFor(1.5);
       assert.equal((await deleteByHand(c, c.nodes[1])).image, 'app:v2');
@@ -160,8 +158,7 @@ export const rolling = section(
     });
 
     rule('minReadySeconds counts as down', async (c) => {
-      await c.rolledOut({ minReadySeconds: 6 });
-      await c.setImage('app:v2');
+      await c.startRollout('app:v2', { minReadySeconds: 6 });
       await c.untilRunning('app:v2');
       const times = (await c.updates()).map(({ receivedAt }) => receivedAt);
       for (const [index, at] of times.slice(1).entries())
@@ -173,8 +170,7 @@ export const rolling = section(
     rule(
       'after a template change midway the rollout continues from its present state, within the budget',
       async (c) => {
-        await c.rolledOut({ ...starting(5000), rollingUpdate: { maxUnavailable: 2 } });
-        await c.setImage('app:v2');
+        await c.startRollout('app:v2', { ...starting(5000), rollingUpdate: { maxUnavailable: 2 } });
         await c.until('two have pods of it', async () => {
           const fresh = (await c.pods()).filter(({ image }) => image === 'app:v2');
           return fresh.length === 2;
@@ -188,8 +184,7 @@ export const rolling = section(
     rule(
       'lowering maxUnavailable midway takes effect immediately',
       async (c) => {
-        await c.rolledOut({ ...starting(1500), rollingUpdate: { maxUnavailable: 3 } });
-        await c.setImage('app:v2');
+        await c.startRollout('app:v2', { ...starting(1500), rollingUpdate: { maxUnavailable: 3 } });
         await c.untilUpdates(3);
         await setRolling(c, { maxUnavailable: 1 });
         await c.untilRunning('app:v2');
@@ -204,8 +199,7 @@ export const rolling = section(
       ['never-ready', 'deadline', deadline(3)],
     ] as const)
       rule(`a version that is ${behaviour} is halted, and the next one repairs the broken nodes`, async (c) => {
-        await c.rolledOut({ annotations });
-        await c.setImage(`app:v2--${behaviour}`);
+        await c.startRollout(`app:v2--${behaviour}`, { annotations });
         const halted = await c.untilCondition('Halted');
         const [node = ''] = await c.updatedNodes();
         assert.ok(halted.message.includes(node), halted.message);
@@ -222,12 +216,11 @@ export const rolling = section(
     rule(
       'a version that kills nodes takes down no more nodes than budget plus threshold',
       async (c) => {
-        await c.rolledOut({
+        await c.startRollout('app:v2--kills-node', {
           annotations: { 'edgeset.io/failure-threshold': '1' },
           podAnnotations: { 'sim.edgeset.io/die-ms': '300' },
           minReadySeconds: 8,
         });
-        await c.setImage('app:v2--kills-node');
         await c.until('it waits', async () => (await c.condition('Halted'))?.reason === 'WaitingForSuspects');
         await c.expectNoUpdatesFor(1);
         assert.ok(new Set(await c.updatedNodes()).size <= 2);

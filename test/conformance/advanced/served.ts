@@ -90,8 +90,7 @@ export const served = section(
     });
 
     rule('a surge creates new pods beside old ones, and no node is ever without a ready pod', async (c) => {
-      await c.rolledOut({ rollingUpdate: { maxSurge: 1 } });
-      await c.setImage('app:v2');
+      await c.startRollout('app:v2', { rollingUpdate: { maxSurge: 1 } });
       let least = c.nodes.length;
       let most = 0;
       await c.until('all are updated', async () => {
@@ -179,8 +178,7 @@ export const served = section(
 
     rule('a pod with a preDelete hook is deleted once its controller releases it', async (c) => {
       const lifecycle = { preDelete: { labelsHandler: { hold: 'yes' }, markPodNotReady: true } };
-      await c.rolledOut({ podLabels: { hold: 'yes' }, spec: { lifecycle } });
-      await c.setImage('app:v2');
+      await c.startRollout('app:v2', { podLabels: { hold: 'yes' }, spec: { lifecycle } });
       for (const _ of c.nodes) {
         const preparing = await c.until('a pod is prepared, and out of service', async () =>
           (await c.pods()).find(({ object, ready }) => {

@@ -85,11 +85,10 @@ export const stages = section(
         const sites = ['a', 'a', 'b', 'b'];
         for (const [index, node] of c.nodes.entries()) await label(c, { site: sites[index] ?? '' }, [node]);
         await createPlan(c, { maxUnavailablePer: [{ topologyKey: 'site', value: 1 }] });
-        await c.rolledOut({
+        await c.startRollout('app:v2--slow', {
           annotations: { [planKey]: 'rings' },
           rollingUpdate: { maxSurge: '100%', maxUnavailable: 0 },
         });
-        await c.setImage('app:v2--slow');
         let most = 0;
         await c.until('every node is updated', async () => {
           const pods = (await c.pods()).filter(({ terminating }) => !terminating);

@@ -141,8 +141,7 @@ export const surge = section(
     rule(
       'the strategy can change midway, to a surge and back',
       async (c) => {
-        await c.rolledOut(starting(1200));
-        await c.setImage('app:v2');
+        await c.startRollout('app:v2', starting(1200));
         await c.untilUpdates(1);
         await setRolling(c, { maxUnavailable: 0, maxSurge: 1 });
         await c.until('a surge', async () => (await c.podWrites('surge')).length >= 1);
@@ -157,8 +156,7 @@ export const surge = section(
     rule(
       'with a partition and minReadySeconds, the old pod is deleted once the new one has been ready for that time',
       async (c) => {
-        await c.rolledOut({ minReadySeconds: 2, rollingUpdate: { maxSurge: '100%', partition: 1 } });
-        await c.setImage('app:v2');
+        await c.startRollout('app:v2', { minReadySeconds: 2, rollingUpdate: { maxSurge: '100%', partition: 1 } });
         const retired = await c.until('two went', async () => {
           const steps = await c.podWrites('delete-surged-out');
           return steps.length === 2 && steps;

@@ -19,8 +19,7 @@ export const warnings = section(
           message: 'no finalizers here',
         });
         await c.create({ spec: { lifecycle: { preDelete: { labelsHandler: { hold: 'yes' } } } } });
-        const event = await c.untilEvent('FailedFinalizer');
-        assert.equal(event.type, 'Warning');
+        const event = await c.untilWarning('FailedFinalizer');
         assert.match(event.note ?? '', /no finalizers here/);
         await permit();
         await c.until('it has its finalizer', async () =>
@@ -38,8 +37,7 @@ export const warnings = section(
       'a selector that is too long for a request is reported, and matches no pod',
       async (c) => {
         await c.create({ spec: { selector: longSelector } });
-        const event = await c.untilEvent('SelectorTooLong');
-        assert.equal(event.type, 'Warning');
+        await c.untilWarning('SelectorTooLong');
         await c.until('its conditions say so', async () =>
           isDeepStrictEqual(conditionsOf(['Ready', 'Stalled'], (await c.advanced()).status?.conditions), [
             'SelectorTooLong',
@@ -90,8 +88,7 @@ export const warnings = section(
       'on-failure restores the last template, and resume continues with the halted one after all',
       async (c) => {
         const annotations = { 'edgeset.io/on-failure': 'rollback', 'edgeset.io/failure-threshold': '1' };
-        await c.rolledOut({ annotations });
-        await c.setImage('app:v2--crash-loop');
+        await c.startRollout('app:v2--crash-loop', { annotations });
         await c.untilEvent('RolledBack');
         await c.untilRunning('app:v1');
         await c.annotate({ 'edgeset.io/on-failure': null });
@@ -109,11 +106,10 @@ export const warnings = section(
       'a version that takes nodes offline has failed there once suspect-window-seconds are over',
       async (c) => {
         const [away = ''] = c.nodes;
-        await c.rolledOut({
+        await c.startRollout('app:v2', {
           annotations: { 'edgeset.io/suspect-window-seconds': '25', 'edgeset.io/failure-threshold': '1' },
           rollingUpdate: { maxUnavailable: 1, partition: 1 },
         });
-        await c.setImage('app:v2');
         await c.until('one is updated', async () => (await c.running('app:v2')).length === 1);
         const [updated = away] = await c.running('app:v2');
         await c.cluster.offline([updated]);

@@ -128,8 +128,7 @@ export const withOwner = async (
 
 /** An OTA DaemonSet whose new image is announced on all nodes; resolves with the pod of the case's first node. */
 export const announced = async (c: Case, image = 'app:v2', shape: Shape = {}): Promise<string> => {
-  await c.rolledOut({ ...shape, annotations: { [strategyKey]: 'ota', ...shape.annotations } });
-  await c.setImage(image);
+  await c.startRollout(image, { ...shape, annotations: { [strategyKey]: 'ota', ...shape.annotations } });
   await c.until('the update is announced', async () =>
     (await c.pods()).every(({ object }) => conditionOf(object, 'PodNeedUpgrade')?.status === 'True'),
   );

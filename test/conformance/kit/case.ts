@@ -55,6 +55,8 @@ export interface Case {
   create(shape?: Shape, kind?: CaseKind): Promise<DaemonSet>;
   /** Creates the DaemonSet, and resolves once all its pods are ready and the rollout is complete. */
   rolledOut(shape?: Shape): Promise<void>;
+  /** A DaemonSet that is rolled out gets this image. */
+  startRollout(image: string, shape?: Shape): Promise<void>;
   /** The fields that both kinds have in common. */
   daemonSet(name?: string): Promise<DaemonSet>;
   /** In a case of Advanced DaemonSets. */
@@ -99,6 +101,8 @@ export interface Case {
   /** Resolves when a condition of the DaemonRollout has this status. */
   untilCondition(type: string, status?: 'True' | 'False', withinMs?: number): Promise<Condition>;
   untilEvent(reason: string, withinMs?: number): Promise<Event>;
+  /** The same, and it is a Warning. */
+  untilWarning(reason: string, withinMs?: number): Promise<Event>;
   /** Fails if a manager begins an update within this many seconds from now. */
   expectNoUpdatesFor(seconds: number): Promise<void>;
   kubectl(args: readonly string[], input?: string): Promise<string>;

@@ -92,6 +92,10 @@ export const openCase = async (
       // What follows is a change to a rollout that the manager knows.
       await self.until('the rollout is recorded as complete', async () => (await self.status()).lastComplete);
     },
+    async startRollout(image, shape) {
+      await self.rolledOut(shape);
+      await self.setImage(image);
+    },
     daemonSet: (name = app) => api.get(`${setsPath}/${name}`),
     advanced: (name = app) => api.get(`${setsPath}/${name}`),
     // The API server cannot merge lists in custom resources.
@@ -197,6 +201,11 @@ export const openCase = async (
       ),
     untilEvent: (reason, withinMs) =>
       until(`there is an Event ${reason}`, async () => (await self.events(reason))[0], withinMs),
+    async untilWarning(reason, withinMs) {
+      const event = await self.untilEvent(reason, withinMs);
+      assert.equal(event.type, 'Warning');
+      return event;
+    },
     async expectNoUpdatesFor(seconds) {
       const before = (await self.updates()).length;
       await sleep(seconds * 1000);

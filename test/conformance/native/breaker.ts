@@ -30,8 +30,10 @@ export const breaker = section('Failures, suspects and the breaker', (rule) => {
     ['dies-after-ready', 'crash-loop', {}],
   ] as const)
     rule(`${behaviour} is a failure; the rollout halts at a budget of 1 and names the node`, async (c) => {
-      await c.rolledOut({ annotations, ...(behaviour === 'dies-after-ready' && { minReadySeconds: 4 }) });
-      await c.setImage(`app:v2--${behaviour}`);
+      await c.startRollout(`app:v2--${behaviour}`, {
+        annotations,
+        ...(behaviour === 'dies-after-ready' && { minReadySeconds: 4 }),
+      });
       const halted = await c.untilCondition('Halted');
       const [node = ''] = await c.updatedNodes();
       assert.ok(halted.message.includes(node), halted.message);
@@ -42,8 +44,7 @@ export const breaker = section('Failures, suspects and the breaker', (rule) => {
       );
       assert.deepEqual(status.halted?.nodes, [node]);
       assert.equal((await c.condition('Stalled'))?.status, 'True');
-      const event = await c.untilEvent('RolloutHalted');
-      assert.equal(event.type, 'Warning');
+      const event = await c.untilWarning('RolloutHalted');
       assert.ok(event.note?.includes(node));
       await c.expectNoUpdatesFor(2);
       assert.equal((await c.updates()).length, 1);
@@ -56,8 +57,7 @@ export const breaker = section('Failures, suspects and the breaker', (rule) => {
   rule(
     'a fixed template repairs the nodes that a bad one broke, in their own slots, at full budget',
     async (c) => {
-      await c.rolledOut({ annotations: { [budgetKey]: '3', ...threshold('9') } });
-      await c.setImage('app:v2--crash-loop');
+      await c.startRollout('app:v2--crash-loop', { annotations: { [budgetKey]: '3', ...threshold('9') } });
       await c.untilCondition('Halted');
       const broken = (await c.updatedNodes()).toSorted();
       assert.equal(broken.length, 3);
@@ -72,8 +72,7 @@ export const breaker = section('Failures, suspects and the breaker', (rule) => {
   rule(
     'so it does when the budget was lowered meanwhile',
     async (c) => {
-      await c.rolledOut({ annotations: { [budgetKey]: '3', ...threshold('9') } });
-      await c.setImage('app:v2--crash-loop');
+      await c.startRollout('app:v2--crash-loop', { annotations: { [budgetKey]: '3', ...threshold('9') } });
       await c.untilCondition('Halted');
       await c.annotate({ [budgetKey]: '1' });
       await c.bringTo('app:v3');
@@ -100,8 +99,7 @@ export const breaker = section('Failures, suspects and the breaker', (rule) => {
   rule(
     'the first ten failing nodes are named, and all are counted',
     async (c) => {
-      await c.rolledOut({ annotations: { [budgetKey]: '100%', ...threshold('20') } });
-      await c.setImage('app:v2--crash-loop');
+      await c.startRollout('app:v2--crash-loop', { annotations: { [budgetKey]: '100%', ...threshold('20') } });
       await c.untilCondition('Halted');
       await c.until('all have failed', async () => (await c.status()).breaker?.failures === 12);
       const { failing, halted } = await c.status();
@@ -236,12 +234,11 @@ export const breaker = section('Failures, suspects and the breaker', (rule) => {
   rule(
     'a version that kills nodes takes down no more nodes than budget plus threshold',
     async (c) => {
-      await c.rolledOut({
+      await c.startRollout('app:v2--kills-node', {
         annotations: { [budgetKey]: '2' },
         podAnnotations: { 'sim.edgeset.io/die-ms': '300' },
         minReadySeconds: 9,
       });
-      await c.setImage('app:v2--kills-node');
       await c.until('it waits', async () => (await c.condition('Halted'))?.reason === 'WaitingForSuspects', 60_000);
       await c.expectNoUpdatesFor(4);
       const lost = new Set(await c.updatedNodes()).size;

@@ -25,8 +25,7 @@ export const budget = section('Budget', (rule) => {
     rule(
       `${value} of ${nodes} nodes is ${size} at a time`,
       async (c) => {
-        await c.rolledOut({ annotations: { [budgetKey]: value }, podAnnotations: slow });
-        await c.setImage('app:v2');
+        await c.startRollout('app:v2', { annotations: { [budgetKey]: value }, podAnnotations: slow });
         await untilWaveOf(c, size);
         if (nodes < 10) await c.untilRunning('app:v2');
       },
@@ -37,8 +36,7 @@ export const budget = section('Budget', (rule) => {
   rule(
     '10 % is the default',
     async (c) => {
-      await c.rolledOut({ podAnnotations: slow });
-      await c.setImage('app:v2');
+      await c.startRollout('app:v2', { podAnnotations: slow });
       await untilWaveOf(c, 2);
       assert.equal((await c.status()).budget?.maxUnavailable, '10%');
     },
@@ -48,8 +46,7 @@ export const budget = section('Budget', (rule) => {
   rule(
     '100 % updates all nodes at once',
     async (c) => {
-      await c.rolledOut({ annotations: { [budgetKey]: '100%' }, podAnnotations: slow });
-      await c.setImage('app:v2');
+      await c.startRollout('app:v2', { annotations: { [budgetKey]: '100%' }, podAnnotations: slow });
       const acts = await c.until('all are acted on', async () => {
         const all = await c.updates();
         return all.length === 4 ? all : undefined;
@@ -88,8 +85,7 @@ export const budget = section('Budget', (rule) => {
         const stalled = await c.untilCondition('Stalled');
         assert.equal(stalled.reason, 'InvalidPolicy');
         assert.ok(stalled.message.includes(`${budgetKey} "${bad}"`), stalled.message);
-        const event = await c.untilEvent('InvalidPolicy');
-        assert.equal(event.type, 'Warning');
+        const event = await c.untilWarning('InvalidPolicy');
         assert.equal(event.note, (await c.events('InvalidPolicy'))[0]?.note);
         await c.expectNoUpdatesFor(2);
         assert.equal((await c.condition('Ready'))?.status, 'False');
@@ -131,8 +127,7 @@ export const budget = section('Budget', (rule) => {
   rule(
     'raising it midway takes effect immediately',
     async (c) => {
-      await c.rolledOut({ podAnnotations: { 'sim.edgeset.io/start-ms': '15000' } });
-      await c.setImage('app:v2');
+      await c.startRollout('app:v2', { podAnnotations: { 'sim.edgeset.io/start-ms': '15000' } });
       await c.until('the first act', async () => (await c.updates()).length === 1);
       await c.annotate({ [budgetKey]: '4' });
       await c.until('three more at once', async () => (await c.updates()).length === 4, 12_000);
@@ -144,8 +139,7 @@ export const budget = section('Budget', (rule) => {
   rule(
     'after lowering it midway no update begins until enough nodes are available',
     async (c) => {
-      await c.rolledOut({ annotations: { [budgetKey]: '3' }, podAnnotations: slow });
-      await c.setImage('app:v2');
+      await c.startRollout('app:v2', { annotations: { [budgetKey]: '3' }, podAnnotations: slow });
       await c.until('a wave', async () => (await c.updates()).length === 3);
       await c.annotate({ [budgetKey]: '1' });
       await c.until('the next act', async () => (await c.updates())[3]);
@@ -192,8 +186,7 @@ export const budget = section('Budget', (rule) => {
   rule(
     'a node without a pod counts as down',
     async (c) => {
-      await c.rolledOut({ annotations: { 'edgeset.io/paused': 'true' } });
-      await c.setImage('app:v2');
+      await c.startRollout('app:v2', { annotations: { 'edgeset.io/paused': 'true' } });
       await c.until('the target is known', async () => (await c.status()).nodes?.outdated === 3);
       const { name } = await c.podOn(c.nodes[0]);
       c.cluster.nativeController.pause();
@@ -211,8 +204,7 @@ export const budget = section('Budget', (rule) => {
   );
 
   rule('minReadySeconds counts as down', async (c) => {
-    await c.rolledOut({ minReadySeconds: 6 });
-    await c.setImage('app:v2');
+    await c.startRollout('app:v2', { minReadySeconds: 6 });
     await c.until('one runs, but not for long enough', async () =>
       (await c.status()).causes?.some(({ cause }) => cause === 'ready-too-short'),
     );

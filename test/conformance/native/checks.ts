@@ -101,8 +101,7 @@ export const checks = section(
             c,
             ['good', ...odd].map((name) => prometheus(name, { address: `${server.url}/${name}` })),
           );
-          await c.rolledOut({ annotations: wide });
-          await c.setImage('app:v2');
+          await c.startRollout('app:v2', { annotations: wide });
           for (const name of odd) {
             const found = await c.until(`check ${name} was answered`, async () => {
               const check = await checkOf(c, name);
@@ -202,8 +201,7 @@ export const checks = section(
             ask('blind', { tls: { insecureSkipVerify: true } }),
             ...held,
           ]);
-          await c.rolledOut({ annotations: wide });
-          await c.setImage('app:v2');
+          await c.startRollout('app:v2', { annotations: wide });
           for (const name of ['bearer', 'basic', 'blind'])
             await c.until(`${name} passes`, async () => {
               const check = await checkOf(c, name);

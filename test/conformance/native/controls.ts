@@ -7,8 +7,7 @@ export const controls = section('Controls', (rule) => {
   rule(
     'partition keeps that many nodes on the old revision, by name, and can be lowered step by step',
     async (c) => {
-      await c.rolledOut({ annotations: partition('3') });
-      await c.setImage('app:v2');
+      await c.startRollout('app:v2', { annotations: partition('3') });
       await c.untilRunning('app:v2', c.nodes.slice(3));
       await c.expectNoUpdatesFor(2);
       const resting = await c.untilCondition('Reconciling', 'False');
@@ -30,8 +29,7 @@ export const controls = section('Controls', (rule) => {
   rule(
     'partition may be a percentage of the eligible nodes',
     async (c) => {
-      await c.rolledOut({ annotations: partition('50%') });
-      await c.setImage('app:v2');
+      await c.startRollout('app:v2', { annotations: partition('50%') });
       await c.untilRunning('app:v2', c.nodes.slice(3));
       await c.expectNoUpdatesFor(2);
       assert.deepEqual(await c.running('app:v1'), c.nodes.slice(0, 3), 'half of five, rounded down, and one offline');
@@ -57,8 +55,7 @@ export const controls = section('Controls', (rule) => {
   rule('node-selector updates only matching nodes', async (c) => {
     const [ring = '', ...others] = c.nodes;
     await c.api.merge(`/api/v1/nodes/${ring}`, { metadata: { labels: { ring: 'first' } } });
-    await c.rolledOut({ annotations: { 'edgeset.io/node-selector': 'ring in (first)' } });
-    await c.setImage('app:v2');
+    await c.startRollout('app:v2', { annotations: { 'edgeset.io/node-selector': 'ring in (first)' } });
     await c.untilRunning('app:v2', [ring]);
     await c.expectNoUpdatesFor(2);
     assert.deepEqual(await c.running('app:v1'), others);
@@ -72,8 +69,7 @@ export const controls = section('Controls', (rule) => {
   rule(
     'pausing stops the rollout midway, unpausing continues it, and Events report both',
     async (c) => {
-      await c.rolledOut({ podAnnotations: { 'sim.edgeset.io/start-ms': '1500' } });
-      await c.setImage('app:v2');
+      await c.startRollout('app:v2', { podAnnotations: { 'sim.edgeset.io/start-ms': '1500' } });
       await c.until('the first act', async () => (await c.updates()).length === 1);
       await c.annotate({ 'edgeset.io/paused': 'true' });
       await c.untilCondition('Paused');

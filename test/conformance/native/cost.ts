@@ -38,8 +38,7 @@ export const cost = section('Cost', (rule) => {
   rule(
     'nothing is written at rest while halted, paused or frozen',
     async (c) => {
-      await c.rolledOut();
-      await c.setImage('app:v2--crash-loop');
+      await c.startRollout('app:v2--crash-loop');
       await c.untilCondition('Halted');
       assert.deepEqual(
         (await afterQuiet(c, 8)).map(({ verb, resource }) => `${verb} ${resource}`),

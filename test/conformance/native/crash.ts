@@ -37,8 +37,7 @@ export const crash = section('Crash and failover', (rule) => {
   rule(
     'a manager that is killed after reserving slots is replaced without harm',
     async (c) => {
-      await c.rolledOut(shape);
-      await c.setImage('app:v2');
+      await c.startRollout('app:v2', shape);
       await untilReserved(c);
       c.manager.kill('SIGKILL');
       await c.startManager();
@@ -50,8 +49,7 @@ export const crash = section('Crash and failover', (rule) => {
   rule(
     'so is one that is killed right after its first update',
     async (c) => {
-      await c.rolledOut(shape);
-      await c.setImage('app:v2');
+      await c.startRollout('app:v2', shape);
       await c.untilUpdates(1);
       c.manager.kill('SIGKILL');
       await c.startManager();
@@ -63,8 +61,7 @@ export const crash = section('Crash and failover', (rule) => {
   rule(
     'and one that is killed repeatedly',
     async (c) => {
-      await c.rolledOut(shape);
-      await c.setImage('app:v2');
+      await c.startRollout('app:v2', shape);
       let manager = c.manager;
       for (const count of [1, 3, 4, 6, 7]) {
         await c.untilUpdates(count);
@@ -79,8 +76,7 @@ export const crash = section('Crash and failover', (rule) => {
   rule(
     'a rollout that no manager served is continued, even if the template changed meanwhile',
     async (c) => {
-      await c.rolledOut(shape);
-      await c.setImage('app:bad--crash-loop');
+      await c.startRollout('app:bad--crash-loop', shape);
       await c.untilUpdates(2);
       c.manager.kill('SIGKILL');
       await c.setImage('app:v2');
@@ -136,8 +132,7 @@ export const crash = section('Crash and failover', (rule) => {
   rule(
     'a DaemonSet that is recreated under the same name starts over',
     async (c) => {
-      await c.rolledOut(shape);
-      await c.setImage('app:v2--crash-loop');
+      await c.startRollout('app:v2--crash-loop', shape);
       await c.untilCondition('Halted');
       const old = (await c.rollout())?.metadata.uid;
       await c.kubectl(['delete', 'daemonset', 'app', '--wait=true']);

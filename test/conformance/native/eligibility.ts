@@ -17,8 +17,7 @@ export const eligibility = section('Eligible nodes', (rule) => {
   rule('a toleration includes it in the rollout', async (c) => {
     const [tainted = ''] = c.nodes;
     await c.api.patch(`/api/v1/nodes/${tainted}`, { spec: { taints: [{ key: 'mine', effect: 'NoSchedule' }] } });
-    await c.rolledOut({ podSpec: { tolerations: [{ key: 'mine', operator: 'Exists' }] } });
-    await c.setImage('app:v2');
+    await c.startRollout('app:v2', { podSpec: { tolerations: [{ key: 'mine', operator: 'Exists' }] } });
     await c.untilRunning('app:v2');
     assert.equal((await c.status()).nodes?.eligible, 3);
   });
@@ -68,8 +67,7 @@ export const eligibility = section('Eligible nodes', (rule) => {
   });
 
   rule('a node that joins midway gets the new version, and the rollout completes with it', async (c) => {
-    await c.rolledOut({ podAnnotations: { 'sim.edgeset.io/start-ms': '800' } });
-    await c.setImage('app:v2');
+    await c.startRollout('app:v2', { podAnnotations: { 'sim.edgeset.io/start-ms': '800' } });
     await c.until('the first act', async () => (await c.updates()).length > 0);
     const late = `${c.namespace}-late`;
     await c.addNodes([late]);
@@ -121,8 +119,9 @@ export const eligibility = section('Eligible nodes', (rule) => {
     'a node with two pods is left to the native controller, and the rollout continues on the others',
     async (c) => {
       const [twice = '', ...others] = c.nodes;
-      await c.rolledOut({ annotations: { 'edgeset.io/paused': 'true', 'apps.openyurt.io/max-unavailable': '3' } });
-      await c.setImage('app:v2');
+      await c.startRollout('app:v2', {
+        annotations: { 'edgeset.io/paused': 'true', 'apps.openyurt.io/max-unavailable': '3' },
+      });
       await c.until('the target is known', async () => (await c.status()).nodes?.outdated === 3);
       const { object } = await c.podOn(twice);
       c.cluster.nativeController.pause();

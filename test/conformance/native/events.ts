@@ -38,8 +38,7 @@ export const events = section('Events', (rule) => {
   rule(
     'kubectl describe lists them in the order in which they happened, with their ages',
     async (c) => {
-      await c.rolledOut({ podAnnotations: { 'sim.edgeset.io/start-ms': '2000' } });
-      await c.setImage('app:v2');
+      await c.startRollout('app:v2', { podAnnotations: { 'sim.edgeset.io/start-ms': '2000' } });
       await c.untilEvent('RolloutCompleted');
       const described = await c.kubectl(['describe', 'daemonset', 'app']);
       const ours = [...described.matchAll(/^ +(?:Normal|Warning) +(\w+) +(\S+) .*edgeset\.io\/manager/gm)];

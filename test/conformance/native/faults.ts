@@ -10,8 +10,7 @@ const cutOff =
 
 /** A rollout of which the first node is being updated. */
 const midway = async (c: Case): Promise<void> => {
-  await c.rolledOut(slow);
-  await c.setImage('app:v2');
+  await c.startRollout('app:v2', slow);
   await c.untilUpdates(1);
 };
 
@@ -90,8 +89,7 @@ export const faults = section('Faults', (rule) => {
     async (c) => {
       const link = await c.cluster.link();
       await c.startManager({ link });
-      await c.rolledOut({ ...slow, annotations: { 'apps.openyurt.io/max-unavailable': '3' } });
-      await c.setImage('app:v2');
+      await c.startRollout('app:v2', { ...slow, annotations: { 'apps.openyurt.io/max-unavailable': '3' } });
       let resets = 0;
       let seen = 0;
       await c.until(
@@ -148,8 +146,7 @@ export const faults = section('Faults', (rule) => {
       try {
         await c.setImage('app:v2');
         await c.untilRunning('app:v2', others);
-        const event = await c.untilEvent('FailedDelete');
-        assert.equal(event.type, 'Warning');
+        const event = await c.untilWarning('FailedDelete');
         assert.ok(event.note?.includes('this pod must stay'), `${event.note}`);
         await c.expectNoUpdatesFor(8);
         const tries = (await c.calls()).filter((call) => call.verb === 'delete' && call.name === name);
@@ -198,8 +195,7 @@ export const faults = section('Faults', (rule) => {
   rule(
     'a DaemonRollout that is edited midway is read again and corrected',
     async (c) => {
-      await c.rolledOut(slow);
-      await c.setImage('app:v2');
+      await c.startRollout('app:v2', slow);
       const path = `/apis/edgeset.io/v1alpha1/namespaces/${c.namespace}/daemonrollouts/app`;
       for (const count of [1, 2, 3]) {
         await c.untilUpdates(count);

@@ -54,8 +54,7 @@ export const history = section('History', (rule) => {
   rule(
     'one that the next edit replaces is superseded, and keeps its numbers',
     async (c) => {
-      await c.rolledOut({ podAnnotations: { 'sim.edgeset.io/start-ms': '1500' } });
-      await c.setImage('app:v2');
+      await c.startRollout('app:v2', { podAnnotations: { 'sim.edgeset.io/start-ms': '1500' } });
       await c.untilUpdates(1);
       await c.setImage('app:v3');
       await c.untilRunning('app:v3');
@@ -82,8 +81,7 @@ export const history = section('History', (rule) => {
   });
 
   rule('a rollback by the manager is recorded as its own change', async (c) => {
-    await c.rolledOut({ annotations: { 'edgeset.io/on-failure': 'rollback' } });
-    await c.setImage('app:v2--crash-loop');
+    await c.startRollout('app:v2--crash-loop', { annotations: { 'edgeset.io/on-failure': 'rollback' } });
     await c.until('it is rolled back', async () => (await results(c)).length === 3);
     await c.untilRunning('app:v1');
     await untilResults(c, 'app:v1: Complete', 'app:v2--crash-loop: RolledBack', 'app:v1: Complete');
@@ -91,8 +89,7 @@ export const history = section('History', (rule) => {
   });
 
   rule('with the strategy ota, a rollout lasts until all owners have agreed', async (c) => {
-    await c.rolledOut({ annotations: { 'apps.openyurt.io/update-strategy': 'ota' } });
-    await c.setImage('app:v2');
+    await c.startRollout('app:v2', { annotations: { 'apps.openyurt.io/update-strategy': 'ota' } });
     await untilResults(c, 'app:v2: InProgress', 'app:v1: Complete');
     for (const { name } of await c.pods()) await c.api.remove(`/api/v1/namespaces/${c.namespace}/pods/${name}`);
     await c.untilRunning('app:v2');

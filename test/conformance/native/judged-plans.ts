@@ -157,8 +157,7 @@ export const judgedPlans = section(
       async (c) => {
         const spec = { maxUnavailablePer: [{ topologyKey: 'all', value: 1 }] };
         await createPlan(c, spec);
-        await c.rolledOut({ annotations: wide, podAnnotations: { 'sim.edgeset.io/start-ms': '2000' } });
-        await c.setImage('app:v2');
+        await c.startRollout('app:v2', { annotations: wide, podAnnotations: { 'sim.edgeset.io/start-ms': '2000' } });
         await c.untilUpdates(1);
         await edit(c, { ...spec, ...checkedBy({ prometheus: { query: 'up', condition: 'result <' } }) });
         await c.until('it is invalid', async () => (await c.condition('Stalled'))?.status === 'True');

@@ -35,8 +35,7 @@ export const limits = section(
         const lab = c.nodes.slice(0, 3);
         await label(c, { ring: 'lab' }, lab);
         await createPlan(c, { stages: [{ ...ring('lab'), failureThreshold: 1, maxUnavailable: 1 }] });
-        await c.rolledOut({ annotations: wide });
-        await c.setImage('app:v2--crash-loop');
+        await c.startRollout('app:v2--crash-loop', { annotations: wide });
         const halted = await c.untilCondition('Halted');
         assert.equal(halted.reason, 'Failures');
         assert.equal((await c.updates()).length, 1, 'three failures would halt a DaemonSet, and one halts the stage');

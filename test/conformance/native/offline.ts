@@ -106,8 +106,7 @@ export const offline = section('Offline nodes', (rule) => {
     ['while its new pod starts', { 'sim.edgeset.io/start-ms': '3000' }],
   ] as const) {
     rule(`one that goes offline ${moment} does not block the others, and is updated in the end`, async (c) => {
-      await c.rolledOut({ podAnnotations });
-      await c.setImage('app:v2');
+      await c.startRollout('app:v2', { podAnnotations });
       await c.until('the first act', async () => (await c.updates()).length === 1);
       const [away = ''] = await c.updatedNodes();
       if (moment === 'while its new pod starts')

@@ -8,8 +8,7 @@ const untilInvalid = async (c: Case, remedy: RegExp): Promise<void> => {
   const stalled = await c.untilCondition('Stalled');
   assert.equal(stalled.reason, 'InvalidPolicy');
   assert.match(stalled.message, remedy);
-  const event = await c.untilEvent('InvalidPolicy');
-  assert.equal(event.type, 'Warning');
+  const event = await c.untilWarning('InvalidPolicy');
   assert.match(event.note ?? '', remedy);
 };
 
@@ -34,8 +33,7 @@ export const optingIn = section('Opt-in', (rule) => {
   );
 
   rule("the proposal's key upgrade-strategy is read too", async (c) => {
-    await c.rolledOut({ annotations: { [strategyKey]: null, [proposedKey]: 'AdvancedRollingUpdate' } });
-    await c.setImage('app:v2');
+    await c.startRollout('app:v2', { annotations: { [strategyKey]: null, [proposedKey]: 'AdvancedRollingUpdate' } });
     await c.untilRunning('app:v2');
     assert.deepEqual(await c.events('PolicyConflict'), []);
   });
@@ -43,11 +41,9 @@ export const optingIn = section('Opt-in', (rule) => {
   rule(
     'when both keys are set and differ, update-strategy wins and one Warning Event says so',
     async (c) => {
-      await c.rolledOut({ annotations: { [proposedKey]: 'ota' } });
-      await c.setImage('app:v2');
+      await c.startRollout('app:v2', { annotations: { [proposedKey]: 'ota' } });
       await c.untilRunning('app:v2');
-      const event = await c.untilEvent('PolicyConflict');
-      assert.equal(event.type, 'Warning');
+      const event = await c.untilWarning('PolicyConflict');
       assert.match(event.note ?? '', /upgrade-strategy/);
       assert.equal((await c.events('PolicyConflict')).length, 1);
     },
@@ -57,8 +53,7 @@ export const optingIn = section('Opt-in', (rule) => {
   rule(
     'when both keys are set and mean the same, there is no Warning',
     async (c) => {
-      await c.rolledOut({ annotations: { [proposedKey]: 'AdvancedRollingUpdate' } });
-      await c.setImage('app:v2');
+      await c.startRollout('app:v2', { annotations: { [proposedKey]: 'AdvancedRollingUpdate' } });
       await c.untilRunning('app:v2');
       await c.untilEvent('RolloutCompleted');
       assert.deepEqual(await c.events('PolicyConflict'), []);
@@ -105,8 +100,7 @@ export const optingIn = section('Opt-in', (rule) => {
   rule(
     'removing the annotation stops the rollout immediately',
     async (c) => {
-      await c.rolledOut({ podAnnotations: { 'sim.edgeset.io/start-ms': '1500' } });
-      await c.setImage('app:v2');
+      await c.startRollout('app:v2', { podAnnotations: { 'sim.edgeset.io/start-ms': '1500' } });
       await c.until('the first act', async () => (await c.updates()).length === 1);
       await c.annotate({ [strategyKey]: null });
       await c.until('the act that had begun ends well', async () => (await c.running('app:v2')).length === 1);

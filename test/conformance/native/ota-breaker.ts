@@ -25,8 +25,7 @@ export const announcingFaults = section('OTA', (rule) => {
   rule(
     'a version that fails on nodes whose owners approved it is halted for the others, until the user resumes or changes it',
     async (c) => {
-      await c.rolledOut({ annotations: { ...ota, 'edgeset.io/failure-threshold': '2' } });
-      await c.setImage('app:v2--crash-loop');
+      await c.startRollout('app:v2--crash-loop', { annotations: { ...ota, 'edgeset.io/failure-threshold': '2' } });
       await untilSaid(c, [NEW, NEW, NEW, NEW]);
       await byOwner(c, c.nodes[0]);
       await c.until('the first fails', async () => (await c.status()).breaker?.failures === 1);
@@ -56,10 +55,9 @@ export const announcingFaults = section('OTA', (rule) => {
   );
 
   rule('nodes that go offline soon after their owner updated them are suspects, and then failures', async (c) => {
-    await c.rolledOut({
+    await c.startRollout('app:v2', {
       annotations: { ...ota, 'edgeset.io/failure-threshold': '1', 'edgeset.io/suspect-window-seconds': '20' },
     });
-    await c.setImage('app:v2');
     await untilSaid(c, [NEW, NEW, NEW]);
     await byOwner(c, c.nodes[0]);
     await c.untilRunning('app:v2', c.nodes.slice(0, 1));

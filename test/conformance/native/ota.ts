@@ -78,8 +78,7 @@ export const announcing = section('OTA', (rule) => {
   });
 
   rule('removing the annotation removes the condition and nothing else', async (c) => {
-    await c.rolledOut({ annotations: ota });
-    await c.setImage('app:v2');
+    await c.startRollout('app:v2', { annotations: ota });
     await untilSaid(c, [NEW, NEW, NEW]);
     await c.annotate({ [strategyKey]: null });
     await untilSaid(c, ['nothing', 'nothing', 'nothing']);
@@ -91,8 +90,7 @@ export const announcing = section('OTA', (rule) => {
   });
 
   rule('so does removing it while no manager runs', async (c) => {
-    await c.rolledOut({ annotations: ota });
-    await c.setImage('app:v2');
+    await c.startRollout('app:v2', { annotations: ota });
     await untilSaid(c, [NEW, NEW, NEW]);
     await c.manager.stop();
     await c.annotate({ [strategyKey]: null });
@@ -104,8 +102,7 @@ export const announcing = section('OTA', (rule) => {
     'changing ota to auto removes the condition and rolls out; auto to ota midway releases reservations',
     async (c) => {
       const slow = { podAnnotations: { 'sim.edgeset.io/start-ms': '1500' } };
-      await c.rolledOut({ ...slow, annotations: { 'apps.openyurt.io/max-unavailable': '1' } });
-      await c.setImage('app:v2');
+      await c.startRollout('app:v2', { ...slow, annotations: { 'apps.openyurt.io/max-unavailable': '1' } });
       await c.untilUpdates(1);
       await c.annotate(ota);
       await c.until('the others are asked', async () => ((await c.status()).owners?.asked ?? 0) >= 2);
@@ -179,8 +176,7 @@ export const announcing = section('OTA', (rule) => {
       const before = (await announcements(c)).length;
       await c.setImage('app:v2');
       await c.until('the others are told', async () => (await sayings(c)).filter((text) => text === NEW).length === 3);
-      const event = await c.untilEvent('FailedAnnounce');
-      assert.equal(event.type, 'Warning');
+      const event = await c.untilWarning('FailedAnnounce');
       assert.match(event.note ?? '', /not on this node/);
       await c.until('it is tried again', async () => (await announcements(c)).length >= before + 6);
       assert.equal((await c.events('FailedAnnounce')).length, 1);
@@ -195,8 +191,7 @@ export const announcing = section('OTA', (rule) => {
   rule(
     'pods that the policy keeps on the old revision are not offered an update, and their conditions say why',
     async (c) => {
-      await c.rolledOut({ annotations: { ...ota, 'edgeset.io/partition': '2' } });
-      await c.setImage('app:v2');
+      await c.startRollout('app:v2', { annotations: { ...ota, 'edgeset.io/partition': '2' } });
       await untilSaid(c, ['False Partition', 'False Partition', NEW]);
       await byOwner(c, c.nodes[2]);
       await untilSaid(c, ['False Partition', 'False Partition', UP_TO_DATE]);
@@ -212,8 +207,7 @@ export const announcing = section('OTA', (rule) => {
   );
 
   rule('nothing is written at rest, nor by a restarted manager', async (c) => {
-    await c.rolledOut({ annotations: ota });
-    await c.setImage('app:v2');
+    await c.startRollout('app:v2', { annotations: ota });
     await untilSaid(c, [NEW, NEW, NEW]);
     assert.deepEqual(await writesAtRest(c, 8), []);
     await c.manager.stop();

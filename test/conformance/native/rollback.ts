@@ -8,8 +8,7 @@ const imageOf = async (c: Case): Promise<string | undefined> =>
 
 /** `app:v2--crash-loop` fails and is taken back. */
 const rolledBack = async (c: Case): Promise<string> => {
-  await c.rolledOut({ annotations: onFailure });
-  await c.setImage('app:v2--crash-loop');
+  await c.startRollout('app:v2--crash-loop', { annotations: onFailure });
   await c.until('the template is put back', async () => (await imageOf(c)) === 'app:v1');
   const { metadata } = await c.daemonSet();
   return metadata?.annotations?.['edgeset.io/rolled-back-from'] ?? '';
@@ -24,8 +23,7 @@ export const rollback = section('Rollback', (rule) => {
     const bad = revisions.items.find(({ revision }) => revision === 2);
     assert.equal(hash, bad?.metadata.labels['controller-revision-hash']);
     await c.untilComplete('app:v1');
-    const event = await c.untilEvent('RolledBack');
-    assert.equal(event.type, 'Warning');
+    await c.untilWarning('RolledBack');
     assert.equal((await c.events('RolledBack')).length, 1);
     assert.equal(new Set(await c.updatedNodes()).size, 1, 'only the broken node was touched');
     const patches = (await c.calls()).filter(({ verb, resource }) => verb === 'patch' && resource === 'daemonsets');
@@ -57,8 +55,7 @@ export const rollback = section('Rollback', (rule) => {
   });
 
   rule('halt is the default', async (c) => {
-    await c.rolledOut();
-    await c.setImage('app:v2--crash-loop');
+    await c.startRollout('app:v2--crash-loop');
     await c.untilCondition('Halted');
     await c.expectNoUpdatesFor(2);
     assert.equal(await imageOf(c), 'app:v2--crash-loop');

@@ -95,8 +95,7 @@ export const stages = section(
       'a sample is drawn once, and a promotion by hand skips the soak',
       async (c) => {
         await createPlan(c, { stages: [{ name: 'canary', nodes: { count: 2 }, promote: { soak: '1h' } }] });
-        await c.rolledOut({ annotations: wide });
-        await c.setImage('app:v2');
+        await c.startRollout('app:v2', { annotations: wide });
         const soaking = await untilStage(c, 'canary', awaits('Soak'), 'soaks');
         const updated = await c.updatedNodes();
         assert.equal(updated.length, 2);
@@ -118,8 +117,7 @@ export const stages = section(
         await label(c, { ring: 'lab' }, [lab]);
         await createPlan(c, { stages: [ring('lab', { soak: '12s' })] });
         const second = await c.startManager({ args: leaderElectionArgs });
-        await c.rolledOut({ annotations: wide });
-        await c.setImage('app:v2');
+        await c.startRollout('app:v2', { annotations: wide });
         const soaking = await untilStage(c, 'lab', awaits('Soak'), 'soaks');
         second.kill();
         await c.startManager({ args: leaderElectionArgs });
@@ -139,8 +137,7 @@ export const stages = section(
         await createPlan(c, {
           stages: [ring('lab', { approval: { required: true } })],
         });
-        await c.rolledOut({ annotations: wide });
-        await c.setImage('app:v2');
+        await c.startRollout('app:v2', { annotations: wide });
         await untilStage(c, 'lab', awaits('Approval'), 'awaits an approval');
         await c.bringTo('app:v1');
         assert.equal((await c.status()).rollback, true);
@@ -180,8 +177,7 @@ export const stages = section(
         const sites = ['a', 'a', 'a', 'b', 'b', 'b'];
         for (const [index, node] of c.nodes.entries()) await label(c, { site: sites[index] ?? '' }, [node]);
         await createPlan(c, { maxUnavailablePer: [{ topologyKey: 'site', value: 1 }] });
-        await c.rolledOut({ annotations: wide });
-        await c.setImage('app:v2--slow');
+        await c.startRollout('app:v2--slow', { annotations: wide });
         const most = new Map<string, number>();
         await c.until('every node is updated', async () => {
           const pods = await c.pods();
@@ -211,13 +207,11 @@ export const stages = section(
             ring('canary', { soak: '1h', timeout: '2s' }),
           ],
         });
-        await c.rolledOut({ annotations: { ...wide } });
-        await c.setImage('app:v2');
+        await c.startRollout('app:v2', { annotations: { ...wide } });
         const first = await untilStage(c, 'lab', passed, 'is passed');
         assert.equal(first.promotion, 'Timeout');
         await untilStage(c, 'canary', awaits('Timeout'), 'has timed out');
-        const event = await c.untilEvent('StageTimedOut');
-        assert.equal(event.type, 'Warning');
+        await c.untilWarning('StageTimedOut');
         await c.annotate({ 'edgeset.io/paused': 'true' });
         await c.untilCondition('Paused');
         await decide(c, 'canary', 'Promote');
@@ -233,8 +227,7 @@ export const stages = section(
       const [lab = ''] = c.nodes;
       await label(c, { ring: 'lab' }, [lab]);
       await createPlan(c, { stages: [ring('lab', { approval: { required: true } })] });
-      await c.rolledOut({ annotations: { [strategyKey]: 'ota', [planKey]: 'rings' } });
-      await c.setImage('app:v2');
+      await c.startRollout('app:v2', { annotations: { [strategyKey]: 'ota', [planKey]: 'rings' } });
       await c.until('one owner is asked, and others are not', async () => {
         const { owners } = await c.status();
         return owners?.asked === 1 && owners.nodes[0] === lab;

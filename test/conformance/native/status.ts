@@ -153,16 +153,14 @@ export const status = section('Status', (rule) => {
   });
 
   rule('kubectl wait --for=condition=Complete works', async (c) => {
-    await c.rolledOut();
-    await c.setImage('app:v2');
+    await c.startRollout('app:v2');
     await c.untilCondition('Complete', 'False');
     await c.kubectl(['wait', '--for=condition=Complete', 'dro/app', '--timeout=90s']);
     assert.deepEqual(await c.running('app:v2'), c.nodes);
   });
 
   rule('the status has start and finish times, and an estimate meanwhile', async (c) => {
-    await c.rolledOut({ podAnnotations: slow });
-    await c.setImage('app:v2');
+    await c.startRollout('app:v2', { podAnnotations: slow });
     await c.until('an estimate', async () => (await c.status()).estimatedFinishAt);
     const { startedAt, finishedAt } = await c.status();
     assert.ok(startedAt !== undefined && finishedAt === undefined);

@@ -60,8 +60,7 @@ export const target = section('Target revision', (rule) => {
   );
 
   rule('after a template change midway, all nodes end at the last template', async (c) => {
-    await c.rolledOut({ podAnnotations: { 'sim.edgeset.io/start-ms': '800' } });
-    await c.setImage('app:v2');
+    await c.startRollout('app:v2', { podAnnotations: { 'sim.edgeset.io/start-ms': '800' } });
     await c.until('the first act', async () => (await c.updates()).length > 0);
     await c.bringTo('app:v3');
   });

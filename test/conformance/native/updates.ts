@@ -8,8 +8,7 @@ export const updates = section('Updates', (rule) => {
       metadata: { name: 'none' },
       spec: { maxUnavailable: 0, selector: { matchLabels: { app: 'app' } } },
     });
-    await c.rolledOut();
-    await c.setImage('app:v2');
+    await c.startRollout('app:v2');
     await c.untilRunning('app:v2');
   });
 
@@ -18,11 +17,10 @@ export const updates = section('Updates', (rule) => {
   rule(
     'pods that others keep changing are updated, and conflicts are not reported',
     async (c) => {
-      await c.rolledOut({
+      await c.startRollout('app:v2', {
         annotations: { 'apps.openyurt.io/max-unavailable': '2' },
         podAnnotations: { 'sim.edgeset.io/start-ms': '4000' },
       });
-      await c.setImage('app:v2');
       let edits = 0;
       await c.until(
         'all run it',
@@ -48,8 +46,7 @@ export const updates = section('Updates', (rule) => {
   rule(
     'a free slot is used soon',
     async (c) => {
-      await c.rolledOut();
-      await c.setImage('app:v2');
+      await c.startRollout('app:v2');
       await c.untilRunning('app:v2');
       const { hash } = await c.podOn(c.nodes[0]);
       const healed = new Map<string, number>();

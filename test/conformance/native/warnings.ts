@@ -24,8 +24,7 @@ export const warnings = section('Warnings', (rule) => {
         message: 'no rollbacks on Fridays',
       });
       await c.setImage('app:v2--crash-loop');
-      const event = await c.untilEvent('RollbackFailed');
-      assert.equal(event.type, 'Warning');
+      const event = await c.untilWarning('RollbackFailed');
       assert.match(event.note ?? '', /no rollbacks on Fridays/);
       await c.untilCondition('Halted');
       await permit();
@@ -54,8 +53,7 @@ export const warnings = section('Warnings', (rule) => {
       await c.create();
       await c.untilRunning('app:v1');
       await c.setImage('app:v2');
-      const event = await c.untilEvent('DaemonRolloutConflict', 150_000);
-      assert.equal(event.type, 'Warning');
+      const event = await c.untilWarning('DaemonRolloutConflict', 150_000);
       assert.match(event.note ?? '', /kubectl delete daemonrollout app\./);
       assert.deepEqual(await c.updates(), []);
       await c.api.remove(`${path}/app`);
@@ -126,8 +124,7 @@ export const warnings = section('Warnings', (rule) => {
       const fenced = { metadata: { annotations: { 'edgeset.io/fence': 'x' } } };
       await untilRefused(c, 'no annotations here', () => c.api.merge(`${probe}?dryRun=All`, fenced));
       await c.startManager();
-      const event = await c.untilEvent('FailedFence');
-      assert.equal(event.type, 'Warning');
+      const event = await c.untilWarning('FailedFence');
       assert.match(event.note ?? '', /no annotations here/);
       assert.equal((await c.status()).reservations?.length, 1);
       await permit();
@@ -153,8 +150,7 @@ export const warnings = section('Warnings', (rule) => {
       const asked = { status: { conditions: [{ type: 'PodImageReady', status: 'False' }] } };
       await untilRefused(c, 'no requests here', () => c.api.merge(`${probe}/status?dryRun=All`, asked));
       await c.setImage('app:v2');
-      const event = await c.untilEvent('FailedImageRequest');
-      assert.equal(event.type, 'Warning');
+      const event = await c.untilWarning('FailedImageRequest');
       assert.match(event.note ?? '', /no requests here/);
       assert.deepEqual(await c.updates(), []);
       await permit();

@@ -67,8 +67,7 @@ export const advancedUndoing = section(
     });
 
     rule('undo of a halted version repairs the broken nodes, and setting that version again is noticed', async (c) => {
-      await c.rolledOut();
-      await c.setImage('app:v2--crash-loop');
+      await c.startRollout('app:v2--crash-loop');
       await c.untilCondition('Halted');
       // The manager writes the status of the DaemonSet a moment after that of the DaemonRollout.
       await untilPresent(c, 2);
@@ -87,8 +86,7 @@ export const advancedUndoing = section(
     rule(
       'undo while paused or under a partition changes only the template, and says what the nodes wait for',
       async (c) => {
-        await c.rolledOut({ rollingUpdate: { partition: 1 } });
-        await c.setImage('app:v2');
+        await c.startRollout('app:v2', { rollingUpdate: { partition: 1 } });
         await c.untilRunning('app:v2', c.nodes.slice(1));
         succeeds(await edgeset(c, 'pause', 'app'));
         await untilPresent(c, 2);
@@ -107,8 +105,7 @@ export const advancedUndoing = section(
     rule(
       'undo chooses nothing while the current template is not certain',
       async (c) => {
-        await c.rolledOut();
-        await c.setImage('app:v2');
+        await c.startRollout('app:v2');
         await untilPresent(c, 2);
         succeeds(await edgeset(c, 'wait', 'app', '--timeout', '60s'));
         await c.manager.stop();

@@ -120,8 +120,7 @@ export const advancedOnes = section(
     rule(
       'a surge is planned as one, and described while both pods exist',
       async (c) => {
-        await c.rolledOut({ rollingUpdate: { maxSurge: 1 }, podAnnotations: slow });
-        await c.setImage('app:v2');
+        await c.startRollout('app:v2', { rollingUpdate: { maxSurge: 1 }, podAnnotations: slow });
         await untilRecorded(c);
         const [node = ''] = await c.until('a new pod is beside the old one', async () => {
           const all = (await c.pods()).map((pod) => pod.node);
@@ -155,8 +154,7 @@ export const advancedOnes = section(
       async (c) => {
         const [node = ''] = c.nodes;
         const preDelete = { labelsHandler: { hold: 'yes' }, markPodNotReady: true };
-        await c.rolledOut({ podLabels: { hold: 'yes' }, spec: { lifecycle: { preDelete } } });
-        await c.setImage('app:v2');
+        await c.startRollout('app:v2', { podLabels: { hold: 'yes' }, spec: { lifecycle: { preDelete } } });
         const said = await untilExplained(
           c,
           node,
@@ -178,8 +176,7 @@ export const advancedOnes = section(
       'plan and wait say what a partition and a selector hold back',
       async (c) => {
         const [, , , last = ''] = c.nodes;
-        await c.rolledOut({ rollingUpdate: { partition: 3 } });
-        await c.setImage('app:v2');
+        await c.startRollout('app:v2', { rollingUpdate: { partition: 3 } });
         const [said] = succeeds(await edgeset(c, 'wait', 'app', '--timeout', '60s'));
         assert.match(said, /^1 of 4 online nodes run .* left on the old revision/);
         assert.deepEqual(await c.running('app:v2'), [last]);
@@ -240,8 +237,7 @@ export const advancedOnes = section(
     });
 
     rule('wait after an edit waits for that edit, and exits with 3 at a halt, until resume', async (c) => {
-      await c.rolledOut({ podAnnotations: { 'sim.edgeset.io/start-ms': '1500' } });
-      await c.setImage('app:v2');
+      await c.startRollout('app:v2', { podAnnotations: { 'sim.edgeset.io/start-ms': '1500' } });
       const late = await edgeset(c, 'wait', 'app', '--timeout', '1s');
       assert.deepEqual([late.code, late.stdout], [1, '']);
       succeeds(await edgeset(c, 'wait', 'app', '--timeout', '60s'));
@@ -261,8 +257,7 @@ export const advancedOnes = section(
     });
 
     rule('explain quotes why a template is refused, and undo goes back to the one before', async (c) => {
-      await c.rolledOut();
-      await c.setImage('app:v2');
+      await c.startRollout('app:v2');
       succeeds(await edgeset(c, 'wait', 'app', '--timeout', '60s'));
       const before = await uids(c);
       const containers = [{ name: 'app', image: 'app:v3', ports: [{ containerPort: 70_000 }] }];

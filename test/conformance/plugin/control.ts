@@ -48,8 +48,7 @@ export const control = section('plan, wait, pause and resume', (rule) => {
   );
 
   rule('wait right after an edit waits for that edit, and respects its timeout', async (c) => {
-    await c.rolledOut({ podAnnotations: { 'sim.edgeset.io/start-ms': '1500' } });
-    await c.setImage('app:v2');
+    await c.startRollout('app:v2', { podAnnotations: { 'sim.edgeset.io/start-ms': '1500' } });
     const late = await edgeset(c, 'wait', 'app', '--timeout', '1s');
     assert.deepEqual([late.code, late.stdout], [1, '']);
     assert.match(late.stderr, /^kubectl edgeset: not complete within 1s: .+/m);
@@ -105,8 +104,7 @@ export const control = section('plan, wait, pause and resume', (rule) => {
   });
 
   rule('wait ends when only nodes outside of the partition are left, and says so', async (c) => {
-    await c.rolledOut({ annotations: { 'edgeset.io/partition': '2' } });
-    await c.setImage('app:v2');
+    await c.startRollout('app:v2', { annotations: { 'edgeset.io/partition': '2' } });
     const { code, stdout } = await edgeset(c, 'wait', 'app', '--timeout', '90s');
     assert.equal(code, 0);
     assert.match(stdout, /^1 of 3 online nodes run .* left on the old revision/);
@@ -129,8 +127,7 @@ export const control = section('plan, wait, pause and resume', (rule) => {
   });
 
   rule('resume continues with a revision that was rolled back before', async (c) => {
-    await c.rolledOut({ annotations: { 'edgeset.io/on-failure': 'rollback' } });
-    await c.setImage('app:v2--crash-loop');
+    await c.startRollout('app:v2--crash-loop', { annotations: { 'edgeset.io/on-failure': 'rollback' } });
     await c.until('it is rolled back', async () => {
       const { metadata } = await c.daemonSet();
       return metadata?.annotations?.['edgeset.io/rolled-back-from'];
@@ -175,8 +172,7 @@ export const control = section('plan, wait, pause and resume', (rule) => {
   rule(
     'wait exits with 1 when the DaemonSet is deleted meanwhile',
     async (c) => {
-      await c.rolledOut({ annotations: { 'edgeset.io/paused': 'true' } });
-      await c.setImage('app:v2');
+      await c.startRollout('app:v2', { annotations: { 'edgeset.io/paused': 'true' } });
       await c.untilCondition('Paused');
       // However long the command takes to start, it finds the DaemonSet.
       await c.change({ metadata: { finalizers: ['example.com/hold'] } });

@@ -22,8 +22,7 @@ export const deciding = section(
         await label(c, { ring: 'canary' }, [canary]);
         const approval = { required: true };
         await createPlan(c, { stages: [ring('lab', { approval }), ring('canary', { soak: '1h' })] });
-        await c.rolledOut({ annotations: wide });
-        await c.setImage('app:v2');
+        await c.startRollout('app:v2', { annotations: wide });
         await untilStage(c, 'lab', awaits('Approval'), 'awaits an approval');
         const user = await me(c);
 
@@ -66,8 +65,7 @@ export const deciding = section(
     rule(
       'set changes the budget and the partition, and get and explain list the nodes of a phase',
       async (c) => {
-        await c.rolledOut({ annotations: { 'edgeset.io/paused': 'true' } });
-        await c.setImage('app:v2');
+        await c.startRollout('app:v2', { annotations: { 'edgeset.io/paused': 'true' } });
         await c.untilCondition('Paused');
         const set = ['set', 'ds/app', '--max-unavailable', '2', '--partition=1'];
         const annotationsNow = async (): Promise<Record<string, string>> =>

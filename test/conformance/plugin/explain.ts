@@ -86,8 +86,7 @@ export const explaining = section('explain', (rule) => {
     rule(
       `describes nodes that failed: ${behaviour}`,
       async (c) => {
-        await c.rolledOut({ annotations: { 'edgeset.io/progress-deadline-seconds': '4' } });
-        await c.setImage(`app:v2--${behaviour}`);
+        await c.startRollout(`app:v2--${behaviour}`, { annotations: { 'edgeset.io/progress-deadline-seconds': '4' } });
         await c.untilCondition('Halted');
         const [node = ''] = await c.updatedNodes();
         await untilExplained(c, node, `failed (${cause})`, sentence);
@@ -135,8 +134,7 @@ export const explaining = section('explain', (rule) => {
   rule(
     'does not call a rollout done that is halted while its nodes are offline',
     async (c) => {
-      await c.rolledOut();
-      await c.setImage('app:v2--crash-loop');
+      await c.startRollout('app:v2--crash-loop');
       await c.untilCondition('Halted');
       await c.cluster.offline(c.nodes);
       const told = await untilSaid(c, /: 0 of 0 online nodes run .*; 1 offline\.$/m, 'explain', 'app');

@@ -16,8 +16,7 @@ const untilPresent = (c: Case, number: number): Promise<unknown> =>
 
 export const undoing = section('history and undo', (rule) => {
   rule('undo of a halted version repairs the broken nodes, and setting that version again is noticed', async (c) => {
-    await c.rolledOut();
-    await c.setImage('app:v2--crash-loop');
+    await c.startRollout('app:v2--crash-loop');
     await c.untilCondition('Halted');
     const seen = await history(c);
     assert.deepEqual(
@@ -56,8 +55,7 @@ export const undoing = section('history and undo', (rule) => {
   });
 
   rule('undo to a version that was rolled back before rolls it out', async (c) => {
-    await c.rolledOut({ annotations: { 'edgeset.io/on-failure': 'rollback' } });
-    await c.setImage('app:v2--crash-loop');
+    await c.startRollout('app:v2--crash-loop', { annotations: { 'edgeset.io/on-failure': 'rollback' } });
     await c.until('it is rolled back', () => markOf(c));
     assert.equal((await edgeset(c, 'wait', 'app', '--timeout', '60s')).code, 0);
     await untilPresent(c, 3);

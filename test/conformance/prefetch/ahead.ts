@@ -180,11 +180,10 @@ export const aheadRules = (kind: CaseKind): Rule[] =>
         async (c) => {
           const paused = kind === 'native' ? { 'edgeset.io/paused': 'true' } : {};
           const shape = budgeted(kind, 2, { [PARALLELISM]: '2', ...paused });
-          await c.rolledOut({
+          await c.startRollout('app:v2', {
             ...shape,
             ...(kind === 'advanced' && { rollingUpdate: { maxUnavailable: 2, paused: true } }),
           });
-          await c.setImage('app:v2');
           await c.until('both have them', async () => (await c.status()).images?.pulled === 2);
           await untilClean(c);
           assert.deepEqual(await c.updates(), []);
@@ -229,8 +228,7 @@ export const aheadRules = (kind: CaseKind): Rule[] =>
       );
 
       rule('cost nothing once all is done', async (c) => {
-        await c.rolledOut(budgeted(kind, 3, required));
-        await c.setImage('app:v2');
+        await c.startRollout('app:v2', budgeted(kind, 3, required));
         await finished(c, 'app:v2');
         await untilQuiet(c);
       });

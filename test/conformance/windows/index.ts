@@ -75,8 +75,7 @@ export const windowRules = (kind: CaseKind): Rule[] => {
         async (c) => {
           const opensAt = nextMinute(40);
           await createPlan(c, { windows: [windowFrom(opensAt, 'Europe/Berlin')] });
-          await c.rolledOut(all);
-          await c.setImage('app:v2');
+          await c.startRollout('app:v2', all);
           await saysWhy(c, c.nodes, CLOSED);
           assert.deepEqual(await c.updates(), []);
           await c.untilUpdates(c.nodes.length, 90_000);
@@ -120,8 +119,7 @@ export const windowRules = (kind: CaseKind): Rule[] => {
           await setZone(c, phoenix, 'America/Phoenix');
           await setZone(c, nowhere, 'Nowhere/Land');
           await createPlan(c, { windows: [{ ...windowAt(-60, 60, 'Asia/Tokyo'), timeZone: 'node' }] });
-          await c.rolledOut(all);
-          await c.setImage('app:v2');
+          await c.startRollout('app:v2', all);
           await c.untilRunning('app:v2', [tokyo]);
           await saysWhy(c, [phoenix, utc, nowhere], CLOSED);
           const until = async (node: string): Promise<string | undefined> =>
@@ -151,8 +149,7 @@ export const windowRules = (kind: CaseKind): Rule[] => {
           const { timeZone, today, yesterday } = zoneAtMidnight();
           const night = { from: '23:00', to: '02:00', timeZone };
           await createPlan(c, { windows: [{ ...night, days: [today] }] });
-          await c.rolledOut(all);
-          await c.setImage('app:v2');
+          await c.startRollout('app:v2', all);
           await saysWhy(c, c.nodes, CLOSED);
           await c.expectNoUpdatesFor(2);
           await edit(c, { windows: [{ ...night, days: [yesterday] }] });
@@ -165,8 +162,7 @@ export const windowRules = (kind: CaseKind): Rule[] => {
         'an edit midway closes and opens, also beside a freeze',
         async (c) => {
           await createPlan(c, { windows: [windowAt(-60, 60)] });
-          await c.rolledOut(shape(1));
-          await c.setImage(SLOW);
+          await c.startRollout(SLOW, shape(1));
           await c.untilUpdates(1);
           await edit(c, { windows: [windowAt(120, 180)] });
           const updated = await untilClosed(c);
@@ -192,8 +188,7 @@ export const windowRules = (kind: CaseKind): Rule[] => {
             : 'the way back to what was last complete begins at once',
           async (c) => {
             await createPlan(c, { windows: ALWAYS, windowsOnRollback });
-            await c.rolledOut(shape(1));
-            await c.setImage(SLOW);
+            await c.startRollout(SLOW, shape(1));
             await c.untilUpdates(1);
             await edit(c, { windows: [windowAt(120, 180)] });
             const updated = await untilClosed(c);
@@ -248,8 +243,7 @@ export const windowRules = (kind: CaseKind): Rule[] => {
             await c.startManager({ clockAheadMs: minutes * 60_000 });
             // Open by the clock of the manager.
             await createPlan(c, { windows: [windowAt(from, to)] });
-            await c.rolledOut(all);
-            await c.setImage('app:v2');
+            await c.startRollout('app:v2', all);
             await saysWhy(c, c.nodes, CLOSED);
             await c.expectNoUpdatesFor(2);
             // Closed by it.
