@@ -103,17 +103,6 @@ describe('an in-place update', () => {
     assert.equal(statusOf('other').state?.waiting?.reason, 'CrashLoopBackOff');
     assert.deepEqual([statusOf('app').restartCount, statusOf('app').ready], [0, true]);
   });
-
-  it('restarts even if both tags are the same image', () => {
-    const { clock, statusOf, image } = open();
-    const before = statusOf('app');
-    image('containers', 'app', 'app:v2.is-v1');
-    clock.run(1000);
-    const after = statusOf('app');
-    assert.equal(after.imageID, before.imageID);
-    assert.notEqual(after.containerID, before.containerID);
-    assert.equal(after.image, 'app:v2.is-v1');
-  });
 });
 
 describe('the conditions of a pod', () => {
@@ -149,21 +138,6 @@ describe('readiness gates', () => {
 describe('an in-place resize', () => {
   const grant = { spec: { containers: [{ name: 'app', resources: amounts('200m') }] } };
   const applied = (status: object): unknown => (status as { resources?: unknown }).resources;
-
-  it('takes effect after a while, without a restart', () => {
-    const { clock, patch, statusOf, pod } = open();
-    assert.deepEqual(applied(statusOf('app')), amounts('100m'));
-    assert.deepEqual(applied(statusOf('other')), {});
-    const { containerID } = statusOf('app');
-    patch(grant, 'resize');
-    clock.run(150);
-    assert.equal(conditionOf(pod(), 'PodResizeInProgress'), 'True');
-    assert.deepEqual(applied(statusOf('app')), amounts('100m'));
-    clock.run(1000);
-    assert.equal(conditionOf(pod(), 'PodResizeInProgress'), undefined);
-    assert.deepEqual(applied(statusOf('app')), amounts('200m'));
-    assert.deepEqual([statusOf('app').containerID, statusOf('app').restartCount], [containerID, 0]);
-  });
 
   for (const [value, reason] of [
     ['infeasible', 'Infeasible'],
