@@ -100,16 +100,6 @@ export const createReconciler = (options: ReconcilerOptions): Reconciler => {
     return found?.attempt === attemptKey(tracked, decisions.current(tracked.record)) ? found : undefined;
   };
 
-  const resolveOne = async (decision: Decision, signal: AbortSignal): Promise<boolean> => {
-    try {
-      return await executor.resolveLostWrite(decision, signal);
-    } catch (error) {
-      signal.throwIfAborted();
-      env.log.error('failed to determine the outcome of an update: retrying', { decision: decision.id, error });
-      return false;
-    }
-  };
-
   /** Resolves writes whose response was lost, including those of an earlier process. Returns when to try again. */
   const resolveLostWrites = async (signal: AbortSignal): Promise<number> => {
     let next = Number.POSITIVE_INFINITY;
@@ -119,7 +109,12 @@ export const createReconciler = (options: ReconcilerOptions): Reconciler => {
     for (const decision of decisions.acting()) {
       const before = lostWrites.get(decision.id);
       if ((before?.nextAt ?? 0) <= env.clock.now()) {
-        if (await resolveOne(decision, signal)) {
+        const isResolved = await executor.resolveLostWrite(decision, signal).catch((error: unknown) => {
+          signal.throwIfAborted();
+          env.log.error('failed to determine the outcome of an update: retrying', { decision: decision.id, error });
+          return false;
+        });
+        if (isResolved) {
           lostWrites.delete(decision.id);
           continue;
         }

@@ -29,12 +29,12 @@ export interface StateFileOptions<T> {
   env: Env;
   /** Parses the stored value; throws or returns undefined if it is invalid. */
   parse: (value: unknown) => T | undefined;
-  /** Longest delay between a change and its write. Default 1,500. */
-  delayMs?: number;
   /** Default: the machine's file system. */
   files?: StateFiles;
 }
 
+/** Longest delay between a change and its write. */
+const DELAY_MS = 1_500;
 const RETRY_MS = 30_000;
 
 const systemStateFiles: StateFiles = {
@@ -64,7 +64,6 @@ export const createStateFile = <T>({
   name,
   env,
   parse,
-  delayMs = 1_500,
   files = systemStateFiles,
 }: StateFileOptions<T>): StateFile<T> => {
   const file = path.join(dir, name);
@@ -133,7 +132,7 @@ export const createStateFile = <T>({
     initial: read(),
     save(value) {
       waiting = value;
-      later(delayMs);
+      later(DELAY_MS);
     },
     flush,
   };
