@@ -179,7 +179,7 @@ export const createAgent = (options: AgentOptions): Agent => {
 
   return {
     ...yurtHub,
-    decide: createAcceptDecision({ decisions, tracker, events }),
+    decide: createAcceptDecision({ decisions, tracker, safe, events }),
     pods: () => ({ items: cache.list(), resourceVersion: cache.resourceVersion, ageSeconds: cache.ageSeconds() }),
     updates: () =>
       tracker.all().map((tracked) => {

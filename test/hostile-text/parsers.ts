@@ -180,7 +180,7 @@ export const parsers: Readonly<Record<string, (text: string) => unknown>> = {
       { revision: text },
       { revision: 'a', decision: 'postpone', until: text },
       { decision: 'reject', [text]: text },
-    ].map((body) => orThrown(() => parseDecision({ revision: 'a', ...body }, { now: 0, safeConfigured: true }))),
+    ].map((body) => orThrown(() => parseDecision({ revision: 'a', ...body }, 0))),
   fullImageName: (text) => [fullImageName(text), fullImageName(`a/${text}`)],
   sanitizePod: (text) =>
     sanitizePod({ metadata: { annotations: { 'kubectl.kubernetes.io/last-applied-configuration': text } } }),

@@ -5,8 +5,7 @@ import { InvalidDecision, parseDecision } from './parse-decision.ts';
 
 const now = Date.parse('2026-11-21T12:00:00Z');
 type Body = Parameters<typeof parseDecision>[0];
-const parse = (body: Body, safeConfigured = true) =>
-  parseDecision({ revision: '7d9c', ...body }, { now, safeConfigured });
+const parse = (body: Body) => parseDecision({ revision: '7d9c', ...body }, now);
 const window = (more: object): Body => ({
   decision: 'approve',
   when: { type: 'window', from: '22:00', to: '05:00', ...more },
@@ -85,11 +84,6 @@ describe('parseDecision', () => {
       );
     });
   }
-
-  it('refuses to wait for a safety check that is not configured', () => {
-    const safe = { decision: 'approve', when: { type: 'safe' } };
-    assert.throws(() => parse(safe, false), /^InvalidDecision: when\.type cannot be safe/);
-  });
 
   it('throws nothing else, is idempotent, and shows little of a name that it does not know', () => {
     const decisions = fc.constantFrom('approve', 'postpone', 'reject', 0);

@@ -1,11 +1,5 @@
 import { type Choice, LOCAL_TIME, type Weekday, type When, weekdays } from '../types.ts';
 
-export interface ParseOptions {
-  now: number;
-  /** Whether the device has a safety check; without one, no update can wait for it. */
-  safeConfigured: boolean;
-}
-
 type Fields = Readonly<Record<string, unknown>>;
 
 /** The request is invalid: the message says which field, and how to fix it. */
@@ -51,18 +45,13 @@ const parseWindow = (when: Fields): When => {
   return { type: 'window', from, to, ...(days !== undefined && { days: parseDays(days) }) };
 };
 
-const parseWhen = (when: unknown, safeConfigured: boolean): When => {
+const parseWhen = (when: unknown): When => {
   if (when === undefined) return { type: 'now' };
   if (!isObject(when)) throw new InvalidDecision('when', 'must be an object such as {"type":"now"}');
   const { type } = when;
   if (type === 'window') return parseWindow(when);
   if (type !== 'now' && type !== 'safe') throw new InvalidDecision('when.type', 'must be now, window or safe');
   allow(when, ['type'], 'when.');
-  if (type === 'safe' && !safeConfigured)
-    throw new InvalidDecision(
-      'when.type',
-      'cannot be safe: no safety check is configured on this device (--safe-check)',
-    );
   return { type };
 };
 
@@ -82,11 +71,11 @@ const parseUntil = (until: unknown, now: number): string => {
   return new Date(time).toISOString();
 };
 
-const parseChoice = (body: Fields, { now, safeConfigured }: ParseOptions): Choice => {
+const parseChoice = (body: Fields, now: number): Choice => {
   switch (body.decision) {
     case 'approve':
       allow(body, ['revision', 'decision', 'when']);
-      return { choice: 'approve', when: parseWhen(body.when, safeConfigured) };
+      return { choice: 'approve', when: parseWhen(body.when) };
     case 'postpone':
       allow(body, ['revision', 'decision', 'until']);
       return { choice: 'postpone', until: parseUntil(body.until, now) };
@@ -102,12 +91,12 @@ const parseChoice = (body: Fields, { now, safeConfigured }: ParseOptions): Choic
  * Parses the body of a decision, as `decisionRequestSchema` describes it, into its normal form (`when` filled in, times in
  * UTC, days in order), so that equal choices are deeply equal. Throws an `InvalidDecision`.
  */
-export const parseDecision = (body: Fields, options: ParseOptions): { revision: string; choice: Choice } => {
+export const parseDecision = (body: Fields, now: number): { revision: string; choice: Choice } => {
   const { revision } = body;
   if (typeof revision !== 'string' || revision === '' || revision.length > LONGEST_REVISION)
     throw new InvalidDecision(
       'revision',
       'must be the revision to decide on, as returned by GET /edgeset.io/v1/updates',
     );
-  return { revision, choice: parseChoice(body, options) };
+  return { revision, choice: parseChoice(body, now) };
 };

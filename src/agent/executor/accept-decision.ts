@@ -1,4 +1,5 @@
 import { DecisionError, type DecisionStore } from '../decisions/index.ts';
+import type { SafeCheck } from '../safe-check/index.ts';
 import type { AgentBackend, Choice, DecideResult } from '../types.ts';
 import type { UpdateTracker } from '../updates/index.ts';
 import type { AgentEvents } from './events.ts';
@@ -7,6 +8,7 @@ import { notComputableText } from './refusal.ts';
 export interface DecideOptions {
   decisions: DecisionStore;
   tracker: Pick<UpdateTracker, 'get'>;
+  safe: Pick<SafeCheck, 'configured'>;
   events: AgentEvents;
 }
 
@@ -28,11 +30,17 @@ const describe = (choice: Choice): string => {
 };
 
 /** Takes an owner's decision for the revision that the owner was shown, and saves it before it responds. */
-export const createAcceptDecision = ({ decisions, tracker, events }: DecideOptions): AgentBackend['decide'] => {
+export const createAcceptDecision = ({ decisions, tracker, safe, events }: DecideOptions): AgentBackend['decide'] => {
   return async ({ namespace, daemonSet }, revision, choice, caller, reauthorize) => {
     // First, because anything awaited after the checks could invalidate them.
     const why = await reauthorize();
     if (why !== undefined) return refused(403, 'CallerGone', why);
+    if (choice.choice === 'approve' && choice.when.type === 'safe' && !safe.configured)
+      return refused(
+        422,
+        'BadDecision',
+        'when.type cannot be safe: no safety check is configured on this device (--safe-check)',
+      );
     const tracked = tracker.get({ namespace, daemonSet });
     const name = `${namespace}/${daemonSet}`;
     if (!tracked) return refused(404, 'NoSuchDaemonSet', `DaemonSet ${name} has no updates to decide on this node`);

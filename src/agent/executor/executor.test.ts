@@ -85,6 +85,7 @@ describe("an owner's decision", () => {
     const refusals: [Promise<DecideResult>, number, string][] = [
       [agent.decide({ ...app, daemonSet: 'other' }, 'x', approveNow, owner, authorized), 404, 'NoSuchDaemonSet'],
       [decide(agent, approveNow, 'older'), 409, 'OtherRevision'],
+      [decide(agent, { choice: 'approve', when: { type: 'safe' } }, 'older'), 422, 'BadDecision'],
       [agent.decide(app, targetOf(agent), approveNow, owner, () => Promise.resolve('gone')), 403, 'CallerGone'],
     ];
     for (const [answer, status, reason] of refusals)

@@ -65,8 +65,7 @@ export const edgesetRoutes = (streams: EventStreams, now: () => number): readonl
     },
     handle: async (call) => {
       const { backend, caller, reauthorize } = call;
-      const { configured: safeConfigured } = backend.device().safe;
-      const { revision, choice } = parseDecision(call.body, { now: now(), safeConfigured });
+      const { revision, choice } = parseDecision(call.body, now());
       const target = { namespace: call.param('namespace'), daemonSet: call.param('daemonSet') };
       const result = await backend.decide(target, revision, choice, caller, reauthorize);
       return result.kind === 'accepted'
