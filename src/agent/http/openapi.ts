@@ -1,6 +1,64 @@
-import { ref } from '../schema.ts';
+import { arrayOf, constant, integer, object, ref, type Schema, text } from '../schema.ts';
+import {
+  choiceSchema,
+  decisionRequestSchema,
+  decisionSchema,
+  deviceSchema,
+  historyEntrySchema,
+  updateSchema,
+  whenSchema,
+} from '../types.ts';
 import type { Route } from './route.ts';
-import { schemas } from './schemas.ts';
+
+const cause = object({ reason: text('CamelCase: the rule that refused the request.'), message: text() });
+const statusSchema = object(
+  {
+    kind: constant('Status'),
+    apiVersion: constant('v1'),
+    metadata: object({}),
+    status: constant('Failure'),
+    message: text(),
+    reason: text('CamelCase.'),
+    details: object(
+      { causes: arrayOf(cause), retryAfterSeconds: integer },
+      { optional: ['causes', 'retryAfterSeconds'] },
+    ),
+    code: integer,
+  },
+  { optional: ['details'], description: 'A Kubernetes Status.' },
+);
+
+const podList: Schema = {
+  type: 'object',
+  description: 'A v1 PodList without managedFields and without literal values of environment variables.',
+  properties: {
+    kind: constant('PodList'),
+    apiVersion: constant('v1'),
+    metadata: object({ resourceVersion: text() }),
+    items: arrayOf({ type: 'object' }),
+  },
+  required: ['kind', 'apiVersion', 'metadata', 'items'],
+  additionalProperties: false,
+};
+
+/** The schemas of the API by their names in the OpenAPI document. */
+const schemas: Readonly<Record<string, Schema>> = {
+  When: whenSchema,
+  Choice: choiceSchema,
+  DecisionRequest: decisionRequestSchema,
+  Decision: decisionSchema,
+  Update: updateSchema,
+  UpdateList: object({ items: arrayOf(ref('Update')) }),
+  HistoryEntry: historyEntrySchema,
+  History: object({ items: arrayOf(ref('HistoryEntry')) }, { description: 'Newest first.' }),
+  Device: deviceSchema,
+  State: object(
+    { device: ref('Device'), updates: arrayOf(ref('Update')) },
+    { description: 'Data of an event `state`.' },
+  ),
+  PodList: podList,
+  Status: statusSchema,
+};
 
 const status = (description: string): object => ({
   description,
@@ -50,9 +108,9 @@ const operationOf = (route: Route): object => {
       guard === undefined || contentType === 'application/json'
         ? { [contentType]: { schema } }
         : { [contentType]: { schema }, 'application/json': { schema: ref('Status') } };
-    const listed = Object.entries(headers).map(([name, text]) => [
+    const listed = Object.entries(headers).map(([name, what]) => [
       name,
-      { description: text, schema: { type: 'string' } },
+      { description: what, schema: { type: 'string' } },
     ]);
     return [
       code,
