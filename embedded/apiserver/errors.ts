@@ -41,7 +41,7 @@ type Reason = keyof typeof REASONS;
 
 /** An API error with the fields of its `Status`. */
 export class StatusError extends KubeError {
-  override readonly name: string = 'StatusError';
+  override readonly name = 'StatusError';
   readonly reason: string;
   declare readonly details: StatusDetails | undefined;
   /** What the client is warned of besides. */

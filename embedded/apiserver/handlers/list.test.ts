@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { isKubeError } from '../../../src/kube/index.ts';
 import { stateOf } from '../server.ts';
 import { configMap, createTestServer } from '../testing/index.ts';
-import { ExpiredContinueToken, listPage } from './list.ts';
+import { listPage } from './list.ts';
 
 const resource = { group: '', version: 'v1', plural: 'configmaps', kind: 'ConfigMap', namespaced: true };
 
@@ -34,20 +34,15 @@ describe('paginated lists', () => {
     assert.equal(third.version, first.version);
   });
 
-  it('answer 410 after compaction, with a token to continue', () => {
+  it('answer 410 after compaction', () => {
     const { apiServer, state, page } = filled();
     const first = page({ limit: 2 });
     apiServer.create<object>(resource, configMap('z'));
     state.store.compact();
-    let next = '';
     assert.throws(
       () => page({ limit: 9, continue: first.next ?? '' }),
-      (error) => {
-        next = error instanceof ExpiredContinueToken ? error.next : '';
-        return isKubeError(error, 'Gone') && error.status === 410;
-      },
+      (error) => isKubeError(error, 'Gone') && error.status === 410,
     );
-    assert.equal(names(page({ limit: 9, continue: next }).items), 'cdez');
   });
 
   it('reject future versions and invalid tokens', () => {

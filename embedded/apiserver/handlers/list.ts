@@ -100,19 +100,6 @@ const TOO_OLD =
   'Continuing with the provided token results in an inconsistent list - objects that were created, modified, or ' +
   'deleted between the time the first chunk was returned and now may show up in the list.';
 
-/** A token with this version continues with the current state instead of a snapshot. */
-const INCONSISTENT = -1;
-
-export class ExpiredContinueToken extends StatusError {
-  override readonly name = 'ExpiredContinueToken';
-  /** A continue token for the rest of the list at the current state. */
-  readonly next: string;
-  constructor(after: string) {
-    super('Expired', TOO_OLD);
-    this.next = encode({ version: INCONSISTENT, after });
-  }
-}
-
 export const tooLarge = (wanted: number, present: number): StatusError =>
   new StatusError('Timeout', `Timeout: Too large resource version: ${wanted}, current: ${present}`, {
     causes: [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }],
@@ -156,15 +143,9 @@ export const listPage = (state: ServerState, kind: Kind, request: PageRequest): 
     return { items: listObjects(state, kind, request), version: state.store.version };
 
   const token = request.continue ? decode(request.continue) : undefined;
-  let snapshot = exact;
-  if (token) {
-    snapshot =
-      token.version === INCONSISTENT
-        ? state.snapshots.take(kind.collection)
-        : state.snapshots.find(kind.collection, token.version);
-    if (!snapshot) throw new ExpiredContinueToken(token.after);
-  }
-  snapshot ??= state.snapshots.take(kind.collection);
+  const known = token ? state.snapshots.find(kind.collection, token.version) : exact;
+  if (token && !known) throw expired(TOO_OLD);
+  const snapshot = known ?? state.snapshots.take(kind.collection);
   const { matches } = parseSelection(kind, request);
   const items: StoredObject[] = [];
   let last = '';
