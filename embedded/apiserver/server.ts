@@ -1,13 +1,12 @@
 import type { Resource } from '../../src/kube/index.ts';
 import type { Clock } from '../../src/runtime/index.ts';
 import type { ApiServer, Change, StoredObject } from '../types.ts';
-import { notFound } from './errors.ts';
 import { afterDelete, afterWrite } from './handlers/after-write.ts';
 import { createObject } from './handlers/create.ts';
 import { deleteObject } from './handlers/delete.ts';
 import { listObjects } from './handlers/list.ts';
 import { patchObject } from './handlers/patch.ts';
-import { fromStorageVersion, type ServerState } from './handlers/state.ts';
+import { fromStorageVersion, keyFor, type ServerState, storedObject } from './handlers/state.ts';
 import { replaceObject } from './handlers/update.ts';
 import type { Json } from './json.ts';
 import { createRegistry } from './registry/registry.ts';
@@ -95,16 +94,15 @@ export const createApiServer = ({ clock, random, history = 20_000 }: ApiServerOp
 
   const find = (resource: Resource, ref: { namespace?: string; name: string }): StoredObject | undefined => {
     const kind = registry.resolve(resource);
-    const stored = store.get(kind.collection, keyOf(kind.namespaced ? ref.namespace : undefined, ref.name));
+    const stored = store.get(kind.collection, keyFor(kind, ref));
     return stored && fromStorageVersion(kind, stored);
   };
 
   // The Resource determines the type of its objects, so the casts below are safe.
   const apiServer: ApiServer = {
     get(resource, ref) {
-      const found = find(resource, ref);
-      if (!found) throw notFound(registry.resolve(resource), ref.name);
-      return found as never;
+      const kind = registry.resolve(resource);
+      return fromStorageVersion(kind, storedObject(state, kind, ref)) as never;
     },
     find: (resource, ref) => find(resource, ref) as never,
     list: (resource, options = {}) => listObjects(state, registry.resolve(resource), options) as never,

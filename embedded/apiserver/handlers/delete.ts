@@ -1,12 +1,12 @@
 import type { DeleteOptions } from '../../../src/kube/index.ts';
 import { toTime } from '../../resources.ts';
 import type { StoredObject } from '../../types.ts';
-import { conflict, invalid, invalidValue, notFound, notSupported, type StatusCause } from '../errors.ts';
+import { conflict, invalid, invalidValue, notSupported, type StatusCause } from '../errors.ts';
 import { equal, type Json, without } from '../json.ts';
 import type { Kind } from '../registry/kind.ts';
-import { keyOf, withVersion } from '../storage/store.ts';
+import { withVersion } from '../storage/store.ts';
 import { admit } from './admission.ts';
-import { fromStorageVersion, type Ref, type ServerState } from './state.ts';
+import { fromStorageVersion, keyFor, type Ref, type ServerState, storedObject } from './state.ts';
 
 export interface DeleteContext
   extends Pick<DeleteOptions, 'preconditions' | 'gracePeriodSeconds' | 'propagationPolicy'> {
@@ -127,9 +127,8 @@ const checkOptions = ({ propagationPolicy, orphanDependents }: DeleteContext): v
 
 export const deleteObject = (state: ServerState, kind: Kind, ref: Ref, context: DeleteContext = {}): DeleteResult => {
   const { strategy } = kind;
-  const key = keyOf(kind.namespaced ? ref.namespace : undefined, ref.name);
-  const stored = state.store.get(kind.collection, key);
-  if (!stored) throw notFound(kind, ref.name);
+  const key = keyFor(kind, ref);
+  const stored = storedObject(state, kind, ref);
   const result = (object: StoredObject, removed: boolean): DeleteResult => ({
     object: fromStorageVersion(kind, object),
     removed,

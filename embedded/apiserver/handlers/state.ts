@@ -1,14 +1,14 @@
 import type { PatchOptions } from '../../../src/kube/index.ts';
 import type { Clock } from '../../../src/runtime/index.ts';
 import type { StoredObject } from '../../types.ts';
-import { unexplained } from '../errors.ts';
+import { notFound, unexplained } from '../errors.ts';
 import type { Json } from '../json.ts';
 import type { ManagedFieldsEntry } from '../patch/managed-fields.ts';
 import type { Kind, StrategyContext } from '../registry/kind.ts';
 import type { Registry } from '../registry/registry.ts';
 import type { PodIndex } from '../storage/pod-index.ts';
 import type { SnapshotCache } from '../storage/snapshots.ts';
-import type { ObjectStore } from '../storage/store.ts';
+import { keyOf, type ObjectStore } from '../storage/store.ts';
 import type { TokenStore } from '../storage/tokens.ts';
 import type { WatchBroadcaster } from '../storage/watch-broadcaster.ts';
 
@@ -56,6 +56,17 @@ export interface PatchResult {
   readonly object: StoredObject;
   readonly created: boolean;
 }
+
+/** The key of an object in its collection. A namespace of a cluster-scoped object is ignored. */
+export const keyFor = (kind: Kind, { namespace, name }: Ref): string =>
+  keyOf(kind.namespaced ? namespace : undefined, name);
+
+/** The object as it is stored; throws NotFound. */
+export const storedObject = (state: ServerState, kind: Kind, ref: Ref): StoredObject => {
+  const found = state.store.get(kind.collection, keyFor(kind, ref));
+  if (!found) throw notFound(kind, ref.name);
+  return found;
+};
 
 const MOST_STORED_BYTES = 1.5 * 1024 * 1024;
 

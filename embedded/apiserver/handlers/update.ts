@@ -7,7 +7,6 @@ import {
   invalidValue,
   MODIFIED,
   noResource,
-  notFound,
   type StatusCause,
   unexplained,
 } from '../errors.ts';
@@ -22,8 +21,10 @@ import { checkType, metaOf, validateMetadata, validateMetadataUpdate, withOwners
 import {
   checkStoredSize,
   fromStorageVersion,
+  keyFor,
   type Ref,
   type ServerState,
+  storedObject,
   toStorageVersion,
   type WriteContext,
 } from './state.ts';
@@ -116,9 +117,8 @@ export const updateObject = (
   options: UpdateOptions = {},
 ): StoredObject => {
   const { strategy } = kind;
-  const key = keyOf(kind.namespaced ? ref.namespace : undefined, ref.name);
-  const stored = state.store.get(kind.collection, key);
-  if (!stored) throw notFound(kind, ref.name);
+  const key = keyFor(kind, ref);
+  const stored = storedObject(state, kind, ref);
   const present = fromStorageVersion(kind, stored);
   const sent = change(present);
   checkType(kind, sent, state.registry.isKnown, options.mode !== undefined);

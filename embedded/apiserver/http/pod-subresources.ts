@@ -1,12 +1,11 @@
 import { toTime } from '../../resources.ts';
-import { badRequest, conflict, noResource, notFound, StatusError } from '../errors.ts';
+import { badRequest, conflict, noResource, StatusError } from '../errors.ts';
 import { deleteObject } from '../handlers/delete.ts';
-import type { ServerState } from '../handlers/state.ts';
+import { type ServerState, storedObject } from '../handlers/state.ts';
 import { updateObject } from '../handlers/update.ts';
 import { arrayOf, at, type Json, recordOf, textOf } from '../json.ts';
 import { matchesLabelSelector } from '../label-selectors.ts';
 import type { Kind } from '../registry/kind.ts';
-import { keyOf } from '../storage/store.ts';
 import { readObject } from './body.ts';
 import { json, type Request, type Response } from './exchange.ts';
 import type { Route } from './route.ts';
@@ -64,8 +63,7 @@ const blockingBudget = (state: ServerState, pod: Json): Json | undefined =>
     );
 
 const evict: Post = (state, kind, route, body) => {
-  const pod = state.store.get(kind.collection, keyOf(route.namespace, route.name));
-  if (!pod) throw notFound(kind, route.name);
+  const pod = storedObject(state, kind, route);
   if (blockingBudget(state, pod))
     throw new StatusError('TooManyRequests', "Cannot evict pod as it would violate the pod's disruption budget.", {
       causes: [{ reason: 'DisruptionBudget', message: 'The disruption budget allows no disruption now.' }],
@@ -90,8 +88,7 @@ const evict: Post = (state, kind, route, body) => {
 const DEFAULT_SECONDS = 3600;
 
 const requestToken: Post = (state, kind, route, body) => {
-  const account = state.store.get(kind.collection, keyOf(route.namespace, route.name));
-  if (!account) throw notFound(kind, route.name);
+  storedObject(state, kind, route);
   const asked = at(body, 'spec', 'expirationSeconds');
   const seconds = typeof asked === 'number' ? asked : DEFAULT_SECONDS;
   const token = state.tokens.issue(

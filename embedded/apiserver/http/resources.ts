@@ -4,7 +4,6 @@ import {
   invalid,
   methodNotAllowed,
   noResource,
-  notFound,
   notSupported,
   StatusError,
   unexplained,
@@ -13,7 +12,7 @@ import { createObject } from '../handlers/create.ts';
 import { type DeleteContext, deleteObject } from '../handlers/delete.ts';
 import { listPage, type Selection, tooLarge } from '../handlers/list.ts';
 import { patchObject } from '../handlers/patch.ts';
-import { fromStorageVersion, type ServerState, type WriteContext } from '../handlers/state.ts';
+import { fromStorageVersion, keyFor, type ServerState, storedObject, type WriteContext } from '../handlers/state.ts';
 import { replaceObject } from '../handlers/update.ts';
 import { arrayOf, at, isRecord, type Json, recordOf, sharing, textOf, without } from '../json.ts';
 import type { Kind } from '../registry/kind.ts';
@@ -97,8 +96,8 @@ const list = (target: ResourceRequest): Response => {
   return json(encoder.list(page));
 };
 
-const storedObject = ({ state, kind, route }: ObjectRequest): StoredObject | undefined => {
-  const found = state.store.get(kind.collection, keyOf(kind.namespaced ? route.namespace : undefined, route.name));
+const presentObject = ({ state, kind, route }: ObjectRequest): StoredObject | undefined => {
+  const found = state.store.get(kind.collection, keyFor(kind, route));
   return found && fromStorageVersion(kind, found);
 };
 
@@ -197,7 +196,7 @@ const patch = async (target: ObjectRequest): Promise<Response> => {
 const put = async (target: ObjectRequest): Promise<Response> => {
   const { state, kind, route, request, warnings } = target;
   checkWriteOptions(request.method, request.query);
-  const stored = storedObject(target);
+  const stored = presentObject(target);
   const object = sharing(withNamespace(await readObject(request), route, kind), stored) as Json;
   warnings.push(...validateFields(kind, object, request.query));
   const name = textOf(at(object, 'metadata', 'name'));
@@ -228,9 +227,8 @@ const checkVersion = ({ store }: ServerState, version: string): void => {
 const get = (target: ObjectRequest): Response => {
   const version = target.request.query.get('resourceVersion') ?? '';
   if (version !== '') checkVersion(target.state, version);
-  const found = storedObject(target);
-  if (!found) throw notFound(target.kind, target.route.name);
-  return json(encoderFor(target).one(found));
+  const { state, kind, route } = target;
+  return json(encoderFor(target).one(fromStorageVersion(kind, storedObject(state, kind, route))));
 };
 
 type Handlers<T> = Readonly<Record<string, (target: T) => Response | Promise<Response>>>;

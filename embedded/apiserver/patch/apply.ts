@@ -1,12 +1,11 @@
 import { toTime } from '../../resources.ts';
 import { badRequest, notFound, unexplained } from '../errors.ts';
 import { createObject } from '../handlers/create.ts';
-import type { PatchContext, PatchResult, Ref, ServerState } from '../handlers/state.ts';
+import { keyFor, type PatchContext, type PatchResult, type Ref, type ServerState } from '../handlers/state.ts';
 import { updateObject } from '../handlers/update.ts';
 import { equal, isRecord, type Json, recordOf, textOf, without } from '../json.ts';
 import { apiVersionOf, type Kind } from '../registry/kind.ts';
 import { shapeOfKind } from '../schema/kind-shape.ts';
-import { keyOf } from '../storage/store.ts';
 import { compare } from './compare.ts';
 import { KUBECTL, throwConflicts, withLastApplied, withoutClientSideConflicts } from './conflicts.ts';
 import { commonPaths, difference, type FieldSet, fieldsOf, union } from './field-set.ts';
@@ -111,7 +110,7 @@ export const applyObject = (
   const { fieldManager = '', subresource, dryRun, warn, isLarge } = context;
   const applier: Applier = { manager: fieldManager, subresource: subresource ?? '' };
   const time = toTime(state.clock.now());
-  const exists = state.store.get(kind.collection, keyOf(kind.namespaced ? ref.namespace : undefined, ref.name));
+  const exists = state.store.get(kind.collection, keyFor(kind, ref));
   if (!exists) {
     if (subresource !== undefined) throw notFound(kind, ref.name);
     const fields = union(configuredFields(kind, config, ''), undefined) ?? {};

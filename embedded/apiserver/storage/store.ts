@@ -103,6 +103,18 @@ export const createStore = (history: number): ObjectStore => {
     deliver(commit);
   };
 
+  const commit = (name: string, key: string, make: (version: string) => StoredObject, removes: boolean) => {
+    const collection = collectionOf(name);
+    const previous = collection.tree.get(key);
+    const object = make(String(version + 1));
+    version += 1;
+    if (removes) collection.tree.delete(key);
+    else collection.tree.set(key, object);
+    const type = removes ? 'DELETED' : previous ? 'MODIFIED' : 'ADDED';
+    record(collection, { version, type, collection: name, key, object, ...(previous && { previous }) });
+    return object;
+  };
+
   return {
     get version() {
       return version;
@@ -121,36 +133,8 @@ export const createStore = (history: number): ObjectStore => {
       return found;
     },
     size: (collection) => collections.get(collection)?.tree.size ?? 0,
-    put(name, key, make) {
-      const collection = collectionOf(name);
-      const previous = collection.tree.get(key);
-      const object = make(String(version + 1));
-      version += 1;
-      collection.tree.set(key, object);
-      record(
-        collection,
-        previous
-          ? { version, type: 'MODIFIED', collection: name, key, object, previous }
-          : { version, type: 'ADDED', collection: name, key, object },
-      );
-      return object;
-    },
-    remove(name, key, make) {
-      const collection = collectionOf(name);
-      const previous = collection.tree.get(key);
-      const object = make(String(version + 1));
-      version += 1;
-      collection.tree.delete(key);
-      record(collection, {
-        version,
-        type: 'DELETED',
-        collection: name,
-        key,
-        object,
-        ...(previous ? { previous } : {}),
-      });
-      return object;
-    },
+    put: (name, key, make) => commit(name, key, make, false),
+    remove: (name, key, make) => commit(name, key, make, true),
     snapshot(name) {
       // A clone shares the tree's nodes copy-on-write.
       const tree = collectionOf(name).tree.clone();

@@ -94,18 +94,19 @@ const daemonSetCounts = {
   numberReady: 0,
 };
 
-const daemonSetUpdate = (strategy: Json): Json => {
+/** A strategy, which is a rolling update with these limits where it doesn't say otherwise. */
+const rollingBy = (strategy: Json, limits: Json): Json => {
   const typed = withDefaultFields(strategy, { type: 'RollingUpdate' });
-  // Without defaults, Kubernetes still writes both numbers.
-  if (typed.type !== 'RollingUpdate')
-    return mapField(typed, 'rollingUpdate', (rolling) =>
-      withDefaultFields(rolling, { maxSurge: 0, maxUnavailable: 0 }),
-    );
-  return {
-    ...typed,
-    rollingUpdate: withDefaultFields(recordOf(typed.rollingUpdate), { maxSurge: 0, maxUnavailable: 1 }),
-  };
+  return typed.type === 'RollingUpdate'
+    ? { ...typed, rollingUpdate: withDefaultFields(recordOf(typed.rollingUpdate), limits) }
+    : typed;
 };
+
+const daemonSetUpdate = (strategy: Json): Json =>
+  // Where it sets no defaults, Kubernetes still writes both numbers.
+  mapField(rollingBy(strategy, { maxSurge: 0, maxUnavailable: 1 }), 'rollingUpdate', (rolling) =>
+    withDefaultFields(rolling, { maxSurge: 0, maxUnavailable: 0 }),
+  );
 
 const NEGATIVE = 'must be greater than or equal to 0';
 const PERCENT = /^[0-9]+%$/;
@@ -206,17 +207,16 @@ const replicasWarnings = (object: Json, previous?: Json): string[] => {
   ];
 };
 
-const rollingDeployment = (strategy: Json): Json => {
-  const typed = withDefaultFields(strategy, { type: 'RollingUpdate' });
-  if (typed.type !== 'RollingUpdate') return typed;
-  return {
-    ...typed,
-    rollingUpdate: withDefaultFields(recordOf(typed.rollingUpdate), { maxSurge: '25%', maxUnavailable: '25%' }),
-  };
+const replicated: Strategy = {
+  hasGeneration: true,
+  validate: (object) => validateTemplate(object, 'ReplicaSet'),
+  warnings: replicasWarnings,
+  validateUpdate: selectorIsFixed,
+  ...statusSubresource,
 };
 
 export const deploymentStrategy: Strategy = {
-  hasGeneration: true,
+  ...replicated,
   defaults: (object) =>
     mapField(withTemplate(object), 'spec', (given) => {
       const spec = withDefaultFields(defaultTemplate(given), {
@@ -225,24 +225,16 @@ export const deploymentStrategy: Strategy = {
         progressDeadlineSeconds: 600,
         strategy: {},
       });
-      return mapField(spec, 'strategy', rollingDeployment);
+      return mapField(spec, 'strategy', (strategy) => rollingBy(strategy, { maxSurge: '25%', maxUnavailable: '25%' }));
     }),
   prepareForCreate: (object) => ({ ...object, status: {} }),
-  validate: (object) => validateTemplate(object, 'ReplicaSet'),
-  warnings: replicasWarnings,
-  validateUpdate: selectorIsFixed,
-  ...statusSubresource,
 };
 
 export const replicaSetStrategy: Strategy = {
-  hasGeneration: true,
+  ...replicated,
   defaults: (object) =>
     mapField(withTemplate(object), 'spec', (spec) => withDefaultFields(defaultTemplate(spec), { replicas: 1 })),
   prepareForCreate: (object) => ({ ...object, status: { replicas: 0 } }),
-  validate: (object) => validateTemplate(object, 'ReplicaSet'),
-  warnings: replicasWarnings,
-  validateUpdate: selectorIsFixed,
-  ...statusSubresource,
 };
 
 const sorted = (value: unknown): unknown =>
