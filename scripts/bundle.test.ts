@@ -64,7 +64,7 @@ describe('the bundled agent', () => {
       [],
     );
     const text = readFileSync(agent.file);
-    assert.ok(text.byteLength < 900_000, `${text.byteLength} bytes`);
+    assert.ok(text.byteLength < 600_000, `${text.byteLength} bytes`);
   });
 
   it('is ASCII', () => assert.ok(isAscii(readFileSync(agent.file))));

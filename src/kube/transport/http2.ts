@@ -29,6 +29,8 @@ export const createHttp2Session = (
   socket: Socket,
   { origin, deadAfterMs, onLimit }: { origin: string; deadAfterMs: number; onLimit: (maxStreams: number) => void },
 ): Http2Session => {
+  // By itself, Node leaves out the brackets of an IPv6 address.
+  const { host } = new URL(origin);
   const session = connect(origin, {
     createConnection: () => socket,
     settings: { enablePush: false, initialWindowSize: STREAM_WINDOW_BYTES },
@@ -67,7 +69,7 @@ export const createHttp2Session = (
       // Node would cut off what does not fit a byte.
       for (const [name, value] of Object.entries(headers)) validateHeaderValue(name, String(value));
       const stream = session.request(
-        { ':method': method, ':path': path, ...headers },
+        { ':authority': host, ':method': method, ':path': path, ...headers },
         { endStream: body === undefined },
       );
       streams += 1;

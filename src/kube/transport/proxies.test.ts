@@ -35,8 +35,7 @@ const startHttpProxy = async (t: TestContext, answer: (request: IncomingMessage)
     inner.on('error', () => undefined);
     const line = answer(request);
     if (!line.includes('200')) return void inner.end(`${line}\r\n\r\n`);
-    const [host, port] = (request.url ?? '').split(':');
-    const outer = connect(Number(port), host ?? '', () => {
+    const outer = connect(Number(request.url?.split(':').at(-1)), '127.0.0.1', () => {
       inner.write(`${line}\r\n\r\n`);
       inner.pipe(outer).pipe(inner);
     });
@@ -66,6 +65,21 @@ test('one tunnel through an HTTP proxy carries calls and watches over HTTP/2, wi
     break;
   }
   assert.deepEqual(proxy.tunnels, [`127.0.0.1:${api.port} Basic ${btoa('us@er:p:ss')}`]);
+});
+
+test('an IPv6 address is in brackets, for the proxy and for the server', async (t) => {
+  const hosts: unknown[] = [];
+  const server = await startTestServer({ protocol: 'h2', identity }, (request, response) => {
+    hosts.push(request.headers[':authority']);
+    sendJson(response, pod);
+  });
+  t.after(() => server.close());
+  const proxy = await startHttpProxy(t, () => 'HTTP/1.1 200 OK');
+  const config = { ...trusting, tlsServerName: 'localhost', proxyUrl: `http://127.0.0.1:${proxy.port}` };
+  const client = createTestClient(`https://[::1]:${server.port}`, config, { maxRetries: 0 });
+  t.after(() => client.close());
+  await client.get(testPods, ref);
+  assert.deepEqual([...proxy.tunnels, ...hosts], [`[::1]:${server.port} `, `[::1]:${server.port}`]);
 });
 
 test('a refusal by the proxy is reported, and nothing has happened', async (t) => {
