@@ -1,4 +1,4 @@
-// Makes writes that a server takes no byte of, gives them up, and then reads: for link.test.ts, in its own process,
+// Makes writes that a server takes no byte of, gives them up, and then reads: for connection.test.ts, in its own process,
 // since what went wrong here blocked a process for good.
 //   node give-up-writes.ts URL
 
