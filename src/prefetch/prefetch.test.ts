@@ -1,3 +1,4 @@
+import { type KubeClient, KubeError, type KubeObject, namespaces, nodes, pods } from '../kube/index.ts';
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
@@ -118,6 +119,26 @@ describe('the prefetch in a cluster', () => {
     setup.startRequested({ client: { delete: remove } });
     await setup.run(5_000);
     assert.deepEqual([asked, setup.outcome('n1')?.status, setup.pulls().length], [2, 'True', 0]);
+  });
+
+  it('deletes a pull pod once while its watch is behind the deletion', async (t) => {
+    const setup = await createSetup(t);
+    let asked = 0;
+    const remove: KubeClient['delete'] = (...args) => {
+      asked += 1;
+      return setup.api.delete(...args);
+    };
+    const isGoing = ({ metadata }: KubeObject): boolean =>
+      setup.pulls().every(({ metadata: { uid } }) => uid !== metadata?.uid);
+    const watch: KubeClient['watch'] = async function* (...args) {
+      for await (const event of setup.api.watch(...args))
+        if (event.type === 'ADDED' || event.type === 'BOOKMARK' || !isGoing(event.object)) yield event;
+    };
+    const manager = setup.startRequested({ client: { delete: remove, watch } });
+    await setup.run(5_000);
+    manager.report();
+    await setup.run(5_000);
+    assert.deepEqual([asked, setup.outcome('n1')?.status, setup.pulls().length], [1, 'True', 0]);
   });
 
   it('finds out about a lost response from AlreadyExists', async (t) => {

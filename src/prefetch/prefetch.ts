@@ -1,4 +1,4 @@
-import { createReflector, createWorkQueue, type KubeClient, pagesOf, pods } from '../kube/index.ts';
+import { createReflector, createWorkQueue, type KubeClient, keyOf, pagesOf, pods } from '../kube/index.ts';
 import type { ImageRequest, ImageRequests, RequestingDaemonSet } from '../rollout/index.ts';
 import { backoffMs, type Env, sleep, untilAborted } from '../runtime/index.ts';
 import { type Attempt, failed, notReported, postponed, reported, sent } from './attempt.ts';
@@ -49,7 +49,12 @@ export const createPrefetch = (options: PrefetchOptions): Prefetch => {
   const { client, cluster, namespaces } = options;
   const env: Env = { ...options.env, log: options.env.log.with({ part: 'prefetch' }) };
   const { clock, log } = env;
-  const pullControl = createPullControl(client, env);
+  const pullControl = createPullControl(client, env, {
+    has: (pull) => reflectors.some(({ store }) => store.get(keyOf({ metadata: pull }))?.uid === pull.uid),
+    acceptDeletion(pull) {
+      for (const each of reflectors) each.acceptDeletion(keyOf({ metadata: pull }), pull.uid);
+    },
+  });
   const daemonSets = new Map<string, { daemonSet: RequestingDaemonSet; requests: ReadonlyMap<string, ImageRequest> }>();
   const attempts = new Map<string, ReadonlyMap<string, Attempt>>();
   const needed = Promise.withResolvers<void>();
@@ -158,7 +163,6 @@ export const createPrefetch = (options: PrefetchOptions): Prefetch => {
       requests: known?.requests ?? new Map(),
       pulls: reflectors
         .flatMap(({ store }) => store.byIndex(BY_DAEMON_SET, uid))
-        .filter((pull) => !pullControl.isRemoved(pull.uid))
         // A pod elsewhere only claims to pull for this DaemonSet.
         .filter(({ namespace }) => known === undefined || namespace === known.daemonSet.namespace)
         .map((pull) => ({ ...pull, origin: originOf(pull) })),

@@ -56,8 +56,15 @@ const outcomeOf = (error: unknown): CreateOutcome => {
     : { kind: 'later', afterMs: Math.max(RETRY_MS, retryAfterSeconds * 1000) };
 };
 
+/** The cache of pull pods. */
+export interface PullCache {
+  has(pull: PullView): boolean;
+  /** The API server no longer has the pull pod, or only until a finalizer is removed. */
+  acceptDeletion(pull: PullView): void;
+}
+
 /** Creates and deletes pull pods, and reports their outcome on the requesting pods. */
-export const createPullControl = (client: KubeClient, { clock, random, log }: Env) => {
+export const createPullControl = (client: KubeClient, { clock, random, log }: Env, cache: PullCache) => {
   /** The last templates of each DaemonSet: its pods request the same ones at nearly the same time. */
   const templates = new Map<string, Map<string, PodSpec | undefined>>();
   /** The pull pods that this process created, by namespace and name. Without a UID: the response was lost. */
@@ -66,8 +73,6 @@ export const createPullControl = (client: KubeClient, { clock, random, log }: En
   const taken = new Set<string>();
   /** Templates that are being read, by DaemonSet and revision. */
   const underWay = new Map<string, Promise<PodSpec | undefined>>();
-  /** UIDs of deleted pull pods, until their watch shows that. */
-  const removed = new Set<string>();
   const removeBackoff = createKeyedBackoff(REMOVE_BACKOFF);
 
   /** The DaemonSet's own revision: the condition names a hash, which any client may have written. */
@@ -235,30 +240,24 @@ export const createPullControl = (client: KubeClient, { clock, random, log }: En
     /** Deletes a pull pod: one that cannot be deleted backs off, and delays no other. */
     async remove(pull: PullView, signal: AbortSignal): Promise<void> {
       const { uid, namespace, name } = pull;
-      // Before its watch can show it.
-      removed.add(uid);
       try {
         await deletePod(pull, signal);
-        removeBackoff.reset(uid);
+        cache.acceptDeletion(pull);
       } catch (error) {
-        // Unless the watch has shown meanwhile that it is gone: another client has deleted it.
-        const stays = removed.delete(uid);
         signal.throwIfAborted();
-        if (!stays) return;
+        // Another client has deleted it meanwhile.
+        if (!cache.has(pull)) return;
         const now = clock.now();
         removeBackoff.failed(uid, now);
         const retryMs = removeBackoff.nextAttemptAt(uid, now) - now;
         log.warn('failed to delete a pull pod', { namespace, pod: name, error, retryMs });
       }
     },
-    /** The pull pod is deleted, whatever the watch shows. */
-    isRemoved: (uid: string): boolean => removed.has(uid),
     /** When the pull pod may be deleted; a time in the past for at once. */
     removableAt: (uid: string, now: number): number => removeBackoff.nextAttemptAt(uid, now),
-    /** The watch no longer shows the pull pod. */
+    /** The cache no longer shows the pull pod. */
     forgetPod({ namespace, name, uid }: PullView): void {
       if (created.get(`${namespace}/${name}`) === uid) created.delete(`${namespace}/${name}`);
-      removed.delete(uid);
       removeBackoff.reset(uid);
     },
     /** The DaemonSet has no requests left. */
