@@ -223,6 +223,19 @@ describe('the name of a pod', () => {
     assert.equal(await nameWith({ get }), await nameWith({ get }), 'two leaders choose the same');
   });
 
+  it('is another one where a pod of somebody else has it', async () => {
+    const { api, view, clock, begin, all } = prepare();
+    const purpose = { node: 'node-1', nodeUid: '', revision: 'h1', replaces: undefined };
+    const pod = newPod({ ...purpose, daemonSet: view, template, gates: [] });
+    await api.create(podResource, { ...pod, metadata: { ...pod.metadata, ownerReferences: [] } });
+    begin('h1', 'node-1');
+    await clock.advance(1_000);
+    assert.equal((await all()).length, 1);
+    begin('h1', 'node-1');
+    await clock.advance(1_000);
+    assert.equal((await all()).length, 2);
+  });
+
   it('does not let a node have two pods when a list lacked the first one', async () => {
     const [first, same, ...others] = await namesOf(async ({ gone }, pod) => gone(pod));
     assert.equal(same, first);
