@@ -17,7 +17,18 @@ const queueOf = ({ phase, inFlight, owner }: NodeStatus): CandidateQueue | undef
   return phase === 'outdated' ? 'outdated' : undefined;
 };
 
-const isUnconfirmed = ({ update }: NodeRecord): boolean => update !== undefined && !isCarriedOut(update);
+/** The sets of records, and what is in each. */
+const members = {
+  withUpdate: ({ update }) => update !== undefined,
+  unconfirmed: ({ update }) => update !== undefined && !isCarriedOut(update),
+  forgiven: (record) => record.forgiven,
+  failing: ({ status }) => status.failure !== undefined,
+  unannounced: ({ status }) => status.owner.announcement !== undefined,
+  withSurgedOutPod: ({ status }) => status.surgedOutPod !== undefined,
+} satisfies Record<string, (record: NodeRecord) => boolean>;
+
+type SetName = keyof typeof members;
+const setNames = Object.keys(members) as readonly SetName[];
 
 /** Nodes that were requested in vain before come after the others. */
 const imageRequestTime = ({ node, pods, imageRequest }: NodeRecord): number =>
@@ -58,13 +69,14 @@ const sameStatus = (a: NodeStatus, b: NodeStatus): boolean => {
 export const createIndexes = () => {
   const timers = createTimeQueue();
   const queues = { repair: createCandidates(), broken: createCandidates(), outdated: createCandidates() };
-  const withUpdate = new Set<NodeRecord>();
-  const unconfirmed = new Set<NodeRecord>();
-  const forgiven = new Set<NodeRecord>();
-  const failing = new Set<NodeRecord>();
-  const unannounced = new Set<NodeRecord>();
-  const withSurgedOutPod = new Set<NodeRecord>();
-  const sets = [withUpdate, unconfirmed, forgiven, failing, unannounced, withSurgedOutPod];
+  const sets: Readonly<Record<SetName, Set<NodeRecord>>> = {
+    withUpdate: new Set(),
+    unconfirmed: new Set(),
+    forgiven: new Set(),
+    failing: new Set(),
+    unannounced: new Set(),
+    withSurgedOutPod: new Set(),
+  };
   const images = createImageIndexes();
   const busyZones = new Map<string, number>();
   const partition = createPartition();
@@ -81,12 +93,7 @@ export const createIndexes = () => {
     partition,
     images,
     timers,
-    withUpdate,
-    unconfirmed,
-    forgiven,
-    failing,
-    unannounced,
-    withSurgedOutPod,
+    ...(sets as Readonly<Record<SetName, ReadonlySet<NodeRecord>>>),
     /** `hasRoom`: another node of these scopes may be updated; asked each time before one is yielded. */
     candidates: (queue: CandidateQueue, hasRoom: (scopes: Scopes) => boolean): Iterable<NodeRecord> =>
       queues[queue].inOrder((zone) => busyZones.get(zone) ?? 0, hasRoom),
@@ -98,25 +105,17 @@ export const createIndexes = () => {
      * by them.
      */
     holds: (record: NodeRecord, status: NodeStatus): boolean =>
-      sameStatus(record.status, status) &&
-      withUpdate.has(record) === (record.update !== undefined) &&
-      unconfirmed.has(record) === isUnconfirmed(record) &&
-      forgiven.has(record) === record.forgiven,
+      sameStatus(record.status, status) && setNames.every((name) => sets[name].has(record) === members[name](record)),
 
     add(record: NodeRecord): void {
-      const { status, update } = record;
+      const { status } = record;
       addTo(tally, status, 1);
       partition.add(record);
       const queue = queueOf(status);
       if (queue) queues[queue].add(record);
       if (status.dueAt < Number.POSITIVE_INFINITY) timers.add(record, status.dueAt);
       if (status.inFlight) countZone(status.zone, 1);
-      if (update) withUpdate.add(record);
-      if (isUnconfirmed(record)) unconfirmed.add(record);
-      if (record.forgiven) forgiven.add(record);
-      if (status.failure) failing.add(record);
-      if (status.owner.announcement) unannounced.add(record);
-      if (status.surgedOutPod) withSurgedOutPod.add(record);
+      for (const name of setNames) if (members[name](record)) sets[name].add(record);
       images.add(record);
     },
 
@@ -128,7 +127,7 @@ export const createIndexes = () => {
       if (queue) queues[queue].remove(record);
       if (status.dueAt < Number.POSITIVE_INFINITY) timers.remove(record);
       if (status.inFlight) countZone(status.zone, -1);
-      for (const set of sets) set.delete(record);
+      for (const name of setNames) sets[name].delete(record);
       images.remove(record);
     },
   };
