@@ -2,9 +2,8 @@ import { type Announcement, type Ledger, livePod, type PodFacts } from '../../ro
 import type { Env } from '../../runtime/index.ts';
 import type { RolloutEvents } from '../events/rollout-events.ts';
 import type { ControllerMetrics, Enqueue } from '../kind-adapter.ts';
-import type { PodControl, WriteOutcome } from '../pod-writes.ts';
-import type { WriteResult } from './in-flight-writes.ts';
-import { createPodWriter } from './pod-writer.ts';
+import type { PodControl } from '../pod-writes.ts';
+import { createConditionWriter } from './condition-writer.ts';
 
 /**
  * Patches of one DaemonSet in flight at the same time. The client limits how many go out per second and shares that
@@ -22,15 +21,13 @@ export interface AnnouncerOptions {
   onWriteDone: Enqueue;
 }
 
-/** Keeps condition PodNeedUpgrade of the pods up to date: each pod by itself, so that none waits for another. */
+/** Keeps condition PodNeedUpgrade of the pods up to date. */
 export const createAnnouncer = ({ env, ledger, podControl, events, metrics, onWriteDone }: AnnouncerOptions) => {
-  const { clock, log } = env;
-  const writer = createPodWriter({
-    clock,
+  const writer = createConditionWriter({
+    env,
+    condition: 'PodNeedUpgrade',
     limit: MAX_IN_FLIGHT,
-    backoff: { baseMs: 1_000, maxMs: 60_000 },
     onWriteDone,
-    failed: (uid, error) => log.error('an announcement failed unexpectedly', { pod: uid, error }),
   });
   /** UIDs of pods whose last patch got no response. */
   const unsure = new Set<string>();
@@ -39,25 +36,20 @@ export const createAnnouncer = ({ env, ledger, podControl, events, metrics, onWr
     const { uid: podUid, name: podName, node } = pod;
     // A watch that is behind doesn't show whether the lost patch was applied; a read does, and costs no needless write.
     const isRead = unsure.has(podUid);
-
-    const record = (outcome: WriteOutcome, signal: AbortSignal): WriteResult | undefined => {
-      if (outcome.kind === 'unsure') unsure.add(podUid);
-      else unsure.delete(podUid);
-      if (!isRead)
-        metrics.podWritten?.(outcome.kind === 'done' ? (wanted === 'none' ? 'withdrawn' : 'announced') : outcome.kind);
-      if (outcome.kind === 'changed') return isRead ? 'unchanged' : 'failed';
-      if ((outcome.kind !== 'unsure' && outcome.kind !== 'refused') || signal.aborted) return undefined;
-      log.warn('failed to write condition PodNeedUpgrade', { node, pod: podName, error: outcome.message });
-      if (outcome.kind === 'refused' && outcome.reason !== undefined) {
-        const revision = wanted === 'none' ? '' : wanted.revision;
-        events.announceRefused(podName, node, revision, outcome.reason, outcome.message);
-      }
-      return undefined;
-    };
-
-    const write = (signal: AbortSignal): Promise<WriteOutcome> =>
-      isRead ? podControl.read({ podName, podUid }, signal) : podControl.announce(pod, wanted, signal);
-    return writer.start(podUid, write, record);
+    const done = wanted === 'none' ? 'withdrawn' : 'announced';
+    return writer.start(pod, {
+      write: (signal) =>
+        isRead ? podControl.read({ podName, podUid }, signal) : podControl.announce(pod, wanted, signal),
+      refused: (reason, message) =>
+        events.announceRefused(podName, node, wanted === 'none' ? '' : wanted.revision, reason, message),
+      ended({ kind }) {
+        if (kind === 'unsure') unsure.add(podUid);
+        else unsure.delete(podUid);
+        if (!isRead) metrics.podWritten?.(kind === 'done' ? done : kind);
+        if (kind === 'changed') return isRead ? 'unchanged' : 'failed';
+        return undefined;
+      },
+    });
   };
 
   return {

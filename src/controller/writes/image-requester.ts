@@ -4,7 +4,7 @@ import { IMAGE_READY } from '../../words/index.ts';
 import type { RolloutEvents } from '../events/rollout-events.ts';
 import type { Enqueue } from '../kind-adapter.ts';
 import type { PodControl, WriteOutcome } from '../pod-writes.ts';
-import { createPodWriter } from './pod-writer.ts';
+import { createConditionWriter } from './condition-writer.ts';
 
 /** Patches of one DaemonSet in flight at the same time: fewer than updates, which take precedence. */
 const MAX_IN_FLIGHT = 8;
@@ -23,41 +23,30 @@ export interface ImageRequesterOptions {
  * return when to try again, epoch ms; Infinity if an event comes first.
  */
 export const createImageRequester = ({ env, ledger, podControl, events, onWriteDone }: ImageRequesterOptions) => {
-  const { clock, log } = env;
-  const writer = createPodWriter({
-    clock,
-    limit: MAX_IN_FLIGHT,
-    backoff: { baseMs: 1_000, maxMs: 60_000 },
-    onWriteDone,
-    failed: (uid, error) => log.error('an image request failed unexpectedly', { pod: uid, error }),
-  });
+  const { clock } = env;
+  const writer = createConditionWriter({ env, condition: IMAGE_READY, limit: MAX_IN_FLIGHT, onWriteDone });
 
   const start = (pod: PodFacts, patch: object, begin?: () => void, then?: (outcome: WriteOutcome) => void): number => {
     const { uid: podUid, name: podName, node, resourceVersion } = pod;
     // If the pod asks for something else by now, or was answered, the write must not overwrite that.
     const body = { ...patch, metadata: { uid: podUid, resourceVersion } };
-    const options = { type: 'strategic', subresource: 'status' } as const;
-    return writer.start(
-      podUid,
-      (signal) => {
+    return writer.start(pod, {
+      write(signal) {
         begin?.();
-        return podControl.patch({ podName, podUid }, body, options, signal);
+        return podControl.patch({ podName, podUid }, body, { type: 'strategic', subresource: 'status' }, signal);
       },
-      (outcome, signal) => {
-        if ((outcome.kind === 'unsure' || outcome.kind === 'refused') && !signal.aborted) {
-          log.warn(`failed to write condition ${IMAGE_READY}`, { node, pod: podName, error: outcome.message });
-          if (outcome.kind === 'refused' && outcome.reason !== undefined)
-            events.warnOnce(
-              `images ${outcome.reason}`,
-              'FailedImageRequest',
-              'Pull',
-              `Failed to write condition ${IMAGE_READY} of pod ${podName} on ${node}, and possibly of others; retrying: ${outcome.message}`,
-            );
-        }
+      refused: (reason, message) =>
+        events.warnOnce(
+          `images ${reason}`,
+          'FailedImageRequest',
+          'Pull',
+          `Failed to write condition ${IMAGE_READY} of pod ${podName} on ${node}, and possibly of others; retrying: ${message}`,
+        ),
+      ended(outcome) {
         then?.(outcome);
         return outcome.kind === 'changed' ? 'unchanged' : undefined;
       },
-    );
+    });
   };
 
   const podOn = (node: string): PodFacts | undefined => {

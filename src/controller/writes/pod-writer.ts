@@ -5,7 +5,6 @@ import { createInFlightWrites, type InFlightWritesOptions, type WriteResult } fr
 export const createPodWriter = (options: InFlightWritesOptions) => {
   const writes = createInFlightWrites(options);
   return {
-    has: writes.has,
     isFull: writes.isFull,
     drain: writes.drain,
     /**
