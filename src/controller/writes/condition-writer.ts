@@ -2,8 +2,7 @@ import type { PodFacts } from '../../rollout/index.ts';
 import type { Env } from '../../runtime/index.ts';
 import type { Enqueue } from '../kind-adapter.ts';
 import type { WriteOutcome } from '../pod-writes.ts';
-import type { WriteResult } from './in-flight-writes.ts';
-import { createPodWriter } from './pod-writer.ts';
+import { createInFlightWrites, resultOf, type WriteResult } from './in-flight-writes.ts';
 
 export interface ConditionWriterOptions {
   env: Env;
@@ -25,7 +24,7 @@ export interface ConditionWrite {
 /** Writes one condition of pods, each pod by itself, so that none waits for another. */
 export const createConditionWriter = ({ env, condition, limit, onWriteDone }: ConditionWriterOptions) => {
   const { clock, log } = env;
-  const writer = createPodWriter({
+  const writes = createInFlightWrites({
     clock,
     limit,
     backoff: { baseMs: 1_000, maxMs: 60_000 },
@@ -33,16 +32,17 @@ export const createConditionWriter = ({ env, condition, limit, onWriteDone }: Co
     failed: (uid, error) => log.error(`writing condition ${condition} failed unexpectedly`, { pod: uid, error }),
   });
   return {
-    isFull: writer.isFull,
-    drain: writer.drain,
-    /** See `createPodWriter`. */
+    isFull: writes.isFull,
+    drain: writes.drain,
+    /** Returns when to try again, epoch ms; Infinity if a call of `onWriteDone` comes first. */
     start: (pod: PodFacts, { write, refused, ended }: ConditionWrite): number =>
-      writer.start(pod.uid, write, (outcome, signal) => {
+      writes.start(pod.uid, async (signal) => {
+        const outcome = await write(signal);
         if ((outcome.kind === 'unsure' || outcome.kind === 'refused') && !signal.aborted) {
           log.warn(`failed to write condition ${condition}`, { node: pod.node, pod: pod.name, error: outcome.message });
           if (outcome.kind === 'refused' && outcome.reason !== undefined) refused(outcome.reason, outcome.message);
         }
-        return ended(outcome);
+        return ended(outcome) ?? resultOf(outcome);
       }),
   };
 };

@@ -1,5 +1,6 @@
 import { type BackoffOptions, type Clock, createKeyedBackoff, sleep } from '../../runtime/index.ts';
 import type { Enqueue } from '../kind-adapter.ts';
+import type { WriteOutcome } from '../pod-writes.ts';
 
 /** What the end of a write means for the next one with the same key. */
 export type WriteResult =
@@ -9,6 +10,10 @@ export type WriteResult =
   | 'failed'
   /** It backs off only if an earlier failure asked for that. */
   | 'unchanged';
+
+/** Of a write to a pod. */
+export const resultOf = ({ kind }: WriteOutcome): WriteResult =>
+  kind === 'unsure' || kind === 'refused' ? 'failed' : 'succeeded';
 
 export interface InFlightWritesOptions {
   clock: Clock;

@@ -10,7 +10,7 @@ import type { Env } from '../../runtime/index.ts';
 import { podWriteTexts, type RolloutEvents } from '../events/rollout-events.ts';
 import type { ControllerMetrics, Enqueue, PodWrites } from '../kind-adapter.ts';
 import type { PodVersion, PodWriteKind, WriteOutcome } from '../pod-writes.ts';
-import { createPodWriter } from './pod-writer.ts';
+import { createInFlightWrites, resultOf } from './in-flight-writes.ts';
 
 /** Updates of one DaemonSet in flight at the same time. */
 const MAX_IN_FLIGHT = 16;
@@ -33,7 +33,7 @@ export const createPodUpdates = ({ env, ledger, podWrites, events, metrics, onWr
   const { clock, log } = env;
   /** Pods that a hook holds back, by node: the version that waits, and until when. */
   const held = new Map<string, { version: string; until: number }>();
-  const writer = createPodWriter({
+  const writes = createInFlightWrites({
     clock,
     limit: MAX_IN_FLIGHT,
     onWriteDone,
@@ -52,11 +52,12 @@ export const createPodUpdates = ({ env, ledger, podWrites, events, metrics, onWr
   ): number => {
     const wait = held.get(node);
     if (wait?.version === pod.podResourceVersion && wait.until > clock.now()) return wait.until;
-    return writer.start(node, write, (outcome) => {
+    return writes.start(node, async (signal) => {
+      const outcome = await write(signal);
       if (outcome.kind === 'later') held.set(node, { version: pod.podResourceVersion, until: outcome.at });
       else held.delete(node);
       then?.(outcome);
-      return undefined;
+      return resultOf(outcome);
     });
   };
 
@@ -178,6 +179,6 @@ export const createPodUpdates = ({ env, ledger, podWrites, events, metrics, onWr
       );
     },
     /** Reservations stay on record, so that the next leader finds out what became of writes that were given up. */
-    drain: writer.drain,
+    drain: writes.drain,
   };
 };
