@@ -109,23 +109,6 @@ export const createRolloutStore = (options: RolloutStoreOptions): RolloutStore =
     return { ...status, ...(leader !== undefined && { leader }), ...(notifications && { notifications }) };
   };
 
-  const writeStatus = async (status: WrittenStatus, decision: Decision, signal: AbortSignal): Promise<void> => {
-    const before = statusBefore();
-    try {
-      await object.write(status, { signal });
-    } catch (error) {
-      if (unwritten) metrics.reserved?.('failed');
-      throw error;
-    }
-    if (unwritten) pace.current();
-    else pace.written(isMoving(ledger, decision));
-    sent = { status, version: object.version };
-    if (unwritten) metrics.reserved?.('written');
-    metrics.statusWritten?.();
-    events.statusWritten(described ?? before, status);
-    described = status;
-  };
-
   const store: RolloutStore = {
     get unwritten() {
       return unwritten;
@@ -173,14 +156,24 @@ export const createRolloutStore = (options: RolloutStoreOptions): RolloutStore =
     },
 
     async write(decision, view, signal, status = buildStatus(decision, view)) {
+      const before = statusBefore();
       try {
-        await writeStatus(status, decision, signal);
-        unwritten = false;
+        await object.write(status, { signal });
       } catch (error) {
+        if (unwritten) metrics.reserved?.('failed');
         const refused = isKubeError(error) && error.happened === 'no' && !isKubeError(error, 'Conflict', 'NotFound');
         if (!refused) object.forget();
         throw error;
       }
+      sent = { status, version: object.version };
+      if (unwritten) {
+        pace.current();
+        metrics.reserved?.('written');
+        unwritten = false;
+      } else pace.written(isMoving(ledger, decision));
+      metrics.statusWritten?.();
+      events.statusWritten(described ?? before, status);
+      described = status;
     },
 
     async writeError(what, signal) {

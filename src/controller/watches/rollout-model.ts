@@ -61,11 +61,6 @@ export const createRolloutModel = <V extends DaemonSetView, P>(
     images.removePod(pod);
   };
 
-  const podChanged = (kept: P): void => {
-    kindHandlers?.()?.pod(kept);
-    enqueue();
-  };
-
   return {
     ledger,
     view: () => view,
@@ -89,11 +84,13 @@ export const createRolloutModel = <V extends DaemonSetView, P>(
         ledger.setPod(pod, clock.now());
         images.setPod(pod);
       } else if (previous !== undefined) forget(previous);
-      podChanged(kept);
+      kindHandlers?.()?.pod(kept);
+      enqueue();
     },
     removePod(kept) {
       forget(kept);
-      podChanged(kept);
+      kindHandlers?.()?.pod(kept);
+      enqueue();
     },
   };
 };

@@ -1,4 +1,4 @@
-import { type BackoffOptions, backoffMs, type Env, sleep } from '../../runtime/index.ts';
+import { backoffMs, type Env, sleep } from '../../runtime/index.ts';
 import { isKubeError, type KubeErrorCode } from '../client/errors.ts';
 import { compareVersions, isOlder, isOlderOrSame } from '../client/formats.ts';
 import type { CacheFailure, KubeObject, ReflectorHandler, Store, WatchEvent } from '../client/types.ts';
@@ -19,8 +19,6 @@ export interface ReflectorOptions<T extends KubeObject, P> extends Selection<T> 
   handlers?: readonly ReflectorHandler<P>[];
   /** Page size where the server does not stream lists. Default 500. */
   pageSize?: number;
-  /** Default: 0.5 s, doubling to 30 s. */
-  backoff?: BackoffOptions;
   /** Try streamed lists (WatchList) first. Default true. */
   watchList?: boolean;
 }
@@ -53,6 +51,8 @@ export interface Reflector<P, T extends KubeObject = KubeObject> {
   reached(version: string): boolean;
 }
 
+/** Of a watch that fails. */
+const BACKOFF = { baseMs: 500, maxMs: 30_000 };
 /** Errors that are not about the connection: after a few in a row, assume that the server cannot resume from here. */
 const REFUSALS: ReadonlySet<KubeErrorCode> = new Set([
   'BadRequest',
@@ -83,7 +83,6 @@ class RollbackError extends Error {
 
 export const createReflector = <T extends KubeObject, P>(options: ReflectorOptions<T, P>): Reflector<P, T> => {
   const { client, resource, env, project, pageSize = 500 } = options;
-  const backoff = options.backoff ?? { baseMs: 500, maxMs: 30_000 };
   const log = env.log.with({ resource: resource.plural });
   const cache = createReflectorCache({
     env: { ...env, log },
@@ -222,7 +221,7 @@ export const createReflector = <T extends KubeObject, P>(options: ReflectorOptio
   /** Decides where the next attempt resumes, and returns how long to wait before it. */
   const afterFailure = (error: unknown): number => {
     failures += 1;
-    const delay = backoffMs(failures, backoff, env.random);
+    const delay = backoffMs(failures, BACKOFF, env.random);
     if (error instanceof RollbackError) {
       version = undefined;
       return delay;
@@ -305,7 +304,7 @@ export const createReflector = <T extends KubeObject, P>(options: ReflectorOptio
           // A stream that delivered changes worked, however short it was: busy API servers end the streams of clients that they
           // take for slow, and waiting longer each time would leave these further behind.
           failures = lasted() || delivered ? 0 : failures + 1;
-          delay = lasted() ? 0 : backoffMs(Math.max(1, failures), backoff, env.random);
+          delay = lasted() ? 0 : backoffMs(Math.max(1, failures), BACKOFF, env.random);
           if (env.clock.now() - snapshotAt >= RELIST_MS) version = undefined;
         } catch (error) {
           if (signal.aborted) return;

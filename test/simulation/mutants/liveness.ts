@@ -78,8 +78,8 @@ export const liveness: readonly Mutant[] = [
     story: 'a slot becomes free at its next deadline, and not when its update completes',
     breaks: [],
     file: 'src/controller/watches/rollout-model.ts',
-    find: 'kindHandlers?.()?.pod(kept);\n    enqueue();',
-    replace: 'kindHandlers?.()?.pod(kept);',
+    find: 'forget(previous);\n      kindHandlers?.()?.pod(kept);\n      enqueue();',
+    replace: 'forget(previous);\n      kindHandlers?.()?.pod(kept);',
     hunt: test('src/controller/loop/reconciler.test.ts'),
   },
   {
@@ -150,7 +150,7 @@ export const liveness: readonly Mutant[] = [
     breaks: ['L8'],
     hunt: { by: 'seeds', faults: ['F6', 'F8'] },
     file: 'src/kube/cache/reflector.ts',
-    find: 'options.backoff ?? { baseMs: 500, maxMs: 30_000 }',
-    replace: 'options.backoff ?? { baseMs: 120_000, maxMs: 300_000 }',
+    find: 'const BACKOFF = { baseMs: 500, maxMs: 30_000 };',
+    replace: 'const BACKOFF = { baseMs: 120_000, maxMs: 300_000 };',
   },
 ];

@@ -332,8 +332,8 @@ export const own: readonly Mutant[] = [
     story: 'notifications are sent from memory, and the next leader does not know which are left',
     breaks: [],
     file: 'src/controller/status/rollout-store.ts',
-    find: '    const before = statusBefore();\n    try {',
-    replace: '    const before = statusBefore();\n    outbox?.send(status, signal);\n    try {',
+    find: '      const before = statusBefore();\n      try {',
+    replace: '      const before = statusBefore();\n      outbox?.send(status, signal);\n      try {',
     hunt: test('src/controller/events/outbox.test.ts'),
   },
 ];
