@@ -114,8 +114,9 @@ export const checkStages = (records: readonly AuditRecord[], options: StagesOpti
     lagMs: number,
   ): Finding | undefined => {
     const { target, rollback, lastComplete } = of ?? {};
-    // The first revision of a DaemonSet isn't staged.
-    if (!of || !target || (target.number === 1 && !lastComplete)) return undefined;
+    // The first revision of a DaemonSet isn't staged, also once it is complete.
+    if (!of || !target) return undefined;
+    if (target.number === 1 && !rollback && (lastComplete?.hash ?? target.hash) === target.hash) return undefined;
     const stages = stagesOf(of);
     check('G1');
     const judge = (spec: RolloutPlanSpec): Finding | undefined => {
