@@ -10,13 +10,13 @@ import { createUnreadableCheck } from './manager/unreadable.ts';
 import { createWatchesCheck } from './manager/watches.ts';
 import { createWriteRateCheck } from './manager/write-rate.ts';
 import { createReport } from './report.ts';
-import { createGroupsCheck } from './stages/groups.ts';
 import { createOrderCheck, type OtherDaemonSet } from './stages/order.ts';
+import { createProcessKnowledge } from './stages/process-knowledge.ts';
 import { createStageProgressCheck } from './stages/stage-progress.ts';
 import { createStagesCheck } from './stages/stages.ts';
 import { createWriteClassifier, podReplacedBySurge } from './state/classify-write.ts';
 import { isPodOf, type PodState } from './state/cluster-state.ts';
-import { followPlan } from './state/plan-state.ts';
+import { followPlan } from './state/follow-plan.ts';
 import type { ProcessView } from './state/process-view.ts';
 import { tolerances } from './tolerances.ts';
 import { createBreakerCheck, createHaltCheck } from './updates/breaker.ts';
@@ -108,10 +108,11 @@ export const createChecker = ({
     rolloutName,
     processes,
   };
-  const plan = followPlan(context);
-  const groups = createGroupsCheck(context, { plan, inFlight: () => updates.presentlyInFlight() });
-  const stageProgress = createStageProgressCheck(context, plan);
-  const order = createOrderCheck(context, { plan, find });
+  const plan = followPlan({ daemonSet, rollout: rolloutName, state: actual });
+  const knowledge = createProcessKnowledge(context, plan);
+  const stages = createStagesCheck(context, { plan, knowledge, works, inFlight: () => updates.presentlyInFlight() });
+  const stageProgress = createStageProgressCheck(context, plan, knowledge);
+  const order = createOrderCheck(context, { plan, knowledge, find });
   const breaker = createBreakerCheck(context);
   const { failuresOf } = breaker;
   const checks = combineChecks([
@@ -129,7 +130,7 @@ export const createChecker = ({
     createStatusCheck(context),
     createWatchesCheck(context, poisons),
     createWriteRateCheck(context),
-    createStagesCheck(context, { plan, works }),
+    stages.check,
     order.check,
     updates.answers.check,
     createProgressCheck(context, { believers, failuresOf, isInFlight, stages: stageProgress, order }),
@@ -156,7 +157,7 @@ export const createChecker = ({
       consent.onManagerUpdate(call, pod, what) ?? (() => undefined),
       targeting.begin(call, pod, what),
       prerequisites.begin(call, pod, what),
-      groups.begin(call, pod, what),
+      stages.begin(call, pod, what),
     ];
     const executed = updates.begin(call, pod, kind, what);
     return [
@@ -267,7 +268,7 @@ export const createChecker = ({
       consent.onCommit(change);
       prerequisites.onCommit(change);
       targeting.onCommit(change);
-      plan.onCommit(change);
+      plan.apply({ ...change, arrivedAt: now(), answeredAt: now() });
       checks.onCommit(change);
       const { resource, object } = change;
       if (resource.plural === 'daemonrollouts' && object.metadata.name === rolloutName) sender.onRolloutWritten(object);
@@ -328,7 +329,7 @@ export const createChecker = ({
       !isDeleted() &&
       nodesBehind().next().done === true &&
       !prerequisites.isPulling() &&
-      plan.stagesLeft().length === 0,
+      stageProgress.left().length === 0,
     /** L1, once no fault is left: what still keeps the rollout from completing. */
     unfinished(): string[] {
       const left = [...nodesBehind()].map((name) => {
@@ -340,8 +341,8 @@ export const createChecker = ({
           );
         return `${name}: ${pods.join(', ') || 'no pod'}`;
       });
-      const stages = plan.stagesLeft().map((name) => `stage ${name} is not passed`);
-      return [...(isDeleted() ? ['it is being deleted'] : []), ...left, ...prerequisites.left(), ...stages].map(
+      const stagesLeft = stageProgress.left().map((name) => `stage ${name} is not passed`);
+      return [...(isDeleted() ? ['it is being deleted'] : []), ...left, ...prerequisites.left(), ...stagesLeft].map(
         (text) => (title === undefined ? text : `${title}: ${text}`),
       );
     },

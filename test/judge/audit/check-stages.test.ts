@@ -68,7 +68,7 @@ describe('the stages of a plan, judged by the audit log', () => {
   it('finds an update without a plan, unless the plan was deleted a moment ago', () => {
     assert.deepEqual(judge(history().plan(undefined).remove('old-n0', 'n0', 'old')), []);
     assert.deepEqual(judge(history().plan(undefined).wait(5_000).remove('old-n0', 'n0', 'old')), [
-      'G1: updated app on n0, although its rollout plan does not exist',
+      'G1: updated app on n0, although its rollout plan does not exist, or is invalid',
     ]);
   });
 
@@ -141,7 +141,7 @@ describe('windows and groups of a plan, judged by the audit log', () => {
   it('goes by the plan that the DaemonSet names, and asks nothing without one', () => {
     const other = planned('cluster/app').plan(plan).stages('new', [lab, closed]).wait(5000);
     assert.deepEqual(judge(other.remove('old-n0', 'n0', 'old')), [
-      'G1: updated app on n0, although its rollout plan does not exist',
+      'G1: updated app on n0, although its rollout plan does not exist, or is invalid',
     ]);
     assert.deepEqual(judge(buildHistory(2).plan(plan).stages('new', [lab, shop]).remove('old-n1', 'n1', 'old')), []);
   });

@@ -1,24 +1,17 @@
-import type { DaemonRollout, RolloutPlanSpec } from '../../../src/words/index.ts';
-import {
-  closedOn,
-  type Finding,
-  isInOpenStage,
-  isInWindow,
-  NODE_ZONE_KEY,
-  nodesOf,
-  openStages,
-  stageOfNode,
-  withinGroupLimit,
-} from '../../invariants/index.ts';
-import { type Status, stagesOf } from '../stages/stage-steps.ts';
-import { livePods, type NodeState, nodesToServe } from '../state/cluster-state.ts';
+import type { DaemonRollout } from '../../../src/words/index.ts';
+import type { Finding } from '../../invariants/index.ts';
+import { gateFindings } from '../stages/gates.ts';
+import { createGroupRule } from '../stages/groups.ts';
+import type { Knowledge } from '../stages/knowledge.ts';
+import { judgeStageSteps } from '../stages/stage-steps.ts';
+import type { StagedCluster } from '../stages/staged-cluster.ts';
+import { livePods, nodesToServe } from '../state/cluster-state.ts';
+import { followPlan } from '../state/follow-plan.ts';
 import { tolerances } from '../tolerances.ts';
 import type { AuditRecord } from './audit-record.ts';
 import type { CheckOptions } from './check-updates.ts';
-import { followPlan, isSpec } from './plan-history.ts';
 import { createPodWriteReader, isUpdate, type PodWrite, startOf } from './pod-writes.ts';
-import { followRecords, inOrder } from './records.ts';
-import { judgeStageWrites } from './stage-writes.ts';
+import { executedIn, followRecords, isAvailable, withPlanDeletes } from './records.ts';
 
 export interface StagesOptions
   extends Pick<CheckOptions, 'namespace' | 'daemonSet' | 'kind' | 'product' | 'checked' | 'lagMs'> {
@@ -27,16 +20,6 @@ export interface StagesOptions
 }
 
 const isProduct = (user: string): boolean => /^system:serviceaccount:[^:]+:edgeset-/.test(user);
-
-/** So many are written while one request is held up. */
-const STATUSES = 20;
-
-/** Other nodes of a node's group or stage, and how many of them may have an update in flight. */
-interface Group {
-  group: string;
-  limit: number;
-  has: (node: NodeState) => boolean;
-}
 
 /**
  * Checks the rollout plan of one DaemonSet, from the audit log. Which stage a node is in, and which are open, is computed again.
@@ -54,16 +37,9 @@ export const checkStages = (records: readonly AuditRecord[], options: StagesOpti
   const { checked: check = () => undefined, lagMs: lag = tolerances.auditLag.ms } = options;
   const group = kind === 'native' ? 'apps' : 'apps.kruise.io';
   const { state, updates, at: proceedTo, apply } = followRecords(namespace, daemonSet, group);
-  const plan = followPlan(records, { namespace, daemonSet, group }, state);
+  const plan = followPlan({ daemonSet: { namespace, group, name: daemonSet }, rollout, state });
   const reader = createPodWriteReader(state);
   const violations: string[] = [];
-  /** As it was last written. */
-  let status: Status | undefined;
-  /** As they were before, each with when the request for the next one arrived. */
-  const earlier: { status: Status | undefined; until: number }[] = [];
-  const { inFlight } = updates;
-  /** When the labels of a node last changed. */
-  const labelledAt = new Map<string, { labels: string; at: number }>();
   let current: AuditRecord | undefined;
 
   const report = (what: string, found: Finding | undefined): void => {
@@ -71,112 +47,66 @@ export const checkStages = (records: readonly AuditRecord[], options: StagesOpti
     const time = new Date(current.receivedAt).toISOString().slice(11, 23);
     violations.push(`${found.invariant}: at ${time} ${current.user} ${what}, ${found.why}`);
   };
-  const lagOf = (record: AuditRecord): number => (typeof lag === 'number' ? lag : lag(record));
-  const stageOf = (spec: RolloutPlanSpec, of: Status, node: NodeState): string =>
-    stageOfNode(spec, stagesOf(of), of.target?.hash ?? '', node);
-  const stageWrites = judgeStageWrites({ state, plan, stageOf, check, report });
+  const cluster: StagedCluster = {
+    state,
+    nodes: () => nodesToServe(state),
+    isWell({ name, ready }) {
+      const [pod, ...others] = livePods(state, name);
+      const at = current?.receivedAt ?? 0;
+      return (
+        ready && pod !== undefined && others.length === 0 && pod.hash === state.target && isAvailable(state, pod, at)
+      );
+    },
+    inFlight: () => updates.inFlight.keys(),
+  };
+  const groupFindings = createGroupRule({ plan, cluster, check });
+  const steps = judgeStageSteps({ plan, cluster, check, report });
 
-  const groupsOf = (spec: RolloutPlanSpec, of: Status, node: NodeState): Group[] => {
-    const groups: Group[] = [];
-    const add = (name: string, share: number | string, has: Group['has']): void => {
-      const size = nodesToServe(state).filter(has).length;
-      groups.push({ group: name, has, limit: nodesOf(share, size) });
+  /** What the caller could know; undefined: it may go by no plan at all. */
+  const knowledgeOf = (record: AuditRecord): Knowledge | undefined => {
+    const { receivedAt: at } = record;
+    const lagMs = typeof lag === 'number' ? lag : lag(record);
+    const plans = plan.versionsSince(at - lagMs);
+    if (plans.includes('none')) return undefined;
+    const node: Knowledge['node'] = (name) => plan.nodeSince(name, at - lagMs);
+    return {
+      plans,
+      isSettled: (name) => plans.length === 1 && (name === undefined || node(name).length === 1),
+      // A busy server carries a request out after one that arrived later, and then by the status of the next rollout.
+      statuses: plan.statusesSince(at),
+      times: [at, at - lagMs],
+      node,
+      knowsOnline: ({ ready, since }) => ready && at - since > lagMs,
+      mayBeOnline: () => nodesToServe(state).filter(({ ready, since }) => ready || at - since <= lagMs),
+      offsetMs: 0,
+      slackMs: { begin: 0, end: lagMs, unwell: plans.length === 1 ? lagMs : Number.POSITIVE_INFINITY },
     };
-    for (const { topologyKey, value } of spec.maxUnavailablePer ?? []) {
-      const site = node.labels[topologyKey];
-      add(`${topologyKey}=${site ?? ''}`, value, (other) => other.labels[topologyKey] === site);
-    }
-    const stage = stageOf(spec, of, node);
-    const limit = spec.stages?.find(({ name }) => name === stage)?.maxUnavailable;
-    if (limit !== undefined) add(`stage ${stage}`, limit, (other) => stageOf(spec, of, other) === stage);
-    return groups;
-  };
-
-  const checkGroups = (what: string, { receivedAt: at }: AuditRecord, node: NodeState, lagMs: number): void => {
-    const [spec, ...others] = plan.knownAt(at, lagMs);
-    // Of an edit only one version may be known.
-    if (!status || spec === undefined || others.length > 0 || !isSpec(spec)) return;
-    for (const { group: name, limit, has } of groupsOf(spec, status, node)) {
-      check('G7');
-      const flying = [...inFlight.keys()].filter((each) => {
-        const other = state.nodes.get(each);
-        return each !== node.name && other !== undefined && other.ready && at - other.since > lagMs && has(other);
-      });
-      report(what, withinGroupLimit({ group: name, others: flying, limit, hasSlot: inFlight.has(node.name) }));
-    }
-  };
-
-  /** Why the gates keep the update back, by this status; none if they don't. */
-  const gatesOf = (
-    of: Status | undefined,
-    { receivedAt: at }: AuditRecord,
-    node: NodeState,
-    lagMs: number,
-  ): Finding | undefined => {
-    const { target, rollback, lastComplete } = of ?? {};
-    // The first revision of a DaemonSet isn't staged, also once it is complete.
-    if (!of || !target) return undefined;
-    if (target.number === 1 && !rollback && (lastComplete?.hash ?? target.hash) === target.hash) return undefined;
-    const stages = stagesOf(of);
-    check('G1');
-    const judge = (spec: RolloutPlanSpec): Finding | undefined => {
-      const closings = [at, at - lagMs].map((time) => closedOn(spec, time, node.annotations[NODE_ZONE_KEY]));
-      const closedBy = closings.includes(undefined) ? undefined : closings[0];
-      const inWindow = rollback && spec.windowsOnRollback !== true ? undefined : isInWindow({ closedBy });
-      if (rollback) return inWindow;
-      const stage = stageOfNode(spec, stages, target.hash, node);
-      return isInOpenStage({ stage, open: openStages(spec, stages) }) ?? inWindow;
-    };
-    const findings = plan.knownAt(at, lagMs).map((version): Finding | undefined => {
-      if (version === 'none') return undefined;
-      return isSpec(version) ? judge(version) : { invariant: 'G1', why: 'although its rollout plan does not exist' };
-    });
-    return findings.every((found) => found !== undefined) ? findings.at(-1) : undefined;
-  };
-
-  const checkGates = (what: string, record: AuditRecord, node: NodeState, lagMs: number): void => {
-    // A busy server carries a request out after one that arrived later, and then by the status of the next rollout.
-    const inForce = earlier.flatMap((each) => (each.until > record.receivedAt ? [each.status] : []));
-    const findings = [...inForce, status].map((each) => gatesOf(each, record, node, lagMs));
-    if (findings.every((found) => found !== undefined)) report(what, findings.at(-1));
   };
 
   const checkUpdate = (record: AuditRecord, write: PodWrite): void => {
     const { node: name } = write;
-    const lagMs = lagOf(record);
     const node = state.nodes.get(name);
-    // A node that was moved to another stage a moment ago may still count in the one before.
-    const isMoved = record.receivedAt - (labelledAt.get(name)?.at ?? 0) <= lagMs;
-    const isPlanned = plan.knownAt(record.receivedAt, lagMs).every((version) => version !== 'none');
-    if (node && !isMoved && isPlanned) {
+    const known = knowledgeOf(record);
+    if (node && known) {
       const what = `updated ${daemonSet} on ${name}`;
-      checkGates(what, record, node, lagMs);
-      checkGroups(what, record, node, lagMs);
+      check('G1');
+      for (const found of [...gateFindings(plan, name, known), ...groupFindings(node, known)]) report(what, found);
     }
     const [pod] = write.pod ? [write.pod] : livePods(state, name);
     if (pod) updates.begin(pod, startOf(write), state.rollout);
-  };
-
-  const followNode = ({ name, answeredAt }: AuditRecord): void => {
-    const labels = JSON.stringify(state.nodes.get(name)?.labels);
-    const before = labelledAt.get(name);
-    if (before?.labels !== labels) labelledAt.set(name, { labels, at: before ? answeredAt : 0 });
   };
 
   const followStatus = (record: AuditRecord): void => {
     const { group: of, resource, name, verb, response, receivedAt: at } = record;
     if (record.namespace !== namespace || of !== 'edgeset.io' || name !== rollout) return;
     if (!resource.startsWith('daemonrollouts')) return;
-    const after = verb === 'delete' ? undefined : (response as DaemonRollout).status;
-    const lagMs = lagOf(record);
-    const isPlanned = plan.knownAt(at, lagMs).every((version) => version !== 'none');
-    if (after && isPlanned && product(record.user)) stageWrites.onWrite(status, after, at, lagMs);
-    earlier.push({ status, until: at });
-    if (earlier.length > STATUSES) earlier.shift();
-    status = after;
+    const status = verb === 'delete' ? undefined : (response as DaemonRollout).status;
+    const known = product(record.user) ? knowledgeOf(record) : undefined;
+    if (status && known) steps.onSent(status, { at, known });
+    steps.onStatus(status, known && { at, known });
   };
 
-  for (const record of inOrder(records)) {
+  for (const record of withPlanDeletes(records)) {
     current = record;
     proceedTo(record);
     if (record.namespace === namespace && product(record.user)) {
@@ -185,9 +115,9 @@ export const checkStages = (records: readonly AuditRecord[], options: StagesOpti
     }
     followStatus(record);
     apply(record);
-    plan.apply(record);
-    if (record.resource.startsWith('nodes')) followNode(record);
-    stageWrites.onChange(status, record.receivedAt);
+    const executed = executedIn(record, namespace);
+    if (executed) plan.apply(executed);
+    steps.onChange(record.receivedAt);
   }
   return violations;
 };

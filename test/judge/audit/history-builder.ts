@@ -192,10 +192,12 @@ export const buildHistory = (
       write({ resource: 'nodes', namespace: '', response });
       return self;
     },
-    /** The rollout plan of the DaemonSet; undefined: it is deleted. */
+    /** The rollout plan of the DaemonSet; undefined: it is deleted, which the API server answers without the object. */
     plan(spec: object | undefined) {
       const verb = spec ? 'update' : 'delete';
       write({ group: 'edgeset.io', resource: 'rolloutplans', verb, response: { metadata: { name: 'app' }, spec } });
+      const written = records.at(-1);
+      if (!spec && written) written.response = { kind: 'Status', metadata: {} };
       return self;
     },
     /** Somebody decides about a stage. */

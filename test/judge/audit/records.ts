@@ -1,6 +1,12 @@
 import type { ObjectMeta } from 'kubernetes-types/meta/v1.d.ts';
 import { isAvailable as isAvailableAt } from '../../invariants/index.ts';
-import { type ClusterState, type Commit, followClusterState, livePods, type PodState } from '../state/cluster-state.ts';
+import {
+  type ClusterState,
+  type Executed,
+  followClusterState,
+  livePods,
+  type PodState,
+} from '../state/cluster-state.ts';
 import { followUpdates } from '../state/follow-updates.ts';
 import type { AuditRecord } from './audit-record.ts';
 
@@ -25,18 +31,37 @@ const isGone = (verb: AuditRecord['verb'], plural: string, { metadata = {} }: St
   return deletionTimestamp !== undefined && deletionGracePeriodSeconds === 0 && !finalizers?.length;
 };
 
-/** What a record of `inOrder` did to an object of the cluster; undefined: nothing to an object of the namespace, or to a node. */
-const commitOf = (
-  { group, resource, verb, namespace: of, response }: AuditRecord,
-  namespace: string,
-): Commit | undefined => {
+const isPlan = ({ group, resource }: AuditRecord): boolean =>
+  group === 'edgeset.io' && (resource === 'rolloutplans' || resource === 'clusterrolloutplans');
+
+/**
+ * As `inOrder`, with deletes of rollout plans that it leaves out: the API server answers the delete of a custom resource without the
+ * object. They come before what arrived once they were answered.
+ */
+export const withPlanDeletes = (records: readonly AuditRecord[]): AuditRecord[] => {
+  const deletes = records
+    .filter(
+      (each) => isPlan(each) && each.verb === 'delete' && !each.dryRun && each.code < 300 && versionOf(each) === 0,
+    )
+    .toSorted((a, b) => b.answeredAt - a.answeredAt);
+  const before = ({ receivedAt }: AuditRecord): AuditRecord[] => {
+    const first = deletes.findIndex(({ answeredAt }) => answeredAt <= receivedAt);
+    return first === -1 ? [] : deletes.splice(first).toReversed();
+  };
+  return inOrder(records).flatMap((record) => [...before(record), record]);
+};
+
+/** What a record did to an object of the cluster; undefined: nothing to an object of the namespace, to a node, or to a plan. */
+export const executedIn = (record: AuditRecord, namespace: string): Executed | undefined => {
+  const { group, resource, verb, namespace: of, name, response, user, receivedAt, answeredAt } = record;
   const [plural = '', subresource = ''] = resource.split('/');
-  const object = response as Stored;
-  const concerns = plural === 'nodes' ? ['', 'status'].includes(subresource) : of === namespace;
+  const object = versionOf(record) > 0 ? (response as Stored) : { metadata: { name, namespace: of } };
+  const concerns =
+    plural === 'nodes' ? ['', 'status'].includes(subresource) : plural === 'clusterrolloutplans' || of === namespace;
   // The answer to an eviction or a binding is no pod.
   if (!concerns || (plural === 'pods' && object.kind !== 'Pod')) return undefined;
   const type = isGone(verb, plural, object) ? 'DELETED' : verb === 'create' ? 'ADDED' : 'MODIFIED';
-  return { type, resource: { group, plural }, object };
+  return { type, resource: { group, plural }, object, by: user, arrivedAt: receivedAt, answeredAt };
 };
 
 /** Follows one DaemonSet by the log: call `at` and then `apply` with each record of `inOrder`. */
@@ -71,8 +96,8 @@ export const followRecords = (namespace: string, name: string, group = 'apps') =
     },
     apply: (next: AuditRecord): void => {
       record = next;
-      const commit = commitOf(next, namespace);
-      if (commit) apply(commit);
+      const executed = executedIn(next, namespace);
+      if (executed) apply(executed);
     },
   };
 };

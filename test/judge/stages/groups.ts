@@ -1,69 +1,56 @@
 import type { RolloutPlanSpec } from '../../../src/words/index.ts';
-import { type Finding, nodesOf, withinGroupLimit } from '../../invariants/index.ts';
-import type { Call } from '../../simulation/network/call.ts';
-import type { CheckContext } from '../check.ts';
-import type { NodeState, PodState } from '../state/cluster-state.ts';
-import { type PlanState, stageIn } from '../state/plan-state.ts';
-import { tolerances } from '../tolerances.ts';
+import { type Finding, type InvariantId, nodesOf, withinGroupLimit } from '../../invariants/index.ts';
+import type { NodeState } from '../state/cluster-state.ts';
+import { isSpec, type PlanState, type Status, stageIn } from '../state/follow-plan.ts';
+import type { Knowledge } from './knowledge.ts';
+import type { StagedCluster } from './staged-cluster.ts';
 
 export interface GroupsOptions {
   plan: PlanState;
-  /** Nodes with an update in flight, by the actual state. */
-  inFlight: () => Iterable<string>;
+  cluster: StagedCluster;
+  check: (invariant: InvariantId) => void;
 }
 
-interface Limited {
+/** Other nodes of a node's group or stage, and how many of them may have an update in flight. */
+interface Group {
   group: string;
   limit: number;
   has: (node: NodeState) => boolean;
 }
 
 /** G7: as S1, by the actual state, for each group and stage of the plan that has a limit. */
-export const createGroupsCheck = (
-  { report, actual, now, viewOf, clockOf, settleMs }: CheckContext,
-  { plan, inFlight }: GroupsOptions,
-) => {
-  /** The groups of a node that a plan limits. */
-  const groupsOf = (spec: RolloutPlanSpec, node: NodeState): Limited[] => {
-    const limitOf = (has: Limited['has'], value: number | string): number =>
-      nodesOf(value, [...actual.nodes.values()].filter((each) => each.eligible && has(each)).length);
+export const createGroupRule = ({ plan, cluster, check }: GroupsOptions) => {
+  const groupsOf = (spec: RolloutPlanSpec, status: Status, node: NodeState): Group[] => {
+    const limitOf = (has: Group['has'], share: number | string): number =>
+      nodesOf(share, cluster.nodes().filter(has).length);
     const groups = (spec.maxUnavailablePer ?? []).map(({ topologyKey, value }) => {
       const site = node.labels[topologyKey];
       const has = (other: NodeState): boolean => other.labels[topologyKey] === site;
       return { group: `${topologyKey}=${site ?? ''}`, has, limit: limitOf(has, value) };
     });
-    const stage = plan.stageOf(spec, node);
+    const stage = plan.stageOf(spec, node, status);
     const limit = stageIn(spec, stage)?.maxUnavailable;
     if (limit === undefined) return groups;
-    const has = (other: NodeState): boolean => plan.stageOf(spec, other) === stage;
+    const has = (other: NodeState): boolean => plan.stageOf(spec, other, status) === stage;
     return [...groups, { group: `stage ${stage}`, has, limit: limitOf(has, limit) }];
   };
 
-  return {
-    /** An update reaches the server. Returns what to run once it was executed. */
-    begin(call: Call, pod: PodState, what: string): () => void {
-      const node = actual.nodes.get(pod.node);
-      if (!node || !plan.isStaged() || !plan.isAbout(viewOf(call.process).daemonSet)) return () => undefined;
-      const flying = [...inFlight()];
-      const sentAt = clockOf(call.process) - (now() - call.at);
-      const view = viewOf(call.process);
-      const judge = ({ group, limit, has }: Limited): Finding | undefined => {
-        report.check('G7');
-        const others = flying.filter((name) => {
-          const other = actual.nodes.get(name);
-          const known = view.nodes.get(name);
-          if (name === pod.node || !other?.ready || !has(other) || !known?.ready) return false;
-          return known.since === undefined || sentAt - known.since > settleMs + tolerances.decision.ms;
-        });
-        return withinGroupLimit({ group, others, limit, hasSlot: flying.includes(pod.node) });
-      };
-      const plans = plan.isSettled() ? plan.plansOf(call) : [];
-      const judged = plans.map((spec) => groupsOf(spec, node).flatMap((group) => judge(group) ?? []));
-      // Another plan that the sender may go by permits it.
-      const found = judged.every((each) => each.length > 0) ? (judged.at(-1) ?? []) : [];
-      return () => {
-        for (const each of found) report.finding(each, what);
-      };
-    },
+  /** What an update of the node breaks, by every plan that its sender may go by. */
+  return (node: NodeState, known: Knowledge): readonly Finding[] => {
+    const status = known.statuses.at(-1);
+    if (!status || !known.isSettled(node.name)) return [];
+    const flying = [...cluster.inFlight()];
+    const judge = ({ group, limit, has }: Group): Finding | undefined => {
+      check('G7');
+      const others = flying.filter((name) => {
+        const other = cluster.state.nodes.get(name);
+        return name !== node.name && other !== undefined && has(other) && known.knowsOnline(other);
+      });
+      return withinGroupLimit({ group, others, limit, hasSlot: flying.includes(node.name) });
+    };
+    const judged = known.plans
+      .filter(isSpec)
+      .map((spec) => groupsOf(spec, status, node).flatMap((group) => judge(group) ?? []));
+    return judged.every((found) => found.length > 0) ? (judged.at(-1) ?? []) : [];
   };
 };

@@ -4,9 +4,10 @@ import { followsPredecessors, isAvailable, isNative, nodeOf, policyOf } from '..
 import type { Check, CheckContext } from '../check.ts';
 import type { UnreadableCheck } from '../manager/unreadable.ts';
 import { type ClusterState, generationKey, isEligible } from '../state/cluster-state.ts';
-import type { PlanState } from '../state/plan-state.ts';
+import type { PlanState } from '../state/follow-plan.ts';
 import type { ProcessView } from '../state/process-view.ts';
 import { tolerances } from '../tolerances.ts';
+import type { ProcessKnowledge } from './process-knowledge.ts';
 
 type Predecessor = NonNullable<RolloutPlanSpec['after']>[number];
 
@@ -25,7 +26,15 @@ export interface OtherDaemonSet {
  */
 export const createOrderCheck = (
   { report, now, clockOf }: CheckContext,
-  { plan, find }: { plan: PlanState; find: (apiGroup: string, name: string) => OtherDaemonSet | undefined },
+  {
+    plan,
+    knowledge,
+    find,
+  }: {
+    plan: PlanState;
+    knowledge: ProcessKnowledge;
+    find: (apiGroup: string, name: string) => OtherDaemonSet | undefined;
+  },
 ) => {
   /** By process, and node or UID: when it last heard of the node or a pod there, and of a new template. */
   const heardAt = new Map<string, number>();
@@ -66,7 +75,7 @@ export const createOrderCheck = (
 
   const check: Check = {
     onWatchEvent(process, _watch, plural, event) {
-      if (event.type === 'BOOKMARK' || !plan.plansOf({ process, at: now() }).some(({ after }) => after)) return;
+      if (event.type === 'BOOKMARK' || !knowledge.plansOf({ process, at: now() }).some(({ after }) => after)) return;
       const { name, uid, generation } = (event.object as { metadata: ObjectMeta }).metadata;
       const hear = (of: string | undefined): void => void heardAt.set(`${process} ${of}`, now());
       if (plural === 'nodes') hear(name);
@@ -78,7 +87,7 @@ export const createOrderCheck = (
     onUpdateSent({ call, pod, node, what }) {
       // The second write of an update that began before.
       if (!plan.isStaged() || pod.preparing || pod.gateClosed) return;
-      const plans = plan.plansOf(call);
+      const plans = knowledge.plansOf(call);
       if (!plans.some(({ after = [] }) => after.length > 0)) return;
       report.check('G7');
       const behind = plans.map((spec) => waitsFor(call.process, node, spec));

@@ -2,8 +2,9 @@ import type { DaemonRolloutStage, DaemonRolloutStatus, RolloutPlanSpec } from '.
 import type { Call } from '../../simulation/network/call.ts';
 import type { MetricAnswer } from '../../simulation/plan/plan.ts';
 import type { CheckContext } from '../check.ts';
-import { type PlanState, promoteOf } from '../state/plan-state.ts';
+import { promoteOf } from '../state/follow-plan.ts';
 import { tolerances } from '../tolerances.ts';
+import type { ProcessKnowledge } from './process-knowledge.ts';
 
 /** Of each stage, this many answers are kept. */
 const MOST_ANSWERS = 50;
@@ -16,7 +17,7 @@ interface Told {
 }
 
 /** G4: what the checks of stages were answered decides about their promotion. */
-export const createStageAnswersCheck = ({ report, now }: CheckContext, plan: PlanState) => {
+export const createStageAnswersCheck = ({ report, now }: CheckContext, knowledge: ProcessKnowledge) => {
   const { check, violation } = report;
   /** By revision and stage, the latest first. */
   const told = new Map<string, Told[]>();
@@ -43,7 +44,7 @@ export const createStageAnswersCheck = ({ report, now }: CheckContext, plan: Pla
       const isByChecks = promotion === 'Gates' || promotion === 'Timeout';
       if (!isByChecks || seenPromotions.has(key)) return;
       seenPromotions.add(key);
-      const specs = plan.plansOf(call);
+      const specs = knowledge.plansOf(call);
       const hasCheck = (spec: RolloutPlanSpec): boolean => (promoteOf(spec, name)?.checks ?? []).length > 0;
       if (specs.length === 0 || !specs.every(hasCheck)) return;
       check('G4');
@@ -58,13 +59,11 @@ export const createStageAnswersCheck = ({ report, now }: CheckContext, plan: Pla
           `${call.process} passes stage ${name}, whose check was last answered ${latest?.answer ?? 'never'}`,
         );
     },
-    /** A status was written: what has no result is no failure. */
-    onStatus(call: Call, before: DaemonRolloutStatus | undefined, after: DaemonRolloutStatus): void {
-      if (after.halted?.reason !== 'CheckFailed' || before?.halted?.reason === 'CheckFailed') return;
-      check('G4');
-      const all = [...told].filter(([key]) => key.startsWith(`${after.target?.hash} `)).flatMap(([, each]) => each);
+    /** A status halts the rollout for a check: what has no result is no failure. */
+    onHalt(process: string, { target }: DaemonRolloutStatus): void {
+      const all = [...told].filter(([key]) => key.startsWith(`${target?.hash} `)).flatMap(([, each]) => each);
       if (!all.some(({ answer }) => answer === 'bad'))
-        violation('G4', `${call.process} halts the rollout for a check, of which none has failed`);
+        violation('G4', `${process} halts the rollout for a check, of which none has failed`);
     },
   };
 };

@@ -2,8 +2,9 @@ import type { RolloutPlanSpec } from '../../../src/words/index.ts';
 import { isAvailable, nodesOf, policyOf } from '../../invariants/index.ts';
 import type { CheckContext } from '../check.ts';
 import { isEligible } from '../state/cluster-state.ts';
-import type { PlanState } from '../state/plan-state.ts';
+import type { PlanState } from '../state/follow-plan.ts';
 import { tolerances } from '../tolerances.ts';
+import type { ProcessKnowledge } from './process-knowledge.ts';
 
 /** A stage that a leader could lead further now. */
 export interface WaitingStage {
@@ -15,10 +16,14 @@ export interface WaitingStage {
 }
 
 /** What is left to do about the stages of a plan, by what the leader has observed: for L5, L9, G3 and G6. */
-export const createStageProgressCheck = ({ actual, viewOf, clockOf }: CheckContext, plan: PlanState) => {
+export const createStageProgressCheck = (
+  { actual, now, viewOf, clockOf }: CheckContext,
+  plan: PlanState,
+  knowledge: ProcessKnowledge,
+) => {
   const mayBeJudged = (process: string): RolloutPlanSpec | undefined => {
     const view = viewOf(process);
-    return plan.isSettled() && plan.isAbout(view.daemonSet) ? plan.plan : undefined;
+    return knowledge.isSettled() && knowledge.isAbout(view.daemonSet) ? plan.plan : undefined;
   };
 
   return {
@@ -32,7 +37,9 @@ export const createStageProgressCheck = ({ actual, viewOf, clockOf }: CheckConte
       return (
         !hasLimits &&
         (spec.windows ?? []).length === 0 &&
-        !spec.freezes?.some(({ to }) => Date.parse(to) + tolerances.decision.ms > Math.min(...plan.timesOf(process)))
+        !spec.freezes?.some(
+          ({ to }) => Date.parse(to) + tolerances.decision.ms > Math.min(...knowledge.timesOf(process)),
+        )
       );
     },
     isLifted: (): boolean => plan.isStaged() && plan.isLifted(),
@@ -41,6 +48,23 @@ export const createStageProgressCheck = ({ actual, viewOf, clockOf }: CheckConte
       if (!plan.isStaged() || plan.isLifted()) return true;
       const spec = plan.plan;
       return spec !== undefined && plan.openIn(spec).includes(plan.stageOf(spec, { name, labels }));
+    },
+    /** Once all nodes are at the target: stages that are still to be passed. */
+    left(): readonly string[] {
+      if (!plan.isStaged() || plan.isLifted()) return [];
+      const spec = plan.plan;
+      if (spec === undefined || plan.status?.target?.hash !== actual.target) return ['all'];
+      const left: string[] = [];
+      /** The stages from here on that have nodes. */
+      const used = new Set(actual.nodes.values().flatMap((node) => (node.eligible ? [plan.stageOf(spec, node)] : [])));
+      for (const { name, promote } of spec.stages ?? []) {
+        used.delete(name);
+        if (plan.stageNamed(name)?.promotedAt !== undefined) continue;
+        // Nobody is asked about what no node needs; those of later stages do, also where their pods were created at the target.
+        if (promote?.approval?.required && used.size === 0) break;
+        left.push(name);
+      }
+      return left;
     },
     /** The open stage, if its conditions hold and that is not noted yet. Nothing else holds the rollout. */
     waiting(process: string): WaitingStage | undefined {
@@ -80,9 +104,10 @@ export const createStageProgressCheck = ({ actual, viewOf, clockOf }: CheckConte
       const offline = online < size;
       if (!isEmpty && known?.soakUntil === undefined)
         return { key: `${name} soak`, text: `the soak of ${name} begins`, offline };
-      if (!isEmpty && Date.parse(known?.soakUntil ?? '') > Math.min(...plan.timesOf(process))) return undefined;
+      if (!isEmpty && Date.parse(known?.soakUntil ?? '') > Math.min(...knowledge.timesOf(process))) return undefined;
       if (promote.checks !== undefined) return undefined;
-      const isApproved = plan.decisions(name, 'Approve', tolerances.decision.ms).length > 0;
+      const isApproved =
+        plan.decidedBy(actual.target ?? '', name, 'Approve', now() - tolerances.decision.ms).length > 0;
       if (!isEmpty && promote.approval?.required && !isApproved) return undefined;
       return { key: `${name} promotion`, text: `${name} is passed`, offline };
     },

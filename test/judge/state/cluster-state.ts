@@ -68,6 +68,15 @@ export interface Commit {
   object: object;
 }
 
+/** A call that an API server has executed, as all judges read it: the simulation's while they happen, or those of an audit log. */
+export interface Executed extends Commit {
+  /** The user; undefined: the object says itself who decided what it says. */
+  by?: string | undefined;
+  /** When the request arrived, and when its answer left. */
+  arrivedAt: number;
+  answeredAt: number;
+}
+
 /**
  * When the revision of a template counts as the target: once the DaemonSet's status says that its controller has observed the
  * template, or already once a revision is recorded after the template has changed.

@@ -5,7 +5,8 @@ import type { RolloutPlanObject, RolloutPlanSpec } from '../../../src/words/inde
 import { type AnyDaemonSet, isDeletedTerminal } from '../../invariants/index.ts';
 import { defaultsMs } from '../tolerances.ts';
 import { isPodOf, isReadyNode, type PodState, toPodState } from './cluster-state.ts';
-import { planInForce } from './plan-in-force.ts';
+import { PLAN_KEY, planInForce } from './follow-plan.ts';
+import { createTimeline } from './timeline.ts';
 
 export interface ObservedNode {
   ready: boolean;
@@ -23,8 +24,6 @@ export interface ProcessView {
   podsOn(node: string): readonly PodState[];
   podNamed(name: string): PodState | undefined;
   readonly daemonSet: AnyDaemonSet | undefined;
-  /** Its rollout plan; undefined: there is none of this name. */
-  readonly plan: RolloutPlanSpec | undefined;
   /** What its rollout plan said at a time by the process's clock, if that has changed since, and what it says. */
   plansSince(at: number): readonly RolloutPlanSpec[];
   /** No watch that updates depend on has received nothing for so long that no update starts. */
@@ -52,8 +51,8 @@ export const createProcessView = ({ group, name }: { group: string; name: string
   const nodes = new Map<string, ObservedNode>();
   const pods = new Map<string, Map<string, PodState>>();
   const plans = new Map<string, RolloutPlanSpec>();
-  /** By name: what the plan said before it last changed or was deleted, and when that arrived. */
-  const replacedPlans = new Map<string, { spec: RolloutPlanSpec; at: number }>();
+  /** Its rollout plan, by when that arrived. */
+  const planVersions = createTimeline<RolloutPlanSpec | undefined>(undefined, isDeepStrictEqual);
   /** By watch: keys in its snapshot so far. */
   const snapshots = new Map<string, Set<string>>();
   /** By watch. */
@@ -66,7 +65,12 @@ export const createProcessView = ({ group, name }: { group: string; name: string
   /** Cache; undefined: to be computed again. */
   let byNode: Map<string, PodState[]> | undefined;
 
-  const planName = (): string | undefined => daemonSet?.metadata?.annotations?.['edgeset.io/rollout-plan'];
+  const planName = (): string | undefined => daemonSet?.metadata?.annotations?.[PLAN_KEY];
+  const noteVersion = (): void => planVersions.note(plans.get(planName() ?? ''), now());
+  const setDaemonSet = (next: AnyDaemonSet | undefined): void => {
+    daemonSet = next;
+    noteVersion();
+  };
   const isOverdue = ({ plural, at }: { plural: string; at: number }): boolean =>
     now() - at > defaultsMs.inTouch && (NEEDED.has(plural) || (PLANS.has(plural) && planName() !== undefined));
   const isInTouch = (): boolean => !heard.values().some(isOverdue);
@@ -93,10 +97,9 @@ export const createProcessView = ({ group, name }: { group: string; name: string
   };
 
   const replacePlan = (key: string, spec: RolloutPlanSpec | undefined): void => {
-    const before = plans.get(key);
-    if (before && !isDeepStrictEqual(before, spec)) replacedPlans.set(key, { spec: before, at: now() });
     if (spec) plans.set(key, spec);
     else plans.delete(key);
+    noteVersion();
   };
 
   const remove = (table: Map<string, unknown>, key: string): void => {
@@ -130,14 +133,7 @@ export const createProcessView = ({ group, name }: { group: string; name: string
     get daemonSet() {
       return daemonSet;
     },
-    get plan() {
-      return plans.get(planName() ?? '');
-    },
-    plansSince(at) {
-      const replaced = replacedPlans.get(planName() ?? '');
-      const present = plans.get(planName() ?? '');
-      return [...(replaced && replaced.at >= at ? [replaced.spec] : []), ...(present ? [present] : [])];
-    },
+    plansSince: (at) => planVersions.since(at).flatMap((spec) => spec ?? []),
     get isInTouch() {
       return isInTouch();
     },
@@ -146,7 +142,7 @@ export const createProcessView = ({ group, name }: { group: string; name: string
     },
     applyResponse(plural, object) {
       if (plural === 'daemonsets') {
-        if (isOurs(object as AnyDaemonSet) && !isPassed(object as AnyDaemonSet)) daemonSet = object as AnyDaemonSet;
+        if (isOurs(object as AnyDaemonSet) && !isPassed(object as AnyDaemonSet)) setDaemonSet(object as AnyDaemonSet);
         return;
       }
       const pod = object as Pod;
@@ -165,7 +161,7 @@ export const createProcessView = ({ group, name }: { group: string; name: string
       heard.set(watch, { plural, at: now() });
       if (plural === 'daemonsets' && event.type !== 'BOOKMARK') {
         const object = event.object as AnyDaemonSet;
-        if (isOurs(object) && !isPassed(object)) daemonSet = event.type === 'DELETED' ? undefined : object;
+        if (isOurs(object) && !isPassed(object)) setDaemonSet(event.type === 'DELETED' ? undefined : object);
       }
       const table = tableOf(watch, plural);
       if (!table) return;
