@@ -72,7 +72,7 @@ export interface Check {
 }
 
 /** Calls each of the hooks. Most checks have few of them, most plans have one DaemonSet, and there are many commits. */
-export const callEach = <A extends unknown[]>(hooks: readonly ((...args: A) => void)[]): ((...args: A) => void) => {
+const callEach = <A extends unknown[]>(hooks: readonly ((...args: A) => void)[]): ((...args: A) => void) => {
   const [first, ...others] = hooks;
   if (first && others.length === 0) return first;
   return (...args) => {
