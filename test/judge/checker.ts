@@ -264,11 +264,12 @@ export const createChecker = ({
       // What only needed time to pass happened before this commit.
       updates.advance();
       checks.beforeCommit(change);
-      updates.onCommit(change);
+      const written = { ...change, arrivedAt: now(), answeredAt: now() };
+      updates.onCommit(written);
       consent.onCommit(change);
       prerequisites.onCommit(change);
       targeting.onCommit(change);
-      plan.apply({ ...change, arrivedAt: now(), answeredAt: now() });
+      plan.apply(written);
       checks.onCommit(change);
       const { resource, object } = change;
       if (resource.plural === 'daemonrollouts' && object.metadata.name === rolloutName) sender.onRolloutWritten(object);

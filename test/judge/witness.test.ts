@@ -12,8 +12,8 @@ const node = (ready: boolean) => ({
 
 /** The node is not ready, and the process has heard of it as ready or not. */
 const testify = (invariant: string, text: string, heardOf: boolean): string[] => {
-  const { state, apply } = followClusterState(ref, { now: () => 0 });
-  apply({ type: 'ADDED', resource: { group: '', plural: 'nodes' }, object: node(false) });
+  const { state, apply } = followClusterState(ref);
+  apply({ type: 'ADDED', resource: { group: '', plural: 'nodes' }, object: node(false), arrivedAt: 0, answeredAt: 0 });
   const view = createProcessView(ref, () => 0);
   view.applyEvent('nodes', 'nodes', { type: 'ADDED', object: node(heardOf) });
   const witness = createWitness({ actual: () => state, viewOf: () => view, believers: () => [] });

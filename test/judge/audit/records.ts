@@ -69,12 +69,10 @@ export const followRecords = (namespace: string, name: string, group = 'apps') =
   /** Since when a node has had no ready pod, by node. */
   const downSince = new Map<string, number>();
   let record: Pick<AuditRecord, 'receivedAt' | 'answeredAt'> = { receivedAt: 0, answeredAt: 0 };
-  const now = (): number => record.answeredAt;
-  const earliest = (): number => record.receivedAt;
   const noteDown = (node: string): void => {
     const isUp = state.podsOn(node).some(({ terminating, readySince }) => !terminating && readySince !== undefined);
     if (isUp || !state.nodes.has(node)) downSince.delete(node);
-    else if (!downSince.has(node)) downSince.set(node, now());
+    else if (!downSince.has(node)) downSince.set(node, record.answeredAt);
   };
   const onNodeChange = (node: string): void => {
     noteDown(node);
@@ -82,9 +80,9 @@ export const followRecords = (namespace: string, name: string, group = 'apps') =
   };
   const { state, apply } = followClusterState(
     { group, name, namespace },
-    { now, earliest, targetFrom: 'recorded revision', onNodeChange },
+    { targetFrom: 'recorded revision', onNodeChange },
   );
-  const updates = followUpdates({ state, now: earliest, sees: 'log' });
+  const updates = followUpdates({ state, now: () => record.receivedAt, sees: 'log' });
   return {
     state,
     downSince: downSince as ReadonlyMap<string, number>,

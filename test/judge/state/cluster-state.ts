@@ -61,15 +61,12 @@ export interface ClusterState {
   readonly daemonSet: AnyDaemonSet | undefined;
 }
 
-/** What a write did to an object. */
-export interface Commit {
+/** A call that an API server has executed, as all judges read it: the simulation's while they happen, or those of an audit log. */
+export interface Executed {
+  /** What it did to the object. */
   type: 'ADDED' | 'MODIFIED' | 'DELETED';
   resource: { group: string; plural: string };
   object: object;
-}
-
-/** A call that an API server has executed, as all judges read it: the simulation's while they happen, or those of an audit log. */
-export interface Executed extends Commit {
   /** The user; undefined: the object says itself who decided what it says. */
   by?: string | undefined;
   /** When the request arrived, and when its answer left. */
@@ -84,9 +81,6 @@ export interface Executed extends Commit {
 export type TargetFrom = 'observed generation' | 'recorded revision';
 
 export interface StateOptions {
-  /** When a write was executed, at the latest, and at the earliest (the default is the same). */
-  now: () => number;
-  earliest?: () => number;
   targetFrom?: TargetFrom;
   /** Called with the node of each change. */
   onNodeChange?: (node: string) => void;
@@ -169,7 +163,7 @@ export const generationKey = ({ metadata }: AnyDaemonSet): string => `${metadata
 /** Follows one DaemonSet. Its namespace is `default` unless another one is named. */
 export const followClusterState = (
   { group, name, namespace = 'default' }: { group: string; name: string; namespace?: string },
-  { now, earliest = now, targetFrom = 'observed generation', onNodeChange = () => undefined }: StateOptions,
+  { targetFrom = 'observed generation', onNodeChange = () => undefined }: StateOptions = {},
 ) => {
   const nodes = new Map<string, NodeState>();
   const nodeObjects = new Map<string, Node>();
@@ -184,6 +178,8 @@ export const followClusterState = (
   /** A revision was recorded since the template has changed. */
   let isRecorded = false;
   let targetSince = 0;
+  /** When the write that is applied was executed. */
+  let writtenAt = { earliest: 0, latest: 0 };
 
   const removePod = (pod: PodState): void => void byNode.get(pod.node)?.delete(pod);
   const addPod = (pod: PodState): void => {
@@ -200,7 +196,7 @@ export const followClusterState = (
     nodes.set(key, {
       name: key,
       ready,
-      since: before?.ready === ready ? before.since : now(),
+      since: before?.ready === ready ? before.since : writtenAt.latest,
       returned: before !== undefined && (before.returned || (before.ready && !ready)),
       eligible: isEligible(node, daemonSet),
       labels: node.metadata?.labels ?? {},
@@ -250,7 +246,7 @@ export const followClusterState = (
     const isOwned =
       isControlledBy(pod, owner) && pod.metadata?.namespace === namespace && isSelected(daemonSet, labels);
     if (gone || !isOwned) pods.delete(uid);
-    else addPod(toPodState(pod, before, now(), earliest()));
+    else addPod(toPodState(pod, before, writtenAt.latest, writtenAt.earliest));
     const node = pods.get(uid)?.node ?? before?.node;
     if (node !== undefined) onNodeChange(node);
   };
@@ -278,10 +274,11 @@ export const followClusterState = (
     const written = { number: revision.revision, hash: hashIn(revision) ?? '' };
     if (written.number >= (newest()?.number ?? 0)) isRecorded = true;
     revisions.set(uid, written);
-    if (state.target !== before) targetSince = now();
+    if (state.target !== before) targetSince = writtenAt.latest;
   };
 
-  const apply = ({ type, resource, object }: Commit): void => {
+  const apply = ({ type, resource, object, arrivedAt, answeredAt }: Executed): void => {
+    writtenAt = { earliest: arrivedAt, latest: answeredAt };
     const gone = type === 'DELETED';
     const { metadata } = object as { metadata: ObjectMeta };
     const { name: key = '' } = metadata;

@@ -15,7 +15,7 @@ import {
 import type { Call } from '../../simulation/network/call.ts';
 import type { Report } from '../report.ts';
 import { followAnswers } from '../state/answers.ts';
-import { followClusterState, isEligible, type PodState } from '../state/cluster-state.ts';
+import { type Executed, followClusterState, isEligible, type PodState } from '../state/cluster-state.ts';
 import { type ExecutedUpdate, followUpdates, isReverted, type StartedUpdate } from '../state/follow-updates.ts';
 import type { ProcessView } from '../state/process-view.ts';
 import { tolerances } from '../tolerances.ts';
@@ -46,7 +46,6 @@ export const createUpdatesCheck = ({ report, daemonSet, now, viewOf, clockOf, se
 
   const policy = () => (actual.daemonSet ? policyOf(actual.daemonSet) : undefined);
   const { state: actual, apply } = followClusterState(daemonSet, {
-    now,
     onNodeChange: (node) => followed.follow(node),
   });
   const followed = followUpdates({ state: actual, now, sees: 'all' });
@@ -97,7 +96,7 @@ export const createUpdatesCheck = ({ report, daemonSet, now, viewOf, clockOf, se
     isOnlyBegun: followed.isOnlyBegun,
     presentlyInFlight: (): Iterable<string> => followed.ofPresentRollout(),
     advance: followed.advance,
-    onCommit(change: Change): void {
+    onCommit(change: Change & Executed): void {
       const before = actual.daemonSet?.metadata?.uid;
       const { uid, deletionTimestamp } = change.object.metadata;
       const pod = actual.pods.get(uid);
