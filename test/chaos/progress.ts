@@ -1,8 +1,8 @@
 import type { AdvancedDaemonSet } from '../../src/kinds/advanced/index.ts';
 import type { AuditRecord } from '../conformance/index.ts';
-import { createPodWriteReader, isUpdate, type PodWriteKind } from '../judge/audit/pod-writes.ts';
 import { availablePod, followRecords } from '../judge/audit/records.ts';
 import { type ClusterState, nodesToServe } from '../judge/state/cluster-state.ts';
+import { createPodWriteReader, isUpdate, type PodWriteKind } from '../judge/state/pod-writes.ts';
 
 export interface Progress {
   /** By kind. */

@@ -1,8 +1,8 @@
 import type { AuditRecord } from '../../judge/audit/audit-record.ts';
 import { isPullCall } from '../../judge/audit/check-image-pulls.ts';
 import { trackDeletedPods } from '../../judge/audit/deleted-pods.ts';
-import { createPodWriteReader, type PodWrite } from '../../judge/audit/pod-writes.ts';
 import { followRecords, inOrder } from '../../judge/audit/records.ts';
+import { createPodWriteReader, type PodWrite } from '../../judge/state/pod-writes.ts';
 import type { Audit } from '../cluster.ts';
 
 interface HistoryOptions {

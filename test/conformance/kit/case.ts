@@ -4,7 +4,7 @@ import type { Condition } from 'kubernetes-types/meta/v1.d.ts';
 import type { AdvancedDaemonSet } from '../../../src/kinds/advanced/index.ts';
 import type { DaemonRollout, DaemonRolloutStatus } from '../../../src/words/index.ts';
 import type { AuditRecord } from '../../judge/audit/audit-record.ts';
-import type { PodWrite, PodWriteKind } from '../../judge/audit/pod-writes.ts';
+import type { PodWrite, PodWriteKind } from '../../judge/state/pod-writes.ts';
 import type { Cluster, Manager, NodeSpec } from '../cluster.ts';
 import type { Link } from '../link.ts';
 import type { Api } from './api.ts';

@@ -8,7 +8,7 @@ import type { Event } from 'kubernetes-types/events/v1.d.ts';
 import { nodeOf } from '../../invariants/index.ts';
 import { assertInvariants } from '../../judge/audit/assert-invariants.ts';
 import { nodeOutages } from '../../judge/audit/node-outages.ts';
-import { isUpdate } from '../../judge/audit/pod-writes.ts';
+import { isUpdate } from '../../judge/state/pod-writes.ts';
 import type { Cluster, Manager, NodeSpec } from '../cluster.ts';
 import type { Link } from '../link.ts';
 import type { Api } from './api.ts';

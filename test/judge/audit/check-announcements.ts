@@ -1,8 +1,8 @@
 import type { DaemonSet } from 'kubernetes-types/apps/v1.d.ts';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import { isGateWrite } from '../state/pod-writes.ts';
 import { tolerances } from '../tolerances.ts';
 import type { AuditRecord } from './audit-record.ts';
-import { isGateWrite } from './pod-writes.ts';
 import { inOrder } from './records.ts';
 
 export interface AnnouncementOptions {

@@ -1,3 +1,21 @@
+import type { DaemonRollout, RolloutPlanSpec } from '../../../src/words/index.ts';
+import {
+  closedOn,
+  type Finding,
+  isInOpenStage,
+  isInWindow,
+  NODE_ZONE_KEY,
+  nodesOf,
+  openStages,
+  stageOfNode,
+  withinGroupLimit,
+} from '../../invariants/index.ts';
+import { type Status, stagesOf } from '../stages/stage-steps.ts';
+import { livePods, type NodeState, nodesToServe } from '../state/cluster-state.ts';
+import { createPodWriteReader, isUpdate, type PodWrite, startOf } from '../state/pod-writes.ts';
+import { followPlan, isSpec } from './plan-history.ts';
+import { followRecords, inOrder } from './records.ts';
+import { judgeStageWrites } from './stage-writes.ts';
 import type { DaemonRollout } from '../../../src/words/index.ts';
 import type { Finding } from '../../invariants/index.ts';
 import { gateFindings } from '../stages/gates.ts';

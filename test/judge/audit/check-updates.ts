@@ -19,9 +19,9 @@ import {
   withinPartition,
 } from '../../invariants/index.ts';
 import { livePods, type NodeState, nodesToServe, type PodState } from '../state/cluster-state.ts';
+import { createPodWriteReader, isBackInService, type PodWrite, startOf } from '../state/pod-writes.ts';
 import { tolerances } from '../tolerances.ts';
 import type { AuditRecord } from './audit-record.ts';
-import { createPodWriteReader, isBackInService, type PodWrite, startOf } from './pod-writes.ts';
 import { availablePod, followRecords, inOrder, isAvailable, wasAvailable } from './records.ts';
 
 export interface CheckOptions {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { buildHistory, managerUser } from './history-builder.ts';
+import { buildHistory, managerUser } from '../audit/history-builder.ts';
+import { followRecords, inOrder } from '../audit/records.ts';
 import { createPodWriteReader } from './pod-writes.ts';
-import { followRecords, inOrder } from './records.ts';
 
 const log = () => buildHistory(2, { updateStrategy: { rollingUpdate: { maxUnavailable: 1 } } });
 

@@ -8,9 +8,9 @@ import {
   LIFECYCLE_GATE,
   nodeOf,
 } from '../../invariants/index.ts';
-import { type ClusterState, isDeleted, livePods, mayHavePod, type PodState } from '../state/cluster-state.ts';
-import type { StartedUpdate } from '../state/follow-updates.ts';
-import type { AuditRecord } from './audit-record.ts';
+import type { AuditRecord } from '../audit/audit-record.ts';
+import { type ClusterState, isDeleted, livePods, mayHavePod, type PodState } from './cluster-state.ts';
+import type { StartedUpdate } from './follow-updates.ts';
 
 export type PodWriteKind =
   /** The first write that takes a pod away: its delete, or the preparation of it. */
