@@ -1,3 +1,6 @@
+import { isEligible, isPodOf, type PodState } from './state/cluster-state.ts';
+import { followPlan } from './state/plan-state.ts';
+import { createPodWriteReader, isUpdate, type PodWriteKind, podReplacedBySurge, startOf } from './state/pod-writes.ts';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import type { Change } from '../../embedded/index.ts';
 import { isBoundToPod, isLive, nodeOf, nodesOf, policyOf } from '../invariants/index.ts';
@@ -79,7 +82,7 @@ export const createChecker = ({
   const { actual, works, isInFlight } = updates;
   const sender = createSenderCheck({ report, viewOf, clockOf, settleMs });
   const consent = createConsentCheck({ report, actual, now, clockOf });
-  const classifier = createWriteClassifier({ actual, daemonSet, viewOf });
+  const podWrites = createPodWriteReader(actual);
   const prerequisites = createPrerequisitesCheck({ report, actual, now, viewOf });
   const targeting = createTargetingCheck({
     report,
@@ -137,6 +140,17 @@ export const createChecker = ({
   ]);
   const activity: Activity = { updates: 0, lastWriteAt: 0 };
 
+  /**
+   * Calls that remove a pod from a node that was not eligible when the call was sent. They are no updates even if the node is
+   * eligible again when they arrive: Kubernetes has no precondition on another object to refuse them by.
+   */
+  const removals = new WeakSet<Call>();
+  /** What a write to a pod is for; undefined: it concerns no pod that a node is to have. */
+  const purposeOf = (call: Call, pod: PodState): PodWriteKind | undefined => {
+    const belongs = actual.nodes.get(pod.node)?.eligible === true && !removals.has(call);
+    return podWrites.purposeOf({ verb: call.verb, request: call.body }, pod, belongs)?.kind;
+  };
+
   const podNamed = (name: string | undefined): PodState | undefined =>
     actual.pods.values().find((pod) => pod.name === name);
   const countUpdate = (): void => {
@@ -183,15 +197,16 @@ export const createChecker = ({
       return executed ? [countUpdate, executed] : [];
     }
     const what = `${call.process} ${call.verb}s ${pod.name} on ${pod.node}`;
-    const kind = classifier.kindOf(call, pod);
+    const kind = purposeOf(call, pod);
     const onExecuted: (() => void)[] = [];
     if (call.verb === 'delete') {
       report.check('S5');
       report.finding(isBoundToPod(call.options), what);
       onExecuted.push(prerequisites.onDelete(call, pod, what));
     }
-    if (kind === 'delete-surged-out') onExecuted.push(countUpdate, updates.deleteSurgedOut(pod, what));
-    else if (kind) onExecuted.push(...begin(call, pod, kind, what));
+    if (kind === 'delete-surged-out' || kind === 'delete-twin')
+      onExecuted.push(countUpdate, updates.deleteSurgedOut(pod, what));
+    else if (kind && isUpdate({ kind })) onExecuted.push(...begin(call, pod, startOf({ kind, record: call }), what));
     else if (call.verb === 'delete' && pod.ended && !pod.terminating && sender.holdsSlotFor(pod))
       onExecuted.push(updates.takeSlot(call, pod));
     return onExecuted;
@@ -302,12 +317,14 @@ export const createChecker = ({
       if (call.verb !== 'delete' && call.verb !== 'patch') return;
       const known = view.podNamed(call.ref?.name ?? '');
       const pod = podNamed(call.ref?.name);
-      if (known) classifier.onSend(call, known);
-      const kind = pod && classifier.kindOf(call, pod);
-      if (!known || !kind || kind === 'delete-surged-out') return;
+      const node = known && view.nodes.get(known.node)?.node;
+      const isTheirs = node !== undefined && isEligible(node, view.daemonSet);
+      if (known && daemonSet.group !== 'apps' && view.daemonSet && !isTheirs) removals.add(call);
+      const kind = pod && purposeOf(call, pod);
+      if (!known || !kind || !isUpdate({ kind })) return;
       const what = `${call.process} ${call.verb}s ${known.name} on ${known.node}`;
       sender.onUpdate(call, known, what);
-      checks.onUpdateSent(updateOf(call, kind, known, what));
+      checks.onUpdateSent(updateOf(call, startOf({ kind, record: call }), known, what));
     },
     /** A call reaches the server. Returns what to run once it was executed. */
     onArrival(call: Call): (() => void) | undefined {

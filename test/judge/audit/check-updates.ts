@@ -1,26 +1,26 @@
+import type { ObjectMeta } from 'kubernetes-types/meta/v1.d.ts';
 import {
   type AnyDaemonSet,
   bringsTarget,
   type Finding,
   type InvariantId,
   isBoundToPod,
-  isFirstUpdate,
-  isOnline,
-  isOnlySurge,
   isOutdated,
-  isSettled,
-  keepsWorkingPod,
-  nodesOf,
-  obeysControls,
   type Policy,
   policyOf,
-  withinBudget,
-  withinDownBudget,
-  withinPartition,
 } from '../../invariants/index.ts';
 import { livePods, type NodeState, nodesToServe, type PodState } from '../state/cluster-state.ts';
-import { createPodWriteReader, isBackInService, type PodWrite, startOf } from '../state/pod-writes.ts';
+import { createPodWriteReader, isUpdate, type PodWrite, startOf } from '../state/pod-writes.ts';
 import { tolerances } from '../tolerances.ts';
+import {
+  createUpdateRules,
+  type Knowledge,
+  limitOf,
+  obeysPolicies,
+  staysOnSettledNodes,
+  staysWithinDownBudget,
+  staysWithinPartition,
+} from '../updates/rules.ts';
 import type { AuditRecord } from './audit-record.ts';
 import { availablePod, followRecords, inOrder, isAvailable, wasAvailable } from './records.ts';
 
@@ -52,10 +52,13 @@ const PAST_TENSE: Readonly<Record<PodWrite['kind'], string>> = {
   'in-place': 'changed',
   surge: 'created',
   'delete-surged-out': 'deleted',
+  'delete-twin': 'deleted',
   create: 'created',
   'clean-up': 'deleted',
   continue: 'wrote to',
 };
+
+const NONE: ReadonlySet<string> = new Set();
 
 /**
  * Checks the updates of one DaemonSet against the invariants, from the audit log: S1 to S6, and for Advanced DaemonSets
@@ -69,11 +72,7 @@ export const checkUpdates = (records: readonly AuditRecord[], options: CheckOpti
   const { state, downSince, updates, at: proceedTo, apply } = followRecords(namespace, daemonSet, group);
   const reader = createPodWriteReader(state);
   const violations: string[] = [];
-  const { inFlight } = updates;
-  /** By node: the rollout in which it was last updated. */
-  const updated = new Map<string, number>();
-  /** By UID: revisions of pods that were taken out of service for an in-place update. */
-  const closedForUpdate = new Map<string, string>();
+  const rules = createUpdateRules(state, updates, check);
   const policies: { since: number; policy: Policy }[] = [];
   /** Of the caller of the write that is being checked. */
   let lagMs = 0;
@@ -93,102 +92,80 @@ export const checkUpdates = (records: readonly AuditRecord[], options: CheckOpti
     return policies.slice(Math.max(0, last)).map(({ policy }) => policy);
   };
 
-  const limitAt = (at: number, surging: boolean): number => {
+  const nodeOf = (name: string) => {
+    const node = state.nodes.get(name);
+    return node && { ready: node.ready, since: node.ready && !node.returned ? undefined : node.since };
+  };
+  /** What the sender of an update could know. */
+  const knowledgeAt = (at: number, surging: boolean): Knowledge => {
     const nodes = nodesToServe(state);
+    const known = { at, lagMs, settleMs, slotAfterMs: lagMs, nodeOf, complete: NONE };
     if (kind === 'native') {
-      const online = nodes.filter((one) => one.ready || at - one.since <= lagMs).length;
-      return nodesOf(budget, online);
+      const online = nodes.filter((one) => one.ready || at - one.since <= lagMs);
+      return { ...known, budgets: [budget], total: online.length };
     }
-    const limits = policiesAt(at).map(({ maxSurge, maxUnavailable }) => (surging ? maxSurge : maxUnavailable));
-    return Math.max(0, ...limits.map((limit) => nodesOf(limit, nodes.length)));
+    const budgets = policiesAt(at).map(({ maxSurge, maxUnavailable }) => (surging ? maxSurge : maxUnavailable));
+    return { ...known, budgets, total: nodes.length };
   };
 
-  const knownOnline = (name: string, at: number): boolean => {
-    const found = state.nodes.get(name);
-    return found !== undefined && found.ready && at - found.since > lagMs;
-  };
-
-  const checkNode = (write: PodWrite): void => {
-    const report = reporterOf(write);
-    const at = write.record.receivedAt;
-    const node = state.nodes.get(write.node);
+  const checkNode = ({ node, record: { receivedAt: at } }: PodWrite): Finding | undefined => {
     check('S3');
     check('S4');
-    if (node === undefined) report(isOnline({ ready: undefined }));
-    else if (!node.ready && at - node.since > lagMs) report(isOnline({ ready: false, forMs: at - node.since }));
-    else if (node.ready && node.returned) report(isSettled({ backForMs: at - node.since, settleMs: settleMs - lagMs }));
+    return staysOnSettledNodes(node, { at, lagMs, settleMs, nodeOf });
   };
 
-  const checkControls = (write: PodWrite): void => {
-    const { node: name, record } = write;
-    const report = reporterOf(write);
-    const known = policiesAt(record.receivedAt);
-    const agreed = livePods(state, name).some(({ approved }) => approved !== undefined && approved === state.target);
+  const checkControls = ({ node, record }: PodWrite): (Finding | undefined)[] => {
     check('S9');
-    for (const found of obeysControls({
-      manual: known.every(({ manual }) => manual),
-      ownerHasNotAgreed: known.every(({ owners }) => owners) && !agreed,
-      paused: known.every(({ paused }) => paused),
-    }))
-      report(found);
-    const nodes = nodesToServe(state);
-    const isUpdated = (node: string): boolean =>
-      inFlight.has(node) || livePods(state, node).some(({ hash }) => hash === state.target);
-    if (isUpdated(name) || state.target === undefined) return;
-    const others = nodes.filter((one) => one.name !== name && isUpdated(one.name)).length;
-    const permitted = Math.max(
-      ...known.map(({ partition }) => nodes.length - nodesOf(partition, nodes.length, 'down')),
-    );
-    report(withinPartition({ updated: others, permitted }));
+    const known = policiesAt(record.receivedAt);
+    const { target } = state;
+    const agreed = livePods(state, node).some(({ approved }) => approved !== undefined && approved === target);
+    const found = obeysPolicies(known, ({ owners }) => ({ ownerHasNotAgreed: owners && !agreed }));
+    if (target === undefined) return found;
+    const eligible = new Set(nodesToServe(state).map(({ name }) => name));
+    const isUpdated = (name: string): boolean =>
+      updates.inFlight.has(name) || livePods(state, name).some(({ hash }) => hash === target);
+    const updated = new Set([...eligible].filter(isUpdated));
+    const partitions = known.map(({ partition }) => partition);
+    // In which order the sender knew of the nodes the log does not show.
+    return [...found, staysWithinPartition({ node, updated, eligible, inOrder: [], partitions })];
+  };
+
+  const checkDown = ({ node }: PodState, knows: Knowledge): Finding | undefined => {
+    check('S2');
+    const { at } = knows;
+    const isDown = ({ name, ready, since }: NodeState): boolean => {
+      if (!ready || availablePod(state, name, at)) return false;
+      if (updates.inFlight.has(name)) return rules.takesSlot(name, knows);
+      return at - since > Math.max(settleMs, lagMs) && at - (downSince.get(name) ?? at) > lagMs;
+    };
+    const taken = new Set(nodesToServe(state).flatMap((each) => (isDown(each) ? [each.name] : [])));
+    return staysWithinDownBudget(node, [{ taken, limit: limitOf(knows) }]);
   };
 
   const checkUpdate = (write: PodWrite, pod: PodState): void => {
-    const { node: name, record } = write;
-    const surging = write.kind === 'surge';
-    const report = reporterOf(write);
-    const at = record.receivedAt;
-    const healthy = isAvailable(state, pod, at);
-    check('S5');
-    report(isOutdated({ healthy, hash: pod.hash, target: state.target }));
-    checkNode(write);
-    if (kind === 'advanced') checkControls(write);
-
-    check(surging ? 'S10' : 'S1');
-    const limit = limitAt(at, surging);
-    const others = [...inFlight.keys()].filter((other) => other !== name && knownOnline(other, at));
-    // A pod that our own update broke is repaired in its node's slot, even when the budget has been lowered since.
-    report(withinBudget({ others, limit, hasSlot: inFlight.has(name) && !healthy, surging }));
-
-    if (healthy && !surging) {
-      const isDown = ({ name: other, ready, since }: NodeState): boolean => {
-        if (other === name || !ready || availablePod(state, other, at)) return false;
-        if (inFlight.has(other)) return knownOnline(other, at);
-        return at - since > Math.max(settleMs, lagMs) && at - (downSince.get(other) ?? at) > lagMs;
-      };
-      const down = nodesToServe(state).filter(isDown);
-      check('S2');
-      report(withinDownBudget({ down: down.map((one) => one.name), limit }));
-    }
-
-    check('S6');
-    report(isFirstUpdate({ healthy, alreadyUpdated: updated.get(name) === state.rollout }));
-    updated.set(name, state.rollout);
-    updates.begin(pod, startOf(write), state.rollout);
+    const at = write.record.receivedAt;
+    const knows = knowledgeAt(at, write.kind === 'surge');
+    const update = { kind: startOf(write), pod, rollout: state.rollout };
+    const found = [...rules.ofUpdate(update, knows), checkNode(write)];
+    if (kind === 'advanced') found.push(...checkControls(write));
+    if (isAvailable(state, pod, at) && write.kind !== 'surge') found.push(checkDown(pod, knows));
+    found.forEach(reporterOf(write));
+    rules.noteExecuted(update);
   };
 
   /** One of several live pods is deleted: an old one once the new one is available, or one that is not ready. */
   const checkDeletionAfterSurge = (write: PodWrite, pod: PodState): void => {
     const at = write.record.receivedAt;
     const report = reporterOf(write);
-    const others = livePods(state, pod.node).filter(({ uid }) => uid !== pod.uid);
-    const fresh = others.filter(({ hash }) => hash === state.target);
-    const successorWorks = (fresh.length > 0 ? fresh : others).some((one) => wasAvailable(state, one, at, lagMs));
+    if (write.kind === 'delete-surged-out') {
+      check('S5');
+      report(isOutdated({ healthy: isAvailable(state, pod, at), hash: pod.hash, target: state.target }));
+      report(checkNode(write));
+    }
     const works = pod.readySince !== undefined && at - pod.readySince > lagMs;
-    check('S5');
-    report(isOutdated({ healthy: isAvailable(state, pod, at), hash: pod.hash, target: state.target }));
-    check('S10');
-    report(keepsWorkingPod({ works, successorWorks }));
-    checkNode(write);
+    const successorWorks = (one: PodState): boolean => wasAvailable(state, one, at, lagMs);
+    rules.ofSurgedOut(pod, { works, successorWorks }).forEach(report);
+    if (policiesAt(at).some(({ surging }) => !surging)) rules.noteUndone(pod);
   };
 
   const checkWrite = (write: PodWrite): void => {
@@ -200,26 +177,11 @@ export const checkUpdates = (records: readonly AuditRecord[], options: CheckOpti
       check('S14');
       report(bringsTarget({ hash: brings, target: state.target }));
     }
-    // What the update brought has failed, such as a new pod that has no room beside the old one.
-    const isRemoval = what === 'clean-up' || what === 'delete-surged-out';
-    if (pod && isRemoval && pod.hash === state.target && pod.readySince === undefined) updated.delete(write.node);
-    if (what === 'surge') {
-      if (heldBackMs(record) > tolerances.heldBackCreation.ms) return;
-      const live = livePods(state, write.node);
-      report(isOnlySurge({ live: live.length }));
-      const [old] = live;
-      if (old) checkUpdate(write, old);
-    } else if (pod && what === 'delete-surged-out') checkDeletionAfterSurge(write, pod);
-    else if (pod && (what === 'delete' || what === 'in-place')) checkUpdate(write, pod);
-    if (pod && what === 'in-place' && brings === undefined) closedForUpdate.set(pod.uid, pod.hash);
+    if (what === 'surge' && heldBackMs(record) > tolerances.heldBackCreation.ms) return;
+    if (pod && (what === 'delete-surged-out' || what === 'delete-twin')) checkDeletionAfterSurge(write, pod);
+    else if (pod && isUpdate(write)) checkUpdate(write, pod);
     // Decided before the template changed: the present rollout still owes the node an update.
-    if (brings !== undefined && brings !== state.target) updated.set(write.node, state.rollout - 1);
-  };
-
-  /** An in-place update is reverted before the pod was changed, as by a pause: the rollout still owes the node an update. */
-  const noteReverted = (record: AuditRecord): void => {
-    const pod = state.pods.get((record.response as { metadata?: { uid?: string } }).metadata?.uid ?? '');
-    if (pod && isBackInService(record) && closedForUpdate.get(pod.uid) === pod.hash) updated.delete(pod.node);
+    if (brings !== undefined && brings !== state.target) rules.owes(write.node);
   };
 
   const reportForeignPod = (record: AuditRecord): void => {
@@ -239,12 +201,14 @@ export const checkUpdates = (records: readonly AuditRecord[], options: CheckOpti
     proceedTo(record);
     if (record.namespace === namespace && product(record.user)) {
       const write = readWrite(record);
-      noteReverted(record);
       const isDelete = record.verb === 'delete' && record.group === '' && record.resource === 'pods';
       if (write) checkWrite(write);
       else if (isDelete) reportForeignPod(record);
     }
+    const { uid = '', deletionTimestamp } = (record.response as { metadata?: ObjectMeta }).metadata ?? {};
+    const before = state.pods.get(uid);
     apply(record);
+    if (before) rules.noteChange(before, deletionTimestamp != null);
     if (kind === 'advanced' && record.group === group && state.daemonSet === record.response)
       policies.push({ since: record.answeredAt, policy: policyOf(record.response as AnyDaemonSet) });
   }

@@ -22,7 +22,7 @@ export interface StartedUpdate {
 export type ExecutedUpdate = Pick<StartedUpdate, 'kind' | 'uid' | 'hash'>;
 
 /** It is the pod that was to be updated, at the same revision. */
-const isUnchanged = (pod: PodState, { uid, hash }: ExecutedUpdate): boolean =>
+export const isUnchanged = (pod: PodState, { uid, hash }: ExecutedUpdate): boolean =>
   pod.uid === uid && pod.hash === hash && !pod.terminating;
 
 /**
@@ -135,3 +135,4 @@ export const followUpdates = ({ state, now, sees }: UpdateFollowerOptions) => {
     clear: (): void => inFlight.clear(),
   };
 };
+export type UpdateFollower = ReturnType<typeof followUpdates>;

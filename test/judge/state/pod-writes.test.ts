@@ -38,7 +38,7 @@ it('a created pod is a surge beside a live one, and otherwise fills a gap', () =
 
 it('of two pods of one revision one is cleaned up, and so is a pod on a wrong node', () => {
   const twice = log().pod('twin-n0', 'n0', 'old', true).remove('twin-n0', 'n0', 'old');
-  assert.deepEqual(kindsIn(twice), ['clean-up']);
+  assert.deepEqual(kindsIn(twice), ['delete-twin']);
   assert.deepEqual(kindsIn(log().pod('lost', 'n9', 'old', true).remove('lost', 'n9', 'old')), ['clean-up']);
 });
 

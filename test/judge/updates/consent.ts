@@ -12,18 +12,9 @@ import {
 } from '../../invariants/index.ts';
 import type { Call } from '../../simulation/network/call.ts';
 import type { Answer, Request } from '../../simulation/processes/agent.ts';
-import type { Report } from '../report.ts';
-import { type ClusterState, generationKey, type PodState } from '../state/cluster-state.ts';
+import type { CheckContext } from '../check.ts';
+import { generationKey, type PodState } from '../state/cluster-state.ts';
 import { tolerances } from '../tolerances.ts';
-
-export interface ConsentOptions {
-  report: Report;
-  actual: ClusterState;
-  /** True time, epoch ms. */
-  now: () => number;
-  /** A process's own time. */
-  clockOf: (process: string) => number;
-}
 
 /** A request of an owner: it permits one update of one pod to one revision. */
 interface Consent {
@@ -79,7 +70,12 @@ const approvalIn = (body: unknown): string | undefined => {
  * S12: tracks the requests of owners, and checks every update of a pod whose owner decides against them. Agents update native
  * DaemonSets themselves; for Advanced ones they write the approval, and managers update.
  */
-export const createConsentCheck = ({ report, actual, now, clockOf }: ConsentOptions) => {
+export const createConsentCheck = ({
+  report,
+  actual,
+  now,
+  clockOf,
+}: Pick<CheckContext, 'report' | 'actual' | 'now' | 'clockOf'>) => {
   const { violation, check } = report;
   const announcements = new Map<string, Announcement>();
   let consents: Consent[] = [];

@@ -41,7 +41,9 @@ export const createLeadersCheck = ({
     checkUpdate(update: NodeUpdate, broken: readonly string[]): void {
       if (!hasOtherLeader(update)) return;
       report.check('S7');
-      if (broken.includes('S1')) report.violation('S7', `${update.what}, while another process leads, too`);
+      // Of surges S10 is the budget.
+      if (broken.includes('S1') || broken.includes('S10'))
+        report.violation('S7', `${update.what}, while another process leads, too`);
     },
   } satisfies Check & Record<'believers' | 'checkUpdate', unknown>;
 };

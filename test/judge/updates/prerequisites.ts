@@ -2,19 +2,9 @@ import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import type { Change } from '../../../embedded/index.ts';
 import { type AnyDaemonSet, hasSameTemplate, nodeOf } from '../../invariants/index.ts';
 import type { Call } from '../../simulation/network/call.ts';
-import type { Report } from '../report.ts';
-import type { ClusterState, PodState } from '../state/cluster-state.ts';
-import type { ProcessView } from '../state/process-view.ts';
+import type { CheckContext } from '../check.ts';
+import type { PodState } from '../state/cluster-state.ts';
 import { defaultsMs, tolerances } from '../tolerances.ts';
-
-export interface PrerequisitesOptions {
-  report: Report;
-  actual: ClusterState;
-  /** Actual time, epoch ms. */
-  now: () => number;
-  /** What a process has observed. */
-  viewOf: (process: string) => ProcessView;
-}
 
 const PULL_LABEL = 'edgeset.io/prefetch';
 const PULL_REVISION = 'edgeset.io/prefetch-revision';
@@ -51,7 +41,12 @@ interface Known {
  * S11, by the actual state: no pod is deleted while its preDelete hook holds it, no node is updated before the required images
  * are there, and no two pull pods pull the same images.
  */
-export const createPrerequisitesCheck = ({ report, actual, now, viewOf }: PrerequisitesOptions) => {
+export const createPrerequisitesCheck = ({
+  report,
+  actual,
+  now,
+  viewOf,
+}: Pick<CheckContext, 'report' | 'actual' | 'now' | 'viewOf'>) => {
   const { violation, check } = report;
   const versions: Version[] = [];
   const known = new Map<string, Known>();

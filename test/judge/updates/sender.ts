@@ -1,26 +1,9 @@
-import {
-  isAvailable,
-  isNative,
-  isOnline,
-  isSettled,
-  nodesOf,
-  obeysControls,
-  policyOf,
-  withinDownBudget,
-} from '../../invariants/index.ts';
+import { isAvailable, isNative, nodesOf, policyOf } from '../../invariants/index.ts';
 import type { Call } from '../../simulation/network/call.ts';
-import type { Report } from '../report.ts';
+import type { CheckContext } from '../check.ts';
 import { isEligible, type PodState } from '../state/cluster-state.ts';
 import type { ProcessView } from '../state/process-view.ts';
-
-export interface SenderOptions {
-  report: Report;
-  /** What a process has observed. */
-  viewOf: (process: string) => ProcessView;
-  /** The clock of a process. */
-  clockOf: (process: string) => number;
-  settleMs: number;
-}
+import { obeysPolicies, staysOnSettledNodes, staysWithinDownBudget } from './rules.ts';
 
 export interface Reservation {
   node: string;
@@ -35,7 +18,12 @@ export const reservationsIn = (rollout: unknown): readonly Reservation[] =>
 const keyOf = ({ node, podUID, rollout }: Reservation): string => `${node} ${podUID} ${rollout}`;
 
 /** Checks what a process sends against its own view: S2, S3, S4, S9. */
-export const createSenderCheck = ({ report, viewOf, clockOf, settleMs }: SenderOptions) => {
+export const createSenderCheck = ({
+  report,
+  viewOf,
+  clockOf,
+  settleMs,
+}: Pick<CheckContext, 'report' | 'viewOf' | 'clockOf' | 'settleMs'>) => {
   const { check } = report;
   /** By process: the reservations that it has written. */
   const reserved = new Map<string, ReadonlySet<string>>();
@@ -60,17 +48,17 @@ export const createSenderCheck = ({ report, viewOf, clockOf, settleMs }: SenderO
     /** An update of the pod on a node begins. */
     onUpdate(call: Call, pod: PodState, what: string): void {
       const view = viewOf(call.process);
-      const node = view.nodes.get(pod.node);
-      check('S4');
-      report.finding(isOnline({ ready: node?.ready }), what);
       check('S3');
-      if (node?.since !== undefined)
-        report.finding(isSettled({ backForMs: clockOf(call.process) - node.since, settleMs }), what);
+      check('S4');
       check('S9');
-      if (!view.daemonSet) return;
-      const { paused, limit, observed } = policyOf(view.daemonSet);
-      for (const each of obeysControls({ paused, zeroBudget: /^0%?$/.test(String(limit)), unobserved: !observed }))
-        report.finding(each, what);
+      const found = staysOnSettledNodes(pod.node, {
+        at: clockOf(call.process),
+        lagMs: 0,
+        settleMs,
+        nodeOf: (name) => view.nodes.get(name),
+      });
+      const policies = view.daemonSet ? [policyOf(view.daemonSet)] : [];
+      for (const each of [found, ...obeysPolicies(policies)]) report.finding(each, what);
     },
     /** Slots are written: those for healthy pods stay within the budget. */
     onReserve(call: Call): void {
@@ -109,10 +97,7 @@ export const createSenderCheck = ({ report, viewOf, clockOf, settleMs }: SenderO
       });
       for (const { node } of fresh) {
         if (!nodeIsAvailable(view, node, policy, at)) continue;
-        const [found, ...others] = readings.map(({ taken, limit }) =>
-          withinDownBudget({ down: [...taken].filter((name) => name !== node), limit }),
-        );
-        if (others.every((each) => each !== undefined)) report.finding(found, `${process} reserves ${node}`);
+        report.finding(staysWithinDownBudget(node, readings), `${process} reserves ${node}`);
       }
     },
   };

@@ -2,25 +2,23 @@ import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import type { Change } from '../../../embedded/index.ts';
 import {
   type AnyDaemonSet,
+  type Finding,
   hashIn,
   isNative,
   nodeOf,
-  nodesOf,
   obeysControls,
   policyOf,
+  type Share,
   withinPartition,
 } from '../../invariants/index.ts';
 import type { Call } from '../../simulation/network/call.ts';
-import type { Report } from '../report.ts';
-import { type ClusterState, isEligible, type PodState } from '../state/cluster-state.ts';
+import type { CheckContext } from '../check.ts';
+import { isEligible, type PodState } from '../state/cluster-state.ts';
 import type { ProcessView } from '../state/process-view.ts';
 import { tolerances } from '../tolerances.ts';
+import { permittedBy, staysWithinPartition } from './rules.ts';
 
-export interface TargetingOptions {
-  report: Report;
-  actual: ClusterState;
-  now: () => number;
-  viewOf: (process: string) => ProcessView;
+export interface TargetingOptions extends Pick<CheckContext, 'report' | 'actual' | 'now' | 'viewOf'> {
   /** Nodes with an update in flight, by the actual state. */
   inFlight: () => Iterable<string>;
   /** The update on a node has taken its pod out of service, or let its hook have its turn, and has changed nothing else. */
@@ -29,9 +27,7 @@ export interface TargetingOptions {
 
 /** The nodes that the user permits to be updated. */
 interface Targets {
-  manual: boolean;
-  /** At most this many nodes may be at the target, including those with an update in flight. */
-  permitted: number;
+  partition: Share;
   /** Nodes that were to have a pod when the call was sent: one that joined since takes no place of its. */
   eligible: ReadonlySet<string>;
   /** Nodes that the node selector includes. */
@@ -51,13 +47,12 @@ const selectorOf = (daemonSet: AnyDaemonSet): [key: string, value: string][] => 
 };
 
 const targetsOf = (daemonSet: AnyDaemonSet, view: ProcessView): Targets => {
-  const { manual, partition } = policyOf(daemonSet);
+  const { partition } = policyOf(daemonSet);
   const eligible = [...view.nodes].filter(([, { node }]) => isEligible(node, daemonSet));
   const labels = selectorOf(daemonSet);
   return {
-    manual,
     eligible: new Set(eligible.map(([name]) => name)),
-    permitted: eligible.length - nodesOf(partition, eligible.length, 'down'),
+    partition,
     selected: new Set(
       eligible.flatMap(([name, { node }]) =>
         labels.every(([key, value]) => node.metadata?.labels?.[key] === value) ? [name] : [],
@@ -122,7 +117,7 @@ export const createTargetingCheck = ({ report, actual, now, viewOf, inFlight, is
       const permitted = targets.get(call);
       if (!permitted || pod.hash === actual.target) return () => undefined;
       check('S9');
-      const found = obeysControls({ manual: permitted.manual, notSelected: !permitted.selected.has(pod.node) });
+      const found: (Finding | undefined)[] = obeysControls({ notSelected: !permitted.selected.has(pod.node) });
       const view = viewOf(call.process);
       const updated = nodesAt(view, actual.target);
       // Its pod is put back, perhaps with the next write, because the selector or the partition no longer includes it.
@@ -134,14 +129,12 @@ export const createTargetingCheck = ({ report, actual, now, viewOf, inFlight, is
         if (isGivenUp(name) && now() - since < tolerances.givenUp.ms) givenUp.set(name, since);
         else updated.add(name);
       }
-      const wasBegun = updated.delete(pod.node);
       // What continues after all is counted as what begins.
-      if (!wasBegun || givenUp.has(pod.node)) {
-        const counted = updated.intersection(permitted.eligible).size;
-        const before = [...permitted.selected].filter((name) => name > pod.node && !updated.has(name)).length;
-        const beyond = withinPartition({ updated: counted + before, permitted: permitted.permitted });
-        if (beyond) found.push(beyond);
-      }
+      if (givenUp.has(pod.node)) updated.delete(pod.node);
+      const { eligible, selected, partition } = permitted;
+      found.push(
+        staysWithinPartition({ node: pod.node, updated, eligible, inOrder: selected, partitions: [partition] }),
+      );
       return () => {
         givenUp.delete(pod.node);
         for (const each of found) report.finding(each, what);
@@ -157,7 +150,8 @@ export const createTargetingCheck = ({ report, actual, now, viewOf, inFlight, is
       for (const pod of actual.pods.values())
         if (pod.hash === hash && !pod.terminating && pod.node !== node && actual.nodes.get(pod.node)?.eligible)
           nodes.add(pod.node);
-      const found = withinPartition({ updated: nodes.size, permitted: permitted.permitted });
+      const limit = permittedBy([permitted.partition], permitted.eligible);
+      const found = withinPartition({ updated: nodes.size, permitted: limit });
       return () => report.finding(found, what);
     },
   };
