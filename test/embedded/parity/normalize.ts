@@ -15,10 +15,10 @@ const RULES: readonly (readonly [RegExp, string])[] = [
   [/kube-api-access-[a-z0-9]{5}/g, 'kube-api-access-RAND'],
   [/\b(gen-(?:A_)?)[a-z0-9]{5}\b/g, '$1RAND'],
   [/(Too large resource version: \d+, current: )\d+/g, '$1RV'],
-  // Ages in table cells.
   // A real API server that starts slowly reports this of its own Service.
   [/^.*ClusterIPNotAllocated.*\n?/gm, ''],
-  [/(?<=\s)\d+[smh](\d+s)?(?=\s|$)/gm, 'AGE'],
+  // Ages in table cells, as kubectl shows them and as the response has them.
+  [/(?<=[\s"])\d+[smh](\d+s)?(?=[\s"]|$)/gm, 'AGE'],
   [/10\.96\.\d+\.\d+/g, 'CLUSTERIP'],
   [/"continue": ?"[^"]+"/g, '"continue":"TOKEN"'],
   // Go prints a diff below the error message.
