@@ -1,8 +1,8 @@
-import { type KubeClient, KubeError, type KubeObject, namespaces, pods } from '../kube/index.ts';
-import { type Stored, createSetup, inNamespace } from './testing/setup.ts';
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import { type KubeClient, KubeError, type KubeObject, namespaces, pods } from '../kube/index.ts';
+import { createSetup, inNamespace, type Stored } from './testing/setup.ts';
 
 /** Creates what it is asked to; the answer to the first creation is lost. `count`: how many were made. */
 const losingTheFirstAnswer = (

@@ -1,6 +1,3 @@
-import { isEligible, isPodOf, type PodState } from './state/cluster-state.ts';
-import { followPlan } from './state/plan-state.ts';
-import { createPodWriteReader, isUpdate, type PodWriteKind, podReplacedBySurge, startOf } from './state/pod-writes.ts';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import type { Change } from '../../embedded/index.ts';
 import { isBoundToPod, isLive, nodeOf, nodesOf, policyOf } from '../invariants/index.ts';
@@ -17,9 +14,9 @@ import { createOrderCheck, type OtherDaemonSet } from './stages/order.ts';
 import { createProcessKnowledge } from './stages/process-knowledge.ts';
 import { createStageProgressCheck } from './stages/stage-progress.ts';
 import { createStagesCheck } from './stages/stages.ts';
-import { createWriteClassifier, podReplacedBySurge } from './state/classify-write.ts';
-import { isPodOf, type PodState } from './state/cluster-state.ts';
+import { isEligible, isPodOf, type PodState } from './state/cluster-state.ts';
 import { followPlan } from './state/follow-plan.ts';
+import { createPodWriteReader, isUpdate, type PodWriteKind, podReplacedBySurge, startOf } from './state/pod-writes.ts';
 import type { ProcessView } from './state/process-view.ts';
 import { tolerances } from './tolerances.ts';
 import { createBreakerCheck, createHaltCheck } from './updates/breaker.ts';

@@ -1,21 +1,3 @@
-import type { DaemonRollout, RolloutPlanSpec } from '../../../src/words/index.ts';
-import {
-  closedOn,
-  type Finding,
-  isInOpenStage,
-  isInWindow,
-  NODE_ZONE_KEY,
-  nodesOf,
-  openStages,
-  stageOfNode,
-  withinGroupLimit,
-} from '../../invariants/index.ts';
-import { type Status, stagesOf } from '../stages/stage-steps.ts';
-import { livePods, type NodeState, nodesToServe } from '../state/cluster-state.ts';
-import { createPodWriteReader, isUpdate, type PodWrite, startOf } from '../state/pod-writes.ts';
-import { followPlan, isSpec } from './plan-history.ts';
-import { followRecords, inOrder } from './records.ts';
-import { judgeStageWrites } from './stage-writes.ts';
 import type { DaemonRollout } from '../../../src/words/index.ts';
 import type { Finding } from '../../invariants/index.ts';
 import { gateFindings } from '../stages/gates.ts';
@@ -25,10 +7,10 @@ import { judgeStageSteps } from '../stages/stage-steps.ts';
 import type { StagedCluster } from '../stages/staged-cluster.ts';
 import { livePods, nodesToServe } from '../state/cluster-state.ts';
 import { followPlan } from '../state/follow-plan.ts';
+import { createPodWriteReader, isUpdate, type PodWrite, startOf } from '../state/pod-writes.ts';
 import { tolerances } from '../tolerances.ts';
 import type { AuditRecord } from './audit-record.ts';
 import type { CheckOptions } from './check-updates.ts';
-import { createPodWriteReader, isUpdate, type PodWrite, startOf } from './pod-writes.ts';
 import { executedIn, followRecords, isAvailable, withPlanDeletes } from './records.ts';
 
 export interface StagesOptions

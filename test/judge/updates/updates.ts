@@ -1,13 +1,10 @@
-import { followClusterState, isEligible, type PodState } from '../state/cluster-state.ts';
-import { followUpdates, type StartedUpdate } from '../state/follow-updates.ts';
 import type { Change } from '../../../embedded/index.ts';
 import { isAvailable, isLive, policyOf, type Share } from '../../invariants/index.ts';
 import type { Call } from '../../simulation/network/call.ts';
 import type { CheckContext } from '../check.ts';
 import { followAnswers } from '../state/answers.ts';
 import { type Executed, followClusterState, isEligible, type PodState } from '../state/cluster-state.ts';
-import { type ExecutedUpdate, followUpdates, isReverted, type StartedUpdate } from '../state/follow-updates.ts';
-import type { ProcessView } from '../state/process-view.ts';
+import { followUpdates, type StartedUpdate } from '../state/follow-updates.ts';
 import { tolerances } from '../tolerances.ts';
 import { createUpdateRules, type Knowledge } from './rules.ts';
 
