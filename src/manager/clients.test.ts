@@ -26,6 +26,7 @@ const answer = (status: number, body: object, headers: Record<string, string> = 
     await Promise.resolve();
     yield Buffer.from(JSON.stringify(body));
   })(),
+  cancel: () => undefined,
 });
 
 /** An API server that holds one Lease, refuses it with 429 when it should, and never answers other requests. */

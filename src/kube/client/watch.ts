@@ -83,7 +83,7 @@ export async function* openWatch<T extends KubeObject>(
     lastByteAt = env.clock.now();
     const type = response.headers['content-type'];
     if (typeof type === 'string' && !type.includes('json')) {
-      await response.body.return();
+      response.cancel();
       throw malformed(`the response is ${type}, not JSON`);
     }
     watch.onOpen?.();

@@ -34,12 +34,9 @@ export const createHttp1 = (dialer: Dialer, host: string, spare?: Socket): Http1
     return undefined;
   };
   return {
-    send({ method, path, headers, body }, on) {
+    send({ method, path, headers, body }, onResponse) {
       const request = httpRequest({ agent, method, path, headers: { host, ...headers } });
-      request
-        .on('socket', () => on.sending())
-        .on('response', (response) => on.response(response.statusCode, response.headers, response))
-        .end(body);
+      request.on('response', (response) => onResponse(response.statusCode, response.headers, response)).end(body);
       return request;
     },
     drain() {

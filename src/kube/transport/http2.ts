@@ -65,7 +65,7 @@ export const createHttp2Session = (
       return streams;
     },
     drain: () => session.close(),
-    send({ method, path, headers, body }, on) {
+    send({ method, path, headers, body }, onResponse) {
       // Node would cut off what does not fit a byte.
       for (const [name, value] of Object.entries(headers)) validateHeaderValue(name, String(value));
       const stream = session.request(
@@ -74,11 +74,10 @@ export const createHttp2Session = (
       );
       streams += 1;
       stream
-        .on('response', (answer) => on.response(answer[':status'], answer, stream))
+        .on('response', (answer) => onResponse(answer[':status'], answer, stream))
         .once('close', () => {
           streams -= 1;
         });
-      on.sending();
       if (body !== undefined) stream.end(body);
       return stream;
     },

@@ -111,7 +111,7 @@ export const createTransport = (env: Env, config: ClusterConfig, options: Transp
       const secrets = await credentials.get(signal);
       const response = await attempt(request, secrets, signal);
       if (response.status !== 401 || !(await credentials.renew(secrets, signal).catch(() => false))) return response;
-      await response.body.return();
+      response.cancel();
       return attempt(request, await credentials.get(signal), signal);
     },
     async close() {

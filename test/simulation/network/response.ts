@@ -32,6 +32,7 @@ export const responseOf = (
   status,
   headers: { 'content-type': 'application/json', date: new Date(date).toUTCString(), ...headers },
   body: typeof body === 'string' ? bytesOf(body) : body,
+  cancel: () => undefined,
 });
 
 export const troubled = (refusal: NonNullable<ServerTrouble['refusal']>, date: number): HttpResponse => {
