@@ -27,7 +27,7 @@ export const handOver: readonly Mutant[] = [
         replace: 'podObserved({ ownership, facts, facts: { uid }, pod }',
       },
     ],
-    hunt: history(recreate, at(10, { do: 'hand-over', first: 'apply', paceMs: 4_000 }), release(90)),
+    hunt: history(recreate, at(12, { do: 'hand-over', first: 'apply', paceMs: 4_000 }), release(90)),
   },
   {
     name: 'records-beside-a-revision-to-come',
@@ -71,7 +71,7 @@ export const handOver: readonly Mutant[] = [
       },
       at(1, { do: 'auto-approve', node: 'node-0', agrees: true }),
       release(15.406),
-      at(18.5, { do: 'hand-over', first: 'apply', paceMs: 4_600 }),
+      at(20, { do: 'hand-over', first: 'apply', paceMs: 4_600 }),
       at(60, { do: 'auto-approve', node: 'node-1', agrees: true }),
     ),
   },
