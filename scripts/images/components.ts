@@ -1,4 +1,4 @@
-// What each image runs, and as whom.
+// What each image runs, and as which user.
 
 import { AGENT_FLAGS, DASHBOARD_FLAGS, MANAGER_FLAGS } from '../../bin/flags.ts';
 

@@ -71,7 +71,7 @@ describe('a plan of a namespace', () => {
   });
 });
 
-it('a plan of the cluster asks whom it names, or the Prometheus of the manager', () => {
+it('a plan of the cluster asks the server that it names, or the Prometheus of the manager', () => {
   assert.equal(chosen('http://anywhere:1', true), 'http://anywhere:1');
   assert.equal(chosen(undefined, true, { prometheusAddress: 'http://prom:9090' }), 'http://prom:9090');
   assert.match(chosen(undefined, true), /set it, or the manager's flag --prometheus-address/);

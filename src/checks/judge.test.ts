@@ -25,7 +25,7 @@ describe('the checks of a plan', () => {
     assert.deepEqual(fieldsOf(spec), ['spec.checks[0].prometheus.condition', 'spec.checks[1].prometheus.query']);
   });
 
-  it('may ask whom the rules permit; without the rules, and where no stage asks, that does not matter', () => {
+  it('may ask the servers that the rules permit; without the rules, and where no stage asks, that does not matter', () => {
     const address = ['spec.checks[1].prometheus.address'];
     assert.deepEqual(fieldsOf(specOf({}), false, rules), address);
     assert.deepEqual(fieldsOf(specOf({ address: 'https://other' }), false, rules), address);

@@ -13,7 +13,7 @@ export interface CheckNeed {
   what: 'credentials' | 'authority' | 'template' | 'clusterTemplate';
 }
 
-/** Checks that no stage names are never asked: whom they would ask doesn't matter. */
+/** Checks that no stage names are never asked: which server they would ask doesn't matter. */
 const askedBy = ({ stages = [], checks = [] }: RolloutPlanSpec): { at: string; check: PlanCheck }[] => {
   const named = new Set(stages.flatMap(({ promote }) => promote?.checks ?? []));
   return checks.flatMap((check, index) => (named.has(check.name) ? [{ at: `spec.checks[${index}]`, check }] : []));
@@ -34,7 +34,7 @@ const unaskable = (check: PrometheusCheck, at: string, cluster: boolean, rules: 
 };
 
 /**
- * What is wrong with the checks of a plan. `rules`: whom the manager may ask; without them, only what the plan says is judged,
+ * What is wrong with the checks of a plan. `rules`: which servers the manager may ask; without them, only what the plan says is judged,
  * because nobody else knows the manager's flags.
  */
 export const planErrors = (spec: RolloutPlanSpec, cluster: boolean, rules?: AddressRules): PolicyError[] => {

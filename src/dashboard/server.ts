@@ -44,7 +44,7 @@ export interface DashboardServerOptions {
   toListenError: (address: string, cause: Error) => Error;
   tls?: TlsFiles | undefined;
   gate: Gate;
-  /** Whether this is the address of a proxy, whose connections are those of many, and which says for whom. Default: none is. */
+  /** Whether this is the address of a proxy, whose connections are those of many, and which says for which client. Default: none is. */
   isProxy?: IsProxy;
   /** The time that the times of the cluster are compared with, epoch ms. Default: the time of `env`. */
   now?: () => number;
@@ -78,7 +78,7 @@ const newServer = async ({ tls, env, headersMs, requestMs }: DashboardServerOpti
 
 const noSuchRollout = (): HttpResponse => failure(404, 'there is no such rollout, or you may not see it');
 
-/** Serves the page and what it shows to whom the gate admits. */
+/** Serves the page and what it shows to those that the gate admits. */
 export const startDashboardServer = async (options: DashboardServerOptions): Promise<DashboardServer> => {
   const { env, listen, gate, trouble } = options;
   const page = createPage(options.page);

@@ -52,7 +52,7 @@ const containerOf = ({ image, policy }: PullImage, index: number, windows: boole
   ...(policy !== undefined && { imagePullPolicy: policy }),
 });
 
-/** What decides from where, as whom and with which runtime the template's own pods would pull. */
+/** What decides from where, as which user and with which runtime the template's own pods would pull. */
 const inherited = (spec: PodSpec): Partial<PodSpec> => {
   const { imagePullSecrets, serviceAccountName, runtimeClassName, schedulerName, priorityClassName, os } = spec;
   return {

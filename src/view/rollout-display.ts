@@ -98,7 +98,7 @@ const withoutTarget = (
 };
 
 /**
- * The manager's verdict on a policy that is valid as far as it can be seen from here. The manager alone knows whom it may ask,
+ * The manager's verdict on a policy that is valid as far as it can be seen from here. The manager alone knows which servers it may ask,
  * which Secrets there are and, of every DaemonSet, whether it waits for itself; so its verdict counts.
  */
 export const managerVerdict = (

@@ -96,7 +96,11 @@ export const makePlan = (seed: number, minutes: number, storm: Storm = 'everythi
     return steps;
   };
 
-  const kill = (whom: Who) => (): Operation => ({ do: 'kill', who: whom, midway: whom === 'leader' && next() < 0.7 });
+  const kill = (process: Who) => (): Operation => ({
+    do: 'kill',
+    who: process,
+    midway: process === 'leader' && next() < 0.7,
+  });
   const stop = (least: number, most: number) => (): Operation => ({
     do: 'stop',
     who: 'leader',

@@ -14,7 +14,7 @@ const run = promisify(execFile);
 const root = join(import.meta.dirname, '..', '..');
 const deploy = join(root, 'deploy', 'agent');
 
-/** Where `deploy/agent` puts the agents, and as whom they speak. */
+/** Where `deploy/agent` puts the agents, and as which user they speak. */
 export const agentNamespace = 'edgeset-agent';
 const account = 'edgeset-agent';
 export const agentUser = `system:serviceaccount:${agentNamespace}:${account}`;

@@ -56,7 +56,7 @@ export interface ControlPlane {
   stop(): Promise<void>;
 }
 
-// The first is whom the tests speak as.
+// The first is the user of the tests.
 const users = {
   admin: ['admin', 'system:masters'],
   kwok: ['system:kwok', 'system:masters'],

@@ -170,7 +170,7 @@ test('two users see their own namespaces, and act with their own rights', async 
   assert.equal(await served.program.exit, 0);
 });
 
-test('it is told where and what to serve, and to whom', async () => {
+test('it is told where and what to serve, and to which users', async () => {
   const token = await mintToken(cluster.plane.api, 'edgeset-system', 'edgeset-dashboard');
   const kubeconfig = join(cluster.plane.dir, 'served.kubeconfig');
   writeFileSync(kubeconfig, kubeconfigText({ ...cluster.plane.access, token }), { mode: 0o600 });

@@ -106,7 +106,7 @@ subjects:
     namespace: {{ .root.Release.Namespace }}
 {{- end -}}
 
-{{- /* Whom the agents' roles are bound to. */ -}}
+{{- /* What the agents' roles are bound to. */ -}}
 {{- define "edgeset.agents" -}}
 - kind: ServiceAccount
   name: edgeset-agent

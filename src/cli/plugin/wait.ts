@@ -48,7 +48,7 @@ export interface Progress {
 
 const progressing = (message: string): Progress => ({ kind: 'progressing', message });
 
-/** Which DaemonSets wait for themselves, whom checks may ask and whether their Secrets exist, only the manager knows. */
+/** Which DaemonSets wait for themselves, which servers checks may ask and whether their Secrets exist, only the manager knows. */
 const isJudgedByManager = (plan: Plan | undefined): boolean =>
   plan !== undefined && (plan.after.length > 0 || plan.stages.some(({ checks }) => checks.length > 0));
 

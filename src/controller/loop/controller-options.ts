@@ -25,7 +25,7 @@ export interface ControllerOptions {
   order?: Order | undefined;
   /** See `LedgerOptions`. */
   aheadMs?: (() => number) | undefined;
-  /** Runs the checks of stages, and says whom they may ask. Default: they are never evaluated, and hold. */
+  /** Runs the checks of stages, and says which servers they may ask. Default: they are never evaluated, and hold. */
   checks?: { runner: CheckRunner; ownNamespace: string; rules: AddressRules } | undefined;
 }
 

@@ -67,7 +67,7 @@ export interface PlansOptions {
    * then. A manager must know the plan. Default false.
    */
   mayMiss?: boolean;
-  /** For the manager, which alone can judge whom checks ask and with which Secrets. Default: what plans say by themselves is judged. */
+  /** For the manager, which alone can judge which servers checks ask and with which Secrets. Default: what plans say by themselves is judged. */
   manager?: {
     rules: AddressRules;
     /** Where the Secrets of cluster plans are. */

@@ -271,7 +271,7 @@ test('a token dies with the pod that it is bound to', async (t) => {
   const read = { method: 'GET', path: `/api/v1/namespaces/${trial.namespace}/pods` } as const;
   assert.equal((await caller.call(read)).status, 200);
   await cluster.plane.api.delete(boundPod, { gracePeriodSeconds: 0 });
-  // The API server remembers for ten seconds whom a token stood for.
+  // The API server remembers for ten seconds which user a token stood for.
   const refused = await eventually(
     'the token is refused',
     async () => {

@@ -154,7 +154,7 @@ export const served = section(
         matchExpressions: [{ key: 'part', operator: 'NotIn', values: ['another'] }],
       };
       await c.create({ image: 'app:v2', spec: { selector } });
-      await c.until('it says whom it waits for', async () =>
+      await c.until('it says what it waits for', async () =>
         (await c.advanced()).status?.conditions?.some(
           ({ type, status, reason }) => type === 'Stalled' && status === 'True' && reason === 'PreviousOwner',
         ),

@@ -24,7 +24,7 @@ export const describeCase = async (c: Case): Promise<string> => {
   ].join('\n');
 };
 
-/** Every write to the pods of a namespace, by whom and with which outcome: what the audit log has of a case that failed. */
+/** Every write to the pods of a namespace, by which user and with which outcome: what the audit log has of a case that failed. */
 export const describePodCalls = (records: readonly AuditRecord[], namespace: string): string =>
   records
     .filter((record) => record.namespace === namespace && record.group === '' && record.resource.startsWith('pods'))

@@ -79,7 +79,7 @@ const good: PlanCase[] = [
   { name: 'groups alone', spec: group('example.org/site') },
   { name: 'a group by a label without a prefix', spec: group('site', 0) },
   {
-    name: 'order alone, and fills in whom it means',
+    name: 'order alone, and fills in what it means',
     spec: after({}),
     stored: { after: [{ name: 'driver', apiGroup: 'apps', kind: 'DaemonSet', scope: 'Node' }] },
   },

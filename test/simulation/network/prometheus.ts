@@ -7,7 +7,7 @@ const LATENCY_MS = 20;
 /** The runner's own: a request that is not answered ends then. */
 const TIMEOUT_MS = 10_000;
 
-/** The query of each check of the simulation, which names whom it is about. */
+/** The query of each check of the simulation, which names what it is about. */
 export const CHECK_QUERY = 'errors{revision="${revision}",stage="${stage}"}';
 /** Each check of the simulation has this condition. */
 export const CHECK_CONDITION = 'result.all(r, r < 0.5) && size(result) > 0';
