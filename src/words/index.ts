@@ -45,7 +45,15 @@ export {
   settingKeys,
   strategyKeys,
 } from './keys.ts';
-export { type Cause, causesOf, type HeldCause, type Phase, phases, type UpdateKind } from './phases.ts';
+export {
+  type Cause,
+  causesOf,
+  type FailedCause,
+  type HeldCause,
+  type Phase,
+  phases,
+  type UpdateKind,
+} from './phases.ts';
 export { MOST_REQUIREMENTS, planApi, planLimits, planWeekdays, queryPlaceholders, REST_STAGE } from './plan.ts';
 export {
   type Gate,

@@ -36,6 +36,7 @@ export const causesOf = {
 } as const satisfies Record<Phase, readonly string[]>;
 export type Cause = (typeof causesOf)[Phase][number];
 export type HeldCause = (typeof causesOf)['held'][number];
+export type FailedCause = (typeof causesOf)['failed'][number];
 
 /** How an update brings a node to the target other than by deleting its pod. */
 export const updateKinds = [

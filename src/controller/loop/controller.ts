@@ -27,7 +27,7 @@ const POD_SYNC_TIMEOUT_MS = 30_000;
  * the cost of a rollout.
  */
 const RECONCILE_INTERVAL_MS = 50;
-/** Of a reconcile that failed. */
+/** Of a reconcile that failed: doubles from `baseMs` to `maxMs`, less up to half at random. */
 const RECONCILE_BACKOFF = { baseMs: 250, maxMs: 30_000 };
 
 const keyOf = ({ namespace, name }: Pick<DaemonSetView, 'namespace' | 'name'>): string => `${namespace}/${name}`;

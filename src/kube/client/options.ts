@@ -56,7 +56,7 @@ export interface ClientOptions {
    * Default 30,000.
    */
   deadAfterMs?: number;
-  /** Retries of reads after a transport error or a 5xx, and of calls refused with 429. Default 4. */
+  /** Retries of a call; `retryDelay` in requester.ts says which. Default 4. */
   maxRetries?: number;
   /** Called once per attempt. Must not throw. */
   onRequest?: (report: RequestReport) => void;

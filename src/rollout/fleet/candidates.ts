@@ -68,7 +68,7 @@ const byTurn = (a: Runner, b: Runner): number =>
 const byKey = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /**
- * The nodes that may be updated, in the order in which they are: those in the zone with the fewest updates in flight first,
+ * The nodes of one queue (`CandidateQueue`), in the order in which they are updated: those in the zone with the fewest updates in flight first,
  * and among them those that have been Ready for longest.
  */
 export const createCandidates = () => {

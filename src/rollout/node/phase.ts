@@ -1,4 +1,4 @@
-import type { Cause, Phase } from '../../words/index.ts';
+import type { Cause, causesOf, Phase } from '../../words/index.ts';
 
 /** The causes that the rules give: `group` follows from other nodes, and is told in the place of `available`. */
 export type RuleCause = Exclude<Cause, 'group'>;
@@ -53,7 +53,13 @@ export interface Situation {
   imageMissing: boolean;
 }
 
-type Rule = readonly [phase: Phase, cause: RuleCause, when: (s: Situation) => boolean];
+type Rule = {
+  [P in Phase]: readonly [
+    phase: P,
+    cause: Extract<(typeof causesOf)[P][number], RuleCause>,
+    when: (s: Situation) => boolean,
+  ];
+}[Phase];
 
 /** The first rule that matches decides. */
 const rules: readonly Rule[] = [

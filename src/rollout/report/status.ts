@@ -1,5 +1,11 @@
 import type { Condition } from 'kubernetes-types/meta/v1.d.ts';
-import { type Cause, cut, type DaemonRolloutStatus, daemonRolloutLimits as limits } from '../../words/index.ts';
+import {
+  type Cause,
+  cut,
+  type DaemonRolloutStatus,
+  type FailedCause,
+  daemonRolloutLimits as limits,
+} from '../../words/index.ts';
 import type { Decision } from '../decision/decide.ts';
 import { toTimestamp } from '../facts/metadata.ts';
 import type { Ledger } from '../fleet/ledger-types.ts';
@@ -25,7 +31,7 @@ import { stagesOf } from './stages.ts';
 const ESTIMATE_STEP_MS = 10_000;
 
 /** These texts must not change with time; `explain` has the details. */
-const failureText: Partial<Record<Cause, string>> = {
+const failureText: Partial<Record<Cause, string>> & Record<FailedCause, string> = {
   'crash-loop': 'The new pod keeps crashing.',
   'image-pull': 'The image of the new pod cannot be pulled.',
   deadline: 'The new pod was not available within the progress deadline.',
