@@ -73,9 +73,16 @@ describe('connections of strangers', () => {
         () => 0,
       );
     assert.equal(await ask('127.0.0.9', '/api/session'), 200);
-    const flood = Array.from({ length: 300 }, (_, at) => ask(`127.0.1.${at % 10}`));
-    assert.ok((await Promise.all(flood)).filter((status) => status === 200).length <= 256);
-    assert.equal(await ask('127.0.0.10'), 0);
+    const flood = async (count: number, addresses: number): Promise<number> => {
+      const asked = Array.from({ length: count }, (_, at) => ask(`127.0.1.${at % addresses}`));
+      return (await Promise.all(asked)).filter((status) => status === 200).length;
+    };
+    assert.ok((await flood(300, 10)) <= 256);
+    await stage.clock.advance(1_000);
+    assert.ok((await flood(300, 10)) <= 80);
+    assert.equal(await ask('127.0.0.10'), 200, 'who connects little comes in beside them');
+    assert.ok((await flood(250, 250)) < 250);
+    assert.equal(await ask('127.0.0.11'), 0, 'not beside hundreds of addresses');
     assert.equal(await ask('127.0.0.9'), 200, 'who was there before comes in');
   });
 

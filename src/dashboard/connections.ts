@@ -13,7 +13,10 @@ const MEMBERS = { most: 640, mostOfOne: 128 };
 export const MOST_SOCKETS = STRANGERS.most + MEMBERS.most + 128;
 /** A handshake costs a signature: no address starts more of them, and no more do all from where nobody was logged in lately. */
 const RATE_OF_ADDRESS = { perSecond: 32, burst: 128 };
-const RATE_OF_UNKNOWN = { perSecond: 64, burst: 256 };
+const RATE_OF_UNKNOWN = { perSecond: 48, burst: 192 };
+/** Besides, those that connect little: enough to load the page. They do not queue up behind those that connect all the time. */
+const LITTLE = { perSecond: 0.5, burst: 8 };
+const RATE_OF_LITTLE = { perSecond: 32, burst: 64 };
 const MOST_KNOWN = 1_000;
 
 const CHECK_MS = 1_000;
@@ -59,6 +62,7 @@ const endsOf = ({ remoteAddress, remotePort, localAddress, localPort }: Socket):
  */
 export const createConnections = ({ clock, log }: Pick<Env, 'clock' | 'log'>, isProxy: IsProxy): Connections => {
   const rates = createRateLimiter(clock);
+  const little = createRateLimiter(clock);
   const open = new Map<string, Connection>();
   const pools: Readonly<Record<Connection['pool'], Shares<Connection>>> = {
     strangers: createShares(STRANGERS),
@@ -74,7 +78,9 @@ export const createConnections = ({ clock, log }: Pick<Env, 'clock' | 'log'>, is
   };
   const isTooOften = (address: string): boolean => {
     if (rates.take(address, RATE_OF_ADDRESS) > 0) return true;
-    return !known.has(address) && rates.take('unknown', RATE_OF_UNKNOWN) > 0;
+    if (known.has(address)) return false;
+    if (little.take(address, LITTLE) === 0 && rates.take('little', RATE_OF_LITTLE) === 0) return false;
+    return rates.take('unknown', RATE_OF_UNKNOWN) > 0;
   };
   let warnedAt = Number.NEGATIVE_INFINITY;
   const warn = (address: string): void => {
