@@ -62,6 +62,7 @@ const endsOf = ({ remoteAddress, remotePort, localAddress, localPort }: Socket):
  */
 export const createConnections = ({ clock, log }: Pick<Env, 'clock' | 'log'>, isProxy: IsProxy): Connections => {
   const rates = createRateLimiter(clock);
+  /** By itself: a limiter remembers few keys, and what an address has used of one rate must not push out the other. */
   const little = createRateLimiter(clock);
   const open = new Map<string, Connection>();
   const pools: Readonly<Record<Connection['pool'], Shares<Connection>>> = {
