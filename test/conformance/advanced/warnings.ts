@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
-import { refusePods, section } from '../kit/index.ts';
+import { refusePods, section, untilRefused } from '../kit/index.ts';
 import { longSelector } from '../native/warnings.ts';
 
 const conditionsOf = (types: readonly string[], found: readonly { type: string; reason?: string }[] = []) =>
@@ -18,7 +18,20 @@ export const warnings = section(
           expression: "!('edgeset.io/pre-delete' in object.metadata.?finalizers.orValue([]))",
           message: 'no finalizers here',
         });
-        await c.create({ spec: { lifecycle: { preDelete: { labelsHandler: { hold: 'yes' } } } } });
+        const nodeSelector = { case: c.namespace, nowhere: 'yes' };
+        await c.create({ podSpec: { nodeSelector } });
+        const finalizers = ['edgeset.io/pre-delete'];
+        await untilRefused(c, 'no finalizers here', () =>
+          c.api.merge(`/apis/apps.kruise.io/v1beta1/namespaces/${c.namespace}/daemonsets/app?dryRun=All`, {
+            metadata: { finalizers },
+          }),
+        );
+        await c.change({
+          spec: {
+            template: { spec: { nodeSelector: { nowhere: null } } },
+            lifecycle: { preDelete: { labelsHandler: { hold: 'yes' } } },
+          },
+        });
         const event = await c.untilWarning('FailedFinalizer');
         assert.match(event.note ?? '', /no finalizers here/);
         await permit();

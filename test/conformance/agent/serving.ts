@@ -213,11 +213,10 @@ export const serving = section('What the agent serves', (rule) => {
           assert.equal(done?.type, 'Normal');
           assert.notEqual((await c.podOn(c.nodes[0])).name, pod);
           await owner.untilShown('current');
-          const { items: history } = await json<{ items: { what: string }[] }>('/edgeset.io/v1/history');
-          assert.ok(
-            history.some(({ what }) => what === 'Updated'),
-            JSON.stringify(history),
-          );
+          await c.until('its history says so', async () => {
+            const { items: history } = await json<{ items: { what: string }[] }>('/edgeset.io/v1/history');
+            return history.some(({ what }) => what === 'Updated');
+          });
         });
       } finally {
         await rm(folder, { recursive: true });

@@ -1,3 +1,4 @@
+import { eventually } from '../../support/index.ts';
 import { command } from './command.ts';
 
 const BRIDGE = 'edgeset0';
@@ -49,6 +50,10 @@ export const createLink = (name: string, index: number): Link => {
       await ip(`link set ${name} master ${BRIDGE} up`);
       if (!connected) await ip(`route add ${podCidrOf(index)} via ${addressOf(index)}`);
       connected = true;
+      // The bridge enables a port whose other end comes up, and refuses to enable one whose other end is down.
+      await eventually(`the other end of ${name} is up`, async () =>
+        (await ip(`link show ${name}`)).includes('LOWER_UP'),
+      );
       if (isCut) await applyCut();
       await applyLimit();
     },
