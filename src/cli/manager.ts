@@ -18,6 +18,10 @@ export const addManagerCommand: AddCommand = (program, { io, exit }) => {
       'pull images to nodes before their update, even without the annotation (default: false)',
     )
     .option(
+      '--first-wave <nodes>',
+      'nodes, or share of the online ones, that try a revision first, 100% for all (default: the failure threshold)',
+    )
+    .option(
       '--check-openkruise-lease [boolean]',
       "hold Advanced DaemonSets while OpenKruise's manager has its Lease (default: true)",
     )

@@ -1,4 +1,13 @@
-import { type Action, awaitedStage, countsOf, type Policy, reasonTexts, slotsOf, surges } from '../rollout/index.ts';
+import {
+  type Action,
+  awaitedStage,
+  countsOf,
+  firstWaveText,
+  type Policy,
+  reasonTexts,
+  slotsOf,
+  surges,
+} from '../rollout/index.ts';
 import { toLines } from '../text/index.ts';
 import {
   type Connection,
@@ -142,10 +151,12 @@ const budgetText = ({ decision, ledger }: Reading): string => {
 };
 
 export const planText = ({ reading, now, edgeset }: PlannedRollout): string => {
-  const { breaker, hold, complete } = reading.decision.summary;
+  const { breaker, hold, complete, budget, firstWave } = reading.decision.summary;
+  const { policy, state } = reading.ledger;
   const lines = [
     'Nothing is written: this is what the manager would do now.',
     isForOwners(reading.ledger) ? 'No budget: owners decide.' : budgetText(reading),
+    ...(policy.strategy === 'auto' && !state.rollback && !complete ? [firstWaveText(firstWave, budget)] : []),
     `Breaker: ${breaker.failures} failures and ${breaker.suspects} suspects; ${whenHalted(reading.decision.summary)}.`,
   ];
   if (hold) {

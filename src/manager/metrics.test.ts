@@ -99,6 +99,7 @@ test('shows where a rollout stands, and no series for what does not apply', asyn
     budget: 5,
     usage: { inFlight: 2, active: 2, occupied: 4 },
     breaker,
+    firstWave: undefined,
     refusal: undefined,
     hold: { kind: 'waiting', breaker },
     complete: false,

@@ -9,6 +9,7 @@ import {
   parseBindAddress,
   resolveLog,
 } from '../process/index.ts';
+import { type IntOrPercent, readFirstWave } from '../rollout/index.ts';
 import { OptionError, parseDuration } from '../runtime/index.ts';
 
 /** The flags of `edgeset manager` as typed. */
@@ -21,6 +22,7 @@ export interface ManagerFlags {
   namespaces?: string;
   /** `true` when set without a value, as below. */
   predownload?: string | boolean;
+  firstWave?: string;
   checkOpenkruiseLease?: string | boolean;
   leaderElect?: string | boolean;
   leaderElectionNamespace?: string;
@@ -74,6 +76,8 @@ export interface ManagerOptions extends LogOptions {
   namespaces: readonly string[] | undefined;
   /** Prefetch images also where no annotation requests it. Default: false. */
   predownload: boolean;
+  /** Undefined: the failure threshold of each DaemonSet. */
+  firstWave: IntOrPercent | undefined;
   /** Hold Advanced DaemonSets while OpenKruise's manager has its Lease. Default: true. */
   checksOpenKruiseLease: boolean;
   /** Undefined: the process leads at once, and its operator ensures that there is no other. */
@@ -107,6 +111,12 @@ const number = (flag: string, text: string, wanted: string, accepts: (value: num
 const boolean = (flag: string, value: string | boolean): boolean => {
   if (typeof value === 'boolean') return value;
   return oneOf(flag, value.toLowerCase(), ['true', 'false']) === 'true';
+};
+
+const firstWave = (flag: string, text: string): IntOrPercent => {
+  const read = readFirstWave(text);
+  if (!('value' in read)) throw new OptionError(flag, `"${text}" ${read.problem}: ${read.remedy}`);
+  return read.value;
 };
 
 const address = (flag: string, text: string): string => {
@@ -152,6 +162,7 @@ export const resolveManagerOptions = (flags: ManagerFlags, defaults: OptionDefau
     ),
     namespaces: namespaces?.map((name) => objectName('--namespaces', name, 'label')),
     predownload: boolean('--predownload', flags.predownload ?? false),
+    firstWave: flags.firstWave === undefined ? undefined : firstWave('--first-wave', flags.firstWave),
     checksOpenKruiseLease: boolean('--check-openkruise-lease', flags.checkOpenkruiseLease ?? true),
     leaderElection: boolean('--leader-elect', flags.leaderElect ?? true) ? leads : undefined,
     metrics: parseBindAddress('--metrics-bind-address', flags.metricsBindAddress ?? '127.0.0.1:8080'),

@@ -135,6 +135,7 @@ const runManager = async (options: ManagerOptions, host: ManagerHost, env: Env, 
       notifier: notifications?.notifier,
       order,
       aheadMs: () => skew.aheadMs(),
+      firstWave: options.firstWave,
       checks: { runner: checkRunner, ownNamespace, rules },
     };
     const made = (): Controller => definition.create(parts);

@@ -1,6 +1,7 @@
 export { type Action, type Reason, reasonTexts } from './decision/action.ts';
 export { slotsOf, slotsOfStatus } from './decision/budget.ts';
 export { type Decision, decide, type Summary } from './decision/decide.ts';
+export { firstWaveText } from './decision/first-wave.ts';
 export type { OutsideHold } from './decision/hold.ts';
 export { checksFrom, previewSamples } from './decision/stages.ts';
 export {
@@ -106,7 +107,14 @@ export {
 } from './policy/policy.ts';
 export { misspelledKeys, spellings } from './policy/spelling.ts';
 export { readTerms } from './policy/terms.ts';
-export { formatPlanName, formatPolicyError, type PlanName, type PolicyError, parseDuration } from './policy/values.ts';
+export {
+  formatPlanName,
+  formatPolicyError,
+  type PlanName,
+  type PolicyError,
+  parseDuration,
+  readFirstWave,
+} from './policy/values.ts';
 export {
   type ConditionState,
   conditionsOf,

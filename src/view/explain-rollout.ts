@@ -2,6 +2,7 @@ import {
   type Explanation,
   explain,
   explainHold,
+  firstWaveText,
   policyWarnings,
   refusedSurges,
   slotsOf,
@@ -74,7 +75,7 @@ export const explainRecord = (
 /** How far the rollout is, what holds it, and notes. */
 export const overview = (reading: Reading, edgeset: Connection['edgeset']): string[] => {
   const { ledger, decision, view } = reading;
-  const { hold, budget, usage } = decision.summary;
+  const { hold, budget, usage, firstWave } = decision.summary;
   const { tally, state } = ledger;
   const { inUse, beyond } = slotsOf(budget, usage, surges(ledger.policy));
   const { strategy, byApproval } = view.policy.policy;
@@ -88,6 +89,7 @@ export const overview = (reading: Reading, edgeset: Connection['edgeset']): stri
         !owned || byApproval ? `${inUse} of ${budget} slots of the budget are in use${beyond && `: ${beyond}`}.` : '',
       ),
   ];
+  if (!hold && firstWave && firstWave.limit < budget) lines.push(firstWaveText(firstWave, budget));
   if (hold) {
     lines.push(holdText(hold, reading, edgeset));
   }

@@ -13,6 +13,7 @@ import {
   type Ledger,
   type NodeInfo,
   type OutsideHold,
+  parseIntOrPercent,
   reasonOfHold,
   reportedError,
   restore,
@@ -171,7 +172,11 @@ export const createRolloutDisplay = <D extends DaemonSetObject, V extends Daemon
       const invalid = policy.kind === 'invalid' ? ({ kind: 'invalid', errors: policy.errors } as const) : undefined;
       const untold = target ? undefined : withoutTarget(status, current, revisions);
       const outside = reportedError(status?.conditions) ?? invalid ?? hold ?? reportedHold(status, current) ?? untold;
-      const decision = decide(ledger, outside, now, reportedRefusal(status, current));
+      const decision = decide(ledger, outside, now, {
+        refusal: reportedRefusal(status, current),
+        // The manager's flags can't be read; what it goes by can.
+        firstWave: parseIntOrPercent(status?.budget?.firstWave ?? ''),
+      });
       return { view: current, ledger, decision, status, revisions, unreadable };
     },
   };

@@ -10,6 +10,7 @@ export const annotation = {
   progressDeadlineSeconds: 'edgeset.io/progress-deadline-seconds',
   suspectWindowSeconds: 'edgeset.io/suspect-window-seconds',
   failureThreshold: 'edgeset.io/failure-threshold',
+  firstWave: 'edgeset.io/first-wave',
   onFailure: 'edgeset.io/on-failure',
   topologyKey: 'edgeset.io/topology-key',
   predownload: 'edgeset.io/predownload',

@@ -1,6 +1,6 @@
 import type { AddressRules, CheckRunner } from '../../checks/index.ts';
 import type { EventRecorder, KubeClient } from '../../kube/index.ts';
-import type { ImageRequests, Ledger, Summary } from '../../rollout/index.ts';
+import type { ImageRequests, IntOrPercent, Ledger, Summary } from '../../rollout/index.ts';
 import type { Env } from '../../runtime/index.ts';
 import type { Notifier } from '../events/outbox.ts';
 import type { ControllerMetrics } from '../kind-adapter.ts';
@@ -19,6 +19,8 @@ export interface ControllerOptions {
   images?: ImageRequests;
   /** Images are pulled ahead of updates also where no annotation asks for it. Default: false. */
   pullsByDefault?: boolean;
+  /** The first wave of DaemonSets that do not set it. Default: the failure threshold. */
+  firstWave?: IntOrPercent | undefined;
   /** Tells receivers outside of the cluster about rollouts. Default: nobody is told. */
   notifier?: Notifier | undefined;
   /** Between the updates of DaemonSets. Default: of those of this controller. */

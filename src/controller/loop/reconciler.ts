@@ -213,7 +213,10 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
     const now = clock.now();
     ledger.tick(now);
     imageRequests.refreshIfChanged();
-    const decision = decide(ledger, outsideHold(target), now, adapter.refusal?.());
+    const decision = decide(ledger, outsideHold(target), now, {
+      refusal: adapter.refusal?.(),
+      firstWave: controller.firstWave,
+    });
     const before = { generation: decidedGeneration, complete: summary?.complete };
     ({ summary } = decision);
     if (target.kind === 'known') decidedGeneration = generation;

@@ -3,6 +3,7 @@ import type { Tally } from '../fleet/tally.ts';
 import { type Scope, type Scopes, scopeLimit } from '../plan/scopes.ts';
 import { budgetShare } from '../policy/int-or-percent.ts';
 import { type Policy, surges } from '../policy/policy.ts';
+import type { FirstWave } from './first-wave.ts';
 
 /** Every update in flight is a reservation in the DaemonRollout, whose size is limited however large the fleet is. */
 const MOST_IN_FLIGHT = daemonRolloutLimits.reservations;
@@ -72,6 +73,10 @@ const roomForBroken = (limit: number, usage: Usage, ownSlot: boolean): boolean =
 const roomForHealthy = (limit: number, usage: Usage, surging: boolean): boolean =>
   usage.inFlight < limit && (surging || usage.occupied < limit);
 
+/** The revision has proved itself on enough nodes for another one that works to try it. `more`: beyond what was counted. */
+const roomInFirstWave = (wave: FirstWave | undefined, more: number): boolean =>
+  wave === undefined || wave.onTrial + more < wave.limit;
+
 const nothing: Usage = { inFlight: 0, active: 0, occupied: 0 };
 
 const without = (usage: Usage, own: Usage): Usage => ({
@@ -102,9 +107,9 @@ export interface Room {
 
 /**
  * What is left of the budget while one decision uses it: of the DaemonSet's own, and of those of the stages and groups that
- * a node is in. `own`: what the node itself uses already.
+ * a node is in. `own`: what the node itself uses already. `wave`: where the revision has yet to prove itself.
  */
-export const createRoom = (budget: number, tally: Readonly<Usage>, surging: boolean): Room => {
+export const createRoom = (budget: number, tally: Readonly<Usage>, surging: boolean, wave?: FirstWave): Room => {
   const usage = usageIn(tally);
   /** Of the scopes in which this decision has changed something. */
   const changed = new Map<Scope, Usage>();
@@ -116,6 +121,7 @@ export const createRoom = (budget: number, tally: Readonly<Usage>, surging: bool
     forBroken: (scopes: Scopes, ownSlot: boolean, own = nothing): boolean =>
       fits(scopes, own, (limit, used) => roomForBroken(limit, used, ownSlot)),
     forHealthy: (scopes: Scopes, own = nothing): boolean =>
+      roomInFirstWave(wave, usage.active - tally.active - own.active) &&
       fits(scopes, own, (limit, used) => roomForHealthy(limit, used, surging)),
     take({ all }: Scopes, more: Usage): void {
       add(usage, more);

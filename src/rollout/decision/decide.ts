@@ -1,8 +1,10 @@
 import { type Breaker, breakerOf } from '../fleet/breaker.ts';
 import type { Ledger } from '../fleet/ledger-types.ts';
+import type { IntOrPercent } from '../policy/int-or-percent.ts';
 import { managerReplacesPods, surges } from '../policy/policy.ts';
 import { type Action, stageReason } from './action.ts';
 import { budgetOf, createRoom, type Usage } from './budget.ts';
+import { type FirstWave, firstWaveOf } from './first-wave.ts';
 import { type Hold, holdOf, type OutsideHold } from './hold.ts';
 import { requestImages } from './images.ts';
 import { deleteSurgedOutPods, reserveSlots, resolveReservations } from './slots.ts';
@@ -13,6 +15,8 @@ export interface Summary {
   budget: number;
   usage: Usage;
   breaker: Breaker;
+  /** How many nodes may try the revision; undefined where it need not prove itself. */
+  firstWave: FirstWave | undefined;
   /** Undefined: updates may start. */
   hold: Hold | undefined;
   /** Why the API server refuses new pods, whether or not that holds the rollout; undefined while it accepts them. */
@@ -32,11 +36,24 @@ export interface Decision {
   summary: Summary;
 }
 
+/** What the ledger does not know. */
+export interface Circumstances {
+  /** See `Summary`. */
+  refusal?: string | undefined;
+  /** The first wave of policies that do not set it. Default: the failure threshold. */
+  firstWave?: IntOrPercent | undefined;
+}
+
 /**
  * The only decision, and a pure function. Controllers carry it out, status and metrics show its summary, `plan` prints it,
- * the simulation and the property tests call it. Call `ledger.tick(now)` first. `refusal`: see `Summary`.
+ * the simulation and the property tests call it. Call `ledger.tick(now)` first.
  */
-export const decide = (ledger: Ledger, outside: OutsideHold | undefined, now: number, refusal?: string): Decision => {
+export const decide = (
+  ledger: Ledger,
+  outside: OutsideHold | undefined,
+  now: number,
+  { refusal, firstWave: managers }: Circumstances = {},
+): Decision => {
   const { policy, tally, state } = ledger;
   const managed = managerReplacesPods(policy);
   // Owners and users who replace pods themselves have no budget.
@@ -44,13 +61,15 @@ export const decide = (ledger: Ledger, outside: OutsideHold | undefined, now: nu
   const breaker = breakerOf(ledger.termsOfBreaker(), tally, state.updatesStarted, budget);
   const complete = outside === undefined && isComplete(ledger);
   const hold = holdOf(ledger, outside, budget, breaker);
-  const room = createRoom(budget, tally, surges(policy));
+  const firstWave = firstWaveOf(ledger, breaker, managers);
+  const room = createRoom(budget, tally, surges(policy), firstWave);
   const planTime = ledger.planTime(now);
   const staging = assessStage(ledger, hold, planTime);
   const summary: Summary = {
     budget,
     usage: { ...room.usage },
     breaker,
+    firstWave,
     hold,
     refusal: hold?.kind === 'refused' ? hold.message : refusal,
     complete,

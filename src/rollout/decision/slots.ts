@@ -128,8 +128,8 @@ export const deleteSurgedOutPods = (ledger: Ledger): Action[] =>
     );
 
 const REPAIR: Usage = { inFlight: 0, active: 1, occupied: 0 };
-const BROKEN: Usage = { inFlight: 1, active: 0, occupied: 0 };
-const HEALTHY: Usage = { inFlight: 1, active: 0, occupied: 1 };
+const BROKEN: Usage = { inFlight: 1, active: 1, occupied: 0 };
+const HEALTHY: Usage = { inFlight: 1, active: 1, occupied: 1 };
 
 /** Reserves free slots: first for nodes that are down already, then for healthy ones. */
 export const reserveSlots = (ledger: Ledger, room: Room): Action[] => {

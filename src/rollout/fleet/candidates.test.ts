@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { count } from '../policy/int-or-percent.ts';
-import { createWorkbench, START } from '../testing/workbench.ts';
+import { createWorkbench } from '../testing/workbench.ts';
 
-/** Nodes in the order given: name, time of Ready (s after an old date), zone. */
-const fleet = (...nodes: [name: string, ready: number, zone: string][]) => {
+/** The zones of nodes n0, n1 and so on, whose pods are outdated. */
+const fleet = (...zones: string[]) => {
   const bench = createWorkbench({ maxUnavailable: count(3) });
   bench.target('a');
-  for (const [name, ready, zone] of nodes) {
-    bench.node(name, { readyChangedAt: START - 1_000_000 + ready * 1_000, zone });
-    bench.pod(name, 'a');
+  for (const [index, zone] of zones.entries()) {
+    bench.node(`n${index}`, { zone });
+    bench.pod(`n${index}`, 'a');
   }
   bench.ledger.finishInitialSync();
   bench.advance(0);
@@ -18,39 +18,53 @@ const fleet = (...nodes: [name: string, ready: number, zone: string][]) => {
 };
 const order = (bench: ReturnType<typeof fleet>): string[] =>
   [...bench.ledger.candidates('outdated')].map(({ name }) => name);
+const zoneOf = (bench: ReturnType<typeof fleet>, name: string): string => bench.ledger.get(name)?.node?.zone ?? '';
 
 describe('candidates', () => {
-  it('are sorted by how long they have been Ready, then by name', () => {
-    assert.deepEqual(order(fleet(['d', 5, ''], ['b', 1, ''], ['c', 3, ''], ['a', 3, ''])), ['b', 'a', 'c', 'd']);
-  });
-
-  it('are sorted again after the node was offline', () => {
-    const bench = fleet(['a', 1, ''], ['b', 2, '']);
-    bench.offline('a');
-    bench.online('a');
+  it('come in an order of their own for each target, which neither names nor times of readiness decide', () => {
+    const bench = fleet(...Array.from({ length: 100 }, () => ''));
+    const first = order(bench);
+    assert.equal(new Set(first).size, 100);
+    assert.ok(new Set(first.slice(0, 20).map((name) => name.slice(0, 2))).size > 5, 'neighbors are apart');
+    bench.offline('n7');
+    bench.online('n7');
     bench.advance(10_000);
-    assert.deepEqual(order(bench), ['b', 'a']);
+    assert.deepEqual(order(bench), first);
+    bench.target('c');
+    assert.notDeepEqual(order(bench), first);
+    bench.target('b');
+    assert.deepEqual(order(bench), first);
   });
 
   it('alternate between zones, and keep their order within a zone', () => {
-    const bench = fleet(['a', 1, 'x'], ['b', 2, 'x'], ['c', 3, 'x'], ['d', 4, 'y'], ['e', 5, 'z'], ['f', 6, 'y']);
-    assert.deepEqual(order(bench), ['a', 'd', 'e', 'b', 'f', 'c']);
-    assert.deepEqual(bench.nodesOf('reserve'), ['a', 'd', 'e']);
+    const zones = ['x', 'x', 'x', 'y', 'z', 'y'];
+    const bench = fleet(...zones);
+    const found = order(bench);
+    assert.deepEqual(new Set(found.slice(0, 3).map((name) => zoneOf(bench, name))), new Set(['x', 'y', 'z']));
+    assert.equal(zoneOf(bench, found[5] ?? ''), 'x');
+    const alone = order(fleet(...zones.map(() => '')));
+    for (const zone of ['x', 'y'])
+      assert.deepEqual(
+        found.filter((name) => zoneOf(bench, name) === zone),
+        alone.filter((name) => zoneOf(bench, name) === zone),
+      );
+    assert.deepEqual(bench.nodesOf('reserve'), found.slice(0, 3));
   });
 
   it('start with the zone that has the fewest nodes in flight', () => {
-    const bench = fleet(['a', 1, 'x'], ['b', 2, 'x'], ['c', 3, 'x'], ['d', 4, 'y'], ['e', 5, 'y']);
-    bench.deletePod('a', 'b');
-    assert.deepEqual(order(bench), ['d', 'e', 'c']);
-    bench.start('a', 'b');
-    bench.start('b', 'b');
-    assert.deepEqual(order(bench), ['c', 'd', 'e']);
+    const bench = fleet('x', 'x', 'x', 'y', 'y');
+    const zones = (): string[] => order(bench).map((name) => zoneOf(bench, name));
+    bench.deletePod('n0', 'n1');
+    assert.deepEqual(zones(), ['y', 'y', 'x']);
+    bench.start('n0', 'b');
+    bench.start('n1', 'b');
+    assert.deepEqual(zones().slice(0, 2).toSorted(), ['x', 'y']);
   });
 
   it('move when their zone changes, and none is lost or duplicated', () => {
-    const bench = fleet(['a', 1, 'x'], ['b', 2, 'x'], ['c', 3, 'y']);
-    bench.node('b', { zone: 'y' });
-    bench.node('c', { zone: '' });
-    assert.deepEqual(order(bench).toSorted(), ['a', 'b', 'c']);
+    const bench = fleet('x', 'x', 'y');
+    bench.node('n1', { zone: 'y' });
+    bench.node('n2', { zone: '' });
+    assert.deepEqual(order(bench).toSorted(), ['n0', 'n1', 'n2']);
   });
 });

@@ -6,7 +6,7 @@ import type { Scopes } from '../plan/scopes.ts';
 const SortedMap = sorted.default;
 type SortedMap<K, V> = InstanceType<typeof SortedMap<K, V>>;
 
-/** Sorts by time, and by node name at the same time. */
+/** Sorts by number, such as a time, and by node name where that is the same. */
 interface Entry {
   time: number;
   name: string;
@@ -41,7 +41,14 @@ export const createTimeQueue = () => {
 };
 type TimeQueue = ReturnType<typeof createTimeQueue>;
 
-const entryOf = ({ node, name }: NodeRecord): Entry => ({ time: node?.readyChangedAt ?? 0, name });
+/** FNV-1a with the last steps of MurmurHash3, 32 bits: without them, names that differ in their last digits stay together. */
+const hashOf = (text: string): number => {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < text.length; index += 1) hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return (hash ^ (hash >>> 16)) >>> 0;
+};
 
 /** Candidates of one zone and the same scopes. */
 interface Lane {
@@ -62,18 +69,30 @@ interface Runner {
   busy: number;
 }
 
-const byTurn = (a: Runner, b: Runner): number =>
-  a.busy - b.busy || byTimeAndName(entryOf(a.head), entryOf(b.head)) || byKey(keyOf(a.lane), keyOf(b.lane));
-
 const byKey = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /**
- * The nodes of one queue (`CandidateQueue`), in the order in which they are updated: those in the zone with the fewest updates in flight first,
- * and among them those that have been Ready for longest.
+ * The nodes of one queue (`CandidateQueue`), in the order in which they are updated: those in the zone with the fewest updates in flight
+ * first, and among them by a hash of the target and the node's name. Nodes of one site have similar names, and became Ready at about
+ * the same time: by those, a bad version would take one site after the other.
  */
 export const createCandidates = () => {
   const lanes = new Map<string, Lane>();
+  let target = '';
+  const entryOf = ({ name }: NodeRecord): Entry => ({ time: hashOf(`${target}/${name}`), name });
+  const byTurn = (a: Runner, b: Runner): number =>
+    a.busy - b.busy || byTimeAndName(entryOf(a.head), entryOf(b.head)) || byKey(keyOf(a.lane), keyOf(b.lane));
   return {
+    /** Another target gives another order. */
+    setTarget(hash: string): void {
+      if (hash === target) return;
+      target = hash;
+      for (const lane of lanes.values()) {
+        const records = [...lane.queue.inOrder()];
+        lane.queue = createTimeQueue();
+        for (const record of records) lane.queue.add(record, entryOf(record).time);
+      }
+    },
     add(record: NodeRecord): void {
       const { zone, scopes } = record.status;
       const key = keyOf(record.status);

@@ -97,6 +97,10 @@ export const createIndexes = () => {
     /** `hasRoom`: another node of these scopes may be updated; asked each time before one is yielded. */
     candidates: (queue: CandidateQueue, hasRoom: (scopes: Scopes) => boolean): Iterable<NodeRecord> =>
       queues[queue].inOrder((zone) => busyZones.get(zone) ?? 0, hasRoom),
+    /** Candidates come in another order for each target. */
+    setTarget(hash: string): void {
+      for (const queue of Object.values(queues)) queue.setTarget(hash);
+    },
     /** The number of outdated candidates that these scopes keep waiting. */
     countIn: (isFull: (scopes: Scopes) => boolean): number => queues.outdated.countIn(isFull),
 

@@ -213,6 +213,7 @@ export const createRecords = (
     setState(next) {
       changes += 1;
       state = next;
+      indexes.setTarget(next.target?.hash ?? '');
     },
     resetLatest(now) {
       latest = now;

@@ -30,6 +30,8 @@ export interface Tally {
   suspects: number;
   onlineFailures: number;
   lostFailures: number;
+  /** What counts towards the first wave. */
+  onTrial: number;
   /** Nodes whose owners are offered the target revision and have not approved it, including offline nodes. */
   ownersAsked: number;
   /** Online nodes whose owners have approved the target, and that are not at the target. */
@@ -57,6 +59,7 @@ export const newTally = (): Tally => ({
   suspects: 0,
   onlineFailures: 0,
   lostFailures: 0,
+  onTrial: 0,
   ownersAsked: 0,
   ownersApproved: 0,
   phases: Object.fromEntries(phases.map((phase) => [phase, 0])) as Record<Phase, number>,
@@ -107,6 +110,7 @@ export const addTo = (tally: Tally, status: NodeStatus, by: 1 | -1): void => {
   if (owner.approved && status.online) tally.ownersApproved += by;
   if (failure === 'online') tally.onlineFailures += by;
   if (failure === 'lost') tally.lostFailures += by;
+  if (status.onTrial) tally.onTrial += by;
   countIn(status.scopes, status, by);
 };
 

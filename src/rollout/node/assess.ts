@@ -145,6 +145,10 @@ const assessUpdate = (
   const inFlight = node.ready && hasSlot && !(failure === 'came-back-old' && available);
   // The pod that replaces a terminating one is at the target, no matter who deleted the old one.
   const committed = isCurrent(awaited, context) || livePods === 0 || (carriedOut && update.rollout === context.rollout);
+  // An update whose response was lost may have been carried out: it stays active while it waits for the next try.
+  const active = inFlight && ((phase !== 'broken' && phase !== 'held') || (update !== undefined && !carriedOut));
+  const isSuspect = suspicion !== undefined && !lost && !record.forgiven;
+  const failed = record.forgiven ? undefined : lost ? 'lost' : failure ? 'online' : undefined;
   return {
     phase,
     cause,
@@ -152,15 +156,15 @@ const assessUpdate = (
     settled,
     down: settled && !available,
     inFlight,
-    // An update whose response was lost may have been carried out: it stays active while it waits for the next try.
-    active: inFlight && ((phase !== 'broken' && phase !== 'held') || (update !== undefined && !carriedOut)),
+    active,
     committed,
     allowedByPlan,
     inCoverage: node.ready && (phase === 'updated' || (node.selected && (committed || record.partitionAllows))),
     stage: record.stage,
     scopes: record.scopes,
-    suspect: suspicion !== undefined && !lost && !record.forgiven,
-    failure: record.forgiven ? undefined : lost ? 'lost' : failure ? 'online' : undefined,
+    suspect: isSuspect,
+    failure: failed,
+    onTrial: !record.forgiven && (active || isSuspect || failed !== undefined),
     overdue,
     surgedOutPod: settled ? findSurgedOutPod(record, surging, context, now)?.facts : undefined,
     zone: node.zone,
@@ -205,6 +209,7 @@ export const assess = (record: NodeRecord, context: Context, now: number): NodeS
     scopes: update.scopes,
     suspect: update.suspect,
     failure: update.failure,
+    onTrial: update.onTrial,
     overdue: update.overdue,
     surgedOutPod: update.surgedOutPod,
     owner,

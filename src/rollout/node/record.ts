@@ -76,6 +76,8 @@ export interface NodeStatus {
   scopes: Scopes;
   /** Counts towards the breaker as a failure of an online node, or of one that was lost. */
   failure: 'online' | 'lost' | undefined;
+  /** Has an update of ours under way, or the target failed on it or may have: it counts towards the first wave. */
+  onTrial: boolean;
   /** Its in-place update timed out, and the pod may be deleted instead. */
   overdue: boolean;
   /** Of an old and a new pod on the node, the one to delete now. */
@@ -183,6 +185,7 @@ export const notEligible: NodeStatus = {
   scopes: noScopes,
   suspect: false,
   failure: undefined,
+  onTrial: false,
   overdue: false,
   surgedOutPod: undefined,
   owner: noOwner,

@@ -92,6 +92,7 @@ describe('every other annotation', () => {
       predownloadTimeoutMs: 300_000,
       minReadyMs: 0,
       resume: undefined,
+      firstWave: undefined,
       rolledBackFrom: undefined,
       otaDeadline: undefined,
       otaDeadlineSpreadMs: 3_600_000,
@@ -109,6 +110,8 @@ describe('every other annotation', () => {
   const good: [string, string, Partial<Policy>][] = [
     [annotation.maxUnavailable, '0', { maxUnavailable: count(0) }],
     [annotation.maxUnavailable, '1', { maxUnavailable: count(1) }],
+    [annotation.firstWave, '5', { firstWave: count(5) }],
+    [annotation.firstWave, '100%', { firstWave: percent(100) }],
     [annotation.maxUnavailable, '10%', { maxUnavailable: percent(10) }],
     [annotation.maxUnavailable, '100%', { maxUnavailable: percent(100) }],
     [annotation.maxUnavailable, '0%', { maxUnavailable: percent(0) }],

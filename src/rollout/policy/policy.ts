@@ -225,6 +225,7 @@ const hashPolicy = (policy: Policy): string => {
     maxSurge: formatIntOrPercent(policy.maxSurge),
     partition: formatIntOrPercent(policy.partition),
     failureThreshold: formatIntOrPercent(policy.failureThreshold),
+    firstWave: policy.firstWave && formatIntOrPercent(policy.firstWave),
     predownloadParallelism: policy.predownloadParallelism && formatIntOrPercent(policy.predownloadParallelism),
     predownloadMinUpdated: policy.predownloadMinUpdated && formatIntOrPercent(policy.predownloadMinUpdated),
     nodeSelector: policy.nodeSelector && formatSelector(policy.nodeSelector),

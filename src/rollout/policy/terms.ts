@@ -6,6 +6,7 @@ import {
   type PolicyError,
   type Predownload,
   readDeadline,
+  readFirstWave,
   readHash,
   readOnFailure,
   readParallelism,
@@ -29,6 +30,11 @@ export interface Terms {
   suspectWindowMs: number;
   /** A percentage is of the nodes updated so far, and at least 3 nodes. Default 10%. */
   failureThreshold: IntOrPercent;
+  /**
+   * How many nodes may have an update of a revision before one of them is available; a percentage is of online eligible nodes,
+   * rounded up. 100% for no such limit. Undefined: the manager's, whose default is the failure threshold.
+   */
+  firstWave: IntOrPercent | undefined;
   onFailure: 'halt' | 'rollback';
   /** Node label over whose values updates are spread. Default none. */
   topologyKey: string | undefined;
@@ -63,6 +69,7 @@ export const readTerms = (annotations: Readonly<Record<string, string>>, errors:
     progressDeadlineMs: read(annotation.progressDeadlineSeconds, readSeconds(1), 600_000),
     suspectWindowMs: read(annotation.suspectWindowSeconds, readSeconds(0), 300_000),
     failureThreshold: read(annotation.failureThreshold, readThreshold, percent(10)),
+    firstWave: read(annotation.firstWave, readFirstWave, undefined),
     onFailure: read(annotation.onFailure, readOnFailure, 'halt'),
     topologyKey: read(annotation.topologyKey, readTopologyKey, undefined),
     predownload: read(annotation.predownload, readPredownload, undefined),

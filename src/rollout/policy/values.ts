@@ -61,6 +61,13 @@ export const readThreshold = (text: string): Read<IntOrPercent> => {
   return read;
 };
 
+export const readFirstWave = (text: string): Read<IntOrPercent> => {
+  const read = readShare('how many nodes try a new revision first')(text);
+  if ('value' in read && read.value.value === 0)
+    return { problem: 'lets no node try a new revision', remedy: 'set at least 1 or 1%, or 100% for no first wave' };
+  return read;
+};
+
 const LONGEST_SECONDS = 365 * 24 * 3600;
 
 export const readSeconds =

@@ -1,5 +1,6 @@
-import { cut, type StageWait } from '../../words/index.ts';
+import { annotation, cut, type StageWait } from '../../words/index.ts';
 import type { Summary } from '../decision/decide.ts';
+import { awaitsProof } from '../decision/first-wave.ts';
 import type { Hold, OutsideHold } from '../decision/hold.ts';
 import type { StageStatus } from '../decision/stages.ts';
 import type { Ledger } from '../fleet/ledger-types.ts';
@@ -22,6 +23,12 @@ const progress = ({ tally, state }: Ledger): string => {
   const asked = tally.ownersAsked > 0 ? `; ${owners(tally.ownersAsked)} asked` : '';
   return `${tally.phases.updated} of ${tally.online} online nodes run ${state.target?.name ?? 'the target'}${away}${asked}.`;
 };
+
+/** Why no more nodes are being updated at the start; it does not change while nodes come and go. */
+const trial = ({ tally }: Ledger, { firstWave, hold }: Summary): string =>
+  !hold && awaitsProof(firstWave) && firstWave.proven === 0 && tally.phases.outdated > 0
+    ? ` The other nodes follow once the target is available on one of the first ${firstWave.first} (${annotation.firstWave}).`
+    : '';
 
 /** Reason of conditions: it is not known yet whether the newest template has a revision. */
 export const TEMPLATE_NOT_OBSERVED = 'TemplateNotObserved';
@@ -170,7 +177,7 @@ export const conditionsOf = (ledger: Ledger, summary: Summary): ConditionState[]
   const stand = standing(ledger, withRefusal(summary));
   const held = standing(ledger, summary);
   const { reason, why } = stand;
-  const message = why ? `${why} ${progress(ledger)}` : progress(ledger);
+  const message = `${why ? `${why} ` : ''}${progress(ledger)}${trial(ledger, summary)}`;
   const halted = hold?.kind === 'halted' ? hold.halt : undefined;
   const everywhere = isEverywhere(ledger, summary);
   return [

@@ -1,5 +1,6 @@
 import { annotation, type Cause, type Phase } from '../../words/index.ts';
 import type { Summary } from '../decision/decide.ts';
+import { awaitsProof, type FirstWave } from '../decision/first-wave.ts';
 import { type Hold, holdOfCalendar } from '../decision/hold.ts';
 import type { StageStatus } from '../decision/stages.ts';
 import { toTimestamp } from '../facts/metadata.ts';
@@ -34,6 +35,7 @@ interface Subject {
   /** The open stage. */
   stand: StageStatus | undefined;
   refusedSurges: number;
+  firstWave: FirstWave | undefined;
   now: number;
 }
 
@@ -133,6 +135,21 @@ const imagesWord = ({ record }: Subject): string => {
   }
 };
 
+/** What a node waits for that only waits for its turn, and how that becomes shorter. */
+const turnOf = ({ firstWave, refusedSurges: refused, policy }: Subject): [string, string] => {
+  if (awaitsProof(firstWave))
+    return [
+      `waits until the target is available on more nodes: ${firstWave.onTrial} are trying it, ${firstWave.proven} run it`,
+      `More follow with each one that becomes available; raise ${annotation.firstWave} for more at once.`,
+    ];
+  return [
+    'waits for a free slot of the budget',
+    refused > 0
+      ? `${refused} new pod${refused === 1 ? ' has' : 's have'} no place beside the old one: ${WITHOUT_SURGE}.`
+      : `Raise ${policy.words.maxUnavailable} for more nodes at a time.`,
+  ];
+};
+
 /** For each cause the state of the node, and what to do about it. */
 const sentences: Record<Cause, (subject: Subject) => Sentences> = {
   current: () => ['runs the target revision', ''],
@@ -171,14 +188,7 @@ const sentences: Record<Cause, (subject: Subject) => Sentences> = {
   ],
   'not-ready': ({ record }) => [`runs the target revision, but its pod is not ready${detailOf(record)}`, ''],
   available: (subject) =>
-    held(
-      subject,
-      `runs an older revision${announcement(subject)}${imagesWord(subject)}`,
-      'waits for a free slot of the budget',
-      subject.refusedSurges > 0
-        ? `${subject.refusedSurges} new pod${subject.refusedSurges === 1 ? ' has' : 's have'} no place beside the old one: ${WITHOUT_SURGE}.`
-        : `Raise ${subject.policy.words.maxUnavailable} for more nodes at a time.`,
-    ),
+    held(subject, `runs an older revision${announcement(subject)}${imagesWord(subject)}`, ...turnOf(subject)),
   group: (subject) => {
     const full = fullScopeOf(subject.record);
     return held(
@@ -277,13 +287,13 @@ const sentences: Record<Cause, (subject: Subject) => Sentences> = {
 };
 
 /** What explains a node besides its own record: of `decide(...).summary`, and what `refusedSurges` counts. */
-export type ExplainContext = Partial<Pick<Summary, 'hold' | 'stage'>> & { refusedSurges?: number };
+export type ExplainContext = Partial<Pick<Summary, 'hold' | 'stage' | 'firstWave'>> & { refusedSurges?: number };
 
 /** Explains one record, given what holds the rollout as a whole and the open stage. */
 export const explain = (
   record: NodeRecord,
   policy: Policy,
-  { hold, stage: stand, refusedSurges: refused = 0 }: ExplainContext,
+  { hold, stage: stand, firstWave, refusedSurges: refused = 0 }: ExplainContext,
   now: number,
 ): Explanation => {
   const { phase, cause, dueAt } = record.status;
@@ -297,7 +307,15 @@ export const explain = (
   return explainAs(cause);
 
   function explainAs(why: Cause): Explanation {
-    const [what, remedy, commands] = sentences[why]({ record, policy, hold, stand, refusedSurges: refused, now });
+    const [what, remedy, commands] = sentences[why]({
+      record,
+      policy,
+      hold,
+      stand,
+      firstWave,
+      refusedSurges: refused,
+      now,
+    });
     return {
       node: record.name,
       phase: phase ?? 'not-eligible',

@@ -30,6 +30,16 @@ import { stagesOf } from './stages.ts';
 // Every update changes the estimate slightly: rounding it avoids writing the status for that alone.
 const ESTIMATE_STEP_MS = 10_000;
 
+/** What a revision has proved matters as long as it allows less than the budget. */
+const firstWaveStatus = ({ firstWave, budget, complete }: Decision['summary']) => {
+  if (!firstWave) return {};
+  const { setting, limit, onTrial, proven } = firstWave;
+  return {
+    ...(setting && { firstWave: formatIntOrPercent(setting) }),
+    ...(!complete && limit < budget && { trial: { limit, nodes: onTrial, proven } }),
+  };
+};
+
 /** These texts must not change with time; `explain` has the details. */
 const failureText: Partial<Record<Cause, string>> & Record<FailedCause, string> = {
   'crash-loop': 'The new pod keeps crashing.',
@@ -182,6 +192,7 @@ export const statusOf = (input: StatusInput): WrittenStatus => {
       nodes: budget,
       inUse: usage.occupied,
       inFlight: usage.inFlight,
+      ...firstWaveStatus(decision.summary),
     },
     breaker: { failures: breaker.failures, suspects: breaker.suspects, threshold: breaker.threshold },
     ...(policy.strategy === 'ota' && { owners: ownersOf(ledger) }),

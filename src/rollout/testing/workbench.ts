@@ -10,6 +10,7 @@ import { newHistory, type RolloutState } from '../fleet/state.ts';
 import { type NodeUpdate, newUpdate } from '../node/update.ts';
 import { withPlan } from '../plan/plan.ts';
 import { afterStageAction } from '../plan/stage-state.ts';
+import { percent } from '../policy/int-or-percent.ts';
 import type { Plan } from '../policy/plan-terms.ts';
 import { type Policy, parsePolicy } from '../policy/policy.ts';
 
@@ -46,7 +47,7 @@ const LONG_AGO = START - 86_400_000;
 
 /**
  * A ledger to try things on: each method adds one fact, time stands still until `advance`, and updates are carried out at
- * once. Revisions are named `a`, `b`, `c`; by default nodes have long been Ready, and pods available.
+ * once, without a first wave unless the policy sets one. Revisions are named `a`, `b`, `c`; by default nodes have long been Ready, and pods available.
  */
 export const createWorkbench = (initial: Partial<Policy> = {}, { readOnly = false } = {}) => {
   let policy = policyWith(initial);
@@ -157,7 +158,7 @@ export const createWorkbench = (initial: Partial<Policy> = {}, { readOnly = fals
 
     decide(): Decision {
       ledger.tick(now);
-      return decide(ledger, outside, now);
+      return decide(ledger, outside, now, { firstWave: percent(100) });
     },
     /** The decision's actions without their reasons. */
     steps: (): Step[] => bench.decide().actions.map(({ because: _because, ...step }) => step),

@@ -69,8 +69,14 @@ const budget = object(
     nodes: counter('The budget as a number of nodes; a percentage is of the eligible nodes that are online.'),
     inUse: counter('Online nodes that are down, for whatever reason.'),
     inFlight: counter('Online nodes that were updated and have not become available since.'),
+    firstWave: text('How many nodes try a revision first, as it is set; absent for the failure threshold.', 32),
+    trial: object('How many nodes may try the target, while that is less than the budget.', {
+      limit: counter('No further healthy node is updated while so many are on trial.'),
+      nodes: counter('Nodes that are being updated, on which the target failed, or that went offline soon after.'),
+      proven: counter('Online nodes on which the target is available: three more may try it for each.'),
+    }),
   },
-  { optional: ['maxSurge'] },
+  { optional: ['maxSurge', 'firstWave', 'trial'] },
 );
 
 const breaker = object('How close failures are to stopping the rollout.', {

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { count, percent } from '../policy/int-or-percent.ts';
+import type { Policy } from '../policy/policy.ts';
+import { explain } from '../report/explain.ts';
+import { createWorkbench, type Workbench } from '../testing/workbench.ts';
+import { decide } from './decide.ts';
+
+/** 40 nodes at `a`, the target `b`, half of them at a time. */
+const fleet = (policy: Partial<Policy> = {}): Workbench => {
+  const bench = createWorkbench({ maxUnavailable: percent(50), firstWave: count(3), ...policy });
+  bench.target('a');
+  for (let index = 0; index < 40; index += 1) {
+    bench.node(`n${index}`);
+    bench.pod(`n${index}`, 'a');
+  }
+  bench.ledger.finishInitialSync();
+  bench.advance(0);
+  bench.target('b');
+  return bench;
+};
+
+/** Begins what the decision reserves; returns its nodes. */
+const begin = (bench: Workbench): string[] => {
+  const nodes = bench.nodesOf('reserve');
+  bench.deletePod(...nodes);
+  return nodes;
+};
+
+const works = (bench: Workbench, nodes: readonly string[]): void => {
+  for (const node of nodes) bench.start(node, 'b');
+};
+
+describe('a first wave of 3', () => {
+  it('is all that tries a revision which no node runs', () => {
+    const bench = fleet();
+    assert.equal(begin(bench).length, 3);
+    assert.equal(begin(bench).length, 0);
+  });
+
+  it('grows by 3 for each node on which the revision is available, up to the budget', () => {
+    const bench = fleet();
+    const first = begin(bench);
+    works(bench, first.slice(0, 1));
+    // 3 + 3 x 1, of which 2 are under way.
+    assert.equal(begin(bench).length, 4);
+    works(bench, first.slice(1));
+    assert.equal(begin(bench).length, 8);
+    assert.equal(bench.decide().summary.firstWave?.limit, 12);
+    works(
+      bench,
+      bench.ledger
+        .records()
+        .map(({ name }) => name)
+        .filter((name) => bench.phase(name).startsWith('updating'))
+        .toArray(),
+    );
+    assert.equal(begin(bench).length, 20, 'the budget');
+  });
+
+  it('counts failures and suspects, so that a version which fails everywhere breaks 3 nodes', () => {
+    const bench = fleet({ failureThreshold: count(10) });
+    const [crashing = '', lost = '', starting = ''] = begin(bench);
+    bench.start(crashing, 'b', { ready: false, trouble: 'crash-loop' });
+    bench.offline(lost);
+    bench.start(starting, 'b', { ready: false });
+    assert.equal(bench.decide().summary.firstWave?.onTrial, 3);
+    assert.equal(begin(bench).length, 0);
+  });
+
+  it('lets nodes be repaired that were down before', () => {
+    const bench = fleet();
+    bench.pod('n0', 'a', { ready: false });
+    bench.pod('n1', 'a', { ready: false });
+    bench.pod('n2', 'a', { ready: false });
+    bench.pod('n3', 'a', { ready: false });
+    const first = begin(bench);
+    assert.deepEqual(
+      ['n0', 'n1', 'n2', 'n3'].filter((node) => !first.includes(node)),
+      [],
+    );
+    assert.equal(first.length, 4);
+  });
+
+  it('begins again with the consent of a user after a halt', () => {
+    const bench = fleet();
+    for (const node of begin(bench)) bench.start(node, 'b', { ready: false, trouble: 'crash-loop' });
+    assert.equal(begin(bench).length, 0);
+    bench.ledger.forgive(bench.now());
+    assert.equal(begin(bench).length, 3);
+  });
+
+  it('is said by explain', () => {
+    const bench = fleet();
+    begin(bench);
+    const waiting = bench.ledger.records().find(({ status }) => status.phase === 'outdated');
+    assert.ok(waiting);
+    const { what, remedy } = explain(waiting, bench.ledger.policy, bench.decide().summary, bench.now());
+    assert.match(what, /waits until the target is available on more nodes: 3 are trying it, 0 run it/);
+    assert.match(remedy, /raise edgeset\.io\/first-wave/);
+  });
+});
+
+describe('the size of the first wave', () => {
+  const sizes: [string, Partial<Policy>, number][] = [
+    ['of 10% of 40 nodes is 4', { firstWave: percent(10) }, 4],
+    ['of 1% of 40 nodes is 1', { firstWave: percent(1) }, 1],
+    ['of 100% is the budget', { firstWave: percent(100) }, 20],
+    ['that is larger than the budget is the budget', { firstWave: count(30) }, 20],
+  ];
+  for (const [name, policy, size] of sizes)
+    it(name, () => {
+      assert.equal(begin(fleet(policy)).length, size);
+    });
+
+  it('is by default the failure threshold, or what the manager sets', () => {
+    const bench = fleet({ firstWave: undefined, failureThreshold: count(5) });
+    const reserved = (managers?: Policy['firstWave']): number =>
+      decide(bench.ledger, undefined, bench.now(), { firstWave: managers }).actions.length;
+    assert.deepEqual([reserved(), reserved(count(2)), reserved(percent(100))], [5, 2, 20]);
+  });
+});
+
+describe('no first wave', () => {
+  it('slows the way back to the revision that was last complete', () => {
+    const bench = fleet();
+    bench.ledger.patchState({ lastComplete: { name: 'set-a', hash: 'a' } }, bench.now());
+    for (const { name } of bench.ledger.records()) bench.update('b', name);
+    bench.target('a');
+    assert.equal(bench.ledger.state.rollback, true);
+    assert.equal(begin(bench).length, 20);
+  });
+
+  it('holds owners back', () => {
+    const bench = fleet({ strategy: 'ota', byApproval: true });
+    assert.equal(bench.decide().summary.firstWave, undefined);
+  });
+});

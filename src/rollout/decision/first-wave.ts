@@ -1,0 +1,48 @@
+import type { Breaker } from '../fleet/breaker.ts';
+import type { Ledger } from '../fleet/ledger-types.ts';
+import { type IntOrPercent, scaledValue } from '../policy/int-or-percent.ts';
+
+/** How many more nodes may try a revision for each one that has proved it. */
+const MORE_FOR_EACH = 3;
+
+/** What a revision has proved so far, and how many nodes may try it. */
+export interface FirstWave {
+  /** As it is set; undefined: the failure threshold. */
+  setting: IntOrPercent | undefined;
+  /** How many nodes may try it before it has proved itself on any: as many as a version that fails everywhere can break. */
+  first: number;
+  /** Online nodes on which it is available. */
+  proven: number;
+  /** Nodes with an update of it under way, on which it failed, or that went offline soon after it. */
+  onTrial: number;
+  /** No further healthy node is updated while so many are on trial. */
+  limit: number;
+}
+
+/**
+ * A revision proves itself before it gets the whole budget. Undefined where that does not apply: owners decide, the target is
+ * the revision that was last complete, or the setting is 100%. Nothing is remembered: what is proven is what the cluster shows.
+ * `managers`: the setting of policies that have none.
+ */
+export const firstWaveOf = (
+  { policy, state, tally }: Pick<Ledger, 'policy' | 'state' | 'tally'>,
+  { threshold }: Pick<Breaker, 'threshold'>,
+  managers: IntOrPercent | undefined,
+): FirstWave | undefined => {
+  const setting = policy.firstWave ?? managers;
+  if (policy.strategy !== 'auto' || state.rollback) return undefined;
+  if (setting?.kind === 'percent' && setting.value === 100) return undefined;
+  const first = Math.max(1, setting ? scaledValue(setting, tally.online, 'up') : threshold);
+  const proven = tally.phases.updated;
+  return { setting, first, proven, onTrial: tally.onTrial, limit: first + MORE_FOR_EACH * proven };
+};
+
+/** The revision has to be available on more nodes before a further healthy one may try it. */
+export const awaitsProof = (wave: FirstWave | undefined): wave is FirstWave =>
+  wave !== undefined && wave.onTrial >= wave.limit;
+
+/** What a version that fails everywhere can break, in words. */
+export const firstWaveText = (wave: FirstWave | undefined, budget: number): string =>
+  wave && wave.first < budget
+    ? `First wave: ${wave.first}, and ${MORE_FOR_EACH} more for each node on which the revision is available (${wave.proven}); ${wave.onTrial} on trial. A version that fails everywhere breaks at most ${wave.first} nodes.`
+    : `A version that fails everywhere breaks at most ${budget} nodes: the budget.`;
