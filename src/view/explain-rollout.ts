@@ -47,9 +47,16 @@ export const doneText = ({ ledger: { tally }, decision: { summary } }: Reading):
   return online === 0 ? `No node is online: ${away}.` : `Nothing is left to do on online nodes; ${away}.`;
 };
 
-/** When the breaker halts the rollout. Without a budget there is no slot that a failed node could hold. */
-export const whenHalted = ({ breaker, budget }: Pick<Reading['decision']['summary'], 'breaker' | 'budget'>): string =>
-  `halts the rollout at ${breaker.threshold}${budget > 0 ? ', or once failed nodes hold every slot' : ''}`;
+/**
+ * When the breaker halts the rollout. Without a budget there is no slot that a failed node could hold; a first wave that is
+ * smaller than the threshold halts it once all of it has failed.
+ */
+export const whenHalted = ({
+  breaker,
+  budget,
+  firstWave,
+}: Pick<Reading['decision']['summary'], 'breaker' | 'budget' | 'firstWave'>): string =>
+  `halts the rollout at ${Math.min(breaker.threshold, firstWave?.limit ?? breaker.threshold)}${budget > 0 ? ', or once failed nodes hold every slot' : ''}`;
 
 /** What holds the rollout, and what to do about it. */
 export const holdText = (

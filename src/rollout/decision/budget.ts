@@ -73,10 +73,6 @@ const roomForBroken = (limit: number, usage: Usage, ownSlot: boolean): boolean =
 const roomForHealthy = (limit: number, usage: Usage, surging: boolean): boolean =>
   usage.inFlight < limit && (surging || usage.occupied < limit);
 
-/** The revision has proved itself on enough nodes for another one that works to try it. `more`: beyond what was counted. */
-const roomInFirstWave = (wave: FirstWave | undefined, more: number): boolean =>
-  wave === undefined || wave.onTrial + more < wave.limit;
-
 const nothing: Usage = { inFlight: 0, active: 0, occupied: 0 };
 
 const without = (usage: Usage, own: Usage): Usage => ({
@@ -101,6 +97,8 @@ export interface Room {
   forBroken: (scopes: Scopes, ownSlot: boolean, own?: Usage) => boolean;
   /** May a healthy pod of these scopes be taken down, or get a new one beside it? */
   forHealthy: (scopes: Scopes, own?: Usage) => boolean;
+  /** May another node whose pod is ready try the revision? */
+  inFirstWave: (own?: Usage) => boolean;
   /** Uses more, or with negative numbers less. */
   take: (scopes: Scopes, more: Usage) => void;
 }
@@ -113,6 +111,8 @@ export const createRoom = (budget: number, tally: Readonly<Usage>, surging: bool
   const usage = usageIn(tally);
   /** Of the scopes in which this decision has changed something. */
   const changed = new Map<Scope, Usage>();
+  const inFirstWave = (own = nothing): boolean =>
+    wave === undefined || wave.onTrial + usage.active - tally.active - own.active < wave.limit;
   const fits = ({ all }: Scopes, own: Usage, isRoom: (limit: number, usage: Usage) => boolean): boolean =>
     isRoom(budget, without(usage, own)) &&
     all.every((scope) => isRoom(scopeLimit(scope), without(changed.get(scope) ?? scope, own)));
@@ -121,8 +121,8 @@ export const createRoom = (budget: number, tally: Readonly<Usage>, surging: bool
     forBroken: (scopes: Scopes, ownSlot: boolean, own = nothing): boolean =>
       fits(scopes, own, (limit, used) => roomForBroken(limit, used, ownSlot)),
     forHealthy: (scopes: Scopes, own = nothing): boolean =>
-      roomInFirstWave(wave, usage.active - tally.active - own.active) &&
-      fits(scopes, own, (limit, used) => roomForHealthy(limit, used, surging)),
+      inFirstWave(own) && fits(scopes, own, (limit, used) => roomForHealthy(limit, used, surging)),
+    inFirstWave,
     take({ all }: Scopes, more: Usage): void {
       add(usage, more);
       for (const scope of all) {

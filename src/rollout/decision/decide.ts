@@ -4,7 +4,7 @@ import type { IntOrPercent } from '../policy/int-or-percent.ts';
 import { managerReplacesPods, surges } from '../policy/policy.ts';
 import { type Action, stageReason } from './action.ts';
 import { budgetOf, createRoom, type Usage } from './budget.ts';
-import { type FirstWave, firstWaveOf } from './first-wave.ts';
+import { type FirstWave, firstWaveOf, isUsedUp } from './first-wave.ts';
 import { type Hold, holdOf, type OutsideHold } from './hold.ts';
 import { requestImages } from './images.ts';
 import { deleteSurgedOutPods, reserveSlots, resolveReservations } from './slots.ts';
@@ -58,10 +58,11 @@ export const decide = (
   const managed = managerReplacesPods(policy);
   // Owners and users who replace pods themselves have no budget.
   const budget = managed ? budgetOf(policy, tally) : 0;
-  const breaker = breakerOf(ledger.termsOfBreaker(), tally, state.updatesStarted, budget);
+  const counted = breakerOf(ledger.termsOfBreaker(), tally, state.updatesStarted, budget);
+  const firstWave = firstWaveOf(ledger, counted, managers);
+  const breaker = { ...counted, mustHalt: counted.mustHalt || isUsedUp(firstWave, counted) };
   const complete = outside === undefined && isComplete(ledger);
   const hold = holdOf(ledger, outside, budget, breaker);
-  const firstWave = firstWaveOf(ledger, breaker, managers);
   const room = createRoom(budget, tally, surges(policy), firstWave);
   const planTime = ledger.planTime(now);
   const staging = assessStage(ledger, hold, planTime);

@@ -70,16 +70,61 @@ describe('a first wave of 3', () => {
 
   it('lets nodes be repaired that were down before', () => {
     const bench = fleet();
-    bench.pod('n0', 'a', { ready: false });
-    bench.pod('n1', 'a', { ready: false });
-    bench.pod('n2', 'a', { ready: false });
-    bench.pod('n3', 'a', { ready: false });
-    const first = begin(bench);
+    const down = ['n0', 'n1', 'n2', 'n3'];
+    for (const node of down) bench.change(node, { ready: false });
+    assert.deepEqual(begin(bench).toSorted(), down);
+    assert.deepEqual(begin(bench), [], 'they try it as others do');
+  });
+
+  it('counts nodes as working whose pod is ready and about to be available', () => {
+    const bench = fleet({ minReadyMs: 60_000 });
+    const recent = Array.from({ length: 10 }, (_, index) => `n${index}`);
+    for (const node of recent) bench.change(node, { readyChangedAt: bench.now() });
+    assert.equal(begin(bench).length, 3);
+    assert.deepEqual(begin(bench), []);
+  });
+
+  it('counts such nodes also where an older update broke them', () => {
+    const bench = fleet({ minReadyMs: 60_000, firstWave: percent(100) });
+    for (const node of begin(bench)) bench.start(node, 'b');
+    bench.policy({ firstWave: count(3) });
+    bench.target('c');
+    assert.equal(bench.nodesOf('reserve').length, 3);
+  });
+
+  it('releases what another manager reserved beyond it', () => {
+    const bench = fleet({ firstWave: count(5) });
+    const reserved = bench.nodesOf('reserve');
+    for (const node of reserved) bench.reserve(node);
+    assert.equal(bench.nodesOf('delete').length, 5);
+    bench.policy({ firstWave: count(2) });
+    assert.equal(bench.nodesOf('release').length, 3);
+    assert.equal(bench.nodesOf('delete').length, 2);
+  });
+
+  it('halts the rollout once all of it has failed, also below the threshold', () => {
+    const bench = fleet({ firstWave: count(2), failureThreshold: count(5) });
+    const [one = '', two = ''] = begin(bench);
+    bench.start(one, 'b', { ready: false, trouble: 'crash-loop' });
+    assert.deepEqual(bench.nodesOf('reserve'), []);
+    assert.equal(bench.decide().summary.breaker.mustHalt, false, 'the other may prove it');
+    bench.start(two, 'b', { ready: false, trouble: 'crash-loop' });
     assert.deepEqual(
-      ['n0', 'n1', 'n2', 'n3'].filter((node) => !first.includes(node)),
-      [],
+      bench.steps().map(({ type }) => type),
+      ['halt'],
     );
-    assert.equal(first.length, 4);
+  });
+
+  it('waits for a node that went offline, as the breaker does', () => {
+    const bench = fleet({ firstWave: count(1), failureThreshold: count(5), suspectWindowMs: 60_000 });
+    const [lost = ''] = begin(bench);
+    bench.offline(lost);
+    assert.deepEqual(bench.steps(), []);
+    bench.advance(60_000);
+    assert.deepEqual(
+      bench.steps().map(({ type }) => type),
+      ['halt'],
+    );
   });
 
   it('begins again with the consent of a user after a halt', () => {

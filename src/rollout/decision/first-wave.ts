@@ -41,6 +41,10 @@ export const firstWaveOf = (
 export const awaitsProof = (wave: FirstWave | undefined): wave is FirstWave =>
   wave !== undefined && wave.onTrial >= wave.limit;
 
+/** Failed nodes leave nobody to prove the revision on: waiting changes nothing. */
+export const isUsedUp = (wave: FirstWave | undefined, { failures }: Pick<Breaker, 'failures'>): boolean =>
+  wave !== undefined && failures >= wave.limit;
+
 /** What a version that fails everywhere can break, in words. */
 export const firstWaveText = (wave: FirstWave | undefined, budget: number): string =>
   wave && wave.first < budget

@@ -93,7 +93,8 @@ export const resolveReservations = (ledger: Ledger, mayStart: boolean, room: Roo
     const own: Usage = { inFlight: inFlight ? 1 : 0, active: active ? 1 : 0, occupied: inFlight || down ? 1 : 0 };
     const { scopes } = record.status;
     const hasRoom = down
-      ? room.forBroken(scopes, update.repairs !== undefined && pod?.ready !== true, own)
+      ? room.forBroken(scopes, update.repairs !== undefined && pod?.ready !== true, own) &&
+        (pod?.ready !== true || room.inFirstWave(own))
       : room.forHealthy(scopes, own);
     const because = !mayStart ? 'held' : !hasRoom ? 'no-room' : reasonAgainst(ledger, record, update, pod);
     if (because || !pod) {
@@ -149,11 +150,13 @@ export const reserveSlots = (ledger: Ledger, room: Room): Action[] => {
       room.take(record.status.scopes, use);
     }
   };
-  // A ready pod that is about to be available competes like any other.
+  // A ready pod that is about to be available competes like any other, and works as far as a bad version is concerned.
+  const isReady = (record: NodeRecord): boolean => livePod(record)?.facts.ready === true;
+  const isUntried = (record: NodeRecord): boolean => isReady(record) && !room.inFirstWave();
   const isLeftAlone = (record: NodeRecord): boolean =>
-    livePod(record)?.facts.ready === true && !room.forBroken(record.status.scopes, false, BROKEN);
+    isUntried(record) || (isReady(record) && !room.forBroken(record.status.scopes, false, BROKEN));
   reserveFrom('repair', REPAIR, (scopes) => room.forBroken(scopes, true), isLeftAlone);
-  reserveFrom('broken', BROKEN, (scopes) => room.forBroken(scopes, false));
+  reserveFrom('broken', BROKEN, (scopes) => room.forBroken(scopes, false), isUntried);
   reserveFrom('outdated', HEALTHY, (scopes) => room.forHealthy(scopes));
   return actions;
 };

@@ -12,7 +12,10 @@ export interface Breaker {
   /** No update starts while failures and suspects together reach it. */
   threshold: number;
   open: boolean;
-  /** Failures alone have reached the threshold, or hold every slot of the budget: waiting will change nothing. */
+  /**
+   * Failures alone have reached the threshold, or hold every slot of the budget or all of the first wave: waiting will change
+   * nothing.
+   */
   mustHalt: boolean;
 }
 

@@ -65,6 +65,7 @@ interface Runner {
   lane: Lane;
   rest: Iterator<NodeRecord>;
   head: NodeRecord;
+  turn: Entry;
   /** How busy its zone was when it took its place. */
   busy: number;
 }
@@ -81,7 +82,7 @@ export const createCandidates = () => {
   let target = '';
   const entryOf = ({ name }: NodeRecord): Entry => ({ time: hashOf(`${target}/${name}`), name });
   const byTurn = (a: Runner, b: Runner): number =>
-    a.busy - b.busy || byTimeAndName(entryOf(a.head), entryOf(b.head)) || byKey(keyOf(a.lane), keyOf(b.lane));
+    a.busy - b.busy || byTimeAndName(a.turn, b.turn) || byKey(keyOf(a.lane), keyOf(b.lane));
   return {
     /** Another target gives another order. */
     setTarget(hash: string): void {
@@ -135,7 +136,8 @@ export const createCandidates = () => {
       for (const lane of lanes.values()) {
         const rest = lane.queue.inOrder();
         const head = rest.next().value as NodeRecord | undefined;
-        if (head && hasRoom(lane.scopes)) turns.set({ lane, rest, head, busy: busyOf(lane.zone) }, true);
+        if (head && hasRoom(lane.scopes))
+          turns.set({ lane, rest, head, turn: entryOf(head), busy: busyOf(lane.zone) }, true);
       }
       for (let runner = turns.minKey(); runner; runner = turns.minKey()) {
         turns.delete(runner);
@@ -149,7 +151,7 @@ export const createCandidates = () => {
         }
         busy.set(lane.zone, now + 1);
         const next = rest.next().value as NodeRecord | undefined;
-        if (next) turns.set({ lane, rest, head: next, busy: now + 1 }, true);
+        if (next) turns.set({ lane, rest, head: next, turn: entryOf(next), busy: now + 1 }, true);
         yield head;
       }
     },
