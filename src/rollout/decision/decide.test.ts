@@ -11,13 +11,14 @@ const broken = { ready: false, readyChangedAt: 0 };
 describe('slots', () => {
   it('are reserved up to the budget, and again as soon as one is free', () => {
     const bench = benchAt(5, { maxUnavailable: count(2) });
-    assert.deepEqual(bench.nodesOf('reserve'), ['n0', 'n1']);
-    bench.deletePod('n0', 'n1');
+    const [first = '', second = '', ...others] = bench.nodesOf('reserve');
+    assert.deepEqual(others, []);
+    bench.deletePod(first, second);
     assert.deepEqual(types(bench), []);
-    bench.start('n0', 'b', broken);
+    bench.start(first, 'b', broken);
     assert.deepEqual(types(bench), []);
-    bench.change('n0', { ready: true, readyChangedAt: bench.now() });
-    assert.deepEqual(bench.nodesOf('reserve'), ['n2']);
+    bench.change(first, { ready: true, readyChangedAt: bench.now() });
+    assert.equal(bench.nodesOf('reserve').length, 1);
   });
 
   it('are held until the new pod has been ready for minReadySeconds', () => {
@@ -49,9 +50,12 @@ describe('slots', () => {
   it('go to broken nodes first, up to the limit in flight', () => {
     const bench = benchAt(6, { maxUnavailable: count(2) });
     for (const node of ['n3', 'n4', 'n5']) bench.change(node, broken);
-    assert.deepEqual(bench.nodesOf('reserve'), ['n3', 'n4']);
-    bench.update('b', 'n3', 'n4');
-    assert.deepEqual(bench.nodesOf('reserve'), ['n5', 'n0']);
+    const first = bench.nodesOf('reserve');
+    assert.equal(first.length, 2);
+    bench.update('b', ...first);
+    const [last = '', healthy = ''] = bench.nodesOf('reserve');
+    assert.deepEqual([...first, last].toSorted(), ['n3', 'n4', 'n5']);
+    assert.ok(['n0', 'n1', 'n2'].includes(healthy));
   });
 
   it('are not reserved for nodes that are offline, settling, held, or in back-off', () => {
@@ -322,6 +326,7 @@ describe('the strategy manual', () => {
 describe('a pod that is prepared for deletion', () => {
   const prepared = (): Workbench => {
     const bench = benchAt(3, { maxUnavailable: count(1) });
+    bench.update('b', 'n1', 'n2');
     bench.reserve('n0');
     bench.change('n0', { preparingDelete: true });
     return bench;

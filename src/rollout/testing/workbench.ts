@@ -47,7 +47,8 @@ const LONG_AGO = START - 86_400_000;
 
 /**
  * A ledger to try things on: each method adds one fact, time stands still until `advance`, and updates are carried out at
- * once, without a first wave unless the policy sets one. Revisions are named `a`, `b`, `c`; by default nodes have long been Ready, and pods available.
+ * once, without a first wave unless the policy sets one. Revisions are named `a`, `b`, `c`; by default nodes have long been
+ * Ready, and pods available.
  */
 export const createWorkbench = (initial: Partial<Policy> = {}, { readOnly = false } = {}) => {
   let policy = policyWith(initial);
