@@ -27,7 +27,7 @@ describe('a reservation', () => {
   it(
     'covers with one write all slots that become free within 100 ms',
     scenario(async ({ settled, cluster, clock, api, requests }) => {
-      await settled(4, '100%', { 'edgeset.io/node-selector': 'go=yes' });
+      await settled(4, '100%', { 'edgeset.io/node-selector': 'go=yes', 'edgeset.io/first-wave': '100%' });
       cluster.setImage('v2');
       await clock.advance(3_000);
       const since = clock.now();

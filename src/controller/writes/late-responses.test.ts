@@ -33,7 +33,7 @@ describe('a response that arrives after its pod is gone', () => {
     'to a fence does not restore the pod in the ledger',
     scenario(async (s) => {
       const { settled, cluster, clock, api, condition } = s;
-      await settled(2, '1');
+      await settled(1, '1');
       const name = cluster.podOn('n1')?.metadata?.name ?? '';
       api.fault('delete', 'pods', { kind: 'lose', happened: false }, { name });
       const late = api.fault('patch', 'pods', { kind: 'late' }, { name });

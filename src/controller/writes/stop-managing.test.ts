@@ -205,7 +205,7 @@ describe('a DaemonSet that opts out', () => {
       assert.equal(held.abandoned, 1, 'nothing waits for the response, and nothing further is sent');
       await clock.advance(30_000);
       assert.equal(deletes().length, 1);
-      assert.deepEqual(open(), ['n1']);
+      assert.equal(open().length, 1);
       cluster.annotate({ ...OPT_IN, 'edgeset.io/partition': '0' });
       await clock.advance(5);
       held.release();
