@@ -6,6 +6,7 @@ const everything = {
   image: { registry: 'registry.example.org:5000/mirror', tag: '1.2.3', pullPolicy: 'Always' },
   imagePullSecrets: ['registry', 'other.registry'],
   predownload: { always: true },
+  firstWave: '10%',
   checkOpenKruiseLease: false,
   checks: {
     prometheusAddress: 'http://prometheus.monitoring:9090/base',
