@@ -5,6 +5,9 @@ import { type IntOrPercent, scaledValue } from '../policy/int-or-percent.ts';
 /** How many more nodes may try a revision for each one that has proved it. */
 const MORE_FOR_EACH = 3;
 
+/** How many nodes may try a revision that is available on `proven` nodes. */
+export const waveAfter = (first: number, proven: number): number => first + MORE_FOR_EACH * proven;
+
 /** What a revision has proved so far, and how many nodes may try it. */
 export interface FirstWave {
   /** As it is set; undefined: the failure threshold. */
@@ -34,7 +37,7 @@ export const firstWaveOf = (
   if (setting?.kind === 'percent' && setting.value === 100) return undefined;
   const first = Math.max(1, setting ? scaledValue(setting, tally.online, 'up') : threshold);
   const proven = tally.phases.updated;
-  return { setting, first, proven, onTrial: tally.onTrial, limit: first + MORE_FOR_EACH * proven };
+  return { setting, first, proven, onTrial: tally.onTrial, limit: waveAfter(first, proven) };
 };
 
 /** The revision has to be available on more nodes before a further healthy one may try it. */
@@ -45,8 +48,10 @@ export const awaitsProof = (wave: FirstWave | undefined): wave is FirstWave =>
 export const isUsedUp = (wave: FirstWave | undefined, { failures }: Pick<Breaker, 'failures'>): boolean =>
   wave !== undefined && failures >= wave.limit;
 
+const nodes = (count: number): string => `${count} node${count === 1 ? '' : 's'}`;
+
 /** What a version that fails everywhere can break, in words. */
 export const firstWaveText = (wave: FirstWave | undefined, budget: number): string =>
   wave && wave.first < budget
-    ? `First wave: ${wave.first}, and ${MORE_FOR_EACH} more for each node on which the revision is available (${wave.proven}); ${wave.onTrial} on trial. A version that fails everywhere breaks at most ${wave.first} nodes.`
-    : `A version that fails everywhere breaks at most ${budget} nodes: the budget.`;
+    ? `First wave: ${wave.first}, and ${MORE_FOR_EACH} more for each node on which the revision is available (${wave.proven}); ${wave.onTrial} on trial. A version that fails everywhere breaks at most ${nodes(wave.first)}.`
+    : `A version that fails everywhere breaks at most ${nodes(budget)}: the budget.`;
