@@ -52,6 +52,7 @@ const common = ({
   checks,
   order,
   aheadMs,
+  firstWave,
 }: ControllerParts): ControllerOptions => ({
   client,
   env,
@@ -62,6 +63,7 @@ const common = ({
   checks,
   order,
   aheadMs,
+  firstWave,
 });
 
 /** A controller that takes part in the image prefetch. */

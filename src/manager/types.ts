@@ -84,6 +84,8 @@ export interface ControllerParts {
   order?: Order;
   /** See `LedgerOptions`. */
   aheadMs?: () => number;
+  /** See `ControllerOptions`. */
+  firstWave?: ControllerOptions['firstWave'];
   /** Default: the checks of stages hold. */
   checks?: ControllerOptions['checks'];
 }
