@@ -31,6 +31,7 @@ export const annotations: Proofs = {
     'window',
   ],
   'edgeset.io/failure-threshold': [`${THRESHOLDS}: a threshold below the budget halts`, 'threshold'],
+  'edgeset.io/first-wave': ['conformance/native/first-wave.ts: ${value} lets ${size} of 12 nodes try a version', 'key'],
   'edgeset.io/on-failure': [
     'conformance/native/rollback.ts: restores the template of the last complete revision',
     'rolledBack(c)',
@@ -70,6 +71,7 @@ export const advancedAnnotations: Proofs = {
   'edgeset.io/progress-deadline-seconds':
     'conformance/advanced/in-place-updates.ts: a pod whose in-place update misses the progress deadline',
   'edgeset.io/failure-threshold': 'conformance/advanced/rolling.ts: a version that kills nodes takes down no more',
+  'edgeset.io/first-wave': 'conformance/advanced/first-wave.ts: one that fails everywhere is halted',
   'edgeset.io/topology-key': 'conformance/advanced/warnings.ts: a topology key spreads each wave',
   'edgeset.io/rollout-plan': ['conformance/advanced/stages.ts: pods are updated in place ring by ring', 'planKey'],
   'edgeset.io/suspect-window-seconds': 'conformance/advanced/warnings.ts: a version that takes nodes offline',

@@ -16,6 +16,7 @@ export const managerFlags: Proofs = {
   '--controllers': LIMITS,
   '--namespaces': ['cluster/helm/rights.test.ts: managers of some namespaces have rights there', 'namespaces: ['],
   '--predownload': 'conformance/prefetch/ahead.ts: are pulled one node after the other where the manager is told to',
+  '--first-wave': 'conformance/native/first-wave.ts: is what the manager is told for those that do not say',
   '--check-openkruise-lease': 'conformance/advanced/ownership.ts: a manager that is told not to look at the Lease',
   '--leader-elect': ['conformance/native/crash.ts: a leader that is asked to stop hands over', 'leaderElectionArgs'],
   '--leader-election-namespace': NOTIFICATIONS,

@@ -1,6 +1,7 @@
 import { errorRules } from '../errors/index.ts';
 import { windowRules } from '../windows/index.ts';
 import { crash } from './crash.ts';
+import { firstWave } from './first-wave.ts';
 import { handingOver } from './handover.ts';
 import { recorded } from './history.ts';
 import { inPlaceUpdates } from './in-place-updates.ts';
@@ -31,6 +32,7 @@ export { describeTemplates } from './templates.ts';
 export const advancedRules = [
   ...served,
   ...rolling,
+  ...firstWave,
   ...partition,
   ...surge,
   ...stages,

@@ -46,7 +46,10 @@ export const budget = section('Budget', (rule) => {
   rule(
     '100 % updates all nodes at once',
     async (c) => {
-      await c.startRollout('app:v2', { annotations: { [budgetKey]: '100%' }, podAnnotations: slow });
+      await c.startRollout('app:v2', {
+        annotations: { [budgetKey]: '100%', 'edgeset.io/first-wave': '100%' },
+        podAnnotations: slow,
+      });
       const acts = await c.until('all are acted on', async () => {
         const all = await c.updates();
         return all.length === 4 ? all : undefined;
@@ -127,7 +130,10 @@ export const budget = section('Budget', (rule) => {
   rule(
     'raising it midway takes effect immediately',
     async (c) => {
-      await c.startRollout('app:v2', { podAnnotations: { 'sim.edgeset.io/start-ms': '15000' } });
+      await c.startRollout('app:v2', {
+        annotations: { 'edgeset.io/first-wave': '100%' },
+        podAnnotations: { 'sim.edgeset.io/start-ms': '15000' },
+      });
       await c.until('the first act', async () => (await c.updates()).length === 1);
       await c.annotate({ [budgetKey]: '4' });
       await c.until('three more at once', async () => (await c.updates()).length === 4, 12_000);

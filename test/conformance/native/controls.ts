@@ -91,6 +91,8 @@ export const controls = section('Controls', (rule) => {
     ['edgeset.io/settle-seconds', 'soon'],
     ['edgeset.io/progress-deadline-seconds', '10m'],
     ['edgeset.io/failure-threshold', '0'],
+    ['edgeset.io/first-wave', '0'],
+    ['edgeset.io/first-wave', '101%'],
     ['edgeset.io/on-failure', 'explode'],
     ['edgeset.io/topology-key', 'not a key'],
     ['edgeset.io/suspect-window-seconds', '-5'],

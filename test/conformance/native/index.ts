@@ -9,6 +9,7 @@ import { crash } from './crash.ts';
 import { eligibility } from './eligibility.ts';
 import { events } from './events.ts';
 import { faults } from './faults.ts';
+import { firstWave } from './first-wave.ts';
 import { flags } from './flags.ts';
 import { history } from './history.ts';
 import { judgedPlans } from './judged-plans.ts';
@@ -44,6 +45,7 @@ export const nativeRules = [
   ...limits,
   ...updates,
   ...breaker,
+  ...firstWave,
   ...rollback,
   ...history,
   ...controls,

@@ -1,39 +1,28 @@
 import assert from 'node:assert/strict';
-import type { Node } from 'kubernetes-types/core/v1.d.ts';
-import { budgetKey, type Case, section } from '../kit/index.ts';
-
-/** By the time of the last Ready transition, ties by name. */
-const byTurn = async (c: Case, names: readonly string[]): Promise<string[]> => {
-  const turns = await Promise.all(
-    names.map(async (name) => {
-      const { status } = await c.api.get<Node>(`/api/v1/nodes/${name}`);
-      const ready = status?.conditions?.find(({ type }) => type === 'Ready');
-      return { name, since: Date.parse(String(ready?.lastTransitionTime)) };
-    }),
-  );
-  return turns.toSorted((a, b) => a.since - b.since || (a.name < b.name ? -1 : 1)).map(({ name }) => name);
-};
+import { budgetKey, section } from '../kit/index.ts';
 
 export const order = section('Order', (rule) => {
   rule(
-    'by the oldest Ready transition of the node, then by name',
+    'another for each revision, which neither names nor Ready transitions decide',
     async (c) => {
-      const later = [`${c.namespace}-a`, `${c.namespace}-b`];
-      await c.addNodes(later);
-      const all = [...c.nodes, ...later];
-      await c.create();
-      await c.untilComplete('app:v1', all);
-      const [oldest = ''] = c.nodes;
-      await c.cluster.offline([oldest]);
-      await c.cluster.online([oldest]);
-      await c.until('all are settled', async () => (await c.status()).nodes?.online === all.length);
-      const expected = await byTurn(c, all);
-      assert.equal(expected.at(-1), oldest);
-      await c.setImage('app:v2');
-      await c.untilRunning('app:v2', all);
-      assert.deepEqual(await c.updatedNodes(), expected);
+      const orderOf = async (image: string): Promise<string[]> => {
+        const before = (await c.updates()).length;
+        await c.setImage(image);
+        await c.untilRunning(image);
+        await c.untilCondition('Complete');
+        return (await c.updatedNodes()).slice(before);
+      };
+      await c.rolledOut();
+      const second = await orderOf('app:v2');
+      const third = await orderOf('app:v3');
+      for (const found of [second, third]) {
+        assert.deepEqual(found.toSorted(), c.nodes);
+        assert.notDeepEqual(found, c.nodes);
+      }
+      assert.notDeepEqual(second, third);
+      assert.deepEqual(await orderOf('app:v2'), second, 'the same for the same revision');
     },
-    { nodes: 3 },
+    { nodes: 9 },
   );
 
   rule(

@@ -11,7 +11,7 @@ export const control = section('plan, wait, pause and resume', (rule) => {
   rule(
     'plan predicts what a manager then does, and writes nothing',
     async (c) => {
-      await c.create({ annotations: { [budgetKey]: '2' } });
+      await c.create({ annotations: { [budgetKey]: '2', 'edgeset.io/first-wave': '100%' } });
       await c.untilRunning('app:v1');
       await c.setImage('app:v2');
       const plan = async (...args: string[]): Promise<Planned> =>
