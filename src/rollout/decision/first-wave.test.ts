@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { NodeUpdate } from '../node/update.ts';
 import { count, percent } from '../policy/int-or-percent.ts';
 import type { Policy } from '../policy/policy.ts';
 import { explain } from '../report/explain.ts';
@@ -27,8 +28,8 @@ const begin = (bench: Workbench): string[] => {
   return nodes;
 };
 
-const works = (bench: Workbench, nodes: readonly string[]): void => {
-  for (const node of nodes) bench.start(node, 'b');
+const works = (bench: Workbench, nodes: readonly string[], revision = 'b'): void => {
+  for (const node of nodes) bench.start(node, revision);
 };
 
 describe('a first wave of 3', () => {
@@ -125,6 +126,34 @@ describe('a first wave of 3', () => {
       bench.steps().map(({ type }) => type),
       ['halt'],
     );
+  });
+
+  it('is what the next manager finds under way', () => {
+    const before = fleet({ progressDeadlineMs: 60_000 });
+    const tried = begin(before);
+    for (const node of tried) before.start(node, 'b', { ready: false });
+    const next = createWorkbench({ maxUnavailable: percent(50), firstWave: count(3), progressDeadlineMs: 60_000 });
+    const updates: Record<string, NodeUpdate> = {};
+    for (const { name, update } of before.ledger.records()) if (update) updates[name] = update;
+    next.restore(updates, { state: before.ledger.state });
+    for (const { name } of before.ledger.records()) {
+      next.node(name);
+      const pod = before.last(name);
+      if (pod) next.pod(name, pod.revision, pod);
+    }
+    next.ledger.finishInitialSync();
+    next.advance(0);
+    assert.deepEqual([next.decide().summary.firstWave?.onTrial, begin(next)], [3, []]);
+    next.target('c');
+    next.advance(0);
+    const repaired = begin(next);
+    assert.deepEqual(
+      repaired.toSorted(),
+      tried.toSorted(),
+      'those that it broke come first, and are the first wave of the next',
+    );
+    works(next, repaired, 'c');
+    assert.equal(begin(next).length, 12);
   });
 
   it('begins again with the consent of a user after a halt', () => {
