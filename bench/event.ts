@@ -38,6 +38,8 @@ const underWay = async (nodes: number, maxUnavailable: string, plan?: RolloutPla
   const fleet = createFleet({
     nodes,
     maxUnavailable,
+    // No node recovers, and so none would prove the revision.
+    firstWave: '100%',
     downMs: () => 1e9,
     roundTripMs: 0,
     watchLagMs: 0,

@@ -1,3 +1,8 @@
+import { waveAfter } from '../../src/rollout/index.ts';
+
+/** The default: the failure threshold. */
+const FIRST_WAVE = 3;
+
 /** A period in which a node occupied a slot of the budget: it had no available pod or, with a surge, two pods. */
 export interface OccupiedSlot {
   node: string;
@@ -16,11 +21,13 @@ export interface OccupiedSlot {
 }
 
 export interface SlotUse {
-  /** Rollout time divided by (total replacement time of all pods / k). */
+  /** Rollout time divided by the bound: total replacement time of all pods / k, and `firstWaveMs`. */
   ratio: number;
+  /** How much longer the rollout takes at best because the revision proves itself on a first wave. */
+  firstWaveMs: number;
   /**
-   * The same ratio for a rollout that reuses each freed slot at once, in the same order: the best possible without
-   * knowing how long pods take. It is above 1 because the last nodes leave slots empty.
+   * The same ratio for a rollout that reuses each freed slot at once, in the same order and with the same first wave: the best
+   * possible without knowing how long pods take. It is above 1 because the last nodes leave slots empty.
    */
   perfect: number;
   /** Mean replacement time of a pod. */
@@ -52,23 +59,30 @@ const countOverruns = (all: readonly OccupiedSlot[], k: number): { most: number;
 /** The time that replacing the pod took. */
 const neededMs = ({ from, to, lagMs }: OccupiedSlot): number => to - from - lagMs;
 
-const perfectTime = (all: readonly OccupiedSlot[], k: number): number => {
-  const freeAt = Array.from({ length: k }, () => 0);
+const perfectTime = (all: readonly OccupiedSlot[], k: number, firstWave: number): number => {
+  /** When nodes that are being replaced are available, the next one last. */
+  const ends: number[] = [];
+  let [now, proven, last] = [0, 0, 0];
   for (const taken of all.toSorted((a, b) => a.from - b.from)) {
-    const slot = freeAt.indexOf(Math.min(...freeAt));
-    freeAt[slot] = (freeAt[slot] ?? 0) + neededMs(taken);
+    for (; ends.length >= Math.min(k, waveAfter(firstWave, proven)); proven += 1) now = ends.pop() ?? now;
+    const end = now + neededMs(taken);
+    ends.splice(ends.findLastIndex((other) => other > end) + 1, 0, end);
+    last = Math.max(last, end);
   }
-  return Math.max(...freeAt);
+  return last;
 };
 
 /** Evaluates a rollout that took `tookMs` by the slots that were occupied. */
 export const slotUse = (all: readonly OccupiedSlot[], k: number, tookMs: number): SlotUse => {
   const ours = all.filter((taken) => taken.ours);
   const sum = ours.reduce((total, taken) => total + neededMs(taken), 0);
-  const bound = sum / k;
+  const perfectMs = perfectTime(ours, k, FIRST_WAVE);
+  const firstWaveMs = perfectMs - perfectTime(ours, k, Number.POSITIVE_INFINITY);
+  const bound = sum / k + firstWaveMs;
   return {
     ratio: tookMs / bound,
-    perfect: perfectTime(ours, k) / bound,
+    firstWaveMs,
+    perfect: perfectMs / bound,
     meanMs: sum / ours.length,
     unplanned: all.length - ours.length,
     ...countOverruns(all, k),

@@ -51,6 +51,7 @@ export const costOf = async ({ nodes, daemonSets, budget, stages }: Shape): Prom
     nodes,
     daemonSets,
     maxUnavailable: budget,
+    firstWave: '100%',
     downMs: () => downMs(),
     roundTripMs: 10,
     watchLagMs: 20,

@@ -22,6 +22,8 @@ export interface DaemonSetOptions {
   nodeSelector?: Record<string, string>;
   /** Value of apps.openyurt.io/max-unavailable. */
   maxUnavailable: string;
+  /** Value of edgeset.io/first-wave. Default: none. */
+  firstWave?: string;
   /** How long a node is down when its pod is replaced, ms; asked once a replacement. */
   downMs: () => number;
   /** The name of its rollout plan. */
@@ -85,6 +87,7 @@ export const createDaemonSet = (options: DaemonSetOptions) => {
       annotations: {
         'apps.openyurt.io/update-strategy': 'auto',
         'apps.openyurt.io/max-unavailable': maxUnavailable,
+        ...(options.firstWave !== undefined && { 'edgeset.io/first-wave': options.firstWave }),
         ...(plan !== undefined && { 'edgeset.io/rollout-plan': plan }),
       },
     },

@@ -18,7 +18,7 @@ const RING_LABEL = 'example.com/ring';
 const SMALL_LABEL = 'example.com/small';
 const SMALL = 'small';
 
-export interface FleetOptions extends Pick<DaemonSetOptions, 'maxUnavailable' | 'downMs'> {
+export interface FleetOptions extends Pick<DaemonSetOptions, 'maxUnavailable' | 'firstWave' | 'downMs'> {
   nodes: number;
   /** How many DaemonSets there are, all of them on all nodes. Default 1. */
   daemonSets?: number;
