@@ -40,8 +40,8 @@ export const refusals: readonly Mutant[] = [
     story: 'the DaemonRollout says that it continues while the API server refuses every pod',
     breaks: [],
     file: 'src/controller/loop/reconciler.ts',
-    find: 'decide(ledger, outsideHold(target), now, adapter.refusal?.());',
-    replace: 'decide(ledger, outsideHold(target), now);',
+    find: 'refusal: adapter.refusal?.(),',
+    replace: 'refusal: undefined,',
     hunt: test('src/kinds/advanced/placement/refused-pods.test.ts'),
   },
   {
