@@ -68,7 +68,8 @@ describe('plan', () => {
     assert.deepEqual(await nodes(), ['n1']);
     assert.equal((await nodes('--max-unavailable', '75%')).length, 3);
     assert.deepEqual(await nodes('--max-unavailable=0'), []);
-    assert.deepEqual((await nodes('--max-unavailable=9', '--partition=50%')).toSorted(), ['n3', 'n4']);
+    const half = await nodes('--max-unavailable=9', '--partition=50%');
+    assert.deepEqual(new Set(half), new Set(['n3', 'n4']));
     assert.deepEqual(await nodes('--max-unavailable=9', '--node-selector', 'ring=first'), ['n2']);
   });
 
