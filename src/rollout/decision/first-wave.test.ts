@@ -69,6 +69,18 @@ describe('a first wave of 3', () => {
     assert.equal(begin(bench).length, 0);
   });
 
+  it('counts nodes that are lost, or whose pod came back old, although they hold no slot', () => {
+    const bench = fleet({ failureThreshold: count(10), suspectWindowMs: 60_000 });
+    const [lost = '', old = '', starting = ''] = begin(bench);
+    bench.offline(lost);
+    bench.start(old, 'a');
+    bench.start(starting, 'b', { ready: false });
+    bench.advance(60_000);
+    assert.deepEqual([bench.cause(lost), bench.cause(old)], ['lost', 'came-back-old']);
+    assert.equal(bench.decide().summary.firstWave?.onTrial, 3);
+    assert.deepEqual(begin(bench), []);
+  });
+
   it('lets nodes be repaired that were down before', () => {
     const bench = fleet();
     const down = ['n0', 'n1', 'n2', 'n3'];
