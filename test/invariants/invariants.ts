@@ -20,6 +20,7 @@ export const invariants = {
   S14: 'No node goes back from the target revision unless the user asks for another one.',
   S15: 'Writes are bounded for each pod, wave and event in the cluster, and stop when nothing happens.',
   S16: 'The status is true: complete only when it is, counts add up, and observed generations never decrease.',
+  S17: 'While a version proves itself, no more nodes try it than its first wave and three for each node that it works on.',
   S18: 'While a manager or an agent cannot compute something about a DaemonSet, it begins no update of it, says so, and continues with others; it continues once it can.',
   G1: 'With a rollout plan, no update begins on a node whose stage is not open, or while its windows or freezes forbid it; a sample never changes.',
   G2: 'A stage opens once all before it were promoted for this revision, which is written first and never taken back while the revision stays.',

@@ -21,6 +21,7 @@ import type { ProcessView } from './state/process-view.ts';
 import { tolerances } from './tolerances.ts';
 import { createBreakerCheck, createHaltCheck } from './updates/breaker.ts';
 import { createConsentCheck } from './updates/consent.ts';
+import { createFirstWaveCheck } from './updates/first-wave.ts';
 import { createHandOverCheck } from './updates/hand-over.ts';
 import { createLeadersCheck } from './updates/leaders.ts';
 import { createPrerequisitesCheck } from './updates/prerequisites.ts';
@@ -115,9 +116,11 @@ export const createChecker = ({
   const order = createOrderCheck(context, { plan, knowledge, find });
   const breaker = createBreakerCheck(context);
   const { failuresOf } = breaker;
+  const firstWave = createFirstWaveCheck(context, { inFlight: () => updates.presentlyInFlight(), failuresOf });
   const checks = combineChecks([
     leaders,
     breaker,
+    firstWave,
     createHaltCheck(context, { believers, failuresOf }),
     createStalenessCheck(context),
     unreadable.check,
@@ -133,7 +136,7 @@ export const createChecker = ({
     stages.check,
     order.check,
     updates.answers.check,
-    createProgressCheck(context, { believers, failuresOf, isInFlight, stages: stageProgress, order }),
+    createProgressCheck(context, { believers, failuresOf, isInFlight, firstWave, stages: stageProgress, order }),
   ]);
   const activity: Activity = { updates: 0, lastWriteAt: 0 };
 

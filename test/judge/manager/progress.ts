@@ -15,12 +15,14 @@ import { isEligible } from '../state/cluster-state.ts';
 import type { ObservedNode } from '../state/process-view.ts';
 import { tolerances, withinMs } from '../tolerances.ts';
 import type { FailuresOf } from '../updates/breaker.ts';
+import type { createFirstWaveCheck } from '../updates/first-wave.ts';
 import { reservationsIn } from '../updates/sender.ts';
 
 export interface ProgressOptions {
   /** Processes that believe that they lead. */
   believers: () => readonly string[];
   failuresOf: FailuresOf;
+  firstWave: Pick<ReturnType<typeof createFirstWaveCheck>, 'room'>;
   /** By the actual state. */
   isInFlight: (node: string) => boolean;
   stages: StageProgress;
@@ -73,7 +75,7 @@ interface Waiting {
  */
 export const createProgressCheck = (
   context: CheckContext,
-  { believers, failuresOf, isInFlight, stages, order }: ProgressOptions,
+  { believers, failuresOf, isInFlight, firstWave, stages, order }: ProgressOptions,
 ): Check => {
   const { report, actual, now, viewOf, clockOf, settleMs, processes, daemonSet: ours, rolloutName } = context;
   const { check, violation, figure } = report;
@@ -163,7 +165,7 @@ export const createProgressCheck = (
         candidates.push({ name, healthy, returned: from !== undefined });
     }
     const share = isNative(daemonSet) ? settled : eligible;
-    const free = nodesOf(policy.limit, share) - used;
+    const free = Math.min(nodesOf(policy.limit, share) - used, firstWave.room(process));
     if (free <= 0 || candidates.length === 0) return undefined;
     return {
       free: Math.min(free, candidates.length),
