@@ -52,6 +52,9 @@ export const placement = section(
         await c.rolledOut();
         const all = await creations(c);
         assert.equal(all.length, 7);
+        const isDaemonPod = ({ response }: AuditRecord): boolean =>
+          (response as Pod).metadata?.annotations?.['cluster-autoscaler.kubernetes.io/daemonset-pod'] === 'true';
+        assert.ok(all.every(isDaemonPod), 'autoscalers count them as those of a DaemonSet');
         // A batch is followed by one of its own size, or half of it, if the API server was slow.
         for (const [index, { receivedAt }] of all.entries()) {
           const answered = all.filter(({ answeredAt }) => answeredAt <= receivedAt).length;

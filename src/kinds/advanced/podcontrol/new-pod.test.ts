@@ -48,6 +48,13 @@ describe('a new pod', () => {
     assert.match(name, /^a+-[a-z0-9]{10}$/);
   });
 
+  it('counts as a DaemonSet pod for autoscalers, unless the template says otherwise', () => {
+    const key = 'cluster-autoscaler.kubernetes.io/daemonset-pod';
+    assert.deepEqual(newPod(input()).metadata?.annotations, { [key]: 'true' });
+    const template = { metadata: { annotations: { [key]: 'false' } }, spec: { containers: [] } };
+    assert.deepEqual(newPod(input({}, { template })).metadata?.annotations, { [key]: 'false' });
+  });
+
   it('carries the labels of the template, its revision and one controller', () => {
     const { metadata } = newPod(input());
     assert.deepEqual(metadata?.labels, { app: 'app', 'controller-revision-hash': 'abc' });

@@ -21,6 +21,12 @@ export interface NewPodInput {
   annotations?: Readonly<Record<string, string>>;
 }
 
+/**
+ * cluster-autoscaler and Karpenter know the pods of a native DaemonSet by the kind of their owner, and others by this annotation:
+ * such a pod neither needs a new node nor keeps an empty one.
+ */
+const DAEMON_POD = 'cluster-autoscaler.kubernetes.io/daemonset-pod';
+
 /** Limit of the API server. */
 const MAX_NAME_LENGTH = 253;
 
@@ -68,7 +74,7 @@ const tolerated = (spec: PodSpec): PodSpec['tolerations'] => {
 export const newPod = (input: NewPodInput): Pod => {
   const { daemonSet, template, node, revision, gates } = input;
   const { metadata = {}, spec = { containers: [] } } = template;
-  const annotations = { ...metadata.annotations, ...input.annotations };
+  const annotations = { [DAEMON_POD]: 'true', ...metadata.annotations, ...input.annotations };
   return {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -77,7 +83,7 @@ export const newPod = (input: NewPodInput): Pod => {
       generateName: generateNameOf(daemonSet.name),
       namespace: daemonSet.namespace,
       labels: { ...metadata.labels, [HASH_LABEL]: revision },
-      ...(Object.keys(annotations).length > 0 && { annotations }),
+      annotations,
       ...(metadata.finalizers && { finalizers: metadata.finalizers }),
       ownerReferences: [controllerRef(daemonSet)],
     },
