@@ -103,6 +103,7 @@ const keptBackBy: Readonly<Record<HeldCause, ((words: Policy['words']) => string
   'node-selector': (words) => `by ${words.nodeSelector}`,
   stage: () => 'until their stages open',
   after: () => 'until another DaemonSet is updated there',
+  busy: () => 'while they are busy (skipNodes of the plan)',
   window: () => 'until a window opens or a freeze ends',
   group: () => 'until fewer nodes of their group or stage are down',
   image: () => 'until they have the images of the target',

@@ -8,6 +8,7 @@ import type { Pod, PodTemplateSpec } from 'kubernetes-types/core/v1.d.ts';
 import type { LabelSelector } from 'kubernetes-types/meta/v1.d.ts';
 import type { KubeClient, KubeObject, Resource } from '../kube/index.ts';
 import {
+  busyBy,
   controllerOf,
   groupsOf,
   isEligible,
@@ -85,6 +86,7 @@ export const nodeFactsOf = (view: Pick<DaemonSetView, 'needs' | 'policy'>, node:
     zone: topologyKey === undefined ? '' : (node.labels[topologyKey] ?? ''),
     ...(plan && plan.stages.length > 0 && { stages: matchingStages(plan, node.labels) }),
     ...(plan && plan.groups.length > 0 && { groups: groupsOf(plan, node.labels) }),
+    ...(plan && busyBy(plan, node) !== undefined && { busy: true }),
     ...(plan && node.timeZone !== undefined && { timeZone: node.timeZone }),
   };
 };

@@ -65,6 +65,7 @@ export { isStale, livePod } from './node/pods.ts';
 export { isCarriedOut, type NodeUpdate, newUpdate } from './node/update.ts';
 export type { UpdateEvent } from './node/update-events.ts';
 export type { Approval } from './plan/approval.ts';
+export { busyBy } from './plan/busy.ts';
 export { findCycles } from './plan/cycles.ts';
 export { forecastWaves, openTime } from './plan/forecast.ts';
 export { codesOf, matchingStages, sampleCode } from './plan/membership.ts';

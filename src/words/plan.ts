@@ -21,6 +21,8 @@ export const planLimits = {
   freezes: 50,
   groups: 5,
   after: 10,
+  /** Taint keys, and types of Node conditions, of nodes that are skipped. */
+  skipNodes: 20,
   /** Arguments of one analysis. */
   args: 50,
   /** Characters of a query, of a condition, of the value of an argument, and of an address. */

@@ -66,6 +66,7 @@ const isDeliberate: Readonly<Record<HeldCause, boolean>> = {
   'node-selector': true,
   stage: false,
   after: false,
+  busy: false,
   window: false,
   group: false,
   image: false,

@@ -63,9 +63,9 @@ export const drawSample = (
   if (!count) return undefined;
   let matching = 0;
   const online: string[] = [];
-  for (const { name, status } of matchesOf(ledger, index)) {
+  for (const { name, node, status } of matchesOf(ledger, index)) {
     matching += 1;
-    if (status.online) online.push(sampleCode(revision, name));
+    if (status.online && node?.busy !== true) online.push(sampleCode(revision, name));
   }
   const wanted = scaledValue(count, matching, 'up');
   const sampled = state.stages.reduce((sum, { sample = '' }) => sum + sample.length, 0) / sampleCode('', '').length;

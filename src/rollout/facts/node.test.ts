@@ -34,6 +34,7 @@ it('reads name, UID, labels, taints and readiness', () =>
         { key: 'edge', value: '', effect: 'NoSchedule' },
         { key: 'gpu', value: 'yes', effect: 'NoExecute' },
       ],
+      conditions: ['MemoryPressure'],
       ready: true,
       readyChangedAt: Date.UTC(2026, 2, 1, 10),
     } satisfies NodeInfo,

@@ -17,6 +17,8 @@ export interface NodeInfo {
   uid: string;
   labels: Readonly<Record<string, string>>;
   taints: readonly Taint[];
+  /** Types of its other conditions that are True; absent without any. */
+  conditions?: readonly string[];
   /** Condition Ready is True. */
   ready: boolean;
   /** When Ready last changed, by the clock of its writer; epoch ms, 0 if the node has never reported. */
@@ -40,6 +42,8 @@ export interface NodeFacts {
   stages?: number;
   /** The values of the plan's topology keys (`groupsOf`). Absent without any. */
   groups?: string;
+  /** The plan skips it for now (`skipNodes`). Absent otherwise. */
+  busy?: boolean;
   /** The node's own time zone. */
   timeZone?: string;
 }
@@ -47,12 +51,15 @@ export interface NodeFacts {
 /** A node that has never reported is not ready. */
 export const toNodeInfo = (node: Node): NodeInfo => {
   const { [ownKey.timeZone]: timeZone } = node.metadata?.annotations ?? {};
-  const condition = node.status?.conditions?.find(({ type }) => type === 'Ready');
+  const { conditions = [] } = node.status ?? {};
+  const condition = conditions.find(({ type }) => type === 'Ready');
+  const others = conditions.flatMap(({ type, status }) => (type !== 'Ready' && status === 'True' ? [type] : []));
   return {
     name: node.metadata?.name ?? '',
     uid: node.metadata?.uid ?? '',
     labels: node.metadata?.labels ?? {},
     taints: (node.spec?.taints ?? []).map(({ key, value = '', effect }) => ({ key, value, effect })),
+    ...(others.length > 0 && { conditions: others.toSorted() }),
     ready: condition?.status === 'True',
     readyChangedAt: toEpochMs(condition?.lastTransitionTime),
     ...(timeZone !== undefined && { timeZone }),

@@ -103,7 +103,8 @@ const assessUpdate = (
   const stageOpen = context.isStageOpen(record.stage);
   const waitsForOther = record.waitsFor !== undefined;
   const calendarOpen = context.isCalendarOpen(node.timeZone);
-  const allowedByPlan = stageOpen && !waitsForOther && calendarOpen;
+  const busy = node.busy === true;
+  const allowedByPlan = stageOpen && !waitsForOther && !busy && calendarOpen;
   const mayBeRecreated = allowedByPlan && managed && carriedOut && settled && node.selected && record.pods.length === 1;
   const overdue = updatingInPlace && now >= deadlineAt && !(current && pod.facts.ready) && mayBeRecreated;
   const { phase, cause } = phaseOf({
@@ -131,6 +132,7 @@ const assessUpdate = (
     partitionAllows: record.partitionAllows,
     stageOpen,
     waitsForOther,
+    busy,
     calendarOpen,
     imageMissing,
   });
@@ -159,7 +161,8 @@ const assessUpdate = (
     active,
     committed,
     allowedByPlan,
-    inCoverage: node.ready && (phase === 'updated' || (node.selected && (committed || record.partitionAllows))),
+    inCoverage:
+      node.ready && (phase === 'updated' || (node.selected && (committed || (record.partitionAllows && !busy)))),
     stage: record.stage,
     scopes: record.scopes,
     suspect: isSuspect,

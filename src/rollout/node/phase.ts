@@ -47,6 +47,8 @@ export interface Situation {
   stageOpen: boolean;
   /** Another DaemonSet's update comes first. */
   waitsForOther: boolean;
+  /** The plan skips the node for now. */
+  busy: boolean;
   /** No window or freeze of the plan keeps updates from beginning now. */
   calendarOpen: boolean;
   /** The policy requires the target's images first, and they are missing. */
@@ -92,6 +94,7 @@ const rules: readonly Rule[] = [
   ['held', 'partition', (s) => !s.partitionAllows],
   ['held', 'stage', (s) => !s.stageOpen],
   ['held', 'after', (s) => s.waitsForOther],
+  ['held', 'busy', (s) => s.busy],
   ['held', 'window', (s) => !s.calendarOpen],
   ['held', 'image', (s) => s.imageMissing],
   ['broken', 'broken-by-older-update', (s) => !s.available && s.update === 'older-rollout'],

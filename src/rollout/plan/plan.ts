@@ -8,7 +8,7 @@ import {
 } from '../../words/index.ts';
 import { fromLabelSelector, selectsNodes } from '../facts/selector.ts';
 import { count, type IntOrPercent, parseIntOrPercent } from '../policy/int-or-percent.ts';
-import type { Calendar, Plan, Predecessor, Stage } from '../policy/plan-terms.ts';
+import type { BusyNodes, Calendar, Plan, Predecessor, Stage } from '../policy/plan-terms.ts';
 import { type ParsedPolicy, validatedPolicy } from '../policy/policy.ts';
 import { formatPlanName, type PolicyError, parseDuration } from '../policy/values.ts';
 import { parseDate } from './calendar.ts';
@@ -114,6 +114,18 @@ const parseCalendar = ({ windows = [], freezes = [] }: RolloutPlanSpec, { refuse
   };
 };
 
+const parseBusy = ({ skipNodes }: RolloutPlanSpec, { refuse }: Fields): BusyNodes | undefined => {
+  if (!skipNodes) return undefined;
+  const selector = skipNodes.selector && selectsNodes(fromLabelSelector(skipNodes.selector));
+  if (selector && !selector.ok)
+    refuse('spec.skipNodes.selector', JSON.stringify(skipNodes.selector), selector.problem, selector.remedy);
+  return {
+    selector: selector?.ok ? selector.selector : undefined,
+    taints: new Set(skipNodes.taints),
+    conditions: new Set(skipNodes.conditions),
+  };
+};
+
 /** What a cluster has under the name of a plan; undefined: nothing. `errors`: what only others can judge, such as its checks. */
 export type FoundPlan = { spec: RolloutPlanSpec; errors?: readonly PolicyError[] } | undefined;
 
@@ -144,6 +156,7 @@ const parsePlan = (spec: RolloutPlanSpec): ParsedPlan => {
       value: fields.share(`spec.maxUnavailablePer[${index}].value`, value),
     })),
     after: predecessorsIn(spec),
+    busy: parseBusy(spec, fields),
   };
   const parsed = { plan, errors };
   parsedPlans.set(spec, parsed);

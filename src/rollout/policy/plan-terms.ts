@@ -51,6 +51,14 @@ export interface Calendar {
   freezes: readonly Freeze[];
 }
 
+/** Nodes that begin no update for now: whatever of this applies. */
+export interface BusyNodes {
+  /** Undefined: labels say nothing. */
+  selector: Selector | undefined;
+  taints: ReadonlySet<string>;
+  conditions: ReadonlySet<string>;
+}
+
 /** A rollout plan as a part of the policy of the DaemonSets that name it, parsed once for each change. */
 export interface Plan {
   /** As it was written: two plans with the same spec are the same policy. */
@@ -61,4 +69,6 @@ export interface Plan {
   windowsOnRollback: boolean;
   groups: readonly GroupLimit[];
   after: readonly Predecessor[];
+  /** Undefined: no node is. */
+  busy: BusyNodes | undefined;
 }

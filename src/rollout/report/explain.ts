@@ -260,6 +260,10 @@ const sentences: Record<Cause, (subject: Subject) => Sentences> = {
     `waits for DaemonSet ${record.waitsFor ?? '?'}, whose update comes first`,
     'If that lasts, see the rollout of that DaemonSet, or change after in the rollout plan.',
   ],
+  busy: () => [
+    'runs an older revision, and the rollout plan skips it while it is busy (skipNodes)',
+    'It follows once nothing marks it as busy.',
+  ],
   window: ({ record, hold, policy, now }) => {
     // Windows may go by the time of the node.
     const state = policy.plan && calendarAt(policy.plan.calendar, record.node?.timeZone, now);

@@ -27,6 +27,36 @@ import {
 } from './values.ts';
 
 /** A name that a stage may have. */
+/** Whatever marks a node as busy. */
+const skipNodes = withRules(
+  object(
+    'Nodes that are busy: no update begins there while any of this applies, and they block no stage.',
+    {
+      selector: nodeSelector('Labels of the nodes.'),
+      taints: {
+        ...atomicList('Keys of taints of the nodes, with any effect.', limits.skipNodes, labelKey('Key of a taint.')),
+        'x-kubernetes-list-type': 'set',
+      },
+      conditions: {
+        ...atomicList(
+          'Types of conditions of the nodes that are True.',
+          limits.skipNodes,
+          withRules(text('Type of a Node condition, such as MaintenanceInProgress.', 316, { minLength: 1 }), {
+            rule: "self != 'Ready'",
+            message: 'Ready nodes are the ones that are updated: name another condition',
+          }),
+        ),
+        'x-kubernetes-list-type': 'set',
+      },
+    },
+    { optional: ['selector', 'taints', 'conditions'] },
+  ),
+  {
+    rule: 'has(self.selector) || (has(self.taints) && size(self.taints) > 0) || (has(self.conditions) && size(self.conditions) > 0)',
+    message: 'skips no node: set at least one of selector, taints and conditions',
+  },
+);
+
 export const stageName = (description: string) =>
   withRules(dnsLabel(description), {
     rule: `self != '${REST_STAGE}'`,
@@ -311,14 +341,17 @@ const parts = {
     group,
   ),
   after: keyedList('DaemonSets that are updated first.', limits.after, ['apiGroup', 'name'], order),
+  skipNodes,
 } satisfies Record<string, Schema>;
 
 const rules: Rule[] = [
   {
     rule: ['stages', 'windows', 'freezes', 'maxUnavailablePer', 'after']
       .map((field) => `(has(self.${field}) && size(self.${field}) > 0)`)
+      .concat('has(self.skipNodes)')
       .join(' || '),
-    message: 'the plan says nothing: set at least one of stages, windows, freezes, maxUnavailablePer and after',
+    message:
+      'the plan says nothing: set at least one of stages, windows, freezes, maxUnavailablePer, after and skipNodes',
   },
   {
     rule:

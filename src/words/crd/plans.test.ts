@@ -48,6 +48,14 @@ const plan: Full<Omit<RolloutPlanSpec, 'stages'>> & { stages: object[] } = {
   freezes: [{ from: '2026-12-20', to: '2027-01-02', reason: 'Christmas' }],
   maxUnavailablePer: [{ topologyKey: 'topology.kubernetes.io/zone', value: 1 }],
   after: [{ apiGroup: 'apps', kind: 'DaemonSet', name: 'driver', scope: 'Node' }],
+  skipNodes: {
+    selector: {
+      matchLabels: { busy: 'yes' },
+      matchExpressions: [{ key: 'job', operator: 'Exists', values: [] }],
+    },
+    taints: ['example.com/job'],
+    conditions: ['MaintenanceInProgress'],
+  },
 };
 
 const approval: Full<RolloutApprovalSpec> = {
