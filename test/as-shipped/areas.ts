@@ -71,20 +71,27 @@ const planFields = (): Area => {
   const [plan, , approval] = planCrds.map(
     ({ spec }) => spec.versions[0]?.schema?.openAPIV3Schema?.properties?.spec ?? {},
   );
-  const closed = new Set(['stages[].nodes.selector']);
+  const closed = new Set(['stages[].nodes.selector', 'skipNodes.selector']);
   const documented = [
-    ...['stages[]', 'stages[].promote', 'checks[]', 'windows[]', 'freezes[]', 'maxUnavailablePer[]', 'after[]'].flatMap(
-      (list) => {
-        const heading = /^### `(windows|freezes)/.test(`### \`${list}`)
-          ? '### `windows[]` and `freezes[]`'
-          : `### \`${list}\``;
-        const prefix = /^(windows|freezes)/.test(list) ? '' : `${list}.`;
-        const rows = rowsOf(section(page('rollout-plan'), heading).split('### ')[0] ?? '');
-        // `promote` has its own table.
-        const fields = rows.filter((row) => /^[a-z][\w.[\]]*$/i.test(row) && row !== 'promote');
-        return fields.map((row) => `${prefix}${row}`);
-      },
-    ),
+    ...[
+      'stages[]',
+      'stages[].promote',
+      'checks[]',
+      'windows[]',
+      'freezes[]',
+      'maxUnavailablePer[]',
+      'after[]',
+      'skipNodes',
+    ].flatMap((list) => {
+      const heading = /^### `(windows|freezes)/.test(`### \`${list}`)
+        ? '### `windows[]` and `freezes[]`'
+        : `### \`${list}\``;
+      const prefix = /^(windows|freezes)/.test(list) ? '' : `${list}.`;
+      const rows = rowsOf(section(page('rollout-plan'), heading).split('### ')[0] ?? '');
+      // `promote` has its own table.
+      const fields = rows.filter((row) => /^[a-z][\w.[\]]*$/i.test(row) && row !== 'promote');
+      return fields.map((row) => `${prefix}${row}`);
+    }),
     ...rowsOf(section(page('rollout-plan'), '## The approval')).map((row) => row.replace(/^spec\./, 'approval.')),
     'windowsOnRollback',
   ];

@@ -8,6 +8,7 @@ const SECRETS = `${CHECKS}: one is asked with the credentials`;
 const ARGO = 'cluster/stage-checks.test.ts: makes the plan invalid until Argo Rollouts';
 const RINGS = `${STAGES}: one ring follows the other`;
 const DECISIONS = 'conformance/plugin/decisions.ts: stages are approved and promoted by name';
+const BUSY = 'conformance/native/busy.ts: that a label, a taint or a condition marks begin no update';
 const ORDER = `${LIMITS}: no node is updated before the whole rollout`;
 
 export const planFields: Proofs = {
@@ -55,6 +56,9 @@ export const planFields: Proofs = {
   'after[].apiGroup': ORDER,
   'after[].kind': ORDER,
   'after[].scope': ORDER,
+  'skipNodes.selector': [BUSY, 'matchLabels'],
+  'skipNodes.taints': [BUSY, 'taints: [TAINT]'],
+  'skipNodes.conditions': [BUSY, 'conditions: [CONDITION]'],
   'approval.daemonSet.apiGroup': [
     'conformance/advanced/stages.ts: pods are updated in place ring by ring',
     "'Approve', KIND",

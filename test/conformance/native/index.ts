@@ -2,6 +2,7 @@ import { errorRules } from '../errors/index.ts';
 import { windowRules } from '../windows/index.ts';
 import { breaker } from './breaker.ts';
 import { budget } from './budget.ts';
+import { busy } from './busy.ts';
 import { checks } from './checks.ts';
 import { controls } from './controls.ts';
 import { cost } from './cost.ts';
@@ -38,6 +39,7 @@ export const nativeRules = [
   ...budget,
   ...order,
   ...stages,
+  ...busy,
   ...windowRules('native'),
   ...errorRules('native'),
   ...judgedPlans,
