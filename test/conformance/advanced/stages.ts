@@ -4,6 +4,8 @@ import type { DaemonRollout } from '../../../src/words/index.ts';
 import { budgetKey, section } from '../kit/index.ts';
 import { awaits, createPlan, decide, FRESH_CRD, label, planKey, ring, untilStage } from '../kit/plans.ts';
 
+import { deleteByHand } from './strategy.ts';
+
 const KIND = 'apps.kruise.io';
 
 export const stages = section(
@@ -35,6 +37,36 @@ export const stages = section(
       },
       { nodes: 4, budget: 4 },
     );
+
+    for (const how of ['recreated', 'in place'] as const)
+      rule(
+        `a closed stage stays closed, ${how}: deleted pods and new nodes get the revision that was last complete`,
+        async (c) => {
+          const [lab = '', deleted = ''] = c.nodes;
+          const joined = `${c.namespace}-joined`;
+          await label(c, { ring: 'lab' }, [lab]);
+          await createPlan(c, { stages: [ring('lab', { approval: { required: true } })] });
+          await c.rolledOut({
+            annotations: { [planKey]: 'rings' },
+            spec: { revisionHistoryLimit: 0 },
+            rollingUpdate: {
+              maxUnavailable: '100%',
+              ...(how === 'in place' && { rollingUpdateType: 'InPlaceIfPossible' }),
+            },
+          });
+          await c.setImage('app:v2');
+          await untilStage(c, 'lab', awaits('Approval'), 'awaits an approval');
+          await deleteByHand(c, deleted);
+          await c.addNodes([joined]);
+          await c.untilRunning('app:v1', [deleted, joined]);
+          assert.deepEqual(await c.running('app:v2'), [lab]);
+          await c.expectNoUpdatesFor(2);
+          await decide(c, 'lab', 'Approve', KIND);
+          await c.untilRunning('app:v2', [...c.nodes, joined]);
+          await c.untilCondition('Complete');
+        },
+        { nodes: 3, budget: 4 },
+      );
 
     rule(
       'a cycle across both kinds makes both invalid, and nothing is updated until it is broken',

@@ -127,9 +127,17 @@ export const createPodCreator = (options: PodCreatorOptions): PodCreator => {
     listedIn = term;
   };
 
-  const podFor = (view: AdvancedView, { template, target }: CurrentRevision, creation: Creation): Pod => {
+  const podFor = (
+    view: AdvancedView,
+    { template: newest, templates, target }: CurrentRevision,
+    creation: Creation,
+  ): Pod => {
     const nodeUid = nodes.get(creation.node)?.uid ?? '';
-    return newPod({ ...creation, nodeUid, daemonSet: view, template, revision: target.hash, gates: gatesFor(view) });
+    const older = creation.revision === undefined ? undefined : templates.get(creation.revision);
+    const { revision = '', template } = older
+      ? { revision: creation.revision, template: older }
+      : { revision: target.hash, template: newest };
+    return newPod({ ...creation, nodeUid, daemonSet: view, template, revision, gates: gatesFor(view) });
   };
 
   /** UID of the last pod on the node. A process that has not seen it takes the one that an open update deleted. */

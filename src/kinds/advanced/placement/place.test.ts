@@ -77,6 +77,25 @@ describe('pods are created', () => {
     assert.equal(created(ask(nodes, [pod('n0'), pod('n1')], { maxUpdated: 1 })).length, 0);
     assert.equal(created(ask(nodes, [pod('n0', { revision: 'old' })], { maxUpdated: 3 })).length, 3);
   });
+
+  it('at an older revision where a node is kept from the new one, whatever progressive creation allows', () => {
+    const nodes = ['a', 'b', 'c'].map((name) => node(name));
+    const held = new Map([
+      ['a', 'old'],
+      ['c', 'old'],
+    ]);
+    const older = [
+      { node: 'a', replaces: undefined, revision: 'old' },
+      { node: 'c', replaces: undefined, revision: 'old' },
+    ];
+    assert.deepEqual(ask(nodes, [], { held, maxUpdated: 0 }).create, older);
+    assert.deepEqual(ask(nodes, [], { held, maxUpdated: 1 }).create, [
+      older[0],
+      { node: 'b', replaces: undefined },
+      older[1],
+    ]);
+    assert.deepEqual(ask(nodes, [], { held, maxCreated: 1 }).create, [older[0]]);
+  });
 });
 
 describe('pods are removed', () => {

@@ -36,6 +36,8 @@ export interface Creation {
   node: string;
   /** UID of the pod that it replaces, if that one is still there. */
   replaces: string | undefined;
+  /** Hash label of the revision to create, if it is not the current one. */
+  revision?: string;
   annotations?: Readonly<Record<string, string>>;
 }
 
@@ -52,6 +54,8 @@ export interface PlacementInput {
   pods: readonly PlacedPod[];
   /** Hash label of the current revision. */
   revision: string;
+  /** By node: the hash label of the older revision that a new pod gets there. */
+  held?: ReadonlyMap<string, string>;
   /** Nodes that may have an old and a new pod at the same time. */
   surging: ReadonlySet<string>;
   /** How many pods may be created now. */
@@ -142,11 +146,16 @@ export const place = (input: PlacementInput): Placement => {
   const updated = new Set(
     input.pods.flatMap((pod) => (pod.revision === revision && !pod.terminating ? [pod.node] : [])),
   );
-  const create = vacant
+  const inTurn = vacant
     // A pod on an offline node can't start: online nodes come first.
     .toSorted((a, b) => Number(b.node.online) - Number(a.node.online) || byName(a.node, b.node))
-    .slice(0, Math.max(0, Math.min(input.maxCreated, input.maxUpdated - updated.size)))
-    .map(({ node, replaces }): Creation => ({ node: node.name, replaces }));
+    .map(({ node, replaces }): Creation => {
+      const older = input.held?.get(node.name);
+      return { node: node.name, replaces, ...(older !== undefined && { revision: older }) };
+    });
+  const mayBeUpdated = inTurn.filter((creation) => creation.revision === undefined);
+  const beyond = new Set(mayBeUpdated.slice(Math.max(0, input.maxUpdated - updated.size)));
+  const create = inTurn.filter((creation) => !beyond.has(creation)).slice(0, Math.max(0, input.maxCreated));
   // A removal that has started continues: a hook that was called must not be told that the pod stays after all.
   const started = removals.filter(({ pod }) => pod.removing);
   const fresh = removals.filter(({ pod }) => !pod.removing).slice(0, Math.max(0, input.maxRemoved));

@@ -195,8 +195,23 @@ export const createNodeSync = (options: NodeSyncOptions): NodeSync => {
     }
   };
 
+  /**
+   * The nodes that the rollout plan keeps from the target, and the revision that was last complete, which they keep. Not those that
+   * ran the target before: no node goes back.
+   */
+  const heldOn = ({ target, templates }: CurrentRevision, names: readonly string[]): ReadonlyMap<string, string> => {
+    const older = ledger.state.lastComplete?.hash;
+    if (older === undefined || older === target.hash || !templates.has(older)) return new Map();
+    const isKept = (name: string): boolean => {
+      const record = ledger.get(name);
+      const { phase, allowedByPlan = true } = record?.status ?? {};
+      return phase !== undefined && !allowedByPlan && record?.lastRevision !== target.hash;
+    };
+    return new Map(names.flatMap((name) => (isKept(name) ? [[name, older] as const] : [])));
+  };
+
   const withBackoff = (creation: Creation, hash: string): Creation => {
-    const text = formatFinished(finished.get(creation.node), hash);
+    const text = formatFinished(finished.get(creation.node), creation.revision ?? hash);
     return text === undefined ? creation : { ...creation, annotations: { [FINISHED_PODS_ANNOTATION]: text } };
   };
 
@@ -228,6 +243,7 @@ export const createNodeSync = (options: NodeSyncOptions): NodeSync => {
       const { create, remove: removals } = place({
         ...placementInput(view, names, pods.values(), hash, now),
         ...limitsFor(view, names),
+        held: heldOn(current, names),
       });
       let wakeAt = create.length > 0 && creator.nextAttemptAt() > now ? creator.nextAttemptAt() : NEVER;
       creator.start(
