@@ -1,5 +1,6 @@
 import { ofDevices } from './device.ts';
 import { ofErrors } from './errors.ts';
+import { firstWave } from './first-wave.ts';
 import { handOver } from './hand-over.ts';
 import { kruise } from './kruise.ts';
 import { kubernetes } from './kubernetes.ts';
@@ -18,6 +19,7 @@ export const mutants: readonly Mutant[] = [
   ...kruise,
   ...openyurt,
   ...safety,
+  ...firstWave,
   ...liveness,
   ...own,
   ...ofDevices,

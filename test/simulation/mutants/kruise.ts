@@ -74,8 +74,8 @@ export const kruise: readonly Mutant[] = [
     story: 'a negative number of pods to create is mistaken for nearly all',
     breaks: [],
     file: 'src/kinds/advanced/placement/place.ts',
-    find: '.slice(0, Math.max(0, Math.min(input.maxCreated, input.maxUpdated - updated.size)))',
-    replace: '.slice(0, Math.min(input.maxCreated, input.maxUpdated - updated.size))',
+    find: 'mayBeUpdated.slice(Math.max(0, input.maxUpdated - updated.size))',
+    replace: 'mayBeUpdated.slice(input.maxUpdated - updated.size)',
     hunt: test('src/kinds/advanced/placement/place.test.ts'),
   },
 ];

@@ -133,11 +133,11 @@ export const createPodCreator = (options: PodCreatorOptions): PodCreator => {
     creation: Creation,
   ): Pod => {
     const nodeUid = nodes.get(creation.node)?.uid ?? '';
-    const older = creation.revision === undefined ? undefined : templates.get(creation.revision);
-    const { revision = '', template } = older
-      ? { revision: creation.revision, template: older }
-      : { revision: target.hash, template: newest };
-    return newPod({ ...creation, nodeUid, daemonSet: view, template, revision, gates: gatesFor(view) });
+    const { revision } = creation;
+    const older = revision === undefined ? undefined : templates.get(revision);
+    const of =
+      revision !== undefined && older ? { revision, template: older } : { revision: target.hash, template: newest };
+    return newPod({ ...creation, ...of, nodeUid, daemonSet: view, gates: gatesFor(view) });
   };
 
   /** UID of the last pod on the node. A process that has not seen it takes the one that an open update deleted. */
