@@ -60,7 +60,7 @@ export const isAvailable = (
   { terminating, readySince }: Pick<PodFacts, 'terminating' | 'readySince'>,
   minReadyMs: number,
   now: number,
-): boolean => !terminating && readySince !== undefined && now - readySince >= minReadyMs;
+): boolean => !terminating && readySince !== undefined && (minReadyMs <= 0 || now - readySince >= minReadyMs);
 
 /** The DaemonSet controller leaves such a pod out: it has ended and is being deleted, and only a finalizer may still hold it. */
 export const isDeletedTerminal = ({ terminating, ended }: Pick<PodFacts, 'terminating' | 'ended'>): boolean =>
