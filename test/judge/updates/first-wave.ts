@@ -57,7 +57,8 @@ export const createFirstWaveCheck = (
   const waveOf = (process: string): Wave | undefined => {
     const view = viewOf(process);
     const { daemonSet } = view;
-    if (!daemonSet || isWayBack || isOta(daemonSet)) return undefined;
+    // Before the status names the target, the judge cannot tell which pods have proved it.
+    if (!daemonSet || actual.target === undefined || isWayBack || isOta(daemonSet)) return undefined;
     if (daemonSet.metadata?.generation !== actual.daemonSet?.metadata?.generation) return undefined;
     const { annotations = {} } = daemonSet.metadata ?? {};
     const setting = annotations[KEY] ?? FIRST;
