@@ -90,6 +90,7 @@ export const parsers: Readonly<Record<string, (text: string) => unknown>> = {
     } as never),
   parseIntOrPercent,
   readThreshold: values.readThreshold,
+  readFirstWave: values.readFirstWave,
   readBoolean: values.readBoolean,
   readOnFailure: values.readOnFailure,
   readStrategyName: values.readStrategyName,
