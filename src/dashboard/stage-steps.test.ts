@@ -77,8 +77,8 @@ describe('the stages on the dashboard', () => {
   it('count the nodes that the page draws, where the plan still has the stage', () => {
     const recorded = [stage('canary', 'Open'), stage('removed', 'Closed'), stage('rest', 'Closed')];
     const now = [
-      { eligible: 5, online: 4, updated: 2 },
-      { eligible: 9, online: 9, updated: 1 },
+      { exposed: 0, eligible: 5, online: 4, updated: 2 },
+      { exposed: 1, eligible: 9, online: 9, updated: 1 },
     ];
     const found = stagesOf(statusWith(recorded), view, ledgerWith(needsApproval(true), now));
     assert.deepEqual(

@@ -15,14 +15,18 @@ const decisionsOn = (stage: DaemonRolloutStage, plan: Plan | undefined): StageDe
 export interface Staged {
   policy: Pick<Ledger['policy'], 'plan'>;
   state: { readonly target: Pick<NonNullable<Ledger['state']['target']>, 'hash'> | undefined };
-  tally: { readonly stages: readonly Pick<Ledger['tally']['stages'][number], 'eligible' | 'online' | 'updated'>[] };
+  tally: {
+    readonly stages: readonly Pick<Ledger['tally']['stages'][number], 'eligible' | 'online' | 'updated' | 'exposed'>[];
+  };
 }
 
 /** As the cells show them; the manager records them less often. */
 const nodesOf = ({ name, nodes }: DaemonRolloutStage, { policy, tally }: Staged): StageStep['nodes'] => {
   const index = policy.plan?.stages.findIndex((one) => one.name === name) ?? -1;
   const counts = index < 0 ? undefined : tally.stages[index];
-  return counts ? { total: counts.eligible, online: counts.online, updated: counts.updated } : nodes;
+  if (!counts) return nodes;
+  const { eligible: total, online, updated, exposed } = counts;
+  return { total, online, updated, ...(exposed > 0 && { exposed }) };
 };
 
 const stepOf = (stage: DaemonRolloutStage, ledger: Staged, isSeen: boolean): StageStep => {

@@ -134,9 +134,11 @@ test('shows where a rollout stands, and no series for what does not apply', asyn
       `edgeset_node_causes{${web},phase="failed",cause="crash-loop"} 1`,
     ],
     edgeset_stage_nodes: [
+      `edgeset_stage_nodes{${web},stage="lab",nodes="exposed"} 0`,
       `edgeset_stage_nodes{${web},stage="lab",nodes="total"} 3`,
       `edgeset_stage_nodes{${web},stage="lab",nodes="online"} 2`,
       `edgeset_stage_nodes{${web},stage="lab",nodes="updated"} 1`,
+      `edgeset_stage_nodes{${web},stage="rest",nodes="exposed"} 0`,
       `edgeset_stage_nodes{${web},stage="rest",nodes="total"} 9`,
       `edgeset_stage_nodes{${web},stage="rest",nodes="online"} 8`,
       `edgeset_stage_nodes{${web},stage="rest",nodes="updated"} 0`,

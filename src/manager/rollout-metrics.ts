@@ -82,7 +82,7 @@ export const createRolloutMetrics = (registry: Registry, sources: RolloutSources
   );
   const stageNodes = gauge(
     'edgeset_stage_nodes',
-    'Nodes of a stage of the rollout plan: all of them, those that are online, and those that run the target',
+    'Nodes of a stage of the rollout plan: all of them, those that are online, those that run the target, and those that have it although the stage is closed',
     [...daemonSetLabels, 'stage', 'nodes'],
   );
   const stageState = gauge('edgeset_stage_state', '1 for what a stage of the rollout plan is: Passed, Open or Closed', [
@@ -149,7 +149,7 @@ export const createRolloutMetrics = (registry: Registry, sources: RolloutSources
           for (const phase of phases) nodes.set({ ...labels, phase }, rollout.phases[phase]);
           for (const { phase, cause, count } of rollout.causes) causes.set({ ...labels, phase, cause }, count);
           for (const { name: stage, state, nodes: numbers, awaits } of rollout.stages) {
-            for (const [which, count] of Object.entries(numbers))
+            for (const [which, count] of Object.entries({ exposed: 0, ...numbers }))
               stageNodes.set({ ...labels, stage, nodes: which }, count);
             stageState.set({ ...labels, stage, state }, 1);
             if (awaits) stageAwaits.set({ ...labels, stage, reason: awaits.reason }, 1);

@@ -67,6 +67,20 @@ describe('Events about stages', () => {
         'Warning CheckFailing: Check b of stage lab: up is 0',
       ],
     ],
+    [
+      'nodes that are exposed for the first time',
+      {},
+      { nodes: { total: 3, online: 2, updated: 1, exposed: 1 } },
+      [
+        'Warning StageExposed: 1 of the 3 nodes of stage lab have pods of the target, although the stage is closed: recreated pods, and those of nodes that join, are of the newest revision.',
+      ],
+    ],
+    [
+      'no further ones, also after there was none for a while',
+      { nodes: { total: 3, online: 2, updated: 0, exposed: 0 } },
+      { nodes: { total: 3, online: 2, updated: 1, exposed: 2 } },
+      [],
+    ],
   ] as const satisfies readonly [string, Partial<DaemonRolloutStage>, Partial<DaemonRolloutStage>, readonly string[]][])
     it(`tell of ${what}`, () => {
       assert.deepEqual(

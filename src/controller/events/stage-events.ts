@@ -34,6 +34,17 @@ const eventsOf = (before: DaemonRolloutStage | undefined, stage: DaemonRolloutSt
       action: 'Promote',
       note: `Passed stage ${name}: ${passedBecause(stage)[promotion]}.`,
     });
+  if (nodes.exposed !== undefined && nodes.exposed > 0 && before?.nodes.exposed === undefined)
+    events.push({
+      type: 'Warning',
+      reason: 'StageExposed',
+      action: 'Expose',
+      note:
+        `${nodes.exposed} of the ${nodes.total} nodes of stage ${name} have pods of the target, although the stage is ` +
+        'closed: recreated pods, and those of nodes that join, are of the newest revision.',
+      // An edit of the plan may take the stage away for a while.
+      key: `exposed ${name}`,
+    });
   const waits = awaits && awaits.reason !== before?.awaits?.reason ? awaits.reason : undefined;
   if (waits === 'Approval')
     events.push({

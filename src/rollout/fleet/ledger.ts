@@ -48,7 +48,9 @@ export const createLedger = (policy: Policy, options: LedgerOptions = {}): Ledge
     edit(now, (write) => {
       const { rollout, targetHash, startedAt } = records.context;
       const { halted, current } = state;
-      const restaged = state.stages !== records.state.stages || state.rollback !== records.state.rollback;
+      const { stages, rollback, lastComplete } = records.state;
+      const restaged =
+        state.stages !== stages || state.rollback !== rollback || state.lastComplete?.hash !== lastComplete?.hash;
       const next = halted ? { ...state, current: { ...current, haltedAt: halted.at } } : state;
       write.setState(next);
       if (next.rollout === rollout && next.target?.hash === targetHash && next.startedAt === startedAt) {

@@ -26,7 +26,7 @@ export interface Edit {
   reassessAll: (now: number) => void;
   /** Reassesses the records whose time has come. */
   reassessDue: (now: number) => void;
-  /** Opens stages, and changes only the records that it concerns. */
+  /** Opens stages, or ends what they expose nodes to, and changes only the records that it concerns. */
   restage: (now: number) => void;
   /** The plan, what was passed, or the target has changed. The caller reassesses. */
   viewStagesAgain: () => void;
@@ -72,6 +72,7 @@ export const createRecords = (
     pullsByDefault,
     halted: false,
     isStageOpen: everythingOpen.isOpen,
+    exposes: everythingOpen.exposes,
     isCalendarOpen: calendar.isOpen,
   };
   const scopes = createScopeFinder();
@@ -136,8 +137,10 @@ export const createRecords = (
   });
 
   const viewStagesAgain = (): void => {
-    stages = viewStages(policy.plan, state.stages, isUnstaged(state), state.target?.hash ?? '');
-    context = { ...context, isStageOpen: stages.isOpen };
+    const { target, lastComplete } = state;
+    const wasComplete = target !== undefined && lastComplete?.hash === target.hash;
+    stages = viewStages(policy.plan, state.stages, isUnstaged(state), target?.hash ?? '', wasComplete);
+    context = { ...context, isStageOpen: stages.isOpen, exposes: stages.exposes };
   };
 
   const restage = (now: number): void => {
@@ -145,7 +148,11 @@ export const createRecords = (
     viewStagesAgain();
     for (const record of all.values()) {
       const stage = stages.stageOf(record.node);
-      if (stage !== record.stage || before.isOpen(record.stage) !== stages.isOpen(stage)) touch(record, now, unchanged);
+      const same =
+        stage === record.stage &&
+        before.isOpen(stage) === stages.isOpen(stage) &&
+        before.exposes(stage) === stages.exposes(stage);
+      if (!same) touch(record, now, unchanged);
     }
   };
 

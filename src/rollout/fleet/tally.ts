@@ -10,6 +10,8 @@ export interface StageTally {
   inCoverage: number;
   /** Online nodes at the target, available. */
   updated: number;
+  /** Nodes with a pod of the target although the stage is closed. */
+  exposed: number;
 }
 
 /** The number of nodes in each phase, and the other sums that the budget, the breaker and the status are computed from. */
@@ -44,7 +46,7 @@ export interface Tally {
   stages: StageTally[];
 }
 
-const noNodes: StageTally = { eligible: 0, online: 0, inCoverage: 0, updated: 0 };
+const noNodes: StageTally = { eligible: 0, online: 0, inCoverage: 0, updated: 0, exposed: 0 };
 
 export const newTally = (): Tally => ({
   eligible: 0,
@@ -95,6 +97,7 @@ export const addTo = (tally: Tally, status: NodeStatus, by: 1 | -1): void => {
     if (status.online) stage.online += by;
     if (status.inCoverage) stage.inCoverage += by;
     if (phase === 'updated') stage.updated += by;
+    if (status.exposed) stage.exposed += by;
   }
   if (status.settled) tally.settled += by;
   if (status.down) tally.down += by;

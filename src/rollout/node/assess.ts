@@ -164,6 +164,9 @@ const assessUpdate = (
     inCoverage:
       node.ready && (phase === 'updated' || (node.selected && (committed || (record.partitionAllows && !busy)))),
     stage: record.stage,
+    exposed:
+      context.exposes(record.stage) &&
+      record.pods.some((each) => isCurrent(each, context) && !isBeingDeleted(record, each)),
     scopes: record.scopes,
     suspect: isSuspect,
     failure: failed,
@@ -209,6 +212,7 @@ export const assess = (record: NodeRecord, context: Context, now: number): NodeS
     allowedByPlan: update.allowedByPlan,
     inCoverage: update.inCoverage,
     stage: update.stage,
+    exposed: update.exposed,
     scopes: update.scopes,
     suspect: update.suspect,
     failure: update.failure,

@@ -73,6 +73,8 @@ export interface NodeStatus {
   /** Online, and permitted by everything that people set: one of those that a stage must cover. */
   inCoverage: boolean;
   stage: number;
+  /** Has a pod of the target although its stage is closed. */
+  exposed: boolean;
   scopes: Scopes;
   /** Counts towards the breaker as a failure of an online node, or of one that was lost. */
   failure: 'online' | 'lost' | undefined;
@@ -155,6 +157,8 @@ export interface Context {
   halted: boolean;
   /** The stage of this index is open. */
   isStageOpen: (stage: number) => boolean;
+  /** A pod of the target exposes a node of the stage of this index. */
+  exposes: (stage: number) => boolean;
   /** No window or freeze of the plan keeps updates from beginning on nodes of this time zone. */
   isCalendarOpen: (timeZone: string | undefined) => boolean;
 }
@@ -182,6 +186,7 @@ export const notEligible: NodeStatus = {
   allowedByPlan: false,
   inCoverage: false,
   stage: 0,
+  exposed: false,
   scopes: noScopes,
   suspect: false,
   failure: undefined,

@@ -31,6 +31,8 @@ export interface StageView {
   /** Index of the open stage that has not been passed; undefined without stages, or when nothing holds them back. */
   current: { index: number; stage: Stage; state: StageState | undefined } | undefined;
   isOpen: (index: number) => boolean;
+  /** A node of the stage that has a pod of the target is exposed to it: the stage is closed, and the target on trial. */
+  exposes: (index: number) => boolean;
   /** Index of the stage of a node. Those that a sample may still take are in the stage that takes them otherwise. */
   stageOf: (facts: NodeFacts | undefined) => number;
   /** The threshold of the last open stage; undefined: the DaemonSet's own. */
@@ -40,18 +42,21 @@ export interface StageView {
 export const everythingOpen: StageView = {
   current: undefined,
   isOpen: () => true,
+  exposes: () => false,
   stageOf: () => 0,
   failureThreshold: undefined,
 };
 
 /**
  * `lifted`: the stages hold nothing back, as for a rollback; nodes are still counted by stage. `revision`: hash of the target.
+ * `wasComplete`: every online node has run it, so that it exposes nobody.
  */
 export const viewStages = (
   plan: Plan | undefined,
   states: readonly StageState[],
   lifted: boolean,
   revision: string,
+  wasComplete = false,
 ): StageView => {
   const stages = plan?.stages ?? [];
   if (stages.length === 0) return everythingOpen;
@@ -73,6 +78,7 @@ export const viewStages = (
   return {
     current: lifted || !stage ? undefined : { index, stage, state: byName.get(stage.name) },
     isOpen: (at) => open[at] ?? true,
+    exposes: (at) => !wasComplete && open[at] === false,
     stageOf(facts) {
       const bits = facts?.stages ?? 0;
       for (let at = 0; facts && at < last; at += 1) if (bits & (1 << at) && takes(at, facts.name)) return at;

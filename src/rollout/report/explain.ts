@@ -18,7 +18,7 @@ export interface Explanation {
   node: string;
   phase: Phase | 'not-eligible';
   cause: Cause | undefined;
-  /** One sentence: the state of the node. */
+  /** The state of the node: one sentence, and another if it is exposed to the target in a closed stage. */
   what: string;
   /** One sentence: what to do about it, in words; empty if nothing. */
   remedy: string;
@@ -290,6 +290,15 @@ const sentences: Record<Cause, (subject: Subject) => Sentences> = {
   ],
 };
 
+const BACK_OR_WAIT =
+  'A rollback takes the target from it. If it works there, the node is updated once its stage opens.';
+
+/** Of a node that has a pod of the target although its stage is closed: a sentence of its own. */
+const exposure = ({ status }: NodeRecord, { plan }: Policy): string =>
+  status.exposed
+    ? ` Its stage ${plan?.stages[status.stage]?.name ?? '?'} is closed, but its pod was recreated, or the node joined, and such pods are of the newest revision.`
+    : '';
+
 /** What explains a node besides its own record: of `decide(...).summary`, and what `refusedSurges` counts. */
 export type ExplainContext = Partial<Pick<Summary, 'hold' | 'stage' | 'firstWave'>> & { refusedSurges?: number };
 
@@ -324,8 +333,8 @@ export const explain = (
       node: record.name,
       phase: phase ?? 'not-eligible',
       cause,
-      what: `${record.name} ${what}.`,
-      remedy,
+      what: `${record.name} ${what}.${exposure(record, policy)}`,
+      remedy: remedy === '' && record.status.exposed ? BACK_OR_WAIT : remedy,
       ...(commands && { commands }),
       lookedAtAgain,
     };

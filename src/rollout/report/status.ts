@@ -170,7 +170,7 @@ export const statusOf = (input: StatusInput): WrittenStatus => {
   const daemonSetGeneration = Math.max(input.daemonSetGeneration, previous?.daemonSetGeneration ?? 0);
   const counts = countsOf(ledger, decision.summary);
   const images = imagesOf(ledger);
-  const stages = policy.rolloutPlan ? stagesOf(ledger, decision.summary) : [];
+  const stages = policy.rolloutPlan ? stagesOf(ledger, decision.summary, previous) : [];
   const finish = estimatedFinish(ledger, decision, now);
   const conditions = conditionsOf(ledger, decision.summary).map((state) => toCondition(state, input));
   return {

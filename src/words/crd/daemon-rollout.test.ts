@@ -127,7 +127,7 @@ const full: Full<DaemonRolloutStatus> = {
     {
       name: 'canary',
       state: 'Passed',
-      nodes: { total: 3, online: 2, updated: 2 },
+      nodes: { total: 3, online: 2, updated: 2, exposed: 1 },
       openedAt: time,
       coveredAt: time,
       soakUntil: time,

@@ -9,11 +9,19 @@ export type StagePromotion = (typeof stagePromotions)[number];
 /** Of each node that a stage has drawn. */
 const SAMPLE_CHARACTERS = 8;
 
-const nodes = object('How many eligible nodes belong to the stage.', {
-  total: counter('Nodes of the stage, offline nodes included.'),
-  online: counter('Nodes of the stage that are Ready.'),
-  updated: counter('Online nodes of the stage that run the target and are available.'),
-});
+const nodes = object(
+  'How many eligible nodes belong to the stage.',
+  {
+    total: counter('Nodes of the stage, offline nodes included.'),
+    online: counter('Nodes of the stage that are Ready.'),
+    updated: counter('Online nodes of the stage that run the target and are available.'),
+    exposed: counter(
+      'Nodes that have a pod of the target although the stage is closed: their pods were recreated, or they joined. Absent ' +
+        'until there is one in this rollout.',
+    ),
+  },
+  { optional: ['exposed'] },
+);
 
 const awaits = object('What has to happen before the stage is passed; absent unless it is open.', {
   reason: oneOf(

@@ -27,6 +27,7 @@ export const managerEvents: Proofs = {
   StagePassed: RINGS,
   StageAwaitsApproval: RINGS,
   StageTimedOut: `${NATIVE}/stages.ts: a stage that times out`,
+  StageExposed: [`${NATIVE}/exposed.ts: a recreated pod and a node that joins`, 'EVENT'],
   CheckFailing: `${NATIVE}/checks.ts: one is false as often as failureLimit`,
   CheckWithoutResult: `${NATIVE}/checks.ts: a Prometheus that hangs`,
   InvalidPolicy: `${NATIVE}/budget.ts: "\${bad}" is invalid`,

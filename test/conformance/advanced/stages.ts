@@ -69,6 +69,34 @@ export const stages = section(
       );
 
     rule(
+      'a closed stage exposes a node only where no revision is known that was complete',
+      async (c) => {
+        const [lab = '', deleted = '', held = ''] = c.nodes;
+        await label(c, { ring: 'lab' }, [lab]);
+        await createPlan(c, { stages: [ring('lab', { approval: { required: true } })] });
+        await c.rolledOut({ annotations: { [planKey]: 'rings' }, rollingUpdate: { maxUnavailable: '100%' } });
+        await c.setImage('app:v2');
+        await untilStage(c, 'lab', awaits('Approval'), 'awaits an approval');
+        await deleteByHand(c, deleted);
+        assert.deepEqual(await c.running('app:v2'), [lab]);
+        await c.expectNoUpdatesFor(1);
+        assert.deepEqual(await c.events('StageExposed'), []);
+        c.manager.kill('SIGKILL');
+        await c.api.remove(`/apis/edgeset.io/v1alpha1/namespaces/${c.namespace}/daemonrollouts/app.apps.kruise.io`);
+        await c.startManager();
+        await untilStage(c, 'lab', awaits('Approval'), 'awaits an approval');
+        await deleteByHand(c, deleted);
+        await untilStage(c, 'rest', ({ nodes }) => nodes.exposed === 1, 'exposes it');
+        await c.untilWarning('StageExposed');
+        assert.deepEqual((await c.running('app:v2')).toSorted(), [lab, deleted].toSorted());
+        await decide(c, 'lab', 'Approve', KIND);
+        await c.untilRunning('app:v2');
+        assert.deepEqual((await c.updatedNodes()).toSorted(), [lab, held].toSorted());
+      },
+      { nodes: 3, budget: 3 },
+    );
+
+    rule(
       'a cycle across both kinds makes both invalid, and nothing is updated until it is broken',
       async (c) => {
         await c.create({ name: 'driver', annotations: { [budgetKey]: '100%' } }, 'native');

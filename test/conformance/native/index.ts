@@ -9,6 +9,7 @@ import { cost } from './cost.ts';
 import { crash } from './crash.ts';
 import { eligibility } from './eligibility.ts';
 import { events } from './events.ts';
+import { exposed } from './exposed.ts';
 import { faults } from './faults.ts';
 import { firstWave } from './first-wave.ts';
 import { flags } from './flags.ts';
@@ -40,6 +41,7 @@ export const nativeRules = [
   ...order,
   ...stages,
   ...busy,
+  ...exposed,
   ...windowRules('native'),
   ...errorRules('native'),
   ...judgedPlans,

@@ -53,8 +53,8 @@ export const stages: readonly Mutant[] = [
     story: 'nodes of closed stages are updated',
     breaks: ['G1'],
     file: 'src/rollout/fleet/records.ts',
-    find: 'context = { ...context, isStageOpen: stages.isOpen };',
-    replace: 'context = { ...context, isStageOpen: () => true };',
+    find: 'isStageOpen: stages.isOpen,',
+    replace: 'isStageOpen: () => true,',
     hunt: history(ring({ soak: '20s' }), release(10)),
   },
   {

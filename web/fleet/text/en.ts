@@ -93,6 +93,7 @@ export const en = {
     states: { Passed: 'Passed', Open: 'Open', Closed: 'Closed' },
     progress: (updated: number, online: number, total: number) =>
       `${updated} of ${online} online nodes updated, ${total} in all`,
+    exposed: (nodes: number) => `${nodes} exposed to the new version before the stage opens`,
     bar: (stage: string) => `Updated nodes of stage ${stage}`,
     left: (time: string) => `${time} left`,
     checks: (stage: string) => `Checks of stage ${stage}`,

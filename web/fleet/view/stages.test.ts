@@ -27,6 +27,15 @@ describe('a stage', () => {
 
   it('says how far it is', () => assert.equal(progressOf(step()), '8 of 8 online nodes updated, 10 in all'));
 
+  it('says how many nodes have the new version before it opens', () => {
+    const nodes = { total: 10, online: 8, updated: 2, exposed: 3 };
+    assert.match(
+      progressOf(step({ state: 'Closed', nodes })),
+      /10 in all, 3 exposed to the new version before the stage/,
+    );
+    assert.doesNotMatch(progressOf(step({ nodes: { ...nodes, exposed: 0 } })), /exposed/);
+  });
+
   it('says what a decision on it does', () => {
     assert.equal(
       consequenceOf('approve', step(), NOW),

@@ -10,8 +10,8 @@ export const soakLeft = ({ soakUntil }: StageStep, now = clusterNow()): string =
   return left > 0 ? text.stages.left(lasted(Math.max(1_000, left))) : '';
 };
 
-export const progressOf = ({ nodes: { updated, online, total } }: StageStep): string =>
-  text.stages.progress(updated, online, total);
+export const progressOf = ({ nodes: { updated, online, total, exposed = 0 } }: StageStep): string =>
+  `${text.stages.progress(updated, online, total)}${exposed > 0 ? `, ${text.stages.exposed(exposed)}` : ''}`;
 
 /** What the command does to the stage, for somebody who is about to confirm it. */
 export const consequenceOf = (command: CommandRequest['command'], step: StageStep, now = clusterNow()): string => {

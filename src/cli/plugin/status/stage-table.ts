@@ -17,6 +17,10 @@ const checksOf = ({ checks = [] }: DaemonRolloutStage, wide: boolean): string =>
     })
     .join(', ');
 
+/** `2/5`, out of the online nodes, as in the row of the rollout; `2/5 (1 exposed)` if pods were recreated before it opened. */
+const updatedOf = ({ nodes: { updated, online, exposed = 0 } }: DaemonRolloutStage): string =>
+  `${updated}/${online}${exposed > 0 ? ` (${exposed} exposed)` : ''}`;
+
 const HEADER = ['STAGE', 'STATE', 'UPDATED', 'NODES', 'SOAK-LEFT', 'CHECKS', 'PROMOTED', 'AWAITS'];
 
 /** The stages of rollouts, a line each, below their rows. `wide`: with what each check answered. */
@@ -26,8 +30,7 @@ export const createStageTable = (wide: boolean) => {
     (status?.stages ?? []).map((stage) => [
       stage.name,
       stage.state,
-      // Out of the online nodes, as in the row of the rollout.
-      `${stage.nodes.updated}/${stage.nodes.online}`,
+      updatedOf(stage),
       String(stage.nodes.total),
       timeUntil(stage.state === 'Open' ? stage.soakUntil : undefined, now),
       checksOf(stage, wide),

@@ -57,6 +57,15 @@ describe('the stages of status', () => {
     assert.match(await world.output('status', 'ds/web', '-o', 'wide'), /errors Passing \(0\.01\), latency/);
   });
 
+  it('say how many nodes have the target before their stage opens', async () => {
+    const closed = (exposed: number) =>
+      stage('rest', 'Closed', { nodes: { total: 90, online: 80, updated: 2, exposed } });
+    put([closed(3)]);
+    assert.match(await world.output('status', 'web'), / 2\/80 \(3 exposed\) /);
+    put([closed(0)]);
+    assert.match(await world.output('status', 'web'), / 2\/80 +90/);
+  });
+
   it('are a column of all rollouts with -o wide', async () => {
     put(rings());
     assert.doesNotMatch(await world.output('status'), /canary/);
