@@ -10,6 +10,7 @@ import { createUnreadableCheck } from './manager/unreadable.ts';
 import { createWatchesCheck } from './manager/watches.ts';
 import { createWriteRateCheck } from './manager/write-rate.ts';
 import { createReport } from './report.ts';
+import { createExposedRule } from './stages/exposed.ts';
 import { createOrderCheck, type OtherDaemonSet } from './stages/order.ts';
 import { createProcessKnowledge } from './stages/process-knowledge.ts';
 import { createStageProgressCheck } from './stages/stage-progress.ts';
@@ -130,7 +131,7 @@ export const createChecker = ({
       return pod !== undefined && works(pod);
     }),
     createHandOverCheck(context),
-    createStatusCheck(context),
+    createStatusCheck(context, createExposedRule(plan, knowledge)),
     createWatchesCheck(context, poisons),
     createWriteRateCheck(context),
     stages.check,

@@ -1,7 +1,9 @@
 import type { Condition } from 'kubernetes-types/meta/v1.d.ts';
+import type { DaemonRolloutStatus } from '../../../src/words/index.ts';
 import { policyOf } from '../../invariants/index.ts';
 import type { Call } from '../../simulation/network/call.ts';
 import type { Check, CheckContext } from '../check.ts';
+import type { ExposedRule } from '../stages/exposed.ts';
 import { isEligible, type PodState, toPodState } from '../state/cluster-state.ts';
 import type { ProcessView } from '../state/process-view.ts';
 import { tolerances } from '../tolerances.ts';
@@ -48,15 +50,10 @@ const reportsError = ({ conditions = [] }: Pick<ReportedStatus, 'conditions'>): 
   conditions.some(({ reason }) => reason === 'InternalError');
 
 /** S16: a status is true, by what its writer had observed, and observed generations never decrease. */
-export const createStatusCheck = ({
-  report,
-  actual,
-  now,
-  daemonSet,
-  rolloutName,
-  viewOf,
-  clockOf,
-}: CheckContext): Check => {
+export const createStatusCheck = (
+  { report, actual, now, daemonSet, rolloutName, viewOf, clockOf }: CheckContext,
+  exposedFault: ExposedRule,
+): Check => {
   const { check, violation } = report;
   /** By UID of the object. */
   const statuses = new Map<string, ReportedStatus>();
@@ -116,6 +113,8 @@ export const createStatusCheck = ({
         'S16',
         `${call.process} reports causes for ${sum(causes.map(({ count }) => count))} of ${phases} nodes`,
       );
+    const miscounted = exposedFault(status as DaemonRolloutStatus, view, decidedAt);
+    if (miscounted !== undefined) violation('S16', `${call.process} reports ${miscounted}`);
     if (!isTrue('Complete') || !target) return;
     // A status that was kept back says nothing of nodes that have come online since.
     const isNew = (name: string): boolean => isKeptBack && (view.nodes.get(name)?.since ?? 0) >= decidedAt;

@@ -23,6 +23,8 @@ export interface ProcessView {
   /** Without those that have ended and are being deleted. */
   podsOn(node: string): readonly PodState[];
   podNamed(name: string): PodState | undefined;
+  /** When it last observed that a pod on the node came, went, was deleted or is of another revision, by the process's clock. */
+  podsMovedAt(node: string): number;
   readonly daemonSet: AnyDaemonSet | undefined;
   /** What its rollout plan said at a time by the process's clock, if that has changed since, and what it says. */
   plansSince(at: number): readonly RolloutPlanSpec[];
@@ -60,6 +62,8 @@ export const createProcessView = ({ group, name }: { group: string; name: string
   let daemonSet: AnyDaemonSet | undefined;
   let nodesMovedAt = Number.NEGATIVE_INFINITY;
   let outOfTouchAt = Number.NEGATIVE_INFINITY;
+  /** By node. */
+  const podsMovedAt = new Map<string, number>();
   /** By UID: the version of a pod in the last response. */
   const versions = new Map<string, number>();
   /** Cache; undefined: to be computed again. */
@@ -102,7 +106,16 @@ export const createProcessView = ({ group, name }: { group: string; name: string
     noteVersion();
   };
 
+  const putPod = (table: Map<string, unknown>, uid: string, pod: PodState): void => {
+    const before = table.get(uid) as PodState | undefined;
+    if (before?.node !== pod.node || before.hash !== pod.hash || before.terminating !== pod.terminating)
+      podsMovedAt.set(pod.node, now());
+    table.set(uid, pod);
+  };
+
   const remove = (table: Map<string, unknown>, key: string): void => {
+    const gone = table === nodes || table === plans ? undefined : (table.get(key) as PodState | undefined);
+    if (gone) podsMovedAt.set(gone.node, now());
     if (table === plans) replacePlan(key, undefined);
     else if (table.delete(key) && table === nodes) nodesMovedAt = now();
   };
@@ -130,6 +143,7 @@ export const createProcessView = ({ group, name }: { group: string; name: string
         .values()
         .flatMap((table) => table.values())
         .find((pod) => pod.name === podName),
+    podsMovedAt: (node) => podsMovedAt.get(node) ?? Number.NEGATIVE_INFINITY,
     get daemonSet() {
       return daemonSet;
     },
@@ -151,7 +165,7 @@ export const createProcessView = ({ group, name }: { group: string; name: string
       versions.set(uid, Number(resourceVersion));
       for (const table of pods.values()) {
         const known = table.get(uid);
-        if (known) table.set(uid, toPodState(pod, known, now()));
+        if (known) putPod(table, uid, toPodState(pod, known, now()));
       }
     },
     beginSnapshot: (watch) => void snapshots.set(watch, new Set()),
@@ -188,11 +202,10 @@ export const createProcessView = ({ group, name }: { group: string; name: string
         if (placementOf(before?.node) !== placementOf(event.object)) nodesMovedAt = now();
         const since = before ? (before.ready === ready ? before.since : now()) : undefined;
         nodes.set(key, { ready, since, node: event.object });
-      } else if (Number(metadata?.resourceVersion) >= (versions.get(key) ?? 0))
-        table.set(
-          key,
-          toPodState(event.object, table.get(key) as PodState | undefined, observedAt(watch, event.object)),
-        );
+      } else if (Number(metadata?.resourceVersion) >= (versions.get(key) ?? 0)) {
+        const known = table.get(key) as PodState | undefined;
+        putPod(table, key, toPodState(event.object, known, observedAt(watch, event.object)));
+      }
     },
   };
 };

@@ -1,5 +1,6 @@
 import { ofDevices } from './device.ts';
 import { ofErrors } from './errors.ts';
+import { exposed } from './exposed.ts';
 import { firstWave } from './first-wave.ts';
 import { handOver } from './hand-over.ts';
 import { kruise } from './kruise.ts';
@@ -28,4 +29,5 @@ export const mutants: readonly Mutant[] = [
   ...refusals,
   ...handOver,
   ...stages,
+  ...exposed,
 ];
