@@ -5,7 +5,7 @@ import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import axe from 'axe-core';
 import { rolloutApprovals, rolloutPlans } from '../../src/controller/index.ts';
-import { customResourceDefinitions } from '../../src/kube/index.ts';
+import { customResourceDefinitions, pods } from '../../src/kube/index.ts';
 import { daemonRolloutCrd, planCrds, type RolloutPlanObject } from '../../src/words/index.ts';
 import { kubectlApply } from '../cluster/index.ts';
 import { shippedCommands } from '../cluster/shipped.ts';
@@ -159,6 +159,14 @@ describe('the stages on the dashboard', { timeout: 240_000 }, () => {
       await page.setViewportSize({ width: 1280, height: 1060 });
       await page.screenshot({ path: PICTURE });
     }
+    const { items: running } = await cluster.client.list(pods, { namespace, labelSelector: 'app=web' });
+    const closed = running.find(({ spec }) => spec?.nodeName === 'shop-1');
+    await cluster.client.delete(pods, { namespace, name: closed?.metadata?.name ?? '' });
+    await stages
+      .nth(2)
+      .getByText(/3 in all, 1 exposed to the new version/)
+      .waitFor(PATIENT);
+    await groups.getByText(/^1 of 3 online nodes updated, 3 in all, 1 exposed/).waitFor();
     await approve.click();
     await dialog.getByText('You approve stage canary: 2 of 2 online nodes updated, 2 in all.').waitFor();
     await dialog.getByLabel('Comment').fill("Lyon's tills are fine ");
