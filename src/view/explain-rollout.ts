@@ -28,13 +28,23 @@ const contextOf = ({ ledger, decision }: Pick<Reading, 'ledger' | 'decision'>): 
   refusedSurges: refusedSurges(ledger),
 });
 
+const plural = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`;
+
+/** Which nodes of closed stages have the target: their phases don't tell. */
+const exposureNotes = ({ ledger: { tally, records } }: Reading): string[] => {
+  const count = tally.stages.reduce((sum, { exposed }) => sum + exposed, 0);
+  if (count === 0) return [];
+  const names = records().flatMap(({ name, status }) => (status.exposed ? [name] : []));
+  const which = plural(count, 'node of a closed stage has', 'nodes of closed stages have');
+  return [`${which} the target, because pods were recreated or nodes joined: ${firstOf([...names].toSorted(), MOST)}.`];
+};
+
 export const notesOf = (reading: Reading): string[] => [
   ...managerNotes(reading),
+  ...exposureNotes(reading),
   // Once all is updated, and while nobody changes the template, no node is at risk.
   ...(reading.decision.summary.complete ? [] : policyWarnings(reading.view.policy.policy)),
 ];
-
-const plural = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`;
 
 /** That nothing is left to do, and on which nodes; undefined while something is, or would be if nodes were online. */
 export const doneText = ({ ledger: { tally }, decision: { summary } }: Reading): string | undefined => {

@@ -47,6 +47,7 @@ export const exposed = section(
         await untilExposed(c, 'rest', 2);
         await untilExplained(c, recreated, 'updated (current)', /runs the target revision\. Its stage rest is closed/);
         await untilExplained(c, held, 'held (stage)', /not open yet/);
+        await untilSaid(c, /2 nodes of closed stages have the target, .*: /, 'explain', 'app');
         await untilSaid(c, /rest +Closed +2\/4 \(2 exposed\) /, 'status', 'app');
         const metrics = await (await fetch(`${c.manager.metrics}/metrics`)).text();
         assert.match(metrics, /^edgeset_stage_nodes\{.*stage="rest",nodes="exposed"\} 2$/m);
