@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import type { ContainerImage } from 'kubernetes-types/core/v1.d.ts';
 import { type KubeClient, KubeError } from '../kube/index.ts';
+import { fullImageName } from '../rollout/index.ts';
 import { createVirtualClock, silentLogger } from '../runtime/index.ts';
-import { createImageSizes, fullImageName } from './image-sizes.ts';
+import { createImageSizes } from './image-sizes.ts';
 
-const digest = `sha256:${'a'.repeat(64)}`;
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
@@ -106,21 +106,4 @@ describe('the sizes of images', () => {
     await clock.advance(HOUR);
     assert.equal(node.reads.length, 3);
   });
-});
-
-describe('an image name', () => {
-  const cases: [string, string][] = [
-    ['busybox', 'docker.io/library/busybox:latest'],
-    ['busybox:1', 'docker.io/library/busybox:1'],
-    ['team/app', 'docker.io/team/app:latest'],
-    ['docker.io/busybox', 'docker.io/library/busybox:latest'],
-    ['index.docker.io/team/app:v1', 'docker.io/team/app:v1'],
-    ['localhost/app', 'localhost/app:latest'],
-    ['localhost:5000/a/b:v1', 'localhost:5000/a/b:v1'],
-    ['Registry/app', 'Registry/app:latest'],
-    [`r.example/app@${digest}`, `r.example/app@${digest}`],
-    [`r.example/app:v1@${digest}`, `r.example/app@${digest}`],
-  ];
-  for (const [image, full] of cases)
-    it(`${image} is that of a container runtime`, () => assert.equal(fullImageName(image), full));
 });

@@ -1,5 +1,6 @@
 import type { Node } from 'kubernetes-types/core/v1.d.ts';
 import { isKubeError, type KubeClient, nodes } from '../kube/index.ts';
+import { fullImageName } from '../rollout/index.ts';
 import { backoffMs, type Env } from '../runtime/index.ts';
 
 export interface ImageSizesOptions {
@@ -30,20 +31,6 @@ export interface ImageSizes {
 const RETRY = { baseMs: 60_000, maxMs: 3_600_000 };
 /** A pull may change what a tag stands for. */
 const AGAIN_MS = 3_600_000;
-
-/** The name by which a container runtime knows an image: with its registry, and its tag or digest. */
-export const fullImageName = (image: string): string => {
-  const [first = '', ...rest] = image.split('/');
-  const isHost = rest.length > 0 && (/[.:]/.test(first) || first === 'localhost' || first !== first.toLowerCase());
-  const path = isHost ? rest.join('/') : image;
-  const host = isHost && first !== 'index.docker.io' ? first : 'docker.io';
-  // With a digest, the runtime drops the tag.
-  const [name = '', digest] = path.split('@');
-  const colon = name.indexOf(':');
-  const repository = colon < 0 ? name : name.slice(0, colon);
-  const version = digest === undefined ? `:${colon < 0 ? 'latest' : name.slice(colon + 1)}` : `@${digest}`;
-  return `${host}/${host === 'docker.io' && !path.includes('/') ? 'library/' : ''}${repository}${version}`;
-};
 
 const sizesOf = ({ status }: Node): Map<string, number> =>
   new Map((status?.images ?? []).flatMap(({ names, sizeBytes = 0 }) => (names ?? []).map((name) => [name, sizeBytes])));

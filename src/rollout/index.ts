@@ -4,6 +4,7 @@ export { type Decision, decide, type Summary } from './decision/decide.ts';
 export { firstWaveText, waveAfter } from './decision/first-wave.ts';
 export type { OutsideHold } from './decision/hold.ts';
 export { checksFrom, previewSamples } from './decision/stages.ts';
+export { fullImageName } from './facts/image-name.ts';
 export {
   type ImageReady,
   imageFactsOf,
@@ -40,6 +41,7 @@ export {
 } from './facts/openkruise.ts';
 export { isDeletedTerminal, type PodFacts, toPodFacts } from './facts/pod.ts';
 export { imagePullReasons, shorten } from './facts/pod-trouble.ts';
+export { parseQuantity } from './facts/quantity.ts';
 export type { Requirement } from './facts/requirement.ts';
 export {
   formatSelector,

@@ -1,5 +1,5 @@
 import type { Container, PodSpec, ResourceRequirements } from 'kubernetes-types/core/v1.d.ts';
-import { parseQuantity } from './quantity.ts';
+import { parseQuantity } from '../../../rollout/index.ts';
 
 /** Resources that the `resize` subresource can change in a running container. */
 const RESIZABLE = ['cpu', 'memory'];
