@@ -72,7 +72,7 @@ const withImages = (
   create: (options: ImageClient['options'] & { namespaces?: readonly string[] }) => KindController,
 ): Controller => {
   const client = images?.join({
-    nodeReady: (node) => controller.nodeReady(node),
+    node: (name) => controller.node(name),
     serves: (uid) => controller.serves(uid),
   });
   const controller = create({ ...client?.options, ...(namespaces && { namespaces }) });

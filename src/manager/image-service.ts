@@ -24,7 +24,11 @@ export const createImageService = (options: ImageServiceOptions): ImageService =
     env,
     namespaces,
     cluster: {
-      nodeReady: (node) => joined.values().some((one) => one.nodeReady(node)),
+      node: (name) =>
+        joined
+          .values()
+          .map((one) => one.node(name))
+          .find((node) => node !== undefined),
       serves: (uid) => joined.values().some((one) => one.serves(uid)),
       complete,
     },

@@ -50,7 +50,7 @@ export interface Controller {
 }
 
 /** What a controller contributes to the image prefetch. */
-export type ImageSource = Pick<KindController, 'nodeReady' | 'serves'>;
+export type ImageSource = Pick<KindController, 'node' | 'serves'>;
 
 /** What a controller receives from it. */
 export interface ImageClient {

@@ -43,7 +43,7 @@ test('pull pods for a whole fleet are created a few at a time', async () => {
   const prefetch = createPrefetch({
     client: client as KubeClient,
     env: { clock, random: () => 0.5, log: silentLogger },
-    cluster: { nodeReady: () => true, complete: () => true, serves: () => true },
+    cluster: { node: () => ({ ready: true }), complete: () => true, serves: () => true },
   });
   const stop = new AbortController();
   const running = [prefetch.run(stop.signal), prefetch.lead(stop.signal)];

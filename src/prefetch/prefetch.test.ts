@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
-import { type KubeClient, KubeError, type KubeObject, namespaces, pods } from '../kube/index.ts';
+import { type KubeClient, KubeError, type KubeObject, namespaces, nodes, pods } from '../kube/index.ts';
 import { createSetup, inNamespace, type Stored } from './testing/setup.ts';
 
 /** Creates what it is asked to; the answer to the first creation is lost. `count`: how many were made. */
@@ -74,6 +74,34 @@ describe('the prefetch in a cluster', () => {
     setup.ask('n1');
     await setup.run(3_000);
     assert.deepEqual([setup.outcome('n1')?.reason, setup.outcome('n1')?.revision], ['PullingImage', setup.hash()]);
+  });
+
+  it('fills no disk that is short, says so once, and pulls when it has room', async (t) => {
+    const setup = await createSetup(t);
+    const pressure = (status: string): void =>
+      void setup.apiServer.patch<Stored<object>>(
+        nodes,
+        { name: 'n1' },
+        { status: { conditions: [{ type: 'DiskPressure', status, reason: 'Test', message: '' }] } },
+        { type: 'strategic', subresource: 'status' },
+      );
+    pressure('True');
+    const manager = setup.startRequested();
+    await setup.run(3_000);
+    assert.deepEqual(setup.pulls(), []);
+    const { reason, message } = setup.outcome('n1') ?? {};
+    assert.deepEqual(
+      [reason, message],
+      ['PullImageFail', 'the disk of the node is full: its condition DiskPressure is True'],
+    );
+    manager.report();
+    const { resourceVersion } = setup.find('n1').metadata;
+    await setup.run(11_000);
+    assert.deepEqual(setup.pulls(), []);
+    assert.equal(setup.find('n1').metadata.resourceVersion, resourceVersion);
+    pressure('False');
+    await setup.run(30_000);
+    assert.equal(setup.outcome('n1')?.status, 'True');
   });
 
   it('reports which refusal prevents a pull pod', async (t) => {

@@ -1,5 +1,11 @@
 import { createReflector, createWorkQueue, type KubeClient, keyOf, pagesOf, pods } from '../kube/index.ts';
-import type { ImageRequest, ImageRequests, RequestingDaemonSet } from '../rollout/index.ts';
+import {
+  diskShortage,
+  type ImageRequest,
+  type ImageRequests,
+  type NodeInfo,
+  type RequestingDaemonSet,
+} from '../rollout/index.ts';
 import { backoffMs, type Env, sleep, untilAborted } from '../runtime/index.ts';
 import { type Attempt, failed, notReported, postponed, reported, sent } from './attempt.ts';
 import { type KnownPull, type PullAction, plan } from './plan.ts';
@@ -14,7 +20,7 @@ export interface PrefetchOptions {
   namespaces?: readonly string[] | undefined;
   /** What the controllers of the DaemonSets know. */
   cluster: {
-    nodeReady(node: string): boolean;
+    node(name: string): Pick<NodeInfo, 'ready' | 'conditions' | 'images'> | undefined;
     /** All managed DaemonSets are known. */
     complete(): boolean;
     /** The DaemonSet is managed: its requests will be reported. Pull pods of other DaemonSets are left over. */
@@ -49,12 +55,17 @@ export const createPrefetch = (options: PrefetchOptions): Prefetch => {
   const { client, cluster, namespaces } = options;
   const env: Env = { ...options.env, log: options.env.log.with({ part: 'prefetch' }) };
   const { clock, log } = env;
-  const pullControl = createPullControl(client, env, {
-    has: (pull) => reflectors.some(({ store }) => store.get(keyOf({ metadata: pull }))?.uid === pull.uid),
-    acceptDeletion(pull) {
-      for (const each of reflectors) each.acceptDeletion(keyOf({ metadata: pull }), pull.uid);
+  const pullControl = createPullControl(
+    client,
+    env,
+    {
+      has: (pull) => reflectors.some(({ store }) => store.get(keyOf({ metadata: pull }))?.uid === pull.uid),
+      acceptDeletion(pull) {
+        for (const each of reflectors) each.acceptDeletion(keyOf({ metadata: pull }), pull.uid);
+      },
     },
-  });
+    (node, images) => diskShortage(cluster.node(node) ?? {}, images),
+  );
   const daemonSets = new Map<string, { daemonSet: RequestingDaemonSet; requests: ReadonlyMap<string, ImageRequest> }>();
   const attempts = new Map<string, ReadonlyMap<string, Attempt>>();
   const needed = Promise.withResolvers<void>();
@@ -167,7 +178,7 @@ export const createPrefetch = (options: PrefetchOptions): Prefetch => {
         .filter(({ namespace }) => known === undefined || namespace === known.daemonSet.namespace)
         .map((pull) => ({ ...pull, origin: originOf(pull) })),
       attempts: attempts.get(uid) ?? new Map(),
-      nodeReady: (node) => cluster.nodeReady(node),
+      nodeReady: (node) => cluster.node(node)?.ready ?? false,
       parallelism: known?.daemonSet.parallelism ?? 0,
       timeoutMs: known?.daemonSet.pullTimeoutMs ?? 0,
       now,

@@ -63,8 +63,16 @@ export interface PullCache {
   acceptDeletion(pull: PullView): void;
 }
 
+/** Why the node's disk has no room for the images; undefined: it may have. */
+export type ShortageOf = (node: string, images: readonly string[]) => string | undefined;
+
 /** Creates and deletes pull pods, and reports their outcome on the requesting pods. */
-export const createPullControl = (client: KubeClient, { clock, random, log }: Env, cache: PullCache) => {
+export const createPullControl = (
+  client: KubeClient,
+  { clock, random, log }: Env,
+  cache: PullCache,
+  shortageOf: ShortageOf,
+) => {
   /** The last templates of each DaemonSet: its pods request the same ones at nearly the same time. */
   const templates = new Map<string, Map<string, PodSpec | undefined>>();
   /** The pull pods that this process created, by namespace and name. Without a UID: the response was lost. */
@@ -192,6 +200,11 @@ export const createPullControl = (client: KubeClient, { clock, random, log }: En
         const other = request.runs === undefined ? undefined : await templateOf(daemonSet, request.runs, signal);
         const images = imagesBeyond(template, other);
         if (images.length === 0) return { kind: 'needless' };
+        const shortage = shortageOf(
+          request.node,
+          images.map(({ image }) => image),
+        );
+        if (shortage !== undefined) return { kind: 'refused', cause: toCause(shortage) };
         const pod = pullPodOf(daemonSet, request, template, images, suffixFor(daemonSet, request));
         return await createPod(pod, isInherited, signal);
       } catch (error) {

@@ -27,7 +27,8 @@ export {
   approvedRevision,
   needUpgradeOf,
 } from './facts/need-upgrade.ts';
-export { type NodeFacts, type NodeInfo, toNodeInfo } from './facts/node.ts';
+export { createNodeReader, type NodeFacts, type NodeInfo, toNodeInfo } from './facts/node.ts';
+export { diskShortage } from './facts/node-images.ts';
 export {
   type ContainerSnapshot,
   gateCondition,

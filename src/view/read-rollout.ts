@@ -18,11 +18,11 @@ import {
 } from '../kube/index.ts';
 import {
   controllerOf,
+  createNodeReader,
   findCycles,
   type OutsideHold,
   type Preceding,
   type Predecessor,
-  toNodeInfo,
   waitsFor,
   withoutCycle,
 } from '../rollout/index.ts';
@@ -111,7 +111,7 @@ export const readRollout = async <D extends DaemonSetObject, V extends DaemonSet
   ]);
 
   const now = clock.now();
-  const known = new Map(allNodes.map(toNodeInfo).map((node) => [node.name, node]));
+  const known = new Map(allNodes.map(createNodeReader()).map((node) => [node.name, node]));
   const moment = { clock: { now: () => now }, view, nodes: known, changed: () => undefined };
   const display = createRolloutDisplay(kind, moment);
   const { model } = display;

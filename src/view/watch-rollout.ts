@@ -11,11 +11,11 @@ import {
 import { controllerRevisions, createReflector, type KubeClient, keyOf, nodes, type Reflector } from '../kube/index.ts';
 import {
   controllerOf,
+  createNodeReader,
   type NodeInfo,
   type OutsideHold,
   type Preceding,
   type Predecessor,
-  toNodeInfo,
   withPlan,
 } from '../rollout/index.ts';
 import { anySignal, type Env, sleep } from '../runtime/index.ts';
@@ -108,7 +108,7 @@ const follow = <D extends DaemonSetObject, V extends DaemonSetView, P>(
 
 /** The nodes of the cluster, for the rollouts that are watched. */
 export const watchNodes = ({ client, env }: Pick<WatchRolloutOptions, 'client' | 'env'>): Reflector<NodeInfo> =>
-  createReflector({ client, env, resource: nodes, project: toNodeInfo });
+  createReflector({ client, env, resource: nodes, project: createNodeReader() });
 
 /** Follows a DaemonSet's rollout without executing anything: `readRollout`, kept up to date by watches. */
 export const watchRollout = <D extends DaemonSetObject, V extends DaemonSetView, P>(

@@ -35,6 +35,7 @@ import { readAffinity } from '../../src/rollout/facts/affinity.ts';
 import { fullImageName } from '../../src/rollout/facts/image-name.ts';
 import { imageFactsOf } from '../../src/rollout/facts/image-ready.ts';
 import { announcedRevision, approvedRevision } from '../../src/rollout/facts/need-upgrade.ts';
+import { readNodeImages } from '../../src/rollout/facts/node-images.ts';
 import { readInPlaceState, withoutStaleStatuses } from '../../src/rollout/facts/openkruise.ts';
 import { shorten } from '../../src/rollout/facts/pod-trouble.ts';
 import { parseQuantity } from '../../src/rollout/facts/quantity.ts';
@@ -182,6 +183,11 @@ export const parsers: Readonly<Record<string, (text: string) => unknown>> = {
       { revision: 'a', decision: 'postpone', until: text },
       { decision: 'reject', [text]: text },
     ].map((body) => orThrown(() => parseDecision({ revision: 'a', ...body }, 0))),
+  readNodeImages: (text) =>
+    readNodeImages(
+      { status: { images: [{ names: [text, text] }], allocatable: { 'ephemeral-storage': text } } },
+      new Map(),
+    )?.listed,
   fullImageName: (text) => [fullImageName(text), fullImageName(`a/${text}`)],
   sanitizePod: (text) =>
     sanitizePod({ metadata: { annotations: { 'kubectl.kubernetes.io/last-applied-configuration': text } } }),

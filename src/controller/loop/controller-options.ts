@@ -1,6 +1,6 @@
 import type { AddressRules, CheckRunner } from '../../checks/index.ts';
 import type { EventRecorder, KubeClient } from '../../kube/index.ts';
-import type { ImageRequests, IntOrPercent, Ledger, Summary } from '../../rollout/index.ts';
+import type { ImageRequests, IntOrPercent, Ledger, NodeInfo, Summary } from '../../rollout/index.ts';
 import type { Env } from '../../runtime/index.ts';
 import type { Notifier } from '../events/outbox.ts';
 import type { ControllerMetrics } from '../kind-adapter.ts';
@@ -42,8 +42,7 @@ export interface Controller {
   lead(signal: AbortSignal): Promise<void>;
   /** The caches hold a consistent view of everything that is managed, but for DaemonSets whose pods can't be listed. */
   synced(): boolean;
-  /** False for an unknown node. */
-  nodeReady(name: string): boolean;
+  node(name: string): NodeInfo | undefined;
   /** Manages the DaemonSet of this UID. */
   serves(uid: string): boolean;
   /** The managed DaemonSets, for metrics. */

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { createReflector, createWorkQueue, nodes, splitKey, type WorkQueue } from '../../kube/index.ts';
-import { formatPlanName, type NodeInfo, toNodeInfo } from '../../rollout/index.ts';
+import { createNodeReader, formatPlanName, type NodeInfo } from '../../rollout/index.ts';
 import { anySignal, type Env, nextAllowedAt } from '../../runtime/index.ts';
 import { firstFailure, type InternalError } from '../internal-error.ts';
 import type { DaemonSetObject, DaemonSetView, RevisionView } from '../kind.ts';
@@ -110,11 +110,12 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
     return plan ? `RolloutPlan ${formatPlanName(plan)}` : 'its rollout plan';
   };
 
+  const readNode = createNodeReader();
   const nodeReflector = createReflector({
     client,
     env,
     resource: nodes,
-    project: toNodeInfo,
+    project: readNode,
     handlers: [
       {
         upsert: (_key: string, node: NodeInfo, previous: NodeInfo | undefined) => {
@@ -333,7 +334,7 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
 
     synced: () => sharedSynced() && [...reconcilers.values()].every(isSettled),
 
-    nodeReady: (name) => nodeReflector.store.get(name)?.ready ?? false,
+    node: (name) => nodeReflector.store.get(name),
 
     serves: (uid) => reconcilers.values().some(({ reconciler }) => reconciler.uid === uid),
 

@@ -2,10 +2,16 @@ import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import type { ControllerRevision } from 'kubernetes-types/apps/v1.d.ts';
-import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import type { Node, Pod } from 'kubernetes-types/core/v1.d.ts';
 import { createEmbeddedCluster, createInProcessClient } from '../../../embedded/index.ts';
 import { controllerRevisions, daemonSets, type KubeClient, nodes, pods } from '../../kube/index.ts';
-import { imageReadyOf, isRequestedByOwner, openImageRequest, toPodFacts } from '../../rollout/index.ts';
+import {
+  createNodeReader,
+  imageReadyOf,
+  isRequestedByOwner,
+  openImageRequest,
+  toPodFacts,
+} from '../../rollout/index.ts';
 import { createRandom, createVirtualClock, silentLogger } from '../../runtime/index.ts';
 import { createPrefetch } from '../prefetch.ts';
 import { PULL_LABEL, pullPodName, REVISION_ANNOTATION } from '../pull-pod.ts';
@@ -84,14 +90,16 @@ export const createSetup = async (t: TestContext, image = 'app:v2') => {
       auto?: boolean;
     } = {},
   ) => {
-    const ready = (name: string): boolean =>
+    const readNode = createNodeReader();
+    const nodeInfo = (name: string) =>
       apiServer
-        .get<Stored<{ status?: { conditions?: { type: string; status: string }[] } }>>(nodes, { name })
-        .status?.conditions?.some((each) => each.type === 'Ready' && each.status === 'True') ?? false;
+        .list<Stored<Node>>(nodes, {})
+        .map(readNode)
+        .find((each) => each.name === name);
     const prefetch = createPrefetch({
       client: { ...api, ...how.client },
       env,
-      cluster: { nodeReady: ready, complete: how.complete ?? (() => true), serves: how.serves ?? (() => false) },
+      cluster: { node: nodeInfo, complete: how.complete ?? (() => true), serves: how.serves ?? (() => false) },
     });
     const stop = new AbortController();
     const running = [prefetch.run(stop.signal), prefetch.lead(stop.signal)];

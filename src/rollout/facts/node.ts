@@ -1,6 +1,7 @@
 import type { Node } from 'kubernetes-types/core/v1.d.ts';
 import { ownKey } from '../../words/index.ts';
 import { toEpochMs } from './metadata.ts';
+import { type KnownImages, type NodeImages, readNodeImages } from './node-images.ts';
 
 // The core keeps small plain records instead of whole Nodes and Pods.
 
@@ -25,6 +26,8 @@ export interface NodeInfo {
   readyChangedAt: number;
   /** Value of the annotation with its time zone, as it is written there. */
   timeZone?: string;
+  /** Absent for a node that lists no images. */
+  images?: NodeImages;
 }
 
 /** A Node in relation to one DaemonSet. */
@@ -49,10 +52,11 @@ export interface NodeFacts {
 }
 
 /** A node that has never reported is not ready. */
-export const toNodeInfo = (node: Node): NodeInfo => {
+const read = (node: Node, known: KnownImages): NodeInfo => {
   const { [ownKey.timeZone]: timeZone } = node.metadata?.annotations ?? {};
   const { conditions = [] } = node.status ?? {};
   const condition = conditions.find(({ type }) => type === 'Ready');
+  const images = readNodeImages(node, known);
   const others = conditions.flatMap(({ type, status }) => (type !== 'Ready' && status === 'True' ? [type] : []));
   return {
     name: node.metadata?.name ?? '',
@@ -63,5 +67,15 @@ export const toNodeInfo = (node: Node): NodeInfo => {
     ready: condition?.status === 'True',
     readyChangedAt: toEpochMs(condition?.lastTransitionTime),
     ...(timeZone !== undefined && { timeZone }),
+    ...(images && { images }),
   };
 };
+
+/** Reads the nodes of one cluster, which share what is known of images. */
+export const createNodeReader = (): ((node: Node) => NodeInfo) => {
+  const known: KnownImages = new Map();
+  return (node) => read(node, known);
+};
+
+/** Reads one node on its own. */
+export const toNodeInfo = (node: Node): NodeInfo => read(node, new Map());

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { type Case, type CaseKind, type Rule, refusePods, section, strategyKey, untilQuiet } from '../kit/index.ts';
+import { untilSaid } from '../plugin/run.ts';
 import {
   asksOf,
   assertAhead,
@@ -8,6 +9,7 @@ import {
   outcomeOn,
   pulledPods,
   pullPods,
+  setDisk,
   untilClean,
   untilPulling,
 } from './kit.ts';
@@ -117,6 +119,49 @@ export const aheadRules = (kind: CaseKind): Rule[] =>
           await finished(c, 'app:v2');
           await assertAhead(c);
         },
+      );
+
+      rule(
+        'fill no disk that is short, which is told with the reason, and follow once it has room',
+        async (c) => {
+          const [pressed = '', narrow = '', ...roomy] = c.nodes;
+          await setDisk(c, pressed, { pressure: 'True' });
+          await setDisk(c, narrow, { images: { 'app:v1': 8 }, gib: 10 });
+          for (const node of roomy) await setDisk(c, node, { images: { 'app:v1': 8, 'app:v2': 3 } });
+          await c.rolledOut(budgeted(kind, 3, required));
+          await c.setImage('app:v2');
+          await c.untilRunning('app:v2', roomy);
+          const failing = await c.until('both are told', async () => {
+            const { images } = await c.status();
+            return images?.failed === 2 && images.failing;
+          });
+          assert.match(failing.find(({ node }) => node === pressed)?.message ?? '', /DiskPressure is True/);
+          assert.match(failing.find(({ node }) => node === narrow)?.message ?? '', /8\.0 GiB.* 3\.0 GiB.* 10\.0 GiB/);
+          await c.untilEvent('FailedImagePull');
+          const daemonSet = kind === 'native' ? 'daemonset/app' : 'ads/app';
+          const why = /held \(image\)[^]*has\s+no\s+room/;
+          await untilSaid(c, why, 'explain', daemonSet, '--node', narrow);
+          assert.equal((await pulledPods(c)).length, 2);
+          await setDisk(c, pressed, { pressure: 'False' });
+          await setDisk(c, narrow, { images: { 'app:v1': 4 } });
+          await finished(c, 'app:v2');
+          await assertAhead(c);
+          for (const node of c.nodes) await setDisk(c, node, {});
+        },
+        { nodes: 4 },
+      );
+
+      rule(
+        'are not waited for on a disk that is short where nobody asks that',
+        async (c) => {
+          await setDisk(c, c.nodes[0] ?? '', { pressure: 'True' });
+          await c.rolledOut(budgeted(kind, 1, { [PARALLELISM]: '2' }));
+          await c.setImage('app:v2');
+          await finished(c, 'app:v2');
+          assert.deepEqual(await pulledPods(c), []);
+          await setDisk(c, c.nodes[0] ?? '', {});
+        },
+        { nodes: 1 },
       );
 
       rule('are given up with the template that they are of, and pulled for the next one', async (c) => {

@@ -93,6 +93,27 @@ export const budgeted = (kind: CaseKind, nodes: number, annotations: Record<stri
     ? { annotations: { [budgetKey]: String(nodes), ...annotations } }
     : { annotations, rollingUpdate: { maxUnavailable: nodes } };
 
+const GIB = 2 ** 30;
+
+/** What the kubelet reports of a node's disk: whether it is full, its images by size in GiB, and what it gives to pods. */
+export const setDisk = async (
+  c: Case,
+  node: string,
+  { pressure = 'False', images = {}, gib = 256 }: { pressure?: string; images?: Record<string, number>; gib?: number },
+): Promise<void> => {
+  const listed = Object.entries(images).map(([name, size]) => ({
+    names: [`docker.io/library/${name}`],
+    sizeBytes: size * GIB,
+  }));
+  await c.api.patch(`/api/v1/nodes/${node}/status`, {
+    status: {
+      conditions: [{ type: 'DiskPressure', status: pressure, reason: 'Test', message: '' }],
+      allocatable: { 'ephemeral-storage': `${gib}Gi` },
+      images: listed,
+    },
+  });
+};
+
 /** What managers wrote to condition PodImageReady, oldest first. */
 const reportsOf = async (c: Case): Promise<{ record: AuditRecord; node: string; reason: string }[]> =>
   (await c.calls()).flatMap((record) => {

@@ -10,6 +10,7 @@ import type { Mutant } from './mutant.ts';
 import { neighbours } from './neighbours.ts';
 import { openyurt } from './openyurt.ts';
 import { own } from './own.ts';
+import { pulling } from './pulling.ts';
 import { refusals } from './refusals.ts';
 import { safety } from './safety.ts';
 import { stages } from './stages.ts';
@@ -30,4 +31,5 @@ export const mutants: readonly Mutant[] = [
   ...handOver,
   ...stages,
   ...exposed,
+  ...pulling,
 ];
