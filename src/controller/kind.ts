@@ -8,10 +8,12 @@ import type { Pod, PodTemplateSpec } from 'kubernetes-types/core/v1.d.ts';
 import type { LabelSelector } from 'kubernetes-types/meta/v1.d.ts';
 import type { KubeClient, KubeObject, Resource } from '../kube/index.ts';
 import {
+  asksForPulls,
   busyBy,
   controllerOf,
   groupsOf,
   isEligible,
+  listedState,
   matches,
   matchingStages,
   type NodeFacts,
@@ -65,9 +67,10 @@ export const selectorTooLong = (podSelector: string): PolicyError | undefined =>
 };
 
 /** What a DaemonSet looks for in nodes. */
-const searchOf = ({ needs, policy }: Pick<DaemonSetView, 'needs' | 'policy'>) => {
+const searchOf = ({ needs, policy, origin }: Pick<DaemonSetView, 'needs' | 'policy' | 'origin'>) => {
   const { nodeSelector, topologyKey, plan } = policy.policy;
-  return { needs, nodeSelector, topologyKey, plan };
+  const images = asksForPulls(policy.policy) ? origin.images : [];
+  return { needs, nodeSelector, topologyKey, plan, images };
 };
 
 /** Whether both versions of a DaemonSet see each node in the same way. */
@@ -75,8 +78,9 @@ export const seeNodesAlike = (a: DaemonSetView, b: DaemonSetView): boolean =>
   isDeepStrictEqual(searchOf(a), searchOf(b));
 
 /** A node as one DaemonSet sees it under its current template and policy. */
-export const nodeFactsOf = (view: Pick<DaemonSetView, 'needs' | 'policy'>, node: NodeInfo): NodeFacts => {
-  const { needs, nodeSelector, topologyKey, plan } = searchOf(view);
+export const nodeFactsOf = (view: Pick<DaemonSetView, 'needs' | 'policy' | 'origin'>, node: NodeInfo): NodeFacts => {
+  const { needs, nodeSelector, topologyKey, plan, images } = searchOf(view);
+  const listed = listedState(node.images, images);
   return {
     name: node.name,
     ready: node.ready,
@@ -87,6 +91,7 @@ export const nodeFactsOf = (view: Pick<DaemonSetView, 'needs' | 'policy'>, node:
     ...(plan && plan.stages.length > 0 && { stages: matchingStages(plan, node.labels) }),
     ...(plan && plan.groups.length > 0 && { groups: groupsOf(plan, node.labels) }),
     ...(plan && busyBy(plan, node) !== undefined && { busy: true }),
+    ...(listed && { images: listed }),
     ...(plan && node.timeZone !== undefined && { timeZone: node.timeZone }),
   };
 };

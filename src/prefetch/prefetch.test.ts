@@ -104,6 +104,29 @@ describe('the prefetch in a cluster', () => {
     assert.equal(setup.outcome('n1')?.status, 'True');
   });
 
+  it('pulls images again that the kubelet has deleted, says how often, and rests for a day after the second time', async (t) => {
+    const setup = await createSetup(t);
+    const manager = setup.start();
+    setup.announce('n1');
+    setup.askAgain('n1', 1, 0);
+    manager.report();
+    await setup.run(3_000);
+    assert.deepEqual([setup.outcome('n1')?.status, setup.outcome('n1')?.deletions], ['True', 1]);
+    manager.report();
+    await setup.run(100);
+    setup.askAgain('n1', 2, 86_400_000 - 60_000);
+    manager.report();
+    await setup.run(3_000);
+    const { reason, message, deletions } = setup.outcome('n1') ?? {};
+    assert.deepEqual([reason, deletions], ['PullImageFail', 2]);
+    assert.match(message ?? '', /deleted the images 2 times before the update: they are pulled again after a day/);
+    manager.report();
+    await setup.run(40_000);
+    assert.deepEqual([setup.pulls(), setup.outcome('n1')?.status], [[], 'False']);
+    await setup.run(60_000);
+    assert.deepEqual([setup.outcome('n1')?.status, setup.outcome('n1')?.deletions], ['True', 2]);
+  });
+
   it('reports which refusal prevents a pull pod', async (t) => {
     const setup = await createSetup(t);
     const refusal = new KubeError('Forbidden', 'exceeded quota: pods=1', { status: 403 });

@@ -63,6 +63,16 @@ export interface PullCache {
   acceptDeletion(pull: PullView): void;
 }
 
+/** A kubelet that deletes images again after they were pulled again would do so forever. */
+const MAX_DELETIONS = 2;
+const REST_MS = 86_400_000;
+
+/** Why the images are not pulled again now; undefined: nothing speaks against it. */
+const restAfter = ({ deletions }: ImageRequest, now: number): string | undefined =>
+  deletions && deletions.count >= MAX_DELETIONS && now - deletions.seenAt < REST_MS
+    ? `the kubelet has deleted the images ${deletions.count} times before the update: they are pulled again after a day`
+    : undefined;
+
 /** Why the node's disk has no room for the images; undefined: it may have. */
 export type ShortageOf = (node: string, images: readonly string[]) => string | undefined;
 
@@ -200,11 +210,9 @@ export const createPullControl = (
         const other = request.runs === undefined ? undefined : await templateOf(daemonSet, request.runs, signal);
         const images = imagesBeyond(template, other);
         if (images.length === 0) return { kind: 'needless' };
-        const shortage = shortageOf(
-          request.node,
-          images.map(({ image }) => image),
-        );
-        if (shortage !== undefined) return { kind: 'refused', cause: toCause(shortage) };
+        const names = images.map(({ image }) => image);
+        const obstacle = restAfter(request, clock.now()) ?? shortageOf(request.node, names);
+        if (obstacle !== undefined) return { kind: 'refused', cause: toCause(obstacle) };
         const pod = pullPodOf(daemonSet, request, template, images, suffixFor(daemonSet, request));
         return await createPod(pod, isInherited, signal);
       } catch (error) {
@@ -227,14 +235,15 @@ export const createPullControl = (
      */
     async report(
       namespace: string,
-      { podName, podUid, resourceVersion, revision }: ImageRequest,
+      { podName, podUid, resourceVersion, revision, deletions }: ImageRequest,
       cause: string | undefined,
       now: number,
       signal: AbortSignal,
     ): Promise<boolean> {
       const outcome =
         cause === undefined ? { reason: 'PullImageSuccess' as const } : { reason: 'PullImageFail' as const, cause };
-      const patch = imageReadyPatch({ uid: podUid, status: 'False' }, { ...outcome, revision }, now);
+      const again = deletions && { deletions: deletions.count };
+      const patch = imageReadyPatch({ uid: podUid, status: 'False' }, { ...outcome, revision, ...again }, now);
       const body = { ...patch, metadata: { uid: podUid, resourceVersion } };
       const options = { type: 'strategic', subresource: 'status', fieldManager: FIELD_MANAGER } as const;
       try {

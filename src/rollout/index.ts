@@ -28,7 +28,7 @@ export {
   needUpgradeOf,
 } from './facts/need-upgrade.ts';
 export { createNodeReader, type NodeFacts, type NodeInfo, toNodeInfo } from './facts/node.ts';
-export { diskShortage } from './facts/node-images.ts';
+export { diskShortage, listedState } from './facts/node-images.ts';
 export {
   type ContainerSnapshot,
   gateCondition,
@@ -62,6 +62,7 @@ export { createLedger } from './fleet/ledger.ts';
 export type { Ledger } from './fleet/ledger-types.ts';
 export { restore } from './fleet/persist.ts';
 export type { TargetRevision } from './fleet/state.ts';
+export { asksForPulls } from './node/images.ts';
 export { boundVersion } from './node/in-place.ts';
 export { MAX_CLOCK_SKEW_MS } from './node/observe.ts';
 export { isStale, livePod } from './node/pods.ts';

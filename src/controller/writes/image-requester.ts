@@ -62,7 +62,15 @@ export const createImageRequester = ({ env, ledger, podControl, events, onWriteD
       if (!pod || revision === undefined) return Number.POSITIVE_INFINITY;
       const now = clock.now();
       // A request for another revision than before restarts the condition's time, whatever its status was.
-      const patch = imageReadyPatch({ uid: pod.uid, status: undefined }, { reason: 'PullingImage', revision }, now);
+      const { images } = pod;
+      // Images that were there are requested again only if the kubelet has deleted them.
+      const again = images?.revision === revision && images.state === 'present';
+      const request = {
+        reason: 'PullingImage' as const,
+        revision,
+        ...(again && { deletions: (images.deletions ?? 0) + 1 }),
+      };
+      const patch = imageReadyPatch({ uid: pod.uid, status: undefined }, request, now);
       return start(
         pod,
         patch,

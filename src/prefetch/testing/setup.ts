@@ -64,17 +64,30 @@ export const createSetup = async (t: TestContext, image = 'app:v2') => {
     const [newest] = revisions.toSorted((a, b) => b.revision - a.revision);
     return newest?.metadata.labels?.['controller-revision-hash'] ?? '';
   };
-  const condition = (node: string, type: string, status: string, reason: string, message: string): void =>
+  const condition = (
+    node: string,
+    type: string,
+    status: string,
+    reason: string,
+    message: string,
+    lastTransitionTime?: string,
+  ): void =>
     void apiServer.patch<Stored<object>>(
       pods,
       { ...inNamespace, name: find(node).metadata.name },
-      { status: { conditions: [{ type, status, reason, message }] } },
+      { status: { conditions: [{ type, status, reason, message, lastTransitionTime }] } },
       { type: 'strategic', subresource: 'status' },
     );
   const announce = (node: string): void =>
     condition(node, 'PodNeedUpgrade', 'True', 'NewRevision', `controllerrevision: ${hash()}`);
   const ask = (node: string): void =>
     condition(node, 'PodImageReady', 'False', 'PullingImage', `controllerrevision: ${hash()}`);
+  /** The kubelet has deleted the images so often, the last time so long ago. */
+  const askAgain = (node: string, deletions: number, agoMs: number): void => {
+    const message = `controllerrevision: ${hash()}; deleted by the kubelet: ${deletions}`;
+    const lastTransitionTime = new Date(clock.now() - agoMs).toISOString();
+    condition(node, 'PodImageReady', 'False', 'PullingImage', message, lastTransitionTime);
+  };
 
   await run(2_000);
   setImage(image);
@@ -162,6 +175,7 @@ export const createSetup = async (t: TestContext, image = 'app:v2') => {
     },
     announce,
     ask,
+    askAgain,
     /** A manager that knows of a request for the images on n1. */
     startRequested(how: Parameters<typeof start>[0] = {}) {
       const manager = start(how);

@@ -36,6 +36,27 @@ describe('condition PodImageReady', () => {
     });
   });
 
+  it('keeps how often the kubelet has deleted the images, with and without a cause', () => {
+    for (const [reason, cause] of [
+      ['PullingImage', undefined],
+      ['PullImageSuccess', undefined],
+      ['PullImageFail', 'no space; none'],
+    ] as const) {
+      const report = { reason, revision: 'b', deletions: 2, ...(cause && { cause }) };
+      const patch = imageReadyPatch({ uid: 'u', status: undefined }, report, 0) as Pod;
+      const { deletions, message } = imageReadyOf(patch) ?? {};
+      assert.deepEqual([deletions, message], [2, cause ?? '']);
+      assert.equal(imageFactsOf(patch)?.deletions, 2);
+    }
+    for (const odd of [
+      'deleted by the kubelet: 0',
+      'deleted by the kubelet: -1',
+      'deleted by the kubelet: 12345',
+      'deleted',
+    ])
+      assert.equal(imageReadyOf(podWith(`controllerrevision: b; ${odd}`))?.deletions, undefined, odd);
+  });
+
   it('keeps the message within the limit of the admission policy', () => {
     const report = { reason: 'PullImageFail', revision: 'b', cause: '\u{1F4BE}'.repeat(2000) } as const;
     const { message } =

@@ -11,9 +11,14 @@ export interface ImageReady {
   reason: string;
   /** What follows the revision: the cause of a failure, otherwise empty. */
   message: string;
+  /** How often the kubelet has deleted the images since they were first pulled ahead; absent: never. */
+  deletions?: number;
 }
 
 const MESSAGE = /^controllerrevision: *([^;\s]+) *(?:; *(?! )([^]*))?$/;
+
+/** What the message says after the revision of images that are pulled again. */
+const DELETIONS = /^deleted by the kubelet: (\d{1,4})(?:; |$)/;
 
 const conditionOf = (pod: Pod) => pod.status?.conditions?.find(({ type }) => type === IMAGE_READY);
 
@@ -21,8 +26,17 @@ const conditionOf = (pod: Pod) => pod.status?.conditions?.find(({ type }) => typ
 export const imageReadyOf = (pod: Pod): ImageReady | undefined => {
   const found = conditionOf(pod);
   if (!found) return undefined;
-  const [, revision = '', message = ''] = MESSAGE.exec(found.message ?? '') ?? [];
-  return { status: found.status, revision, reason: found.reason ?? '', message };
+  const [, revision = '', rest = ''] = MESSAGE.exec(found.message ?? '') ?? [];
+  const [prefix = '', count] = DELETIONS.exec(rest) ?? [];
+  const message = rest.slice(prefix.length);
+  const deletions = Number(count ?? 0);
+  return {
+    status: found.status,
+    revision,
+    reason: found.reason ?? '',
+    message,
+    ...(deletions > 0 && { deletions }),
+  };
 };
 
 /** What the condition says about the images of one revision. */
@@ -34,6 +48,8 @@ export interface ImageFacts {
   cause: string;
   /** When the images were requested; epoch ms, 0 when unknown. */
   at: number;
+  /** How often the kubelet has deleted them since they were first pulled ahead; absent: never. */
+  deletions?: number;
 }
 
 /** The revision becomes part of a label selector, and anyone who may write the condition may have written it. */
@@ -50,11 +66,11 @@ const stateOf = ({ status, reason }: ImageReady): ImageFacts['state'] | undefine
 export const imageFactsOf = (pod: Pod): ImageFacts | undefined => {
   const ready = imageReadyOf(pod);
   if (!ready || !HASH.test(ready.revision)) return undefined;
-  const { revision, message } = ready;
+  const { revision, message, deletions } = ready;
   const state = stateOf(ready);
   if (!state) return undefined;
   const at = toEpochMs(conditionOf(pod)?.lastTransitionTime);
-  return { revision, state, cause: state === 'failed' ? message : '', at };
+  return { revision, state, cause: state === 'failed' ? message : '', at, ...(deletions && { deletions }) };
 };
 
 /** A strategic merge patch that removes the condition from a pod as it was read: it fails if the pod has changed since. */
@@ -69,11 +85,12 @@ const LONGEST_MESSAGE = 1024;
 /** A strategic merge patch of a pod's status that changes this one condition, and no other pod of the same name. */
 export const imageReadyPatch = (
   pod: { uid: string; status: string | undefined },
-  report: { reason: ImageReadyReason; revision: string; cause?: string },
+  report: { reason: ImageReadyReason; revision: string; cause?: string; deletions?: number },
   now: number,
 ): object => {
   const status = report.reason === 'PullImageSuccess' ? 'True' : 'False';
   const time = toTimestamp(now);
+  const deletions = report.deletions ? `; deleted by the kubelet: ${report.deletions}` : '';
   const cause = report.cause ? `; ${report.cause}` : '';
   return {
     metadata: { uid: pod.uid },
@@ -83,7 +100,9 @@ export const imageReadyPatch = (
           type: IMAGE_READY,
           status,
           reason: report.reason,
-          message: plainText(`controllerrevision: ${report.revision}${cause}`).slice(0, LONGEST_MESSAGE).toWellFormed(),
+          message: plainText(`controllerrevision: ${report.revision}${deletions}${cause}`)
+            .slice(0, LONGEST_MESSAGE)
+            .toWellFormed(),
           ...(status !== pod.status && { lastTransitionTime: time }),
         },
       ],

@@ -22,6 +22,9 @@ describe('openImageRequest', () => {
     assert.deepEqual(asked(image()), { revision: 'b', failure: undefined });
     const failed = image('False', 'PullImageFail', 'controllerrevision: b; no such image');
     assert.deepEqual(asked(failed), { revision: 'b', failure: 'no such image' });
+    const again = image('False', 'PullingImage', 'controllerrevision: b; deleted by the kubelet: 1');
+    const deletions = { count: 1, seenAt: Date.parse(NOW) };
+    assert.deepEqual(asked(again), { revision: 'b', failure: undefined, deletions });
     assert.equal(asked(image('True', 'PullImageSuccess')), undefined);
   });
   it('is undefined once the pod terminates', () => {

@@ -14,6 +14,8 @@ export interface ImageRequest {
   failure: string | undefined;
   /** Hash label of the revision that the pod runs: only images that differ from its images are needed. Absent: all are. */
   runs?: string;
+  /** How often the kubelet has deleted the images that were pulled ahead, and when that was last seen; absent: never. */
+  deletions?: { count: number; seenAt: number };
 }
 
 /** The DaemonSet that the pods of a request belong to. */
@@ -39,7 +41,12 @@ export interface ImageRequests {
 /** The pod's request that is still to be served, and the last failure; undefined for none. */
 export const openImageRequest = ({ images, terminating }: Pick<PodFacts, 'images' | 'terminating'>) => {
   if (!images || terminating || images.state === 'present') return undefined;
-  return { revision: images.revision, failure: images.state === 'failed' ? images.cause : undefined };
+  const { revision, state, cause, at, deletions } = images;
+  return {
+    revision,
+    failure: state === 'failed' ? cause : undefined,
+    ...(deletions && { deletions: { count: deletions, seenAt: at } }),
+  };
 };
 
 /**

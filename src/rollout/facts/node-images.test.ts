@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Node, NodeSystemInfo } from 'kubernetes-types/core/v1.d.ts';
 import { createNodeReader, type NodeInfo } from './node.ts';
-import { diskShortage, lacksImage } from './node-images.ts';
+import { diskShortage, listedState } from './node-images.ts';
 
 const GIB = 2 ** 30;
 /** Sizes in GiB by name, as a kubelet lists them. */
@@ -69,7 +69,7 @@ describe('what one node claims', () => {
     const node = createFleet();
     node({ [APP]: 1e6 });
     assert.equal(diskShortage(node({ 'r.example/big:v1': 5 }), ['app:v2']), undefined);
-    assert.ok(!lacksImage(node(other).images, ['app:v2']));
+    assert.equal(listedState(node(other).images, ['app:v2']), undefined);
     node({ [APP]: 3 });
     assert.equal(diskShortage(node({ 'r.example/big:v1': 5 }), ['app:v2']), undefined, 'the least counts');
     assert.match(diskShortage(node({ 'r.example/big:v1': 8 }), ['app:v2']) ?? '', /no room/);
@@ -79,7 +79,7 @@ describe('what one node claims', () => {
     const read = createNodeReader();
     const listing = (sizes: Sizes): NodeInfo => read({ metadata: { name: 'n1' }, status: { images: listedIn(sizes) } });
     listing({ ...other, [APP]: 3 });
-    assert.ok(lacksImage(listing(other).images, ['app:v2']));
+    assert.equal(listedState(listing(other).images, ['app:v2']), 'not-all');
   });
 });
 
@@ -87,17 +87,21 @@ describe('a list of images', () => {
   it('proves that an image is gone if it lists a smaller one, however few it may list', () => {
     const node = createFleet();
     for (let each = 0; each < 2; each += 1) node({ [APP]: 3 });
-    assert.ok(lacksImage(node(other).images, ['app:v2']));
-    assert.ok(!lacksImage(node({ 'r.example/big:v1': 4 }).images, ['app:v2']), 'the limit may have cut it off');
-    assert.ok(!lacksImage(node({ ...other, [APP]: 3 }).images, ['app:v2']), 'it is there');
+    assert.equal(listedState(node(other).images, ['app:v2']), 'not-all');
+    assert.ok(
+      listedState(node({ 'r.example/big:v1': 4 }).images, ['app:v2']) !== 'not-all',
+      'the limit may have cut it off',
+    );
+    assert.equal(listedState(node({ ...other, [APP]: 3 }).images, ['app:v2']), 'all');
+    assert.equal(listedState(node({ ...other, [APP]: 3 }).images, []), undefined);
   });
 
   it('proves nothing about an image that no node of the architecture lists, nor if it may leave out names', () => {
     const node = createFleet();
     for (let each = 0; each < 2; each += 1) node({ [APP]: 3 }, { arch: 'arm64' });
-    assert.ok(!lacksImage(node(other).images, ['app:v2']));
+    assert.equal(listedState(node(other).images, ['app:v2']), undefined);
     for (let each = 0; each < 2; each += 1) node({ [APP]: 3 });
-    assert.ok(lacksImage(node(other).images, ['app:v2']));
+    assert.equal(listedState(node(other).images, ['app:v2']), 'not-all');
     const read = createNodeReader();
     const images = [
       { names: [APP], sizeBytes: 3 * GIB },
@@ -106,8 +110,8 @@ describe('a list of images', () => {
     ];
     const listing = (...listed: typeof images): NodeInfo => read({ status: { images: listed } });
     listing(...images);
-    assert.ok(!lacksImage(listing(...images.slice(1)).images, ['app:v2']));
-    assert.ok(lacksImage(listing(...images.slice(2)).images, ['app:v2']));
+    assert.equal(listedState(listing(...images.slice(1)).images, ['app:v2']), undefined);
+    assert.equal(listedState(listing(...images.slice(2)).images, ['app:v2']), 'not-all');
   });
 
   it('is read from whatever a Node says', () => {
@@ -116,8 +120,12 @@ describe('a list of images', () => {
     const odd = [{}, { names: null }, { names: [], sizeBytes: 5 }, { names: [APP], sizeBytes: 7 * GIB }];
     const images = odd as unknown as NonNullable<Node['status']>['images'];
     assert.equal(read({ status: { ...(images && { images }) } }).images?.listed.length, 4);
-    assert.ok(!lacksImage(read({ status: { images: [{ names: ['r.example/x:v1'] }] } }).images, ['app:v2']));
-    assert.ok(lacksImage(read({ status: { images: [{ names: [], sizeBytes: 5 }] } }).images, ['app:v2']));
+    assert.ok(
+      listedState(read({ status: { images: [{ names: ['r.example/x:v1'] }] } }).images, ['app:v2']) !== 'not-all',
+    );
+    assert.ok(
+      listedState(read({ status: { images: [{ names: [], sizeBytes: 5 }] } }).images, ['app:v2']) === 'not-all',
+    );
   });
 
   it('shares what it has in common with those of other nodes, and keeps to the least size of a tag that moves', () => {

@@ -84,16 +84,23 @@ const bytesOf = ({ node, architecture, known }: NodeImages, name: string): numbe
 };
 
 /**
- * Whether the list proves that the node lacks one of the images. A kubelet lists the largest images only, so an image is
- * absent if a smaller one is listed. One of unknown size, or a list that leaves out names, proves nothing.
+ * Whether the list, which lacks the image, proves that the node does as well. A kubelet lists the largest images only, so an
+ * image is absent if a smaller one is listed. One of unknown size, or a list that leaves out names, proves nothing.
  */
-export const lacksImage = (images: NodeImages | undefined, wanted: readonly string[]): boolean => {
-  if (!images || images.listed.some(({ names }) => names.length >= MAX_NAMES)) return false;
-  return wanted.map(fullImageName).some((name) => {
-    const bytes = bytesOf(images, name);
-    if (bytes === undefined || isListed(images, name)) return false;
-    return images.listed.some((other) => other.bytes > 0 && other.bytes < bytes);
-  });
+const isProvenAbsent = (images: NodeImages, name: string): boolean => {
+  const bytes = bytesOf(images, name);
+  if (bytes === undefined || images.listed.some(({ names }) => names.length >= MAX_NAMES)) return false;
+  return images.listed.some((other) => other.bytes > 0 && other.bytes < bytes);
+};
+
+export type ListedState = 'all' | 'not-all';
+
+/** What the node's list says of these images; undefined while it proves nothing. */
+export const listedState = (images: NodeImages | undefined, wanted: readonly string[]): ListedState | undefined => {
+  if (!images || wanted.length === 0) return undefined;
+  const missing = wanted.map(fullImageName).filter((name) => !isListed(images, name));
+  if (missing.length === 0) return 'all';
+  return missing.some((name) => isProvenAbsent(images, name)) ? 'not-all' : undefined;
 };
 
 const gib = (bytes: number): string => `${(bytes / 2 ** 30).toFixed(1)} GiB`;

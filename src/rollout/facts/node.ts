@@ -1,7 +1,7 @@
 import type { Node } from 'kubernetes-types/core/v1.d.ts';
 import { ownKey } from '../../words/index.ts';
 import { toEpochMs } from './metadata.ts';
-import { type KnownImages, type NodeImages, readNodeImages } from './node-images.ts';
+import { type KnownImages, type ListedState, type NodeImages, readNodeImages } from './node-images.ts';
 
 // The core keeps small plain records instead of whole Nodes and Pods.
 
@@ -47,6 +47,8 @@ export interface NodeFacts {
   groups?: string;
   /** The plan skips it for now (`skipNodes`). Absent otherwise. */
   busy?: boolean;
+  /** What its list says of the template's images: all are there, or one is not. Absent while it proves neither. */
+  images?: ListedState;
   /** The node's own time zone. */
   timeZone?: string;
 }

@@ -1,4 +1,5 @@
 import { surges } from '../policy/policy.ts';
+import { noteListedImages } from './images.ts';
 import { offlineAfterMs } from './observe.ts';
 import { availableAt, isCurrent, livePod } from './pods.ts';
 import type { Context, NodeRecord, ObservedPod } from './record.ts';
@@ -135,6 +136,7 @@ const isComplete = (record: NodeRecord, update: NodeUpdate, context: Context, no
  */
 export const advance = (record: NodeRecord, context: Context, now: number): NodeUpdate | undefined => {
   const { node, update } = record;
+  noteListedImages(record, context);
   // An older update that was restored when a newer one was released does not end the newer one's back-off.
   if (update && isCarriedOut(update) && update.state !== 'past') record.refused = undefined;
   const available = now >= availableAt(record, context);

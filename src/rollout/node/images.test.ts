@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import * as fc from 'fast-check';
+import type { NodeFacts } from '../facts/node.ts';
 import { count, percent } from '../policy/int-or-percent.ts';
 import type { Policy } from '../policy/policy.ts';
 import { statusOf } from '../report/status.ts';
@@ -298,5 +299,55 @@ describe('the status of images', () => {
     const bench = benchAt(1, { predownload: 'required' });
     bench.update('b', 'n0');
     assert.equal(statusIn(bench), undefined);
+  });
+});
+
+describe('images that the kubelet deletes before the update', () => {
+  const pulled = (predownload: Policy['predownload'], listed: NodeFacts['images'] | undefined): Workbench => {
+    const bench = benchAt(1, { predownload, ...parallel(1), paused: predownload === undefined });
+    if (listed) bench.node('n0', { images: 'not-all' });
+    ask(bench, 'n0');
+    say(bench, 'present', 'n0');
+    // A list that lags behind the pull proves nothing.
+    assert.deepEqual([imagesState(bench), asked(bench)], ['present', []]);
+    if (listed) bench.node('n0', { images: listed });
+    return bench;
+  };
+
+  it('are requested again, and the update waits for them where they are required', () => {
+    for (const predownload of ['required', 'preferred', undefined] as const) {
+      const bench = pulled(predownload, 'all');
+      assert.deepEqual([imagesState(bench), asked(bench)], ['present', []]);
+      const required = predownload !== undefined;
+      if (required) bench.policy({ predownload, paused: true });
+      bench.node('n0', { images: 'not-all' });
+      assert.deepEqual([imagesState(bench), asked(bench)], ['wanted', ['n0']]);
+      assert.equal(bench.ledger.get('n0')?.status.images.required, required);
+      bench.advance(1_000);
+      bench.ledger.noteImageRequest('n0', 'b', bench.now());
+      ask(bench, 'n0');
+      assert.deepEqual([imagesState(bench), asked(bench)], ['requested', []]);
+      bench.advance(1_000);
+      say(bench, 'present', 'n0');
+      assert.deepEqual([imagesState(bench), asked(bench)], ['present', []], 'the list is from before the pull');
+    }
+  });
+
+  it('are believed to be there if the node has not listed them since, or no longer proves anything', () => {
+    const bench = pulled('required', 'not-all');
+    assert.deepEqual([imagesState(bench), asked(bench)], ['present', []]);
+    const unknown = pulled('required', 'all');
+    const { images: _none, ...facts } = unknown.ledger.get('n0')?.node ?? {};
+    unknown.ledger.setNode(facts as NodeFacts, unknown.now());
+    assert.equal(imagesState(unknown), 'present');
+  });
+
+  it('of another revision are of no interest', () => {
+    const bench = pulled('required', 'all');
+    bench.target('c');
+    bench.node('n0', { images: 'not-all' });
+    assert.deepEqual([imagesState(bench), asked(bench)], ['wanted', ['n0']]);
+    bench.change('n0', imagesOf('c', 'present', { at: bench.now() }));
+    assert.deepEqual([imagesState(bench), asked(bench)], ['present', []]);
   });
 });

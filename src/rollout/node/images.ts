@@ -28,11 +28,15 @@ const nothing: ImageAssessment = {
 /** What the update does while images are missing. */
 const modeOf = ({ predownload }: Pick<Policy, 'predownload'>): Predownload => predownload ?? 'off';
 
+type PullPolicy = Pick<Policy, 'strategy' | 'predownload' | 'predownloadParallelism'>;
+
+/** Whether the DaemonSet itself asks for images to be pulled ahead. */
+export const asksForPulls = ({ strategy, predownload, predownloadParallelism }: PullPolicy): boolean =>
+  strategy !== 'ota' && predownload !== 'off' && (predownload !== undefined || predownloadParallelism !== undefined);
+
 /** Whether images are pulled ahead: if the user or the manager's flag says so. */
-const pullsAhead = ({ policy, pullsByDefault }: Context): boolean => {
-  if (policy.strategy === 'ota' || policy.predownload === 'off') return false;
-  return policy.predownload !== undefined || policy.predownloadParallelism !== undefined || pullsByDefault;
-};
+const pullsAhead = ({ policy, pullsByDefault }: Context): boolean =>
+  asksForPulls(policy) || (pullsByDefault && policy.strategy !== 'ota' && policy.predownload !== 'off');
 
 export const imageParallelism = (
   { predownload, predownloadParallelism }: Policy,
@@ -43,13 +47,27 @@ export const imageParallelism = (
   return pullsByDefault && predownload === undefined ? 1 : DEFAULT_PARALLELISM;
 };
 
+/** The images of the target that were pulled ahead, as the pod's condition says. */
+const arePresent = (images: ImageFacts | undefined, { targetHash }: Pick<Context, 'targetHash'>): boolean =>
+  images?.revision === targetHash && images?.state === 'present';
+
+/** A kubelet lists images up to a minute after they came: only those that it has listed can be found to be deleted. */
+export const noteListedImages = (record: NodeRecord, context: Context): void => {
+  if (!arePresent(livePod(record)?.facts.images, context)) record.imagesListed = false;
+  else if (record.node?.images === 'all') record.imagesListed = true;
+};
+
+/** The kubelet has deleted images that were pulled ahead. */
+const areDeleted = ({ imagesListed, node }: NodeRecord): boolean => imagesListed && node?.images === 'not-all';
+
 /** How far the images of the target are, and until when to wait for the pod to show a request. */
 const progressOf = (
-  { imageRequest }: NodeRecord,
+  record: NodeRecord,
   images: ImageFacts | undefined,
   { targetHash }: Context,
   now: number,
 ): { state: ImageState; until: number } => {
+  const { imageRequest } = record;
   const report = images?.revision === targetHash ? images : undefined;
   if (imageRequest !== undefined && imageRequest.revision === targetHash) {
     const until = imageRequest.at + REQUEST_VISIBLE_TIMEOUT_MS;
@@ -57,7 +75,8 @@ const progressOf = (
     const visible = (report?.at ?? 0) >= Math.floor(imageRequest.at / 1_000) * 1_000;
     if (!visible && now < until) return { state: 'requested', until };
   }
-  return { state: report?.state ?? 'wanted', until: Number.POSITIVE_INFINITY };
+  const state = report === undefined || areDeleted(record) ? 'wanted' : report.state;
+  return { state, until: Number.POSITIVE_INFINITY };
 };
 
 /** Until when the mode `preferred` waits for missing images. */
@@ -101,7 +120,7 @@ export const assessImages = (record: NodeRecord, context: Context, now: number):
   const progress = pullPodAllowed ? progressOf(record, images, context, now) : undefined;
   const mode = modeOf(policy);
   const patience = mode === 'preferred' ? patienceOf(record, pod, context) : Number.POSITIVE_INFINITY;
-  const isPresent = ofTarget && images?.state === 'present';
+  const isPresent = arePresent(images, context) && !areDeleted(record);
   const required = policy.strategy === 'auto' && mode !== 'off' && !isPresent && now < patience;
   if (!node.ready) return { ...nothing, required, staleRequest, pullPodAllowed };
   return {

@@ -49,6 +49,8 @@ export interface NodeRecord {
   waitsFor: string | undefined;
   /** We are requesting the images of this revision on the node's pod, or have done so while the cache is still stale. */
   imageRequest: { revision: string; at: number } | undefined;
+  /** The node has listed the images of the target since they were pulled ahead. */
+  imagesListed: boolean;
   status: NodeStatus;
 }
 
@@ -217,5 +219,6 @@ export const newRecord = (name: string): NodeRecord => ({
   scopes: noScopes,
   waitsFor: undefined,
   imageRequest: undefined,
+  imagesListed: false,
   status: notEligible,
 });

@@ -241,6 +241,47 @@ export const aheadRules = (kind: CaseKind): Rule[] =>
       );
 
       rule(
+        'that the kubelet deletes before the update are pulled again once, and it is told when they are deleted again',
+        async (c) => {
+          const [node = ''] = c.nodes;
+          const without = { 'app:v1': 2, 'other:v1': 1 };
+          const deleteImage = async (): Promise<void> => {
+            await setDisk(c, node, { images: { ...without, 'app:v2': 3 } });
+            await setDisk(c, node, { images: without });
+          };
+          const pause = async (paused: boolean): Promise<void> => {
+            if (kind === 'native') await c.annotate({ 'edgeset.io/paused': String(paused) });
+            else await c.change({ spec: { updateStrategy: { rollingUpdate: { paused } } } });
+          };
+          await setDisk(c, node, { images: without });
+          await c.rolledOut(budgeted(kind, 1, { [PARALLELISM]: '1' }));
+          await pause(true);
+          await c.setImage('app:v2');
+          await c.until('they are there', async () => (await c.status()).images?.pulled === 1);
+          await untilClean(c);
+          await c.cluster.behave(c.nodes, SLOW);
+          await deleteImage();
+          const said = (text: string) => async (): Promise<boolean> =>
+            (await outcomeOn(c, node))?.message.includes(text) === true;
+          await c.until('they are deleted', said('deleted by the kubelet: 1'));
+          await c.until('they are pulled again', async () => (await c.status()).images?.pulling === 1);
+          await c.until('they are there again', async () => (await c.status()).images?.pulled === 1);
+          await c.cluster.behave(c.nodes, undefined);
+          assert.equal((await pulledPods(c)).length, 2);
+          await untilClean(c);
+          await deleteImage();
+          await c.until('they are left alone', said('the kubelet has deleted the images 2 times'));
+          await c.until('the status says so', async () => (await c.status()).images?.failed === 1);
+          await c.expectNoUpdatesFor(2);
+          assert.equal((await pulledPods(c)).length, 2);
+          await pause(false);
+          await finished(c, 'app:v2');
+          await setDisk(c, node, {});
+        },
+        { nodes: 1 },
+      );
+
+      rule(
         'are pulled one node after the other where the manager is told to, and not where the DaemonSet says no',
         async (c) => {
           await c.rolledOut(budgeted(kind, 1, {}));
