@@ -20,17 +20,17 @@ interface KnownImage {
   leastBytes: number;
 }
 
-/** Images by architecture and name, from all nodes that are read with it. */
-export type KnownImages = Map<string, KnownImage>;
+/** Images by architecture, and by name, from all nodes that are read with it. */
+export type KnownImages = Map<string, Map<string, KnownImage>>;
 
 /** What the kubelet reports of the images on its node. */
 export interface NodeImages {
   readonly node: string;
-  readonly architecture: string;
   /** Equal images of several nodes are one object. */
   readonly listed: readonly ListedImage[];
   /** What pods, with their images, may take of the disk, in bytes; absent if that is unknown. */
   readonly diskBytes?: number;
+  /** The images of all nodes of its architecture. */
   readonly known: ReadonlyMap<string, KnownImage>;
 }
 
@@ -40,36 +40,39 @@ const MAX_LISTED = 200;
 const MAX_NAMES = 5;
 const MAX_KNOWN = 20_000;
 
-const keyOf = (architecture: string, name: string): string => `${architecture} ${name}`;
-
 const isSame = (a: ListedImage, names: readonly string[], bytes: number): boolean =>
   a.bytes === bytes && a.names.length === names.length && a.names.every((name, index) => name === names[index]);
 
-const learn = (known: KnownImages, key: string, node: string, image: ListedImage): void => {
-  const earlier = known.get(key);
+const learn = (known: Map<string, KnownImage>, name: string, node: string, image: ListedImage): void => {
+  const earlier = known.get(name);
   if (earlier) {
     earlier.image = image;
     earlier.confirmed ||= earlier.node !== node;
     earlier.leastBytes = Math.min(earlier.leastBytes, image.bytes);
-  } else known.set(key, { image, node, confirmed: false, leastBytes: image.bytes });
+  } else known.set(name, { image, node, confirmed: false, leastBytes: image.bytes });
 };
 
 /** Undefined for a node that lists no images. */
-export const readNodeImages = ({ metadata, status }: Node, known: KnownImages): NodeImages | undefined => {
+export const readNodeImages = ({ metadata, status }: Node, allKnown: KnownImages): NodeImages | undefined => {
   const images = (status?.images ?? []).slice(0, MAX_LISTED);
   if (images.length === 0) return undefined;
-  if (known.size > MAX_KNOWN) known.clear();
   const node = metadata?.name ?? '';
   const architecture = status?.nodeInfo?.architecture ?? '';
+  const known = allKnown.get(architecture) ?? new Map<string, KnownImage>();
+  allKnown.set(architecture, known);
+  if (known.size > MAX_KNOWN) known.clear();
   const listed = images.map(({ names: given, sizeBytes: bytes = 0 }) => {
     const names = given ?? [];
-    const earlier = known.get(keyOf(architecture, names[0] ?? ''))?.image;
-    const image = earlier && isSame(earlier, names, bytes) ? earlier : { names, bytes };
-    if (bytes > 0) for (const name of names) learn(known, keyOf(architecture, name), node, image);
+    const earlier = known.get(names[0] ?? '');
+    const isKnown = earlier !== undefined && isSame(earlier.image, names, bytes);
+    // A heartbeat teaches nothing.
+    if (isKnown && (earlier.confirmed || earlier.node === node)) return earlier.image;
+    const image = isKnown ? earlier.image : { names, bytes };
+    if (bytes > 0) for (const name of names) learn(known, name, node, image);
     return image;
   });
   const diskBytes = parseQuantity(status?.allocatable?.['ephemeral-storage']) / 1e9;
-  return { node, architecture, listed, known, ...(diskBytes > 0 && { diskBytes }) };
+  return { node, listed, known, ...(diskBytes > 0 && { diskBytes }) };
 };
 
 const isListed = ({ listed }: NodeImages, name: string): boolean => listed.some(({ names }) => names.includes(name));
@@ -78,8 +81,8 @@ const isListed = ({ listed }: NodeImages, name: string): boolean => listed.some(
  * The least that nodes of the same architecture list for the image; undefined if that is unknown. A single node may say of
  * itself what it likes: for others, two have to list it.
  */
-const bytesOf = ({ node, architecture, known }: NodeImages, name: string): number | undefined => {
-  const found = known.get(keyOf(architecture, name));
+const bytesOf = ({ node, known }: NodeImages, name: string): number | undefined => {
+  const found = known.get(name);
   return found && (found.confirmed || found.node === node) ? found.leastBytes : undefined;
 };
 
