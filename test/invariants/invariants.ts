@@ -30,6 +30,7 @@ export const invariants = {
   G6: 'The revision that was last complete opens all stages at once.',
   G7: 'No more nodes of a group or a stage have an update in flight than its limit allows, also while two managers act; a node is updated after the DaemonSets that its plan names.',
   G8: 'A promotion by hand, and each approval that a stage requires, is an object of the user that the status names.',
+  G9: 'On a node that is kept from the target, new pods are of the revision that was last complete, as long as there is one.',
   L1: 'Once faults are over, every online node reaches the target revision, becomes available and stays so.',
   L2: 'Offline nodes do not block the others: an update follows within a second while a slot is free.',
   L3: 'The same holds for nodes that have just come back.',

@@ -122,6 +122,14 @@ export const isInOpenStage: Rule<{ stage: string; open: readonly string[] }> = (
 export const isInWindow: Rule<{ closedBy: string | undefined }> = ({ closedBy }) =>
   finding('G1', closedBy !== undefined, () => `although ${closedBy}`);
 
+/** G9: a pod of the target is created only on nodes that nothing keeps from it. `keptBy` completes "on a node". */
+export const staysClosed: Rule<{ keptBy: string | undefined }> = ({ keptBy }) =>
+  finding('G9', keptBy !== undefined, () => `of the target, ${keptBy}`);
+
+/** G9: what is created on a node that is kept from the target is of the revision that was last complete. */
+export const isLastComplete: Rule<{ hash: string; lastComplete: readonly string[] }> = ({ hash, lastComplete }) =>
+  finding('G9', !lastComplete.includes(hash), () => `of ${hash}, although ${list(lastComplete)} was last complete`);
+
 /** G2: all stages before it were promoted. `before`: those that were not. */
 export const followsPromotions: Rule<{ before: readonly string[] }> = ({ before }) =>
   finding('G2', before.length > 0, () => `although ${list(before)} had not been promoted`);

@@ -3,6 +3,7 @@ import type { DaemonRollout } from '../../../src/words/index.ts';
 import { type CaseKind, kinds } from '../../conformance/kit/kinds.ts';
 import type { AuditRecord } from './audit-record.ts';
 import { checkAnnouncements } from './check-announcements.ts';
+import { checkCreations } from './check-creations.ts';
 import { checkImagePulls, isPullCall } from './check-image-pulls.ts';
 import { checkStages } from './check-stages.ts';
 import { type CheckOptions, checkUpdates } from './check-updates.ts';
@@ -97,6 +98,19 @@ export const assertInvariants = (checkedRun: CheckedRun): void => {
         ...(checked && { checked }),
       },
     ),
+    ...(kind === 'native'
+      ? []
+      : checkCreations(
+          ours.filter((record) => isOf(daemonSet, record)),
+          {
+            namespace,
+            daemonSet,
+            rollout: kinds[kind].rolloutName(daemonSet),
+            product,
+            ...(lagMs !== undefined && { lagMs }),
+            ...(checked && { checked }),
+          },
+        )),
     ...checkUpdates(
       ours.filter((record) => isOf(daemonSet, record)),
       {

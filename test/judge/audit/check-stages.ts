@@ -11,6 +11,7 @@ import { createPodWriteReader, isUpdate, type PodWrite, startOf } from '../state
 import { tolerances } from '../tolerances.ts';
 import type { AuditRecord } from './audit-record.ts';
 import type { CheckOptions } from './check-updates.ts';
+import { logKnowledge } from './log-knowledge.ts';
 import { executedIn, followRecords, isAvailable, withPlanDeletes } from './records.ts';
 
 export interface StagesOptions
@@ -64,23 +65,9 @@ export const checkStages = (records: readonly AuditRecord[], options: StagesOpti
 
   /** What the caller could know; undefined: it may go by no plan at all. */
   const knowledgeOf = (record: AuditRecord): Knowledge | undefined => {
-    const { receivedAt: at } = record;
     const lagMs = typeof lag === 'number' ? lag : lag(record);
-    const plans = plan.versionsSince(at - lagMs);
-    if (plans.includes('none')) return undefined;
-    const node: Knowledge['node'] = (name) => plan.nodeSince(name, at - lagMs);
-    return {
-      plans,
-      isSettled: (name) => plans.length === 1 && (name === undefined || node(name).length === 1),
-      // A busy server carries a request out after one that arrived later, and then by the status of the next rollout.
-      statuses: plan.statusesSince(at),
-      times: [at, at - lagMs],
-      node,
-      knowsOnline: ({ ready, since }) => ready && at - since > lagMs,
-      mayBeOnline: () => nodesToServe(state).filter(({ ready, since }) => ready || at - since <= lagMs),
-      offsetMs: 0,
-      slackMs: { begin: 0, end: lagMs, unwell: plans.length === 1 ? lagMs : Number.POSITIVE_INFINITY },
-    };
+    const known = logKnowledge(plan, state, record.receivedAt, lagMs);
+    return known.plans.includes('none') ? undefined : known;
   };
 
   const checkUpdate = (record: AuditRecord, write: PodWrite): void => {

@@ -10,7 +10,6 @@ import {
   policyOf,
 } from '../../invariants/index.ts';
 import { livePods, type NodeState, nodesToServe, type PodState } from '../state/cluster-state.ts';
-import { PLAN_KEY } from '../state/follow-plan.ts';
 import { createPodWriteReader, isUpdate, type PodWrite, startOf } from '../state/pod-writes.ts';
 import { tolerances } from '../tolerances.ts';
 import {
@@ -174,10 +173,9 @@ export const checkUpdates = (records: readonly AuditRecord[], options: CheckOpti
     lagMs = typeof lag === 'number' ? lag : lag(record);
     const report = reporterOf(write);
     if (record.verb === 'delete') report(isBoundToPod(record.request));
-    // Where a plan may keep the node back, a new pod may be of the revision before: G9.
-    const isKept = record.verb === 'create' && state.daemonSet?.metadata?.annotations?.[PLAN_KEY] !== undefined;
     const isKnown = state.target !== undefined && record.receivedAt - state.targetSince > lagMs;
-    if (brings !== undefined && state.target !== undefined && isKnown && !isKept) {
+    // Where there is none, a new pod may be of another revision: check-creations.ts.
+    if (brings !== undefined && isKnown && what !== 'create') {
       check('S14');
       report(bringsTarget({ hash: brings, target: state.target }));
     }
