@@ -113,12 +113,14 @@ export {
 export { misspelledKeys, spellings } from './policy/spelling.ts';
 export { readTerms } from './policy/terms.ts';
 export {
+  createReader,
   formatPlanName,
   formatPolicyError,
   type PlanName,
   type PolicyError,
   parseDuration,
   readFirstWave,
+  readRecreate,
 } from './policy/values.ts';
 export {
   type ConditionState,

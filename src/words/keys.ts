@@ -24,6 +24,7 @@ export const annotation = {
   releaseNotes: 'edgeset.io/release-notes',
   rolloutPlan: 'edgeset.io/rollout-plan',
   preDeleteTimeoutSeconds: 'edgeset.io/predelete-timeout-seconds',
+  recreate: 'edgeset.io/recreate',
 } as const;
 
 /** Second names of OpenYurt's settings, for those who expect all keys under one prefix. */

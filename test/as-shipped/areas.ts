@@ -24,6 +24,7 @@ const nameOfKey = new Map<string, string>([
   [annotation.strategy, 'strategyKey'],
   [annotation.maxUnavailable, 'budgetKey'],
   [annotation.rolloutPlan, 'planKey'],
+  [annotation.recreate, 'recreateKey'],
 ]);
 
 // ---- annotations
@@ -38,6 +39,7 @@ const internal: ReadonlySet<string> = new Set([
 ]);
 const onlyAdvanced: readonly string[] = [
   annotation.preDeleteTimeoutSeconds,
+  annotation.recreate,
   'daemonset.kruise.io/progressive-create-pod',
   'apps.kruise.io/inplace-update-grace',
 ];

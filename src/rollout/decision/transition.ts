@@ -9,6 +9,10 @@ const FIRST_NODES = 10;
 export const isComplete = ({ state, tally }: Ledger): boolean =>
   state.target !== undefined && tally.phases.updated === tally.online && tally.inFlight === 0;
 
+/** No node is in a stage that is closed: nodes that are offline there, and come back, are still to be kept from the target. */
+const hasNoClosedStage = ({ stages, tally }: Ledger): boolean =>
+  tally.stages.every(({ eligible }, index) => eligible === 0 || stages.isOpen(index));
+
 /** A change of the rollout as a whole. A decision makes at most one, so that the next sees its result. */
 export const transitionOf = (ledger: Ledger, breaker: Breaker, complete: boolean, now: number): Action | undefined => {
   const { policy, state } = ledger;
@@ -42,5 +46,7 @@ export const transitionOf = (ledger: Ledger, breaker: Breaker, complete: boolean
   }
   const anyUpdated = ledger.tally.phases.updated > 0;
   const alreadyFinished = state.finishedAt !== undefined && lastComplete?.hash === target.hash;
-  return complete && anyUpdated && !alreadyFinished ? { type: 'complete', because: 'all-updated' } : undefined;
+  return complete && anyUpdated && !alreadyFinished && hasNoClosedStage(ledger)
+    ? { type: 'complete', because: 'all-updated' }
+    : undefined;
 };

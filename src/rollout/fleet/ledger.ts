@@ -13,7 +13,7 @@ import type { CandidateQueue } from './indexes.ts';
 import type { Ledger, LedgerOptions } from './ledger-types.ts';
 import { createRecords, type Edit } from './records.ts';
 import { retarget } from './retarget.ts';
-import type { RolloutState } from './state.ts';
+import { heldRevision, type RolloutState } from './state.ts';
 
 /** A slewed clock may step back a little. A larger jump would leave every remembered time in the future. */
 const CLOCK_SLACK_MS = 1_000;
@@ -37,23 +37,36 @@ export const createLedger = (policy: Policy, options: LedgerOptions = {}): Ledge
     firstSeenAt: firstSeenAt(now),
   });
 
-  const setTargetContext = ({ setContext }: Edit, { target, rollout, startedAt }: RolloutState, now: number): void => {
+  const setTargetContext = ({ setContext }: Edit, state: RolloutState, now: number): void => {
     const { context } = records;
+    const { target, rollout, startedAt } = state;
     const isKnown = context.rollout === rollout && context.targetHash === target?.hash;
     const targetSeenAt = isKnown ? context.targetSeenAt : firstSeenAt(now);
-    setContext({ targetHash: target?.hash, rollout, startedAt, targetSeenAt });
+    setContext({ targetHash: target?.hash, heldRevision: heldRevision(state), rollout, startedAt, targetSeenAt });
+  };
+
+  /** Records are assessed by this target, and by what nodes keep that are kept from it. */
+  const hasTargetContext = (state: RolloutState): boolean => {
+    const { context } = records;
+    const { target, rollout, startedAt } = state;
+    return (
+      rollout === context.rollout &&
+      target?.hash === context.targetHash &&
+      startedAt === context.startedAt &&
+      heldRevision(state) === context.heldRevision
+    );
   };
 
   const setState = (state: RolloutState, now: number): void =>
     edit(now, (write) => {
-      const { rollout, targetHash, startedAt } = records.context;
+      const { rollout } = records.context;
       const { halted, current } = state;
       const { stages, rollback, lastComplete } = records.state;
       const restaged =
         state.stages !== stages || state.rollback !== rollback || state.lastComplete?.hash !== lastComplete?.hash;
       const next = halted ? { ...state, current: { ...current, haltedAt: halted.at } } : state;
       write.setState(next);
-      if (next.rollout === rollout && next.target?.hash === targetHash && next.startedAt === startedAt) {
+      if (hasTargetContext(next)) {
         if (restaged) write.restage(now);
         return;
       }
@@ -227,8 +240,7 @@ export const createLedger = (policy: Policy, options: LedgerOptions = {}): Ledge
     ): void {
       edit(now, (write) => {
         for (const name of updates.keys()) write.of(name);
-        const { rollout, targetHash, startedAt } = records.context;
-        const same = saved.rollout === rollout && saved.target?.hash === targetHash && saved.startedAt === startedAt;
+        const same = hasTargetContext(saved);
         write.setState(saved);
         if (same) write.restage(now);
         else write.viewStagesAgain();

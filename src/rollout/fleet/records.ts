@@ -64,6 +64,7 @@ export const createRecords = (
   let context: Context = {
     policy,
     targetHash: undefined,
+    heldRevision: undefined,
     rollout: 0,
     startedAt: undefined,
     targetSeenAt: 0,

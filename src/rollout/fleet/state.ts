@@ -85,6 +85,10 @@ export const newState = (): RolloutState => ({
   past: [],
 });
 
+/** Hash of the revision that nodes keep which are kept from the target; undefined: there is none, or it is the target. */
+export const heldRevision = ({ lastComplete, target }: RolloutState): string | undefined =>
+  lastComplete?.hash === target?.hash ? undefined : lastComplete?.hash;
+
 /**
  * Does nothing hold back stages? The remedy is not staged; nor is the first revision of a new DaemonSet, whose pods its
  * controller creates.

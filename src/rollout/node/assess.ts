@@ -62,6 +62,28 @@ const suspicionOf = (record: NodeRecord, node: NodeFacts, context: Context): { l
   return leftMs < 0 ? undefined : { lostAt: leftMs + skewTolerantStart(since, firstSeenAt) };
 };
 
+/**
+ * What a pod that is created on the node now is of in place of the target, from which the node is kept: by its plan, or by what else
+ * holds it where DaemonSets ask for that. Not where the target has run or an update has begun: no node goes back. `waits`: nothing
+ * has decided yet that the node gets the target, so that a partition does not count it first.
+ */
+const heldRevisionOf = (
+  record: NodeRecord,
+  node: NodeFacts,
+  context: Context,
+  allowedByPlan: boolean,
+): { hash: string | undefined; waits: boolean } => {
+  const { plan, rolloutPlan, recreate } = context.policy;
+  const { heldRevision: hash, targetHash } = context;
+  const hasTarget = record.lastRevision === targetHash || record.pods.some((pod) => isCurrent(pod, context));
+  if (recreate === undefined || hash === undefined || hasTarget || isOfThisRollout(record.update, context))
+    return { hash: undefined, waits: false };
+  // What a plan says that does not exist, or cannot be read, nobody knows.
+  if (!allowedByPlan || (rolloutPlan && !plan)) return { hash, waits: true };
+  if (recreate !== 'held-revision') return { hash: undefined, waits: false };
+  return { hash: node.selected && record.partitionAllows ? undefined : hash, waits: true };
+};
+
 type UpdateStatus = Omit<NodeStatus, 'phase' | 'owner' | 'images'> & { phase: Phase };
 
 /** How far an eligible node is on its way to the target. */
@@ -105,6 +127,7 @@ const assessUpdate = (
   const calendarOpen = context.isCalendarOpen(node.timeZone);
   const busy = node.busy === true;
   const allowedByPlan = stageOpen && !waitsForOther && !busy && calendarOpen;
+  const held = heldRevisionOf(record, node, context, allowedByPlan);
   const mayBeRecreated = allowedByPlan && managed && carriedOut && settled && node.selected && record.pods.length === 1;
   const overdue = updatingInPlace && now >= deadlineAt && !(current && pod.facts.ready) && mayBeRecreated;
   const { phase, cause } = phaseOf({
@@ -145,8 +168,11 @@ const assessUpdate = (
     failure === undefined;
   const hasSlot = update !== undefined || surging.length > 0;
   const inFlight = node.ready && hasSlot && !(failure === 'came-back-old' && available);
-  // The pod that replaces a terminating one is at the target, no matter who deleted the old one.
-  const committed = isCurrent(awaited, context) || livePods === 0 || (carriedOut && update.rollout === context.rollout);
+  // The pod that replaces a terminating one is at the target, no matter who deleted the old one, unless the node is kept from it.
+  const committed =
+    isCurrent(awaited, context) ||
+    (livePods === 0 && !held.waits) ||
+    (carriedOut && update.rollout === context.rollout);
   // An update whose response was lost may have been carried out: it stays active while it waits for the next try.
   const active = inFlight && ((phase !== 'broken' && phase !== 'held') || (update !== undefined && !carriedOut));
   const isSuspect = suspicion !== undefined && !lost && !record.forgiven;
@@ -161,6 +187,7 @@ const assessUpdate = (
     active,
     committed,
     allowedByPlan,
+    heldRevision: held.hash,
     inCoverage:
       node.ready && (phase === 'updated' || (node.selected && (committed || (record.partitionAllows && !busy)))),
     stage: record.stage,
@@ -210,6 +237,7 @@ export const assess = (record: NodeRecord, context: Context, now: number): NodeS
     active: update.active,
     committed: update.committed,
     allowedByPlan: update.allowedByPlan,
+    heldRevision: update.heldRevision,
     inCoverage: update.inCoverage,
     stage: update.stage,
     exposed: update.exposed,

@@ -72,6 +72,8 @@ export interface NodeStatus {
   suspect: boolean;
   /** Nothing in the plan keeps an update from beginning here now. */
   allowedByPlan: boolean;
+  /** A pod that is created here now is of this revision (hash) in place of the target, from which the node is kept. */
+  heldRevision: string | undefined;
   /** Online, and permitted by everything that people set: one of those that a stage must cover. */
   inCoverage: boolean;
   stage: number;
@@ -128,7 +130,9 @@ export const recordSettings = [
   'strategy',
   'byApproval',
   'paused',
+  'rolloutPlan',
   'plan',
+  'recreate',
   'maxSurge',
   'minReadyMs',
   'settleMs',
@@ -144,6 +148,8 @@ export interface Context {
   policy: Pick<Policy, (typeof recordSettings)[number]>;
   /** Hash label of the target revision; undefined until it is known. */
   targetHash: string | undefined;
+  /** Hash label of the revision that was last complete, if that is another one. */
+  heldRevision: string | undefined;
   rollout: number;
   /** When the present rollout began, epoch ms; undefined when the target is the first that we know. */
   startedAt: number | undefined;
@@ -186,6 +192,7 @@ export const notEligible: NodeStatus = {
   active: false,
   committed: false,
   allowedByPlan: false,
+  heldRevision: undefined,
   inCoverage: false,
   stage: 0,
   exposed: false,

@@ -81,6 +81,7 @@ describe('every other annotation', () => {
       partition: count(0),
       nodeSelector: undefined,
       paused: false,
+      recreate: undefined,
       settleMs: 10_000,
       progressDeadlineMs: 600_000,
       suspectWindowMs: 300_000,

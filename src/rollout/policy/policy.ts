@@ -8,6 +8,7 @@ import { DEFAULT_SPREAD_MS, readTerms, type Terms } from './terms.ts';
 import {
   createReader,
   type PolicyError,
+  type Recreate,
   readBoolean,
   readNodeSelector,
   readShare,
@@ -33,6 +34,11 @@ export interface Policy extends Terms {
   /** Only matching nodes are updated. Default: all. */
   nodeSelector: Selector | undefined;
   paused: boolean;
+  /**
+   * The revision of pods that are created on nodes that the partition or the node selector keeps from the target. Undefined: another
+   * controller creates the pods.
+   */
+  recreate: Recreate | undefined;
   /** The plan that is named; undefined without one, and while it is missing or invalid. */
   plan: Plan | undefined;
   /** How long a pod must have been ready to be available: the DaemonSet's minReadySeconds. */
@@ -172,6 +178,14 @@ export const parsePolicy = (source: PolicySource): ParsedPolicy => {
       problem: 'leaves the update to the native controller',
       remedy: `set it to OnDelete, or remove the annotation ${chosen.field}`,
     });
+  const recreate = annotations[annotation.recreate];
+  if (recreate !== undefined)
+    warnings.push({
+      field: annotation.recreate,
+      value: recreate,
+      problem: 'has no effect on a native DaemonSet, whose pods Kubernetes creates at the newest revision',
+      remedy: 'remove it, or use an Advanced DaemonSet',
+    });
   const read = createReader(annotations, errors);
   const policy: Policy = {
     strategy: chosen.value,
@@ -183,6 +197,7 @@ export const parsePolicy = (source: PolicySource): ParsedPolicy => {
     partition: read(annotation.partition, readShare('how many nodes to leave on the old revision'), count(0)),
     nodeSelector: read(annotation.nodeSelector, readNodeSelector, undefined),
     paused: read(annotation.paused, readBoolean, false),
+    recreate: undefined,
     plan: undefined,
     minReadyMs: source.minReadySeconds * 1000,
     ...readTerms(annotations, errors),

@@ -103,6 +103,15 @@ export const readOnFailure = readWord<'halt' | 'rollback'>(
   'set it to halt or rollback',
 );
 
+/** What a new pod is of on a node that is kept from the newest revision: of that all the same, or of the one that was last complete. */
+export type Recreate = 'newest' | 'held-revision';
+
+export const readRecreate = readWord<Recreate>(
+  { newest: 'newest', 'held-revision': 'held-revision' },
+  'is not a revision for new pods',
+  'set it to newest or held-revision',
+);
+
 export const readStrategyName = readWord<'auto' | 'ota'>(
   { auto: 'auto', advancedrollingupdate: 'auto', ota: 'ota' },
   'is not a strategy',

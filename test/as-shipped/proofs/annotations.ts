@@ -91,5 +91,9 @@ export const advancedAnnotations: Proofs = {
   'edgeset.io/ota-deadline-spread': 'conformance/advanced/ota.ts: a deadline overrides owners',
   'edgeset.io/release-notes': ['conformance/agent/decisions.ts: are made with the release notes', 'kind'],
   'edgeset.io/finished-pods': ['conformance/advanced/placement.ts: failed pods are replaced with back-off', 'next'],
+  'edgeset.io/recreate': [
+    'conformance/advanced/partition.ts: keeps its nodes also where pods are deleted',
+    'recreateKey',
+  ],
   'edgeset.io/fence': ['conformance/advanced/leaders.ts: writes that a leader sent in an update ${name}', 'arrive'],
 };

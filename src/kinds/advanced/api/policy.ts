@@ -1,5 +1,6 @@
 import {
   count,
+  createReader,
   fromLabelSelector,
   type IntOrPercent,
   misspelledKeys,
@@ -8,6 +9,7 @@ import {
   type PolicyError,
   type PolicyWords,
   parseIntOrPercent,
+  readRecreate,
   readStrategy,
   readTerms,
   selectsNodes,
@@ -121,6 +123,7 @@ export const parseAdvancedPolicy = (
     warnings.push({ field, value, problem, remedy: `remove it, and set ${instead}` });
   }
   const chosen = readStrategy(annotations, errors, warnings);
+  const readAnnotation = createReader(annotations, errors);
   const owners = chosen?.value === 'ota';
   const policy: Policy = {
     strategy: owners ? 'ota' : type === 'OnDelete' ? 'manual' : 'auto',
@@ -133,6 +136,12 @@ export const parseAdvancedPolicy = (
     partition: readLimit('partition', rollingUpdate.partition ?? 0),
     nodeSelector: nodeSelector?.ok === true ? nodeSelector.selector : undefined,
     paused: rollingUpdate.paused ?? false,
+    // A value that cannot be read lets no new revision through.
+    recreate: readAnnotation(
+      annotation.recreate,
+      readRecreate,
+      annotations[annotation.recreate] === undefined ? 'newest' : 'held-revision',
+    ),
     plan: undefined,
     minReadyMs: (spec.minReadySeconds ?? 0) * 1000,
     ...readTerms(annotations, errors),

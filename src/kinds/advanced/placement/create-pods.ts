@@ -15,6 +15,7 @@ import { newPod } from '../podcontrol/new-pod.ts';
 import { createSuspensionCheck, type SuspensionCheck } from '../podcontrol/write-guards.ts';
 import type { CurrentRevision } from '../revisions/sync-history.ts';
 import { createExpectations, type Expectations } from './expectations.ts';
+import { heldRevisionOn } from './held-revision.ts';
 import type { Creation } from './place.ts';
 import { slowStart } from './slow-start.ts';
 
@@ -146,8 +147,12 @@ export const createPodCreator = (options: PodCreatorOptions): PodCreator => {
     return predecessors.get(node) ?? (update?.kind === 'surge' ? undefined : update?.podUid);
   };
 
-  const isStillWanted = (view: AdvancedView, node: string): boolean =>
-    expectations.has(node) && currentView().generation === view.generation && !currentView().deleted;
+  /** Also of this revision: a window may have closed, or a stage opened, while it waited for others to be created. */
+  const isStillWanted = (view: AdvancedView, current: CurrentRevision, { node, revision }: Creation): boolean =>
+    expectations.has(node) &&
+    currentView().generation === view.generation &&
+    !currentView().deleted &&
+    heldRevisionOn(ledger, current, node) === revision;
 
   const createOne = async (
     view: AdvancedView,
@@ -159,7 +164,7 @@ export const createPodCreator = (options: PodCreatorOptions): PodCreator => {
     signal.throwIfAborted();
     leading?.throwIfAborted();
     const { node } = creation;
-    if (!isStillWanted(view, node) || suspension.step()) return;
+    if (!isStillWanted(view, current, creation) || suspension.step()) return;
     const earlier = expectations.unobservedOn(node);
     if (earlier) {
       const found = await readPod(view, earlier.name, signal);
@@ -173,12 +178,12 @@ export const createPodCreator = (options: PodCreatorOptions): PodCreator => {
     const pod = podFor(view, current, { ...creation, replaces: creation.replaces ?? predecessorOn(node) });
     const name = pod.metadata?.name ?? '';
     try {
-      const mayRepeat = (): boolean => isStillWanted(view, node);
+      const mayRepeat = (): boolean => isStillWanted(view, current, creation);
       podCache.accept(await client.create(podResource, pod, { timeoutMs: CREATION_TIMEOUT_MS, signal, mayRepeat }));
       metrics.podWritten?.('created');
       events.event('Normal', 'SuccessfulCreate', 'Create', `Created pod ${name} on ${node}.`);
     } catch (error) {
-      if (isKubeError(error, 'TooManyRequests') && !isStillWanted(view, node)) return;
+      if (isKubeError(error, 'TooManyRequests') && !isStillWanted(view, current, creation)) return;
       const isTaken = isKubeError(error, 'AlreadyExists');
       // The next attempt may be for another revision: that pod has another name and wouldn't collide with this one.
       if (isTaken || !isKubeError(error) || error.happened === 'unknown')

@@ -17,6 +17,7 @@ import {
   parseFinished,
   recordFinished,
 } from './failed-pod-backoff.ts';
+import { heldRevisionOn } from './held-revision.ts';
 import { type Creation, type PlaceableNode, type PlacedPod, place, type Removal } from './place.ts';
 
 export interface NodeSyncOptions
@@ -195,19 +196,19 @@ export const createNodeSync = (options: NodeSyncOptions): NodeSync => {
     }
   };
 
-  /**
-   * The nodes that the rollout plan keeps from the target, and the revision that was last complete, which they keep. Not those that
-   * ran the target before: no node goes back.
-   */
-  const heldOn = ({ target, templates }: CurrentRevision, names: readonly string[]): ReadonlyMap<string, string> => {
-    const older = ledger.state.lastComplete?.hash;
-    if (older === undefined || older === target.hash || !templates.has(older)) return new Map();
-    const isKept = (name: string): boolean => {
-      const record = ledger.get(name);
-      const { phase, allowedByPlan = true } = record?.status ?? {};
-      return phase !== undefined && !allowedByPlan && record?.lastRevision !== target.hash;
-    };
-    return new Map(names.flatMap((name) => (isKept(name) ? [[name, older] as const] : [])));
+  const heldOn = (current: CurrentRevision, names: readonly string[]): ReadonlyMap<string, string> =>
+    new Map(
+      names.flatMap((name) => {
+        const held = heldRevisionOn(ledger, current, name);
+        return held === undefined ? [] : [[name, held] as const];
+      }),
+    );
+
+  /** The plan is being read: it will say whether these nodes are kept from the target. */
+  const awaitsPlan = ({ view, decision }: ManageInput<AdvancedView>) => {
+    const { rolloutPlan, plan } = view.policy.policy;
+    const isRead = rolloutPlan === undefined || plan !== undefined || decision.summary.hold?.kind !== 'unsynced';
+    return (name: string): boolean => !isRead && ledger.get(name)?.status.heldRevision !== undefined;
   };
 
   const withBackoff = (creation: Creation, hash: string): Creation => {
@@ -235,13 +236,17 @@ export const createNodeSync = (options: NodeSyncOptions): NodeSync => {
       return node?.shouldContinueRunning === true && live.length === 1;
     },
     mayCreate: (view) => creator.isIdle() && creator.expectations.inFlight() < burstOf(view, counts.totals.eligible),
-    sync({ view, signal }, current, names, now) {
+    sync(input, current, names, now) {
+      const { view, signal } = input;
       const { hash } = current.target;
+      const waits = awaitsPlan(input);
       const pods = new Map(
         names.flatMap((node) => dirtyNodes.podsOn(node).map((cached) => [cached.facts.uid, cached] as const)),
       );
+      const placement = placementInput(view, names, pods.values(), hash, now);
       const { create, remove: removals } = place({
-        ...placementInput(view, names, pods.values(), hash, now),
+        ...placement,
+        nodes: placement.nodes.map((node) => (waits(node.name) ? { ...node, shouldRun: false } : node)),
         ...limitsFor(view, names),
         held: heldOn(current, names),
       });
