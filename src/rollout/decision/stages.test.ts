@@ -58,6 +58,21 @@ describe('stages', () => {
     assert.deepEqual(bench.nodesOf('reserve'), []);
   });
 
+  it('a rollout is not finished while a stage is closed, although all nodes there are offline', () => {
+    const bench = stagedBench([ring('lab', { soak: '20s' })], ['lab', 'shop']);
+    bench.ledger.patchState({ lastComplete: { name: 'set-a', hash: 'a' } }, bench.now());
+    bench.offline('n1');
+    bench.followStages();
+    bench.update('b', 'n0');
+    bench.followStages();
+    const finishes = (): boolean => bench.decide().actions.some(({ type }) => type === 'complete');
+    assert.equal(bench.decide().summary.complete, true);
+    assert.equal(finishes(), false);
+    bench.advance(21 * SECOND);
+    bench.followStages();
+    assert.equal(finishes(), true);
+  });
+
   it('go by the clock of the API server with windows, too', () => {
     const bench = stagedBench([], ['shop']);
     bench.setAhead(600 * SECOND);

@@ -9,9 +9,8 @@ const FIRST_NODES = 10;
 export const isComplete = ({ state, tally }: Ledger): boolean =>
   state.target !== undefined && tally.phases.updated === tally.online && tally.inFlight === 0;
 
-/** No node is in a stage that is closed: nodes that are offline there, and come back, are still to be kept from the target. */
-const hasNoClosedStage = ({ stages, tally }: Ledger): boolean =>
-  tally.stages.every(({ eligible }, index) => eligible === 0 || stages.isOpen(index));
+/** Until then, nodes that join a closed stage, or come back there, are to be kept from the target: another revision is last complete. */
+const isEveryStageOpen = ({ stages, tally }: Ledger): boolean => tally.stages.every((_, index) => stages.isOpen(index));
 
 /** A change of the rollout as a whole. A decision makes at most one, so that the next sees its result. */
 export const transitionOf = (ledger: Ledger, breaker: Breaker, complete: boolean, now: number): Action | undefined => {
@@ -46,7 +45,7 @@ export const transitionOf = (ledger: Ledger, breaker: Breaker, complete: boolean
   }
   const anyUpdated = ledger.tally.phases.updated > 0;
   const alreadyFinished = state.finishedAt !== undefined && lastComplete?.hash === target.hash;
-  return complete && anyUpdated && !alreadyFinished && hasNoClosedStage(ledger)
+  return complete && anyUpdated && !alreadyFinished && isEveryStageOpen(ledger)
     ? { type: 'complete', because: 'all-updated' }
     : undefined;
 };
