@@ -27,8 +27,11 @@ const revision = (number: number, bytes: number): ControllerRevision => ({
   revision: number,
 });
 
-test('of revisions without number and of any size, templates are kept up to a bound', async () => {
-  const large = Array.from({ length: 20 }, (_, index) => revision(index + 1, 0.9 * MIB));
+test('of revisions without number and of any size, templates are kept up to a bound, and what nodes are to keep', async () => {
+  const forged = { ...revision(7, 0.9 * MIB), metadata: { ...revision(7, 0).metadata, name: 'app-0' } };
+  forged.data = revisionData(template('app:forged'));
+  const late = { ...forged, metadata: { ...forged.metadata, name: 'app-9999' } };
+  const large = [forged, ...Array.from({ length: 20 }, (_, index) => revision(index + 1, 0.9 * MIB)), late];
   const small = Array.from({ length: 50 }, (_, index) => revision(index + 21, 0));
   const all = [...large, ...small];
   const limits: (number | undefined)[] = [];
@@ -53,13 +56,14 @@ test('of revisions without number and of any size, templates are kept up to a bo
   const synced = await createHistorySync(
     { client: client as KubeClient, accept: () => undefined },
     noPreviousOwners,
-  ).sync(view, template('app:v99'), live, signal);
+  ).sync(view, template('app:v99'), { live, held: { name: 'app-7', hash: '7' } }, signal);
   assert.ok(synced.kind === 'synced');
   const { templates, plans, target } = synced.revision;
   const sizes = [...templates.values()].map((each) => JSON.stringify(each).length);
-  assert.ok(sizes.reduce((sum, size) => sum + size, 0) < 5.2 * MIB, `${sizes.length} templates`);
+  assert.ok(sizes.reduce((sum, size) => sum + size, 0) < 6.1 * MIB, `${sizes.length} templates`);
   assert.equal(target.number, 71);
   for (const hash of ['1', '4', '70', '30']) assert.ok(templates.has(hash), hash);
+  assert.equal(templates.get('7')?.spec?.containers[0]?.image, 'app:v7', 'although others take all of the memory');
   assert.ok(plans.has('70') && !templates.has('20'));
   assert.ok(
     limits.every((limit) => limit !== undefined),

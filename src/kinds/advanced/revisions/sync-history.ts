@@ -69,8 +69,11 @@ const patchRevision = (
 const MAX_LIVE_TEXT = 4 * 1024 * 1024;
 const MAX_OTHER_TEXT = 1024 * 1024;
 
-/** The templates that are kept of the revisions read. Users of the namespace decide how many there are, and how large. */
-const createKeptTemplates = (live: ReadonlySet<string>) => {
+/**
+ * The templates that are kept of the revisions read. Users of the namespace decide how many there are, and how large. The one that
+ * nodes keep which are kept from the target is kept whatever the others take, and no other revision with its hash takes its place.
+ */
+const createKeptTemplates = (live: ReadonlySet<string>, held: { name: string; hash: string } | undefined) => {
   const all: { name: string; hash: string; recorded: PodTemplateSpec }[] = [];
   let liveText = 0;
   let otherText = 0;
@@ -80,6 +83,10 @@ const createKeptTemplates = (live: ReadonlySet<string>) => {
       const recorded: PodTemplateSpec | undefined = recordedTemplate(revision);
       if (!recorded) return;
       const hash = hashOf(revision);
+      if (hash === held?.hash) {
+        if (revision.metadata?.name === held.name) all.push({ name: held.name, hash, recorded });
+        return;
+      }
       const { length } = JSON.stringify(recorded);
       const fits = live.has(hash) ? liveText + length <= MAX_LIVE_TEXT : otherText + length <= MAX_OTHER_TEXT;
       if (!fits) return;
@@ -94,7 +101,8 @@ export interface HistorySync {
   sync(
     view: AdvancedView,
     template: PodTemplateSpec,
-    live: ReadonlySet<string>,
+    /** Hash labels of revisions in use, and the revision that was last complete. */
+    inUse: { live: ReadonlySet<string>; held: { name: string; hash: string } | undefined },
     signal: AbortSignal,
   ): Promise<HistoryResult>;
 }
@@ -151,10 +159,10 @@ export const createHistorySync = (
   };
 
   return {
-    async sync(view, template, live, signal) {
+    async sync(view, template, { live, held }, signal) {
       const { namespace, podSelector, uid, apiVersion, name, keep, description } = view;
       const { collisionCount = 0 } = view.status;
-      const kept = createKeptTemplates(live);
+      const kept = createKeptTemplates(live, held);
       const revisions: RevisionSummary[] = [];
       const query = { namespace, labelSelector: podSelector, signal };
       const others = new Map<string, Owner>();

@@ -212,7 +212,12 @@ export const createTargetFinder = (context: TargetContext): TargetFinder => {
         isOvertaken() ||
         canCleanUp()
       ) {
-        const synced = await history.sync(view, result.template, liveHashes(), signal);
+        const synced = await history.sync(
+          view,
+          result.template,
+          { live: liveHashes(), held: ledger.state.lastComplete },
+          signal,
+        );
         if (synced.kind === 'previous-owner')
           return holdForConflict(previousOwnerConflict(synced.owner, view, 'ControllerRevisions'));
         if (synced.kind === 'conflict')
