@@ -10,6 +10,7 @@ import { createUnreadableCheck } from './manager/unreadable.ts';
 import { createWatchesCheck } from './manager/watches.ts';
 import { createWriteRateCheck } from './manager/write-rate.ts';
 import { createReport } from './report.ts';
+import { createClosedStagesCheck } from './stages/closed-stages.ts';
 import { createExposedRule } from './stages/exposed.ts';
 import { createOrderCheck, type OtherDaemonSet } from './stages/order.ts';
 import { createProcessKnowledge } from './stages/process-knowledge.ts';
@@ -90,6 +91,7 @@ export const createChecker = ({
     viewOf,
     inFlight: () => updates.presentlyInFlight(),
     isOnlyBegun: (node) => updates.isOnlyBegun(node),
+    mayBeHeld: (call, node) => closedStages.mayBeHeld(call, node),
   });
   const rolloutName = daemonSet.group === 'apps' ? daemonSet.name : `${daemonSet.name}.${daemonSet.group}`;
   const leaders = createLeadersCheck({ report, clockOf, processes: allProcesses });
@@ -113,6 +115,13 @@ export const createChecker = ({
   const plan = followPlan({ daemonSet, rollout: rolloutName, state: actual });
   const knowledge = createProcessKnowledge(context, plan);
   const stages = createStagesCheck(context, { plan, knowledge, works, inFlight: () => updates.presentlyInFlight() });
+  const reversal = createReversalCheck(context);
+  const closedStages = createClosedStagesCheck(context, {
+    plan,
+    knowledge,
+    inFlight: () => updates.presentlyInFlight(),
+    goesBack: reversal.goesBack,
+  });
   const stageProgress = createStageProgressCheck(context, plan, knowledge);
   const order = createOrderCheck(context, { plan, knowledge, find });
   const breaker = createBreakerCheck(context);
@@ -125,7 +134,8 @@ export const createChecker = ({
     createHaltCheck(context, { believers, failuresOf }),
     createStalenessCheck(context),
     unreadable.check,
-    createReversalCheck(context),
+    reversal,
+    closedStages.check,
     createProgressLossCheck(context, (uid) => {
       const pod = actual.pods.get(uid);
       return pod !== undefined && works(pod);
@@ -221,7 +231,10 @@ export const createChecker = ({
     if (now() - call.at > tolerances.heldBackCreation.ms) return [];
     const node = nodeOf(call.body as Pod);
     const old = podReplacedBySurge(actual.podsOn(node), call.body);
-    if (!old) return [targeting.beginCreation(call, node, `${call.process} creates a pod on ${node}`)];
+    if (!old) {
+      const what = `${call.process} creates a pod on ${node}`;
+      return [targeting.beginCreation(call, node, what), closedStages.begin(call, node, what)];
+    }
     const what = `${call.process} creates a pod beside ${old.name} on ${node}`;
     return [
       ...begin(call, old, 'surge', what),

@@ -18,6 +18,8 @@ const KEY = 'edgeset.io/recreate';
 
 /** Something keeps the node from the target: for certain, and why; perhaps; or not. */
 interface Kept {
+  /** Its stage is closed, so that the rollout cannot be complete. */
+  byStage?: boolean;
   /** Completes "on a node". */
   certainly: string | undefined;
   perhaps: boolean;
@@ -79,6 +81,7 @@ export const createCreationRule = ({
     const found = versions.map((version) => keptByVersion(version, labels, { updated, eligible }));
     const isCertain = found.length > 0 && found.every(({ certainly }) => certainly !== undefined);
     return {
+      byStage: byPlan.byStage,
       certainly: byPlan.certainly[0]?.why ?? (isCertain ? found.at(-1)?.certainly : undefined),
       perhaps: byPlan.perhaps || found.some(({ perhaps }) => perhaps),
     };
@@ -91,7 +94,7 @@ export const createCreationRule = ({
       const { hash, known, hasTarget, isRest, isInHistory } = facts;
       const { target } = state;
       if (target === undefined) return undefined;
-      const { certainly, perhaps } = keptOn(facts);
+      const { certainly, perhaps, byStage = false } = keptOn(facts);
       const statuses = known.statuses.map((status) => (status?.target?.hash === target ? status : undefined));
       const complete = statuses.flatMap((status) => status?.lastComplete?.hash ?? []);
       if (hash === target) {
@@ -101,7 +104,7 @@ export const createCreationRule = ({
         });
         if (certainly === undefined) return undefined;
         check('G9');
-        return hasOlder && !hasTarget && !isRest ? staysClosed({ keptBy: certainly }) : undefined;
+        return hasOlder && !hasTarget && (byStage || !isRest) ? staysClosed({ keptBy: certainly }) : undefined;
       }
       check('S14');
       if (!perhaps) return bringsTarget({ hash, target });

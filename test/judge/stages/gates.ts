@@ -56,7 +56,7 @@ export const keptByPlan = (
   plan: PlanState,
   name: string,
   known: Knowledge,
-): { certainly: readonly Finding[]; perhaps: boolean } => {
+): { certainly: readonly Finding[]; perhaps: boolean; byStage: boolean } => {
   const readings = readingsOf(plan, name, known);
   const mayWait = known.plans.some(
     (version) => typeof version !== 'string' && (version.after !== undefined || version.skipNodes !== undefined),
@@ -71,8 +71,10 @@ export const keptByPlan = (
           known.times.some((at) => closedOn(version, at, annotations[NODE_ZONE_KEY]) !== undefined),
         ),
   );
+  const certainly = certainOf(readings);
   return {
-    certainly: certainOf(readings),
+    certainly,
+    byStage: certainly.some(({ why }) => why.startsWith('whose stage ')),
     perhaps: mayWait || mayBeClosed || readings.some((found) => found === 'unknown' || found.length > 0),
   };
 };

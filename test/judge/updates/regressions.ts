@@ -3,10 +3,17 @@ import type { Operation } from '../../simulation/plan/plan.ts';
 import type { Check, CheckContext } from '../check.ts';
 
 /** S14: the pod of a node does not go back from the target to an old revision unless the user asks for another one. */
-export const createReversalCheck = ({ report, actual }: CheckContext): Check => {
+export const createReversalCheck = ({
+  report,
+  actual,
+}: CheckContext): Check & {
+  /** A manager that cannot know that the node reached the target creates a pod there, of the revision that the node is to keep. */
+  goesBack: (node: string) => void;
+} => {
   /** By node: the rollout in which it last reached the target. */
   const reached = new Map<string, string>();
   return {
+    goesBack: (node) => void reached.delete(node),
     onCommit({ resource, object, type }) {
       if (resource.plural === 'nodes' && type === 'DELETED') reached.delete(object.metadata.name);
       if (resource.plural !== 'pods') return;

@@ -23,6 +23,8 @@ export interface TargetingOptions extends Pick<CheckContext, 'report' | 'actual'
   inFlight: () => Iterable<string>;
   /** The update on a node has taken its pod out of service, or let its hook have its turn, and has changed nothing else. */
   isOnlyBegun: (node: string) => boolean;
+  /** The next pod of the node may be of an older revision, by what the sender knows. */
+  mayBeHeld: (call: Call, node: string) => boolean;
 }
 
 /** The nodes that the user permits to be updated. */
@@ -68,7 +70,15 @@ const targetsOf = (daemonSet: AnyDaemonSet, view: ProcessView): Targets => {
  * S9 for the nodes that an update may reach: none outside of the node selector, beyond the partition, or with manual updates.
  * Checked against what the sender had observed, and against the updates that had begun when the call was executed.
  */
-export const createTargetingCheck = ({ report, actual, now, viewOf, inFlight, isOnlyBegun }: TargetingOptions) => {
+export const createTargetingCheck = ({
+  report,
+  actual,
+  now,
+  viewOf,
+  inFlight,
+  isOnlyBegun,
+  mayBeHeld,
+}: TargetingOptions) => {
   const { check } = report;
   const targets = new WeakMap<Call, Targets>();
   /** When pods were created, by UID. */
@@ -89,14 +99,16 @@ export const createTargetingCheck = ({ report, actual, now, viewOf, inFlight, is
     return names;
   };
 
-  /** Nodes that have lost their pod: their next pod is of the target revision. */
-  const vacantNodes = (view: ProcessView): string[] =>
+  /** Nodes that have lost their pod, and whose next pod is of the target revision. */
+  const vacantNodes = (view: ProcessView, call: Call): string[] =>
     [...view.nodes].flatMap(([name, { node }]) => {
       const since = leftAt.get(name);
       const isVacant =
         since !== undefined && now() - since > tolerances.decision.ms && isEligible(node, view.daemonSet);
       const stays = (pod: PodState): boolean => !pod.terminating;
-      return isVacant && !view.podsOn(name).some(stays) && !actual.podsOn(name).some(stays) ? [name] : [];
+      return isVacant && !view.podsOn(name).some(stays) && !actual.podsOn(name).some(stays) && !mayBeHeld(call, name)
+        ? [name]
+        : [];
     });
 
   return {
@@ -124,7 +136,7 @@ export const createTargetingCheck = ({ report, actual, now, viewOf, inFlight, is
       const isGivenUp = (name: string): boolean =>
         isOnlyBegun(name) && (!permitted.selected.has(name) || name < pod.node);
       for (const name of givenUp.keys()) if (!isOnlyBegun(name)) givenUp.delete(name);
-      for (const name of [...inFlight(), ...vacantNodes(view)]) {
+      for (const name of [...inFlight(), ...vacantNodes(view, call)]) {
         const since = givenUp.get(name) ?? now();
         if (isGivenUp(name) && now() - since < tolerances.givenUp.ms) givenUp.set(name, since);
         else updated.add(name);
@@ -146,6 +158,8 @@ export const createTargetingCheck = ({ report, actual, now, viewOf, inFlight, is
       if (!permitted?.progressive) return () => undefined;
       check('S9');
       const hash = hashIn(call.body as Pod);
+      // A pod of an older revision takes no place among those of the newest: G9.
+      if (hash !== actual.target && mayBeHeld(call, node)) return () => undefined;
       const nodes = new Set<string>();
       for (const pod of actual.pods.values())
         if (pod.hash === hash && !pod.terminating && pod.node !== node && actual.nodes.get(pod.node)?.eligible)
