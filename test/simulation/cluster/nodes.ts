@@ -25,7 +25,9 @@ export const createNodes = ({ apiServer, addNode }: Pick<EmbeddedCluster, 'apiSe
     if (apiServer.find(nodes, { name }) !== undefined) apiServer.patch(nodes, { name }, body, { type: 'merge' });
   };
   const podOn = (node: string, app: string): Pod | undefined =>
-    apiServer.list<Pod>(pods, { labelSelector: `app=${app}` }).find((pod) => pod.spec?.nodeName === node);
+    apiServer
+      .list<Pod>(pods, { namespace: 'default', labelSelector: `app=${app}` })
+      .find((pod) => pod.spec?.nodeName === node);
   const deletePod = (name = ''): void => void apiServer.delete(pods, { namespace: 'default', name });
   const releasePod = ({ metadata = {} }: Pod): void => {
     const finalizers = metadata.finalizers?.filter((each) => each !== FINALIZER) ?? [];

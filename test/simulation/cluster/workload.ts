@@ -102,6 +102,7 @@ export const createWorkload = (apiServer: ApiServer, { set, name, label }: Retur
     ...((isNative || set.model === 'ota') && { 'apps.openyurt.io/update-strategy': set.model ?? 'auto' }),
     ...(isNative && partition !== undefined && { 'edgeset.io/partition': String(partition) }),
     ...(set.rolloutPlan && { 'edgeset.io/rollout-plan': label }),
+    ...(set.recreate && { 'edgeset.io/recreate': set.recreate }),
     ...(set.predownload && { 'edgeset.io/predownload': set.predownload }),
     ...(set.parallelism !== undefined && { 'apps.kruise.io/image-predownload-parallelism': set.parallelism }),
     ...(set.pullSeconds !== undefined && {
@@ -134,6 +135,7 @@ export const createWorkload = (apiServer: ApiServer, { set, name, label }: Retur
                   rollingUpdate: { ...rollingUpdateOf(strategy, limit), ...(partition !== undefined && { partition }) },
                 },
                 ...(hook && { lifecycle: preDeleteOf(hook) }),
+                ...(set.historyLimit !== undefined && { revisionHistoryLimit: set.historyLimit }),
                 ...(set.progressive && { scaleStrategy: { partitionedScaling: true } }),
               }),
         },

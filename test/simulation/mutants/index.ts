@@ -1,3 +1,4 @@
+import { closedStages } from './closed-stages.ts';
 import { ofDevices } from './device.ts';
 import { ofErrors } from './errors.ts';
 import { exposed } from './exposed.ts';
@@ -22,6 +23,7 @@ export const mutants: readonly Mutant[] = [
   ...openyurt,
   ...safety,
   ...firstWave,
+  ...closedStages,
   ...liveness,
   ...own,
   ...ofDevices,

@@ -1,6 +1,7 @@
 import type { Behaviour } from '../../../embedded/index.ts';
 import { createGenerator } from '../../support/index.ts';
 import type { CallFault } from '../network/call.ts';
+import { withClosedStages } from './generate-closed-stages.ts';
 import { createLifecycleGenerator } from './generate-lifecycle.ts';
 import { addOwnerSteps } from './generate-owners.ts';
 import { poisonSteps, withOwnPoisons } from './generate-poisons.ts';
@@ -300,6 +301,6 @@ export const generatePlan = (seed: number, kinds: readonly FaultKind[]): Plan =>
   // Nodes come back reinstalled (see the executor): with a good version, or it would continue halting those beside it.
   if (others.length > 0 || outlastsNodes(first)) end(over - 1, { do: 'release', image: 'app:final' });
   const plan = { ...first, ...(others.length > 0 && { others }), steps: steps.toSorted((a, b) => a.at - b.at) };
-  const planned = withRolloutPlan(plan, over);
+  const planned = withClosedStages(withRolloutPlan(plan, over), over);
   return withoutNoOps(kinds.includes('F24') ? withOwnPoisons(planned, over, chosen.length === 0) : planned);
 };

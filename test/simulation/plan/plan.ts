@@ -210,6 +210,10 @@ export interface DaemonSetPlan {
   /** The partition limits the creation of pods, too. */
   progressive?: boolean;
   partition?: number | string;
+  /** edgeset.io/recreate of an Advanced DaemonSet. */
+  recreate?: 'held-revision';
+  /** How many old revisions to keep; default: as the schema says. */
+  historyLimit?: number;
   /** The rollout plan that it names. */
   rolloutPlan?: RolloutPlanSpec;
   /** People approve each stage that awaits them so long afterwards, ms. */
