@@ -111,6 +111,19 @@ describe('explain', () => {
     assert.match(explained(bench, 'n0').remedy, /template/);
   });
 
+  it('says of which revision the next pod is on a node that is kept from the target', () => {
+    const bench = benchAt(2, { recreate: 'held-revision', partition: count(1) });
+    bench.ledger.patchState({ lastComplete: { name: 'set-a', hash: 'a' } }, bench.now());
+    const next =
+      /; its next one is of revision a, which was last complete, because the node is kept from the target\.$/;
+    bench.change('n0', { terminating: true });
+    assert.match(explained(bench, 'n0').what, next);
+    bench.removePod('n0');
+    assert.match(explained(bench, 'n0').what, next);
+    bench.removePod('n1');
+    assert.match(explained(bench, 'n1').what, /^n1 has no pod, and no update deleted it\.$/);
+  });
+
   it('says how far the images are that a node waits for, and why they cannot be pulled', () => {
     const bench = benchAt(2, { predownload: 'required' });
     const explained0 = () => explained(bench, 'n0');

@@ -150,6 +150,12 @@ const turnOf = ({ firstWave, refusedSurges: refused, policy }: Subject): [string
   ];
 };
 
+/** What the next pod is of on a node that is kept from the target. */
+const nextPod = ({ status: { heldRevision } }: NodeRecord): string =>
+  heldRevision === undefined
+    ? ''
+    : `; its next one is of revision ${heldRevision}, which was last complete, because the node is kept from the target`;
+
 /** For each cause the state of the node, and what to do about it. */
 const sentences: Record<Cause, (subject: Subject) => Sentences> = {
   current: () => ['runs the target revision', ''],
@@ -158,8 +164,8 @@ const sentences: Record<Cause, (subject: Subject) => Sentences> = {
     'has a pod that is deleted once the label or finalizer of its preDelete hook is gone',
     'The controller behind the hook removes it when it has finished.',
   ],
-  terminating: () => [
-    'waits for its old pod to terminate',
+  terminating: ({ record }) => [
+    `waits for its old pod to terminate${nextPod(record)}`,
     'If the pod never terminates, check its finalizers and its grace period.',
   ],
   'no-pod-yet': ({ policy }) => [
@@ -284,8 +290,8 @@ const sentences: Record<Cause, (subject: Subject) => Sentences> = {
     `Check whether another controller creates the pods; to try once more, set the annotation ${annotation.resume}.`,
     [{ verb: 'resume' }],
   ],
-  'no-pod': () => [
-    'has no pod, and no update deleted it',
+  'no-pod': ({ record }) => [
+    `has no pod, and no update deleted it${nextPod(record)}`,
     'See the Events of the DaemonSet: quota, admission or the scheduler may refuse it.',
   ],
 };
