@@ -287,7 +287,7 @@ const properties = {
   rollout: rolloutNumber('Counts the changes of the target.'),
   updatesStarted: counter('Number of nodes updated in this rollout.'),
   startedAt: dateTime('When the target was set; absent for the first target that the manager found.'),
-  finishedAt: dateTime('When every online node first ran the target.'),
+  finishedAt: dateTime('When every online node first ran the target, and every stage of the rollout plan was open.'),
   allNodesUpdatedAt: dateTime('When every node first had the target, offline nodes included.'),
   estimatedFinishAt: dateTime(
     'When all online nodes will run the target if the rollout continues at its present pace.',
