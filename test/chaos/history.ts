@@ -1,6 +1,6 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import type { AuditRecord } from '../conformance/index.ts';
-import { nodeOf } from '../invariants/index.ts';
+import { askedOf, nodeOf } from '../invariants/index.ts';
 
 const HASH = 'controller-revision-hash';
 
@@ -41,7 +41,7 @@ const holds = (found: unknown, wanted: unknown): boolean => {
 const isDoneBy = (call: AuditRecord, observation: AuditRecord): boolean => {
   if (observation.receivedAt < call.receivedAt || observation.receivedAt > call.answeredAt + OBSERVED_WITHIN_MS)
     return false;
-  const [asked, seen] = [call.request as Pod | undefined, observation.response as Pod];
+  const [asked, seen] = [askedOf(call.request), observation.response as Pod];
   const { uid, ownerReferences, labels, deletionTimestamp } = metadataOf(seen);
   if (call.verb === 'delete') {
     const { preconditions } = (call.request ?? {}) as { preconditions?: { uid?: string } };

@@ -1,7 +1,9 @@
 export { nodesOf, type Share } from './budget.ts';
 export { mayRunOn, type NodeFacts } from './eligibility.ts';
 export { type InvariantId, invariantIds, invariants } from './invariants.ts';
+export { askedOf, testsIn } from './json-patch.ts';
 export {
+  HASH_LABEL,
   hasCondition,
   hashIn,
   IN_PLACE_GATE,

@@ -1,5 +1,6 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import {
+  askedOf,
   hasCondition,
   hashIn,
   IN_PLACE_GATE,
@@ -99,7 +100,7 @@ export const createPodWriteReader = (state: ClusterState) => {
 
   /** Undefined: it begins nothing and takes nothing away. `belongs`: the pod may stay on its node. */
   const purposeOf = ({ verb, request, response }: Written, pod: PodState, belongs = mayStay(pod)) => {
-    const asked = (request ?? response) as Pod | undefined;
+    const asked = askedOf(request ?? response);
     const closes = (gate: string): boolean =>
       verb !== 'delete' && hasCondition(request as Pod | undefined, gate, 'False');
     if (verb === 'delete' || isPreparingDelete(asked) || closes(LIFECYCLE_GATE)) {

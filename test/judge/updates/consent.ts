@@ -2,7 +2,9 @@ import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import type { Change } from '../../../embedded/index.ts';
 import {
   type AnyDaemonSet,
+  askedOf,
   type Finding,
+  HASH_LABEL,
   hasCondition,
   IN_PLACE_GATE,
   type InvariantId,
@@ -246,7 +248,7 @@ export const createConsentCheck = ({
         gateClosed = false,
       } = announcements.get(pod.uid) ?? {};
       const before = started.get(pod.uid);
-      const label = (call.body as Pod | undefined)?.metadata?.labels?.['controller-revision-hash'];
+      const label = askedOf(call.body)?.metadata?.labels?.[HASH_LABEL];
       // An update that has begun may finish: in the same pod, or with a new pod if the in-place update failed.
       const isOfTheSame = gateClosed ? (label ?? before) === before : label === undefined && before === revision;
       const isSame = before !== undefined && (call.verb === 'patch' ? isOfTheSame : true);

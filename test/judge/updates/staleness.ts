@@ -1,6 +1,6 @@
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import type { ObjectMeta } from 'kubernetes-types/meta/v1.d.ts';
-import { hasCondition, IN_PLACE_GATE, LIFECYCLE_GATE } from '../../invariants/index.ts';
+import { HASH_LABEL, hasCondition, IN_PLACE_GATE, LIFECYCLE_GATE, testsIn } from '../../invariants/index.ts';
 import type { Call } from '../../simulation/network/call.ts';
 import type { Check, CheckContext } from '../check.ts';
 import { reservationsIn } from './sender.ts';
@@ -16,6 +16,18 @@ const preconditionOf = ({ body, options }: Call): number =>
   Number(
     options?.preconditions?.resourceVersion ?? (body as Versioned | undefined)?.metadata?.resourceVersion ?? Number.NaN,
   );
+
+/**
+ * What a write lacks that depends on what a pod is in place of its version: it is the same pod, of the same revision, and has been out
+ * of service since the same write.
+ */
+const lacking = (body: unknown): string[] => {
+  const tests = testsIn(body);
+  const at = [...(tests ?? [])].find(([, value]) => value === IN_PLACE_GATE)?.[0].replace(/type$/, '');
+  const needed = { '/metadata/uid': 'UID', [`/metadata/labels/${HASH_LABEL}`]: 'revision', [`${at}message`]: 'claim' };
+  const missing = Object.entries(needed).flatMap(([path, what]) => (tests?.get(path) ? [] : [what]));
+  return tests?.get(`${at}status`) === 'False' ? missing : [...missing, 'closed gate'];
+};
 
 /**
  * The result of an image pull is written by a part of the manager that makes no updates and watches pods on its own. An
@@ -91,6 +103,11 @@ export const createStalenessCheck = ({ report, rolloutName }: CheckContext): Che
       const missing = NEEDED.filter((plural) => !synced.get(call.process)?.has(plural));
       if (missing.length > 0) violation('S8', `${what} before the initial sync of ${missing.join(', ')}`);
       checkVersion(call, what);
+      if (testsIn(call.body) === undefined) return;
+      check('S8');
+      const lacks = lacking(call.body);
+      if (lacks.length > 0)
+        violation('S8', `${what} whatever its version, without its ${lacks.join(', ')} as a precondition`);
     },
   };
 };
