@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import type { DaemonRollout } from '../../../src/words/index.ts';
+import { askedOf } from '../../invariants/index.ts';
 import type { AuditRecord } from '../../judge/audit/audit-record.ts';
 import type { Case, Shape } from '../kit/index.ts';
 
@@ -27,7 +28,11 @@ const onPods = (
 ): Write => ({
   what,
   is: (call) =>
-    call.group === '' && call.resource === resource && call.verb === verb && succeeded(call) && is(call.request ?? {}),
+    call.group === '' &&
+    call.resource === resource &&
+    call.verb === verb &&
+    succeeded(call) &&
+    is(askedOf(call.request) ?? {}),
 });
 
 const setsGate = (status: string) => (sent: Partial<Pod>) =>
