@@ -45,7 +45,10 @@ export type PodWriteKind = 'delete' | 'update-in-place' | 'surge' | 'delete-old'
  * the response says of the pod to its cache: nothing is written twice while the watch is behind.
  */
 export interface PodControl {
-  /** The body names the pod's UID, and its resourceVersion if the decision depends on the content. */
+  /**
+   * The body names the pod's UID, and its resourceVersion if the decision depends on the content. A JSON patch names what it depends on
+   * in tests; it is `changed` if one fails, or if it isn't valid.
+   */
   patch(
     pod: PodIdentity,
     body: object,

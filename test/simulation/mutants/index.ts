@@ -4,6 +4,7 @@ import { ofErrors } from './errors.ts';
 import { exposed } from './exposed.ts';
 import { firstWave } from './first-wave.ts';
 import { handOver } from './hand-over.ts';
+import { ofInPlace } from './in-place.ts';
 import { kruise } from './kruise.ts';
 import { kubernetes } from './kubernetes.ts';
 import { liveness } from './liveness.ts';
@@ -34,4 +35,5 @@ export const mutants: readonly Mutant[] = [
   ...stages,
   ...exposed,
   ...pulling,
+  ...ofInPlace,
 ];

@@ -18,12 +18,23 @@ import { type InPlacePlan, updatableContainers } from './plan.ts';
 import { effective, grants } from './resources.ts';
 import { hasRestarted, inLaunchOrder, markOf, statusOf, unnoticedAt } from './state.ts';
 
+/** Images by container or init container, labels and annotations; null removes one. */
+export interface PodPatch {
+  metadata: {
+    uid: string | undefined;
+    resourceVersion: string | undefined;
+    labels?: Readonly<Record<string, string | null>>;
+    annotations: Readonly<Record<string, string | null>>;
+  };
+  spec?: { [list in 'containers' | 'initContainers']?: readonly { name: string; image: string }[] };
+}
+
 /** The next step of the in-place update of a pod. */
 export type InPlaceStep =
   /** Strategic merge patch of `pods/status` that closes or opens the gate. */
   | { kind: 'status'; body: GatePatch }
   /** Strategic merge patch of this version of the pod. */
-  | { kind: 'pod'; body: object }
+  | { kind: 'pod'; body: PodPatch }
   /** Strategic merge patch of `pods/resize`. */
   | { kind: 'resize'; body: object }
   /** Wait for the kubelet. `until`: when time alone changes the step, epoch ms. */
@@ -51,9 +62,9 @@ const initContainerNames = (pod: Pod): ReadonlySet<string> =>
   new Set((pod.spec?.initContainers ?? []).map(({ name }) => name));
 
 /** The containers and init containers of a patch; both lists merge by name. */
-const inLists = (pod: Pod, containers: Readonly<Record<string, object>>): object => {
+const inLists = <Fields extends object>(pod: Pod, containers: Readonly<Record<string, Fields>>) => {
   const initNames = initContainerNames(pod);
-  const list = (which: boolean): object[] =>
+  const list = (which: boolean): (Fields & { name: string })[] =>
     Object.entries(containers)
       .filter(([name]) => initNames.has(name) === which)
       .map(([name, fields]) => ({ name, ...fields }));
@@ -64,7 +75,7 @@ const inLists = (pod: Pod, containers: Readonly<Record<string, object>>): object
   };
 };
 
-const imagesIn = (pod: Pod, images: Readonly<Record<string, string>>): object =>
+const imagesIn = (pod: Pod, images: Readonly<Record<string, string>>) =>
   inLists(pod, Object.fromEntries(Object.entries(images).map(([name, image]) => [name, { image }])));
 
 const specOf = (pod: Pod, container: string): Container | undefined =>
@@ -123,11 +134,6 @@ const planBatches = (pod: Pod, plan: InPlacePlan, now: number) => {
 };
 
 const CLOCK_SLACK_MS = 2_000;
-/**
- * The kubelet writes to a pod as soon as its gate closes, and a patch meanwhile would conflict with that. It may also be gone,
- * or have nothing to report.
- */
-const REPORTED_WITHIN_MS = 1_000;
 
 const isReported = (pod: Pod, type: string, status: 'True' | 'False'): boolean =>
   pod.status?.conditions?.some((condition) => condition.type === type && condition.status === status) ?? false;
@@ -154,11 +160,8 @@ const begin = ({ pod, revision, resources, graceMs, now }: InPlaceInput, plan: I
   // A gate that somebody closed without a time closes now: its waits need a beginning.
   if (disrupts && (condition?.status !== 'False' || closedAt === 0))
     return { kind: 'status', body: gatePatch(pod, [gate.inPlace], false, 'StartInPlaceUpdate', now) };
-  const isFromOtherClock = closedAt > now + CLOCK_SLACK_MS;
-  const reportedUntil = closedAt + WHOLE_SECOND_MS + REPORTED_WITHIN_MS;
-  if (disrupts && isReported(pod, 'Ready', 'True') && now < reportedUntil && !isFromOtherClock)
-    return { kind: 'wait', why: 'the kubelet has not reported that it is out of service', until: reportedUntil };
   if (disrupts && graceMs > 0) {
+    const isFromOtherClock = closedAt > now + CLOCK_SLACK_MS;
     // A time in the future is from another machine's clock: start the grace period again, by our own clock.
     if (isFromOtherClock)
       return {
@@ -178,7 +181,7 @@ const begin = ({ pod, revision, resources, graceMs, now }: InPlaceInput, plan: I
     lastContainerStatuses: marked,
     nextContainerImages: later,
   };
-  const body = {
+  const body: PodPatch = {
     metadata: {
       ...precondition(pod),
       labels: { ...plan.labels, [HASH_LABEL]: revision },

@@ -1,7 +1,7 @@
 import type { Container, Pod } from 'kubernetes-types/core/v1.d.ts';
 import type { PodProjection } from '../../../controller/index.ts';
 import { controllerOf, type PodFacts, toPodFacts } from '../../../rollout/index.ts';
-import { gate } from '../../../words/index.ts';
+import { gate, ownKey } from '../../../words/index.ts';
 import { otherDaemonSetOf } from '../other-owner.ts';
 import { FINISHED_PODS_ANNOTATION } from '../placement/failed-pod-backoff.ts';
 
@@ -14,6 +14,8 @@ export interface CachedPod {
   facts: PodFacts;
   /** Trimmed to the fields that are read. */
   pod: Pod;
+  /** Where the gate of updates in place is in the list of conditions; -1: it has no condition. */
+  gateAt: number;
 }
 
 const KEPT_CONDITIONS: ReadonlySet<string> = new Set([
@@ -25,10 +27,12 @@ const KEPT_CONDITIONS: ReadonlySet<string> = new Set([
 ]);
 const PRIORITY = 'KRUISE_CONTAINER_PRIORITY';
 
-const keptAnnotations = (annotations: Readonly<Record<string, string>> = {}): Record<string, string> =>
+const KEPT_ANNOTATIONS: ReadonlySet<string> = new Set([FINISHED_PODS_ANNOTATION, ownKey.fence]);
+
+const keptAnnotations = (annotations: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(annotations).filter(
-      ([key]) => key === FINISHED_PODS_ANNOTATION || key.split('/')[0]?.endsWith('apps.kruise.io'),
+      ([key]) => KEPT_ANNOTATIONS.has(key) || key.split('/')[0]?.endsWith('apps.kruise.io'),
     ),
   );
 
@@ -48,7 +52,7 @@ const trimmed = ({ metadata = {}, spec, status = {} }: Pod): Pod => {
   const { conditions, containerStatuses, initContainerStatuses, phase } = status;
   const { observedGeneration } = status as { observedGeneration?: number };
   return {
-    metadata: { ...rest, annotations: keptAnnotations(annotations) },
+    metadata: { ...rest, ...(annotations && { annotations: keptAnnotations(annotations) }) },
     spec: {
       containers: (spec?.containers ?? []).map(keptContainer),
       ...(spec?.initContainers && { initContainers: spec.initContainers.map(keptContainer) }),
@@ -76,7 +80,8 @@ export const cachedPods: PodProjection<CachedPod> = {
   project(pod, uid) {
     const ownership = ownershipOf(pod, uid);
     const facts = ownership && toPodFacts(pod);
-    return facts && { ownership, facts, pod: trimmed(pod) };
+    const gateAt = pod.status?.conditions?.findIndex(({ type }) => type === gate.inPlace) ?? -1;
+    return facts && { ownership, facts, pod: trimmed(pod), gateAt };
   },
   facts: ({ ownership, facts }) => (ownership === 'ours' ? facts : undefined),
 };

@@ -25,14 +25,38 @@ const current: CurrentRevision = {
   overLimit: new Set(),
 };
 
-const objectOf = (version: string, revision: string, open: boolean, ready: boolean, changedAt: number): Pod => ({
-  metadata: { uid, name: 'app-n1', resourceVersion: version, labels: { 'controller-revision-hash': revision } },
+interface Shown {
+  open: boolean;
+  ready: boolean;
+  revision: string;
+  /** The kubelet has reported its container. */
+  reported: boolean;
+}
+
+const objectOf = (version: string, { open, ready, revision, reported }: Shown, changedAt: number): Pod => ({
+  metadata: {
+    uid,
+    name: 'app-n1',
+    resourceVersion: version,
+    labels: { 'controller-revision-hash': revision },
+    annotations: {},
+  },
   spec: { containers: [{ name: 'app', image: 'app:v1' }], readinessGates: [{ conditionType: GATE }] },
   status: {
     conditions: [
       { type: 'Ready', status: ready ? 'True' : 'False' },
-      { type: GATE, status: open ? 'True' : 'False', lastTransitionTime: new Date(changedAt).toISOString() },
+      {
+        type: GATE,
+        status: open ? 'True' : 'False',
+        lastTransitionTime: new Date(changedAt).toISOString(),
+        ...(!open && { message: 'closed on version 10' }),
+      },
     ],
+    ...(reported && {
+      containerStatuses: [
+        { name: 'app', containerID: 'c1', image: 'app:v1', imageID: '', ready, restartCount: 0, started: true },
+      ],
+    }),
   },
 });
 
@@ -106,7 +130,8 @@ const prepare = ({ graceSeconds = 0 } = {}) => {
   const facts = (version: string, change: Partial<CachedPod['facts']> = {}) =>
     podFacts('n1', 'h1', { resourceVersion: version, ...change });
   /** The cache shows a version of the pod; `ready` is what the kubelet reports. */
-  const observe = (version: string, { open = true, ready = true, revision = 'h1' } = {}): void => {
+  const observe = (version: string, shown: Partial<Shown> = {}): void => {
+    const { open = true, ready = true, revision = 'h1', reported = true } = shown;
     const cached: CachedPod = {
       ownership: 'ours',
       facts: facts(version, {
@@ -115,7 +140,8 @@ const prepare = ({ graceSeconds = 0 } = {}) => {
         ready: open && ready,
         ...(!open && { updatingInPlace: true }),
       }),
-      pod: objectOf(version, revision, open, ready, clock.now()),
+      pod: objectOf(version, { open, ready, revision, reported }, clock.now()),
+      gateAt: 1,
     };
     reached = version;
     pods.set('edge/app-n1', cached);
@@ -129,41 +155,68 @@ const prepare = ({ graceSeconds = 0 } = {}) => {
 const done = (pod: CachedPod['facts']): WriteOutcome => ({ kind: 'done', pod });
 
 describe('an in-place update', () => {
-  it('takes the pod out of service, and updates it after the kubelet reports that', async () => {
-    const { clock, operations, written, bodies, answers, facts, update, observe } = prepare();
-    const change = (version: string) =>
-      operations.podWrites['update-in-place']?.('n1', { ...update, podResourceVersion: version }, signal);
+  /** The update, whose first write is answered by what `closed` makes the cache show. */
+  const begin = async (closed: (world: ReturnType<typeof prepare>) => void, options?: { graceSeconds: number }) => {
+    const world = prepare(options);
+    const { operations, answers, facts, update } = world;
     const shut = facts('11', { updatingInPlace: true, ready: false });
-    answers.push(done(shut));
-    assert.deepEqual(await change('10'), { kind: 'changed', pod: shut, begun: true });
-    observe('11', { open: false });
-    assert.deepEqual(await change('11'), { kind: 'later', at: Math.floor(clock.now()) + 2_000 });
-    observe('12', { open: false, ready: false });
+    answers.push(() => {
+      closed(world);
+      return done(shut);
+    });
     answers.push(done(facts('13', { revision: 'h2' })));
-    const second = await change('12');
-    assert.equal(second?.kind === 'done' && second.pod?.revision, 'h2');
-    assert.deepEqual(written, [`patch status ${uid}/10`, `patch pod ${uid}/12`]);
-    const versions = bodies.map((body) => (body as Pod).metadata);
-    assert.deepEqual(
-      versions.map((metadata) => [metadata?.uid, metadata?.resourceVersion]),
-      [
-        [uid, '10'],
-        [uid, '12'],
-      ],
-    );
+    const outcome = await operations.podWrites['update-in-place']?.('n1', update, signal);
+    return { ...world, shut, outcome };
+  };
+
+  it('takes the pod out of service, and updates it at once', async () => {
+    const { outcome, written, bodies } = await begin(({ observe }) => observe('11', { open: false }));
+    assert.equal(outcome?.kind === 'done' && outcome.pod?.revision, 'h2');
+    assert.deepEqual(written, [`patch status ${uid}/10`, `patch pod ${uid}/11`]);
+    assert.equal((bodies[0] as Pod).metadata?.resourceVersion, '10');
+    const operations = bodies[1] as { op: string; path: string; value: unknown }[];
+    assert.deepEqual(operations[0], { op: 'test', path: '/metadata/uid', value: uid });
   });
 
-  it('waits for the kubelet only briefly: it may be gone', async () => {
-    const { clock, operations, answers, facts, update, observe } = prepare();
-    observe('11', { open: false });
-    await clock.advance(2_000);
-    answers.push(done(facts('12', { revision: 'h2' })));
-    const outcome = await operations.podWrites['update-in-place']?.(
-      'n1',
-      { ...update, podResourceVersion: '11' },
-      signal,
-    );
+  it('updates it whatever version the kubelet has made of it', async () => {
+    const { outcome, written } = await begin(({ observe }) => observe('12', { open: false, ready: false }));
     assert.equal(outcome?.kind, 'done');
+    assert.deepEqual(written, [`patch status ${uid}/10`, `patch pod ${uid}/12`]);
+  });
+
+  it('is decided again if the pod is no longer as it was left', async () => {
+    const { operations, answers, facts, update, observe, written } = prepare();
+    const found = facts('14', { updatingInPlace: true });
+    answers.push(() => {
+      observe('11', { open: false });
+      return done(facts('11', { updatingInPlace: true }));
+    });
+    answers.push({ kind: 'changed', pod: found });
+    const outcome = await operations.podWrites['update-in-place']?.('n1', update, signal);
+    assert.deepEqual(outcome, { kind: 'changed', pod: found, begun: true });
+    assert.equal(written.length, 2);
+  });
+
+  for (const [why, closed] of [
+    ['the cache does not show what the first write left', () => undefined],
+    ['the spec changes meanwhile', ({ asked, observe }) => (observe('11', { open: false }), (asked.generation = 3))],
+    ['the process was suspended', ({ clock, observe }) => (observe('11', { open: false }), clock.jump(11_000))],
+    [
+      'its node is deleted',
+      ({ clock, ledger, observe }) => (observe('11', { open: false }), ledger.removeNode('n1', clock.now())),
+    ],
+    ['the pod has no reported container', ({ observe }) => observe('11', { open: false, reported: false })],
+  ] as [string, (world: ReturnType<typeof prepare>) => void][])
+    it(`is decided again after its first write if ${why}`, async () => {
+      const { outcome, shut, written } = await begin(closed);
+      assert.deepEqual(outcome, { kind: 'changed', pod: shut, begun: true });
+      assert.deepEqual(written, [`patch status ${uid}/10`]);
+    });
+
+  it('waits for its grace period after its first write', async () => {
+    const { outcome, written } = await begin(({ observe }) => observe('11', { open: false }), { graceSeconds: 5 });
+    assert.equal(outcome?.kind, 'changed');
+    assert.deepEqual(written, [`patch status ${uid}/10`]);
   });
 
   it('waits for the cache to show the version that it is bound to', async () => {

@@ -10,6 +10,7 @@ import { keyOf } from '../../../kube/index.ts';
 import { hasGate, isPreparing, type PodFacts } from '../../../rollout/index.ts';
 import { gate } from '../../../words/index.ts';
 import type { AdvancedView } from '../advanced-view.ts';
+import { boundToContent } from '../inplace/bound-patch.ts';
 import { updatableContainers } from '../inplace/plan.ts';
 import { type InPlaceStep, nextInPlaceStep, resizePatch } from '../inplace/step.ts';
 import { nextDeleteStep } from '../lifecycle/pre-delete.ts';
@@ -219,6 +220,25 @@ export const createPodOperations = (options: PodOperationsOptions): PodOperation
     };
   };
 
+  /**
+   * Changes a pod that our write has just taken out of service, whatever its kubelet reports meanwhile. If it is not as we left it, or
+   * something else comes first, the next decision is made on what it is.
+   */
+  const changeClosed = async (
+    begun: Extract<WriteOutcome, { kind: 'changed' }>,
+    target: InPlaceTarget,
+    signal: AbortSignal,
+  ): Promise<WriteOutcome> => {
+    const closed = cachedPod(begun.pod.name);
+    if (closed?.facts.uid !== begun.pod.uid) return begun;
+    const step = inPlaceStep(closed, target);
+    const body = step.kind === 'pod' ? boundToContent(closed.pod, step.body, closed.gateAt) : undefined;
+    if (!body) return begun;
+    const pod = versionOf(closed);
+    const outcome = await podControl.patch(pod, body, { type: 'json', ...decidedOnAgain }, signal);
+    return outcome.kind === 'changed' ? { ...outcome, begun: true } : outcome;
+  };
+
   const podWrites: PodWrites = {
     delete: remove,
     'delete-old': remove,
@@ -233,7 +253,8 @@ export const createPodOperations = (options: PodOperationsOptions): PodOperation
       return creator.createSurgePod(before, current, { node, replaces: pod.podUid }, signal);
     },
     async 'update-in-place'(node, pod, signal) {
-      const current = finder.current(view());
+      const before = view();
+      const current = finder.current(before);
       if (!current) return waitForCache();
       const cached = await cachedVersion(pod, signal);
       if ('kind' in cached) return cached;
@@ -243,12 +264,14 @@ export const createPodOperations = (options: PodOperationsOptions): PodOperation
       const resize = step.kind === 'status' ? resizePatch(cached.pod, resourcesOf(target)) : undefined;
       const refused = resize && (await review.ask(current, node, pod, resize.body, signal));
       if (refused) return refused;
+      const mayContinue = createContinuation(before, node);
       const outcome = await writeInPlaceStep(cached, step, signal);
       if (step.kind === 'resize' && outcome.kind === 'refused')
         return review.instead(current, node, pod, outcome, signal);
       const prepares = step.kind === 'status' || step.kind === 'resize';
       if (!prepares || outcome.kind !== 'done' || !outcome.pod) return outcome;
-      return { kind: 'changed', pod: outcome.pod, begun: true };
+      const begun = { kind: 'changed', pod: outcome.pod, begun: true } as const;
+      return step.kind === 'status' && mayContinue() ? changeClosed(begun, target, signal) : begun;
     },
     fence: (_node, update, signal) =>
       update.kind === 'surge' ? fenceSurge(update, signal) : podControl.fence(update, signal),

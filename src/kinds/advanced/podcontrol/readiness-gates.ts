@@ -14,6 +14,12 @@ export const withGates = (spec: PodSpec, gates: readonly Gate[]): PodSpec => {
 /** Gates without a condition: the API server accepts no conditions on a new pod. */
 export const unsetGates = (pod: Pod): Gate[] => gatesOf(pod).filter((name) => gateCondition(pod, name) === undefined);
 
+/**
+ * What the condition of a gate says of the write that closed it. Only one write can succeed on a version of a pod, so the pod's
+ * UID and this text name that write, and nobody has touched the gate since as long as it is there.
+ */
+const claimOf = ({ metadata }: Pod): string => `closed on version ${metadata?.resourceVersion ?? ''}`;
+
 const conditions = (
   pod: Pod,
   gates: readonly Gate[],
@@ -23,11 +29,18 @@ const conditions = (
 ): { conditions: PodCondition[] } => {
   const status = open ? 'True' : 'False';
   const time = toTimestamp(now);
+  const message = open ? '' : claimOf(pod);
   return {
     conditions: gates.map((name) => {
       const before = gateCondition(pod, name);
       const lastTransitionTime = (before?.status === status ? before.lastTransitionTime : undefined) ?? time;
-      return { type: name, status, reason, lastTransitionTime };
+      return {
+        type: name,
+        status,
+        reason,
+        ...((before?.message ?? '') !== message && { message }),
+        lastTransitionTime,
+      };
     }),
   };
 };
