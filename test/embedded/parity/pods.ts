@@ -55,6 +55,30 @@ const running = (name: string, more: object = {}) => ({
   ...more,
 });
 
+/** What an update in place sends, for a pod that has these. */
+const bound = ({
+  revision = 'x',
+  message = 'closed on version 7',
+  container = 'containerd://c',
+  fence = null as string | null,
+  uid = '',
+}): ApiCall =>
+  patch(JSON_PATCH, 'u1', [
+    ...(uid === '' ? [] : [{ op: 'test', path: '/metadata/uid', value: uid }]),
+    { op: 'test', path: '/metadata/deletionTimestamp', value: null },
+    { op: 'test', path: '/metadata/labels/controller-revision-hash', value: revision },
+    { op: 'test', path: '/metadata/annotations/edgeset.io~1fence', value: fence },
+    { op: 'test', path: '/status/conditions/0/type', value: 'InPlaceUpdateReady' },
+    { op: 'test', path: '/status/conditions/0/status', value: 'False' },
+    { op: 'test', path: '/status/conditions/0/message', value: message },
+    { op: 'test', path: '/spec/containers/0/name', value: 'c' },
+    { op: 'test', path: '/status/containerStatuses/0/containerID', value: container },
+    { op: 'replace', path: '/spec/containers/0/image', value: 'main:9' },
+    { op: 'add', path: '/metadata/labels/controller-revision-hash', value: 'z' },
+    { op: 'add', path: '/metadata/annotations/gone', value: '' },
+    { op: 'remove', path: '/metadata/annotations/gone' },
+  ]);
+
 /** Updates of a running pod. */
 export const podCalls: readonly ApiCall[] = [
   post(pod('u1')),
@@ -119,6 +143,20 @@ export const podCalls: readonly ApiCall[] = [
   status({ containerStatuses: [{ name: 'c', ready: false }] }),
   status({ containerStatuses: [running('c', { resources: amounts('100m', '64Mi') }), running('d')] }),
   status({ initContainerStatuses: [running('beside')] }),
+
+  // Bound to what the pod is, in place of its version.
+  change({}, { labels: { 'controller-revision-hash': 'x' }, annotations: { state: '1', gone: 'soon' } }),
+  status({ conditions: [{ type: 'InPlaceUpdateReady', status: 'False', message: 'closed on version 7' }] }),
+  bound({ revision: 'y' }),
+  bound({ message: 'closed on version 8' }),
+  bound({ container: 'containerd://other' }),
+  bound({ fence: 'm1/1' }),
+  bound({ uid: NOWHERE }),
+  bound({}),
+  bound({}),
+  patch(JSON_PATCH, 'u1', [{ op: 'test', path: '/metadata/annotations/state', value: null }]),
+  patch(JSON_PATCH, 'u1', [{ op: 'test', path: '/metadata/none/deep', value: null }]),
+  patch(JSON_PATCH, 'u1', [{ op: 'test', path: '/status/conditions/99/type', value: 'Ready' }]),
   status({ qosClass: 'Guaranteed' }),
   status({ qosClass: null }, MERGE),
   status({ podIPs: [{ ip: '10.0.0.1' }], podIP: '10.0.0.1', hostIP: '10.1.0.1' }),
