@@ -72,11 +72,16 @@ const perfectTime = (all: readonly OccupiedSlot[], k: number, firstWave: number)
   return last;
 };
 
-/** Evaluates a rollout that took `tookMs` by the slots that were occupied. */
-export const slotUse = (all: readonly OccupiedSlot[], k: number, tookMs: number): SlotUse => {
+/** Evaluates a rollout that took `tookMs` by the slots that were occupied. `firstWave`: Infinity where it is off. */
+export const slotUse = (
+  all: readonly OccupiedSlot[],
+  k: number,
+  tookMs: number,
+  firstWave: number = FIRST_WAVE,
+): SlotUse => {
   const ours = all.filter((taken) => taken.ours);
   const sum = ours.reduce((total, taken) => total + neededMs(taken), 0);
-  const perfectMs = perfectTime(ours, k, FIRST_WAVE);
+  const perfectMs = perfectTime(ours, k, firstWave);
   const firstWaveMs = perfectMs - perfectTime(ours, k, Number.POSITIVE_INFINITY);
   const bound = sum / k + firstWaveMs;
   return {

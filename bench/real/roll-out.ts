@@ -14,6 +14,8 @@ export interface Step<R extends Release> {
   /** Nodes that may have a slot at a time. */
   k: number;
   slot: SlotQuery['slot'];
+  /** Nodes that may try the release before it has proved itself. Default: the failure threshold; Infinity: it need not. */
+  firstWave?: number | undefined;
 }
 
 export interface RolledOut extends SlotUse {
@@ -38,7 +40,7 @@ export const bringTo = async <R extends Release>(fleet: RealFleet<R>, release: R
 export const rollOut = async <R extends Release>(
   fleet: RealFleet<R>,
   manager: Manager,
-  { release, k, slot }: Step<R>,
+  { release, k, slot, firstWave }: Step<R>,
 ): Promise<RolledOut> => {
   const { cluster, namespace, nodes } = fleet;
   const machine = watchMachine();
@@ -53,7 +55,7 @@ export const rollOut = async <R extends Release>(
   const downs = slot === 'down' ? all : slotTimes(records, { ...question, slot: 'down' });
   const tookMs = Math.max(...all.filter(({ ours }) => ours).map(({ to }) => to)) - startedAt;
   return {
-    ...slotUse(all, k, tookMs),
+    ...slotUse(all, k, tookMs, firstWave),
     tookMs,
     idle: idleSlots(all, rolloutWrites(records, question), { k, startedAt }),
     calls: callsOf(records, manager.user, startedAt),

@@ -1,3 +1,4 @@
+import { annotation } from '../../src/words/index.ts';
 import { budgetKey, type CaseKind, type Shape, strategyKey } from '../../test/conformance/kit/index.ts';
 import { MEAN_ANNOTATION } from './down-times.ts';
 
@@ -57,15 +58,17 @@ export interface AdvancedRelease extends Release {
   mode: Mode;
   /** Nodes at a time; a number or a percentage. */
   budget: number | string;
+  /** Default: the failure threshold. */
+  firstWave?: string | undefined;
 }
 
 export const advanced: Workload<AdvancedRelease> = {
   kind: 'advanced',
-  shape({ mode, budget, ...release }) {
+  shape({ mode, budget, firstWave, ...release }) {
     const rollingUpdate: Shape['rollingUpdate'] =
       mode === 'surge'
         ? { rollingUpdateType: 'Standard', maxSurge: budget, maxUnavailable: 0 }
         : { rollingUpdateType: mode === 'recreate' ? 'Standard' : 'InPlaceIfPossible', maxUnavailable: budget };
-    return { ...shapeOf(release), rollingUpdate };
+    return { ...shapeOf(release, { [annotation.firstWave]: firstWave ?? null }), rollingUpdate };
   },
 };
