@@ -66,11 +66,14 @@ const stepOf = (action: Action): string => {
     case 'promote':
       return `pass stage ${action.stage}`;
     case 'halt':
+      if (action.halt.reason === 'ImageDrift') return 'halt because images differ between nodes';
       return action.halt.check === undefined
         ? `halt after failures on ${action.halt.nodes.join(', ')}`
         : `halt at check ${action.halt.check}`;
     case 'resume':
       return `resume by annotation ${annotation.resume}=${action.value}`;
+    case 'end-halt':
+      return 'end the halt';
     case 'rollback':
       return `roll back to the template of ${action.to.name}`;
     case 'complete':

@@ -51,6 +51,8 @@ export interface DaemonSetView {
 /** Set by the API server on objects deleted with `--cascade=orphan`. */
 export const ORPHAN_FINALIZER = 'orphan';
 
+const ARCH_LABEL = 'kubernetes.io/arch';
+
 /** Headers of a request, its path among them, may have 64 KiB. */
 const MAX_SELECTOR_BYTES = 32 * 1024;
 
@@ -88,6 +90,7 @@ export const nodeFactsOf = (view: Pick<DaemonSetView, 'needs' | 'policy' | 'orig
     eligible: isEligible(needs, node),
     selected: nodeSelector === undefined || matches(nodeSelector, node.labels),
     zone: topologyKey === undefined ? '' : (node.labels[topologyKey] ?? ''),
+    ...(node.labels[ARCH_LABEL] !== undefined && { arch: node.labels[ARCH_LABEL] }),
     ...(plan && plan.stages.length > 0 && { stages: matchingStages(plan, node.labels) }),
     ...(plan && plan.groups.length > 0 && { groups: groupsOf(plan, node.labels) }),
     ...(plan && busyBy(plan, node) !== undefined && { busy: true }),

@@ -85,7 +85,7 @@ test('reads rollouts at each scrape, by phase and DaemonSet', async () => {
 test('refused pods hold a rollout, as its status says', async () => {
   const metrics = createManagerMetrics('1.2.3');
   const hold = { kind: 'waiting', breaker: undefined } as never;
-  const summary = { breaker: {}, usage: {}, hold, refusal: 'no', complete: false } as never;
+  const summary = { breaker: {}, usage: {}, hold, refusal: 'no', complete: false, drift: [] } as never;
   metrics.showRollouts('advanced', () => [counts('web', {}, { summary })]);
   assert.deepEqual(series((await metrics.render()).body, 'edgeset_rollout_hold'), [
     'edgeset_rollout_hold{controller="advanced",namespace="shop",daemonset="web",hold="refused"} 1',
@@ -100,6 +100,7 @@ test('shows where a rollout stands, and no series for what does not apply', asyn
     usage: { inFlight: 2, active: 2, occupied: 4 },
     breaker,
     firstWave: undefined,
+    drift: [],
     refusal: undefined,
     hold: { kind: 'waiting', breaker },
     complete: false,

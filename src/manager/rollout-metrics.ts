@@ -28,6 +28,11 @@ const values: readonly [name: string, help: string, value: (rollout: ComputedCou
     '1 while every online node runs the target and no update is in flight, otherwise 0.',
     ({ summary }) => summary && Number(summary.complete),
   ],
+  [
+    'edgeset_rollout_image_drift',
+    'How many images of the target differ between nodes, counted for each architecture.',
+    ({ summary }) => summary?.drift.length,
+  ],
   ['edgeset_budget_nodes', 'How many nodes may be down at the same time.', ({ summary }) => summary?.budget],
   [
     'edgeset_budget_used_nodes',

@@ -58,6 +58,7 @@ export {
 export { recordedTemplate, templateDigest } from './facts/template.ts';
 export { imagesBeyond, imagesOf, type PullImage } from './facts/template-images.ts';
 export { type TemplateOrigin, templateOrigin } from './facts/template-origin.ts';
+export type { DriftingImage } from './fleet/image-drift.ts';
 export { createLedger } from './fleet/ledger.ts';
 export type { Ledger } from './fleet/ledger-types.ts';
 export { restore } from './fleet/persist.ts';
@@ -131,6 +132,7 @@ export {
   failedGeneration,
   INTERNAL_ERROR,
   isAtRest,
+  isOnDaemonSet,
   reasonOfHold,
   reportedError,
   stalledHolds,
@@ -142,6 +144,7 @@ export { countsOf, fullScopeOf } from './report/counts.ts';
 export { isEverywhere, isNeverSeen } from './report/coverage.ts';
 export { DETECTION_LAG_MS, type Explanation, explain, policyWarnings, refusedSurges } from './report/explain.ts';
 export { explainHold, type RemedyCommand } from './report/explain-hold.ts';
+export { driftText, REMEDY_OF_DRIFT } from './report/image-drift.ts';
 export {
   hasCompleted,
   hasReachedAll,

@@ -1,9 +1,11 @@
 import {
+  driftText,
   type Explanation,
   explain,
   explainHold,
   firstWaveText,
   policyWarnings,
+  REMEDY_OF_DRIFT,
   refusedSurges,
   slotsOf,
   surges,
@@ -39,9 +41,14 @@ const exposureNotes = ({ ledger: { tally, records } }: Reading): string[] => {
   return [`${which} the target, because pods were recreated or nodes joined: ${firstOf([...names].toSorted(), MOST)}.`];
 };
 
+/** Images that differ between nodes, whether or not that holds the rollout. */
+export const driftNotes = ({ decision: { summary } }: Pick<Reading, 'decision'>): string[] =>
+  summary.drift.length === 0 ? [] : [`${driftText(summary.drift)} ${REMEDY_OF_DRIFT}`];
+
 export const notesOf = (reading: Reading): string[] => [
   ...managerNotes(reading),
   ...exposureNotes(reading),
+  ...driftNotes(reading),
   // Once all is updated, and while nobody changes the template, no node is at risk.
   ...(reading.decision.summary.complete ? [] : policyWarnings(reading.view.policy.policy)),
 ];

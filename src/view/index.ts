@@ -4,7 +4,16 @@ export { countsOf, phaseOf, type RolloutCounts } from './counts.ts';
 export { type DaemonSets, type Doubt, doubtTexts, readDaemonSets, statusText, watchDaemonSets } from './daemon-sets.ts';
 export { CommandError, serverMessage } from './errors.ts';
 export { explainNode } from './explain-node.ts';
-export { doneText, explainRecord, explainRollout, holdText, notesOf, overview, whenHalted } from './explain-rollout.ts';
+export {
+  doneText,
+  driftNotes,
+  explainRecord,
+  explainRollout,
+  holdText,
+  notesOf,
+  overview,
+  whenHalted,
+} from './explain-rollout.ts';
 export { keepDrawing } from './keep-drawing.ts';
 export { advanced } from './kinds/advanced.ts';
 export type { DaemonSetKind, DaemonSetLike, DaemonSetState, Overrides, Reading } from './kinds/kind.ts';

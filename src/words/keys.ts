@@ -12,6 +12,7 @@ export const annotation = {
   failureThreshold: 'edgeset.io/failure-threshold',
   firstWave: 'edgeset.io/first-wave',
   onFailure: 'edgeset.io/on-failure',
+  onImageDrift: 'edgeset.io/on-image-drift',
   topologyKey: 'edgeset.io/topology-key',
   predownload: 'edgeset.io/predownload',
   predownloadParallelism: 'apps.kruise.io/image-predownload-parallelism',

@@ -34,6 +34,7 @@ import { hostHeader, parseBindAddress } from '../../src/process/flags.ts';
 import { readAffinity } from '../../src/rollout/facts/affinity.ts';
 import { fullImageName } from '../../src/rollout/facts/image-name.ts';
 import { imageFactsOf } from '../../src/rollout/facts/image-ready.ts';
+import { imageReportsOf, parseImageId } from '../../src/rollout/facts/image-reports.ts';
 import { announcedRevision, approvedRevision } from '../../src/rollout/facts/need-upgrade.ts';
 import { readNodeImages } from '../../src/rollout/facts/node-images.ts';
 import { readInPlaceState, withoutStaleStatuses } from '../../src/rollout/facts/openkruise.ts';
@@ -94,6 +95,7 @@ export const parsers: Readonly<Record<string, (text: string) => unknown>> = {
   readFirstWave: values.readFirstWave,
   readBoolean: values.readBoolean,
   readOnFailure: values.readOnFailure,
+  readOnImageDrift: values.readOnImageDrift,
   readStrategyName: values.readStrategyName,
   readPredownload: values.readPredownload,
   readNodeSelector: values.readNodeSelector,
@@ -126,6 +128,14 @@ export const parsers: Readonly<Record<string, (text: string) => unknown>> = {
     values.parseDuration(text),
     orThrown(() => parseDuration('', text)),
   ],
+  parseImageId: (text) => [parseImageId(text), parseImageId(`${text}@sha256:${text}`)],
+  imageReportsOf: (text) =>
+    imageReportsOf({
+      spec: { containers: [{ name: 'app', image: text }] },
+      status: {
+        containerStatuses: [{ name: 'app', image: text, imageID: text, ready: true, restartCount: 0 }],
+      },
+    }),
   imageFactsOf: (text) => [
     imageFactsOf(pod('PodImageReady', text)),
     imageFactsOf(pod('PodImageReady', `controllerrevision: ${text}`)),

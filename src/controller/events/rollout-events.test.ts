@@ -11,7 +11,7 @@ const prepare = () => {
 
 type Verdicts = Partial<
   Record<
-    'Complete' | 'AllNodesUpdated' | 'Halted' | 'Paused' | 'Stalled',
+    'Complete' | 'AllNodesUpdated' | 'Halted' | 'Paused' | 'Stalled' | 'ImageDrift',
     [status: boolean, reason: string, message: string]
   >
 >;
@@ -137,6 +137,27 @@ describe('the difference between two statuses', () => {
       'RolloutResumed',
       'RolloutResumed',
     ]);
+  });
+
+  it('says once a rollout that images differ, and that a halt for that has ended by itself', () => {
+    const { events, recorded } = prepare();
+    const differ = (on: boolean, halted = false): WrittenStatus =>
+      status(halted ? { halted: { at: '2026-01-01T00:00:00Z', reason: 'ImageDrift', nodes: [] } } : {}, {
+        ImageDrift: [on, 'x', 'Image app:v2 differs.'],
+        Halted: [halted, 'ImageDrift', 'Halted for app:v2.'],
+      });
+    events.statusWritten(differ(false), differ(true));
+    events.statusWritten(differ(true), differ(true, true));
+    events.statusWritten(differ(true, true), differ(false));
+    events.statusWritten(differ(false), differ(true));
+    assert.deepEqual(
+      recorded.map(({ type, reason, note }) => `${type} ${reason}: ${note}`),
+      [
+        'Warning ImageDrift: Image app:v2 differs.',
+        'Warning RolloutHalted: Halted for app:v2.',
+        'Normal RolloutResumed: Images no longer differ between nodes, or may differ.',
+      ],
+    );
   });
 
   it('includes each invalid value once, whatever the nodes do meanwhile', () => {

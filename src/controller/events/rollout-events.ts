@@ -158,8 +158,13 @@ export const createRolloutEvents = (recorder: EventRecorder, daemonSet: DaemonSe
         );
       const halted = turned(before, after, 'Halted');
       if (halted === 'on') event('Warning', 'RolloutHalted', 'Halt', message('Halted'));
-      if (after.resumed !== undefined && before?.resumed !== after.resumed && before !== undefined)
+      const resumed = after.resumed !== undefined && before?.resumed !== after.resumed && before !== undefined;
+      if (resumed)
         event('Normal', 'RolloutResumed', 'Resume', `Resumed by ${after.resumed}: known failures are forgiven.`);
+      if (before?.halted?.reason === 'ImageDrift' && before.rollout === after.rollout && !after.halted && !resumed)
+        event('Normal', 'RolloutResumed', 'Resume', 'Images no longer differ between nodes, or may differ.');
+      if (turned(before, after, 'ImageDrift') === 'on')
+        warnOnce(`drift ${after.rollout}`, 'ImageDrift', 'Compare', message('ImageDrift'));
       const paused = turned(before, after, 'Paused');
       if (paused === 'on') event('Normal', 'RolloutPaused', 'Pause', message('Paused'));
       if (paused === 'off') event('Normal', 'RolloutUnpaused', 'Unpause', 'The rollout continues.');

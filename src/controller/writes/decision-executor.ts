@@ -88,9 +88,18 @@ export const createDecisionExecutor = <V extends DaemonSetView>(options: Decisio
           case 'resume':
             ledger.forgive(now);
             ledger.patchState(
-              { halted: undefined, resumed: action.value, stages: withoutFailedChecks(ledger.state.stages) },
+              {
+                halted: undefined,
+                resumed: action.value,
+                stages: withoutFailedChecks(ledger.state.stages),
+                driftForgiven: ledger.state.driftForgiven || summary.drift.length > 0,
+              },
               now,
             );
+            changed = true;
+            break;
+          case 'end-halt':
+            ledger.patchState({ halted: undefined }, now);
             changed = true;
             break;
           case 'complete': {

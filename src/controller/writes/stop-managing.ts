@@ -55,6 +55,7 @@ const outlives: ReadonlyMap<string, boolean> = new Map(
     conditions: true,
     halted: true,
     resumed: true,
+    driftForgiven: true,
     lastComplete: true,
     reservations: true,
     forgiven: true,
@@ -79,6 +80,7 @@ const whenUnmanaged: ReadonlyMap<string, 'False' | 'Unknown' | 'removed'> = new 
     AllNodesUpdated: 'Unknown',
     Paused: 'False',
     Halted: 'False',
+    ImageDrift: 'Unknown',
   } satisfies Record<ConditionState['type'], 'False' | 'Unknown' | 'removed'>),
 );
 

@@ -115,7 +115,11 @@ export const createConditionWriter = ({ client, env, enqueue, accept, refused, l
   };
 
   const conditionsFor = (view: NativeView, summary: Summary): ConditionState[] =>
-    conditionsOnDaemonSet(ledger, summary, { generation: view.generation, rollout: view.name });
+    conditionsOnDaemonSet(ledger, summary, {
+      generation: view.generation,
+      rollout: view.name,
+      present: view.conditions,
+    });
 
   return {
     /** Starts a write if the conditions have changed. Returns when to call it again, epoch ms; Infinity for never. */

@@ -15,7 +15,13 @@ import {
 } from '../../rollout/index.ts';
 
 /** The native controller sets no condition of these types, and keeps those of others. */
-const types: ReadonlySet<string> = new Set<ConditionState['type']>(['Ready', 'Reconciling', 'Stalled', 'Paused']);
+const types: ReadonlySet<string> = new Set<ConditionState['type']>([
+  'Ready',
+  'Reconciling',
+  'Stalled',
+  'Paused',
+  'ImageDrift',
+]);
 
 /** The conditions of a native DaemonSet that are ours. */
 export const ownConditions = ({ status }: { status?: DaemonSet['status'] | undefined }): DaemonSetCondition[] =>

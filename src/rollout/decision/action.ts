@@ -27,6 +27,8 @@ export const reasonTexts = {
   failures: 'failures reach the threshold',
   'check-failed': 'it has failed',
   'rolled-back': 'the rollout is halted',
+  'images-differ': 'an image is not the same on all nodes',
+  'images-agree': 'images no longer differ between nodes, or may differ',
   resumed: 'its value is new',
   'all-updated': 'every online node runs the target',
   'stage-due': 'the stages before it are passed',
@@ -58,6 +60,8 @@ export type Step =
   | { type: 'release'; node: string; fence: boolean }
   | { type: 'halt'; halt: Halt }
   | { type: 'resume'; value: string }
+  /** What the rollout was halted for is over. */
+  | { type: 'end-halt' }
   | { type: 'rollback'; to: { name: string; hash: string } }
   | { type: 'complete' }
   /** A stage of the plan is opened, its soak begins or has ended, or it is passed: `change` is what is noted of it. */

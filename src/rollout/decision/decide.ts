@@ -1,4 +1,5 @@
 import { type Breaker, breakerOf } from '../fleet/breaker.ts';
+import type { DriftingImage } from '../fleet/image-drift.ts';
 import type { Ledger } from '../fleet/ledger-types.ts';
 import type { IntOrPercent } from '../policy/int-or-percent.ts';
 import { managerReplacesPods, surges } from '../policy/policy.ts';
@@ -17,6 +18,8 @@ export interface Summary {
   breaker: Breaker;
   /** How many nodes may try the revision; undefined where it need not prove itself. */
   firstWave: FirstWave | undefined;
+  /** Images of the target that are not the same on all nodes that run it. */
+  drift: readonly DriftingImage[];
   /** Undefined: updates may start. */
   hold: Hold | undefined;
   /** Why the API server refuses new pods, whether or not that holds the rollout; undefined while it accepts them. */
@@ -62,7 +65,8 @@ export const decide = (
   const firstWave = firstWaveOf(ledger, counted, managers);
   const breaker = { ...counted, mustHalt: counted.mustHalt || isUsedUp(firstWave, counted) };
   const complete = outside === undefined && isComplete(ledger);
-  const hold = holdOf(ledger, outside, budget, breaker);
+  const drift = ledger.imageDrift();
+  const hold = holdOf(ledger, outside, budget, breaker, drift);
   const room = createRoom(budget, tally, surges(policy), firstWave);
   const planTime = ledger.planTime(now);
   const staging = assessStage(ledger, hold, planTime);
@@ -71,6 +75,7 @@ export const decide = (
     usage: { ...room.usage },
     breaker,
     firstWave,
+    drift,
     hold,
     refusal: hold?.kind === 'refused' ? hold.message : refusal,
     complete,
@@ -82,7 +87,7 @@ export const decide = (
   // The cache may be incomplete: start nothing, and release nothing.
   if (outside?.kind === 'unsynced') return { actions: [], wakeAt, summary };
   const stageStep = staging?.action && { ...staging.action, because: stageReason(staging.action) };
-  const transition = outside ? undefined : (transitionOf(ledger, breaker, complete, now) ?? stageStep);
+  const transition = outside ? undefined : (transitionOf(ledger, summary, now) ?? stageStep);
   // Updates that owners have approved continue; nodes without an approval are no candidates.
   const held = hold !== undefined && !(hold.kind === 'owner' && managed);
   const mayStart = !held && transition === undefined;

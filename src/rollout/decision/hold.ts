@@ -1,5 +1,6 @@
 import type { Cause } from '../../words/index.ts';
 import type { Breaker } from '../fleet/breaker.ts';
+import type { DriftingImage } from '../fleet/image-drift.ts';
 import type { Ledger } from '../fleet/ledger-types.ts';
 import type { Halt } from '../fleet/state.ts';
 import type { CalendarState } from '../plan/calendar.ts';
@@ -30,8 +31,8 @@ export type Hold =
   | { kind: 'paused' }
   /** The budget is zero. */
   | { kind: 'frozen' }
-  /** `failures`: nodes on which the target has failed and not recovered by itself. */
-  | { kind: 'halted'; halt: Halt; failures: number }
+  /** `failures`: nodes on which the target has failed and not recovered by itself. `drift`: images that differ between nodes. */
+  | { kind: 'halted'; halt: Halt; failures: number; drift?: readonly DriftingImage[] }
   /** No window of the plan is open, or a freeze forbids it: until when, epoch ms, and why there is a freeze. */
   | { kind: 'window'; until: number; freeze?: string }
   /** Failures and suspects together reach the threshold; suspects may still come back. */
@@ -84,13 +85,14 @@ export const holdOf = (
   outside: OutsideHold | undefined,
   budget: number,
   breaker: Breaker,
+  drift: readonly DriftingImage[],
 ): Hold | undefined => {
   const { policy, state } = ledger;
   if (outside) return outside;
   if (!state.target) return { kind: 'unobserved' };
   if (policy.strategy === 'manual') return { kind: 'manual' };
   if (policy.paused) return { kind: 'paused' };
-  if (state.halted) return { kind: 'halted', halt: state.halted, failures: breaker.failures };
+  if (state.halted) return { kind: 'halted', halt: state.halted, failures: breaker.failures, drift };
   if (budget === 0 && managerReplacesPods(policy)) return { kind: 'frozen' };
   if (breaker.open) return { kind: 'waiting', breaker };
   const closed = managerReplacesPods(policy) ? closedCalendar(ledger) : undefined;

@@ -1,4 +1,5 @@
 import type { Breaker } from '../fleet/breaker.ts';
+import type { DriftingImage } from '../fleet/image-drift.ts';
 import type { Ledger } from '../fleet/ledger-types.ts';
 import type { Action } from './action.ts';
 import { failedCheckOf } from './stages.ts';
@@ -12,14 +13,24 @@ export const isComplete = ({ state, tally }: Ledger): boolean =>
 /** Until then, nodes that join a closed stage, or come back there, are to be kept from the target: another revision is last complete. */
 const isEveryStageOpen = ({ stages, tally }: Ledger): boolean => tally.stages.every((_, index) => stages.isOpen(index));
 
+/** Images that differ halt the rollout. The user may have resumed nevertheless, or replace pods by hand. */
+export const haltsForDrift = ({ policy, state }: Ledger, drift: readonly DriftingImage[]): boolean =>
+  policy.onImageDrift === 'halt' && policy.strategy !== 'manual' && drift.length > 0 && !state.driftForgiven;
+
 /** A change of the rollout as a whole. A decision makes at most one, so that the next sees its result. */
-export const transitionOf = (ledger: Ledger, breaker: Breaker, complete: boolean, now: number): Action | undefined => {
+export const transitionOf = (
+  ledger: Ledger,
+  { breaker, drift, complete }: { breaker: Breaker; drift: readonly DriftingImage[]; complete: boolean },
+  now: number,
+): Action | undefined => {
   const { policy, state } = ledger;
   const { target, halted, lastComplete } = state;
   if (!target) return undefined;
   const resumed = policy.resume?.hash === target.hash ? policy.resume.value : undefined;
   if (resumed !== undefined && resumed !== state.resumed) return { type: 'resume', value: resumed, because: 'resumed' };
-  if (halted) {
+  const haltedForDrift = halted?.reason === 'ImageDrift';
+  // Failures and failed checks count for more: they may be rolled back.
+  if (halted && !haltedForDrift) {
     const mayRollBack = policy.onFailure === 'rollback' && halted.reason !== 'RolledBack' && !policy.paused;
     const previous = mayRollBack ? lastComplete : undefined;
     return previous && previous.hash !== target.hash
@@ -43,6 +54,11 @@ export const transitionOf = (ledger: Ledger, breaker: Breaker, complete: boolean
       because: 'check-failed',
     };
   }
+  if (haltsForDrift(ledger, drift))
+    return haltedForDrift
+      ? undefined
+      : { type: 'halt', halt: { at: now, reason: 'ImageDrift', nodes: [] }, because: 'images-differ' };
+  if (haltedForDrift) return { type: 'end-halt', because: 'images-agree' };
   const anyUpdated = ledger.tally.phases.updated > 0;
   const alreadyFinished = state.finishedAt !== undefined && lastComplete?.hash === target.hash;
   return complete && anyUpdated && !alreadyFinished && isEveryStageOpen(ledger)

@@ -41,6 +41,8 @@ export interface NodeFacts {
   selected: boolean;
   /** Value of the policy's topology label; empty without one. */
   zone: string;
+  /** Value of its label `kubernetes.io/arch`; absent without it. */
+  arch?: string;
   /** The plan's stages whose selector matches, as bits: the first stage is bit 0. Absent without stages. */
   stages?: number;
   /** The values of the plan's topology keys (`groupsOf`). Absent without any. */

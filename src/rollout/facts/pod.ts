@@ -2,6 +2,7 @@ import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import { gate } from '../../words/index.ts';
 import { NAME_FIELD } from './affinity.ts';
 import { type ImageFacts, imageFactsOf } from './image-ready.ts';
+import { type ImageReport, imageReportsOf } from './image-reports.ts';
 import { toEpochMs } from './metadata.ts';
 import { approvedRevision, type NeedUpgrade, needUpgradeOf } from './need-upgrade.ts';
 import { gateCondition, gatesOf, gatesOpen, hasGate, isPreparing, withoutStaleStatuses } from './openkruise.ts';
@@ -33,6 +34,8 @@ export interface PodFacts {
   approved?: string;
   /** Condition PodImageReady of the pod; undefined while no images are requested. */
   images?: ImageFacts;
+  /** What its containers run, as far as the kubelet has said it; absent while that is not known. */
+  imageReports?: readonly ImageReport[];
   /** It has the readiness gate that in-place updates need. */
   hasInPlaceGate?: true;
   /** That gate is closed: an in-place update is running. */
@@ -95,6 +98,7 @@ export const toPodFacts = (pod: Pod): PodFacts | undefined => {
   const ready = isTrue && !finished && gatesOpen(pod);
   const change = inPlaceFacts(pod);
   const images = imageFactsOf(pod);
+  const imageReports = terminating || finished || change?.updatingInPlace ? [] : imageReportsOf(pod);
   const conditionChangedAt = toEpochMs(condition?.lastTransitionTime);
   const readyChangedAt = Math.max(conditionChangedAt, ...(isTrue ? gateTimes(pod) : []));
   const found =
@@ -118,6 +122,7 @@ export const toPodFacts = (pod: Pod): PodFacts | undefined => {
     ...(announced && { announced }),
     ...(approved !== undefined && { approved }),
     ...(images && { images }),
+    ...(imageReports.length > 0 && { imageReports }),
     ...change,
     ...(isPreparing(pod) && { preparingDelete: true }),
     ...(finished && { finished }),

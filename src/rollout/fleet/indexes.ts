@@ -2,6 +2,7 @@ import { type NodeRecord, type NodeStatus, type RequestPriority, requestPrioriti
 import { isCarriedOut } from '../node/update.ts';
 import type { Scopes } from '../plan/scopes.ts';
 import { createCandidates, createTimeQueue } from './candidates.ts';
+import { createImageDrift, type DriftingImage } from './image-drift.ts';
 import { createPartition } from './partition.ts';
 import { addTo, newTally } from './tally.ts';
 
@@ -81,6 +82,7 @@ export const createIndexes = () => {
   const busyZones = new Map<string, number>();
   const partition = createPartition();
   const tally = newTally();
+  const drift = createImageDrift();
 
   const countZone = (zone: string, by: 1 | -1): void => {
     const busy = (busyZones.get(zone) ?? 0) + by;
@@ -91,6 +93,8 @@ export const createIndexes = () => {
   return {
     tally,
     partition,
+    /** Those of these names that are not the same on all nodes at the target. */
+    imageDrift: (names: readonly string[]): DriftingImage[] => drift.of(names),
     images,
     timers,
     ...(sets as Readonly<Record<SetName, ReadonlySet<NodeRecord>>>),
@@ -114,6 +118,7 @@ export const createIndexes = () => {
     add(record: NodeRecord): void {
       const { status } = record;
       addTo(tally, status, 1);
+      drift.add(record);
       partition.add(record);
       const queue = queueOf(status);
       if (queue) queues[queue].add(record);
@@ -126,6 +131,7 @@ export const createIndexes = () => {
     remove(record: NodeRecord): void {
       const { status } = record;
       addTo(tally, status, -1);
+      drift.remove(record);
       partition.remove(record);
       const queue = queueOf(status);
       if (queue) queues[queue].remove(record);

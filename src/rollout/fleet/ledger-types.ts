@@ -10,6 +10,7 @@ import type { StageView } from '../plan/membership.ts';
 import type { Scopes } from '../plan/scopes.ts';
 import type { StageState } from '../plan/stage-state.ts';
 import type { Policy } from '../policy/policy.ts';
+import type { DriftingImage } from './image-drift.ts';
 import type { CandidateQueue } from './indexes.ts';
 import type { RolloutState, TargetRevision } from './state.ts';
 import type { Tally } from './tally.ts';
@@ -61,6 +62,8 @@ export interface Ledger {
     stale(): ReadonlySet<NodeRecord>;
     failing(): ReadonlySet<NodeRecord>;
   };
+  /** Images of the target that are not the same on all nodes that run it. */
+  imageDrift: () => readonly DriftingImage[];
   /** How many nodes may pull images at once. */
   imageParallelism: () => number;
   /** Records with an old and a new pod of which one may be deleted now. */

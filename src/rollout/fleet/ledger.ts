@@ -124,6 +124,7 @@ export const createLedger = (policy: Policy, options: LedgerOptions = {}): Ledge
     forgiven: () => indexes.forgiven,
     failing: () => indexes.failing,
     images: indexes.images,
+    imageDrift: () => indexes.imageDrift(records.state.current.images),
     imageParallelism: () => imageParallelism(records.policy, indexes.tally, records.context.pullsByDefault),
     withSurgedOutPod: () => indexes.withSurgedOutPod,
     unannounced: () => indexes.unannounced,

@@ -19,6 +19,7 @@ export type SavedRollout = Pick<
   | 'updatesStarted'
   | 'halted'
   | 'resumed'
+  | 'driftForgiven'
   | 'lastComplete'
   | 'reservations'
   | 'forgiven'
@@ -55,6 +56,7 @@ export const save = (ledger: Ledger): SavedRollout & Required<Pick<SavedRollout,
     ...(allNodesUpdatedAt !== undefined && { allNodesUpdatedAt: toTimestamp(allNodesUpdatedAt) }),
     ...(halted && { halted: { ...halted, at: toTimestamp(halted.at) } }),
     ...(resumed !== undefined && { resumed }),
+    ...(state.driftForgiven && { driftForgiven: true }),
     ...(lastComplete && { lastComplete: { revision: lastComplete.name, hash: lastComplete.hash } }),
     ...(state.rollback && { rollback: true }),
     history: saveHistory(state),
@@ -86,6 +88,7 @@ export const restore = (saved: Partial<SavedRollout> | undefined): RestoredRollo
         ...(halted.check !== undefined && { check: halted.check }),
       },
       resumed,
+      driftForgiven: saved?.driftForgiven ?? false,
       lastComplete: lastComplete && { name: lastComplete.revision, hash: lastComplete.hash },
       rollback: saved?.rollback ?? false,
       stages: restoreStages(saved?.stages, saved?.history?.find((entry) => entry.rollout === rollout)?.stages),

@@ -23,6 +23,7 @@ describe('retarget', () => {
       allNodesUpdatedAt: 10,
       halted: { at: 1, reason: 'Failures' as const, nodes: ['x'] },
       resumed: 'a/1',
+      driftForgiven: true,
       lastComplete: { name: 'set-a', hash: 'a' },
     };
     const { current, past, ...after } = retarget(before, target('b', 2), 8_000);
@@ -36,6 +37,7 @@ describe('retarget', () => {
       updatesStarted: 0,
       halted: undefined,
       resumed: 'a/1',
+      driftForgiven: false,
       lastComplete: { name: 'set-a', hash: 'a' },
       rollback: false,
       stages: [],

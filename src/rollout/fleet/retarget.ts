@@ -26,6 +26,7 @@ export const retarget = (
     allNodesUpdatedAt: undefined,
     updatesStarted: 0,
     halted: undefined,
+    driftForgiven: false,
     rollback: state.lastComplete?.hash === target.hash,
     stages: [],
     ...startNext(state, target, origin, now),

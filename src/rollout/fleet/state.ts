@@ -30,6 +30,8 @@ export interface RolloutState {
   halted: Halt | undefined;
   /** The last value of the resume annotation that took effect. */
   resumed: string | undefined;
+  /** The user resumed although images differed between nodes: that no longer halts this rollout. */
+  driftForgiven: boolean;
   /** The last revision that every online node ran. */
   lastComplete: { name: string; hash: string } | undefined;
   /** The target was last complete when it was set, while another revision was being rolled out. */
@@ -43,8 +45,11 @@ export interface RolloutState {
 
 export interface Halt {
   at: number;
-  /** `CheckFailed`: a check of a stage; then `nodes` is empty, and `check` says which. */
-  reason: 'Failures' | 'RolledBack' | 'CheckFailed';
+  /**
+   * `CheckFailed`: a check of a stage; then `nodes` is empty, and `check` says which. `ImageDrift`: an image is not the same on all
+   * nodes; `nodes` is empty.
+   */
+  reason: 'Failures' | 'RolledBack' | 'CheckFailed' | 'ImageDrift';
   check?: string;
   /** The first ten nodes that failed. */
   nodes: string[];
@@ -78,6 +83,7 @@ export const newState = (): RolloutState => ({
   updatesStarted: 0,
   halted: undefined,
   resumed: undefined,
+  driftForgiven: false,
   lastComplete: undefined,
   rollback: false,
   stages: [],

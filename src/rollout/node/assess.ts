@@ -1,4 +1,5 @@
 import type { Phase } from '../../words/index.ts';
+import { noReports } from '../facts/image-reports.ts';
 import type { NodeFacts } from '../facts/node.ts';
 import { managerReplacesPods } from '../policy/policy.ts';
 import { isEffectMissing, isNewPodMissing } from './advance.ts';
@@ -200,6 +201,7 @@ const assessUpdate = (
     onTrial: !record.forgiven && (active || isSuspect || failed !== undefined),
     overdue,
     surgedOutPod: settled ? findSurgedOutPod(record, surging, context, now)?.facts : undefined,
+    imageReports: (current ? pod?.facts.imageReports : undefined) ?? noReports,
     zone: node.zone,
     dueAt: earliest([
       node.ready && !settled ? settledAt : undefined,
@@ -249,6 +251,7 @@ export const assess = (record: NodeRecord, context: Context, now: number): NodeS
     surgedOutPod: update.surgedOutPod,
     owner,
     images: nothingToPull ? noImages : { state, required, requestPriority, staleRequest, pullPodAllowed },
+    imageReports: update.imageReports,
     zone: update.zone,
     dueAt: Math.min(update.dueAt, images.dueAt),
   };

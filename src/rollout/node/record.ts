@@ -1,5 +1,6 @@
 import type { Cause, Phase } from '../../words/index.ts';
 import type { ImageFacts } from '../facts/image-ready.ts';
+import { type ImageReport, noReports } from '../facts/image-reports.ts';
 import type { Announcement } from '../facts/need-upgrade.ts';
 import type { NodeFacts } from '../facts/node.ts';
 import type { PodFacts } from '../facts/pod.ts';
@@ -90,6 +91,8 @@ export interface NodeStatus {
   surgedOutPod: PodFacts | undefined;
   owner: OwnerStatus;
   images: ImageStatus;
+  /** What a pod of the target runs here; shared between nodes that report the same. */
+  imageReports: readonly ImageReport[];
   zone: string;
   /** When the status changes without any event; Infinity if never. */
   dueAt: number;
@@ -204,6 +207,7 @@ export const notEligible: NodeStatus = {
   surgedOutPod: undefined,
   owner: noOwner,
   images: noImages,
+  imageReports: noReports,
   zone: '',
   dueAt: Number.POSITIVE_INFINITY,
 };

@@ -87,6 +87,7 @@ describe('every other annotation', () => {
       suspectWindowMs: 300_000,
       failureThreshold: percent(10),
       onFailure: 'halt',
+      onImageDrift: 'warn',
       topologyKey: undefined,
       rolloutPlan: undefined,
       plan: undefined,
@@ -128,6 +129,7 @@ describe('every other annotation', () => {
     [annotation.failureThreshold, '25%', { failureThreshold: percent(25) }],
     [annotation.onFailure, 'halt', { onFailure: 'halt' }],
     [annotation.onFailure, 'Rollback', { onFailure: 'rollback' }],
+    [annotation.onImageDrift, 'Halt', { onImageDrift: 'halt' }],
     [annotation.topologyKey, 'topology.kubernetes.io/zone', { topologyKey: 'topology.kubernetes.io/zone' }],
     [annotation.resume, 'abc123', { resume: { hash: 'abc123', value: 'abc123' } }],
     [annotation.resume, 'abc123/2', { resume: { hash: 'abc123', value: 'abc123/2' } }],
@@ -163,6 +165,7 @@ describe('every other annotation', () => {
     [annotation.progressDeadlineSeconds, ['', '0', '-5', '10m', '31536001']],
     [annotation.suspectWindowSeconds, ['', '-1', '5m']],
     [annotation.onFailure, ['', 'undo', 'halt rollback']],
+    [annotation.onImageDrift, ['', 'off', 'rollback']],
     [
       annotation.nodeSelector,
       ['a=b=c', 'a in b', '=', Array.from('abcdefghijklmnopqrstuvwxyzABCDEFG', (key) => `!${key}`).join()],

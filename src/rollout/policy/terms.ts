@@ -9,6 +9,7 @@ import {
   readFirstWave,
   readHash,
   readOnFailure,
+  readOnImageDrift,
   readParallelism,
   readPlanName,
   readPredownload,
@@ -36,6 +37,8 @@ export interface Terms {
    */
   firstWave: IntOrPercent | undefined;
   onFailure: 'halt' | 'rollback';
+  /** What follows when nodes report different IDs of one image of the target. Default warn. */
+  onImageDrift: 'warn' | 'halt';
   /** Node label over whose values updates are spread. Default none. */
   topologyKey: string | undefined;
   /** Undefined: off. */
@@ -71,6 +74,7 @@ export const readTerms = (annotations: Readonly<Record<string, string>>, errors:
     failureThreshold: read(annotation.failureThreshold, readThreshold, percent(10)),
     firstWave: read(annotation.firstWave, readFirstWave, undefined),
     onFailure: read(annotation.onFailure, readOnFailure, 'halt'),
+    onImageDrift: read(annotation.onImageDrift, readOnImageDrift, 'warn'),
     topologyKey: read(annotation.topologyKey, readTopologyKey, undefined),
     predownload: read(annotation.predownload, readPredownload, undefined),
     predownloadParallelism: read(annotation.predownloadParallelism, readParallelism, undefined),

@@ -112,6 +112,12 @@ export const readRecreate = readWord<Recreate>(
   'set it to newest or held-revision',
 );
 
+export const readOnImageDrift = readWord<'warn' | 'halt'>(
+  { warn: 'warn', halt: 'halt' },
+  'is not a reaction to images that differ between nodes',
+  'set it to warn or halt',
+);
+
 export const readStrategyName = readWord<'auto' | 'ota'>(
   { auto: 'auto', advancedrollingupdate: 'auto', ota: 'ota' },
   'is not a strategy',

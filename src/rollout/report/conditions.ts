@@ -6,10 +6,11 @@ import type { StageStatus } from '../decision/stages.ts';
 import type { Ledger } from '../fleet/ledger-types.ts';
 import { coverageText, isEverywhere } from './coverage.ts';
 import { explainHold } from './explain-hold.ts';
+import { driftText, namesOf, REMEDY_OF_DRIFT } from './image-drift.ts';
 
 /** A condition without its times: lastTransitionTime changes only with the status. */
 export interface ConditionState {
-  type: 'Ready' | 'Reconciling' | 'Stalled' | 'Complete' | 'AllNodesUpdated' | 'Paused' | 'Halted';
+  type: 'Ready' | 'Reconciling' | 'Stalled' | 'Complete' | 'AllNodesUpdated' | 'Paused' | 'Halted' | 'ImageDrift';
   status: boolean;
   reason: string;
   message: string;
@@ -171,6 +172,14 @@ const pausedCondition = ({ stopped, cause, why }: Standing): ConditionState => (
   message: stopped ? why : '',
 });
 
+/** Whether nodes run different content under the name of one image of the target. */
+const driftCondition = ({ drift }: Summary, details: string): ConditionState => ({
+  type: 'ImageDrift',
+  status: drift.length > 0,
+  reason: drift.length > 0 ? 'ImagesDiffer' : 'ImagesAgree',
+  message: drift.length > 0 ? details : '',
+});
+
 /** The conditions of the DaemonRollout, including the three of kstatus: Ready, Reconciling and Stalled. */
 export const conditionsOf = (ledger: Ledger, summary: Summary): ConditionState[] => {
   const { hold, complete } = summary;
@@ -198,8 +207,15 @@ export const conditionsOf = (ledger: Ledger, summary: Summary): ConditionState[]
       reason: halted ? halted.reason : hold?.kind === 'waiting' ? held.cause : 'NotHalted',
       message: halted || hold?.kind === 'waiting' ? held.why : '',
     },
+    driftCondition(summary, `${driftText(summary.drift)} ${REMEDY_OF_DRIFT}`),
   ];
 };
+
+/** Images of few DaemonSets ever differ: the others carry no condition that says so. */
+export const isOnDaemonSet = (
+  { type, status }: Pick<ConditionState, 'type' | 'status'>,
+  present: readonly { type: string }[] = [],
+): boolean => type !== 'ImageDrift' || status || present.some((condition) => condition.type === type);
 
 /** Such a condition has no field for the generation that it is about. */
 const observed = (generation: number): string => `Observed generation ${generation}.`;
@@ -222,12 +238,21 @@ export const errorOnDaemonSet = (what: string, { generation }: { generation: num
 /**
  * The conditions that a DaemonSet of another controller carries, for tools that look at nothing else. They change with the
  * stand of the rollout and not with its progress, so that they cost a few writes for each rollout. The message of Ready is
- * the generation that all four are about.
+ * the generation that all of them are about.
  */
 export const conditionsOnDaemonSet = (
   ledger: Ledger,
   summary: Summary,
-  { generation, rollout }: { generation: number; rollout: string },
+  {
+    generation,
+    rollout,
+    present,
+  }: {
+    generation: number;
+    rollout: string;
+    /** Those that it has. */
+    present?: readonly { type: string }[];
+  },
 ): ConditionState[] => {
   const { hold } = summary;
   // Every rollout begins so, and ends it within moments: that is worth no write of its own.
@@ -240,8 +265,15 @@ export const conditionsOnDaemonSet = (
     { type: 'Reconciling', status: !resting, reason, message: resting ? '' : details },
     stalledCondition(stand),
     pausedCondition(stand),
+    // How many nodes run which changes too often for this status.
+    driftCondition(
+      summary,
+      `Nodes run different content under the name of ${namesOf(summary.drift)}. DaemonRollout ${rollout} shows which.`,
+    ),
   ];
-  return states.map((state) => ({ ...state, message: cut(state.message) }));
+  return states
+    .filter((state) => isOnDaemonSet(state, present))
+    .map((state) => ({ ...state, message: cut(state.message) }));
 };
 
 const remedyOfError = explainHold({ kind: 'error', what: '' }).remedy;
@@ -299,6 +331,7 @@ export const summaryText = (ledger: Ledger, summary: Summary): string => {
       return 'Being deleted';
     case 'halted':
       if (hold.halt.reason === 'CheckFailed') return `Halted: check ${hold.halt.check} failed`;
+      if (hold.halt.reason === 'ImageDrift') return 'Halted: images differ between nodes';
       if (hold.halt.reason === 'RolledBack') return 'Halted: rolled back before';
       // The nodes may work again; the rollout stays halted until somebody says that it may continue.
       return breaker.failures > 0 ? `Halted: ${breaker.failures} failed` : 'Halted: failed nodes recovered';

@@ -3,6 +3,7 @@ import type { Hold } from '../decision/hold.ts';
 import { toTimestamp } from '../facts/metadata.ts';
 import { annotationWords, type PolicyWords } from '../policy/policy.ts';
 import { formatPolicyError } from '../policy/values.ts';
+import { namesOf, REMEDY_OF_DRIFT } from './image-drift.ts';
 
 /** A duration for people, in the largest unit that keeps it readable. */
 export const seconds = (ms: number): string => {
@@ -90,6 +91,12 @@ export const explainHold = (hold: Hold, words: PolicyWords = annotationWords): H
         return {
           what: `The rollout is halted: check ${hold.halt.check} of the rollout plan failed`,
           remedy: `Roll back, set a template that works, or evaluate the check again and continue with the annotation ${annotation.resume}.`,
+          commands: [{ verb: 'undo' }, { verb: 'resume' }],
+        };
+      if (hold.halt.reason === 'ImageDrift')
+        return {
+          what: `The rollout is halted: nodes run different content under the name of ${namesOf(hold.drift)}`,
+          remedy: `${REMEDY_OF_DRIFT} To continue nevertheless, set the annotation ${annotation.resume}.`,
           commands: [{ verb: 'undo' }, { verb: 'resume' }],
         };
       return hold.halt.reason === 'RolledBack'

@@ -134,7 +134,11 @@ const toCondition = (
 };
 
 /** What these conditions say of nodes may no longer hold. */
-const presentTypes: ReadonlySet<string> = new Set<ConditionState['type']>(['Complete', 'AllNodesUpdated']);
+const presentTypes: ReadonlySet<string> = new Set<ConditionState['type']>([
+  'Complete',
+  'AllNodesUpdated',
+  'ImageDrift',
+]);
 
 /**
  * The status while something about the DaemonSet cannot be computed: what was last written, with conditions that say so. It stays

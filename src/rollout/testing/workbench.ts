@@ -247,6 +247,7 @@ export const savedState = (change: Partial<RolloutState> = {}): RolloutState => 
   updatesStarted: 1,
   halted: undefined,
   resumed: undefined,
+  driftForgiven: false,
   lastComplete: undefined,
   rollback: false,
   stages: [],

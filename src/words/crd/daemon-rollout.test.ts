@@ -64,6 +64,7 @@ const full: Full<DaemonRolloutStatus> = {
   ],
   halted: { at: time, reason: 'RolledBack', nodes: ['n1'], check: 'canary/errors' },
   resumed: '6d8c/1',
+  driftForgiven: true,
   lastComplete: { revision: 'web-5f7b', hash: '5f7b' },
   reservations: [
     {

@@ -141,7 +141,7 @@ const CONDITION_TYPE =
 
 /** As every API of Kubernetes has them. */
 const conditions: SchemaOf<Condition[]> = keyedList(
-  'Ready, Reconciling and Stalled as defined by kstatus, and Complete, AllNodesUpdated, Paused and Halted.',
+  'Ready, Reconciling and Stalled as defined by kstatus, and Complete, AllNodesUpdated, Paused, Halted and ImageDrift.',
   limits.conditions,
   ['type'],
   object(
@@ -170,8 +170,8 @@ const halted = object(
     at: dateTime('When it was halted.'),
     reason: oneOf(
       'Failures: too many nodes failed. CheckFailed: a check of the open stage failed too often. ' +
-        'RolledBack: the revision was rolled back before and has been set again.',
-      ['Failures', 'CheckFailed', 'RolledBack'],
+        'RolledBack: the revision was rolled back before and has been set again. ImageDrift: an image is not the same on all nodes.',
+      ['Failures', 'CheckFailed', 'RolledBack', 'ImageDrift'],
     ),
     nodes: atomicList('The first failed nodes.', limits.haltedNodes, nodeName('Name of a node.')),
     check: text('The check that failed: STAGE/CHECK.', 2 * limits.hash + 1),
@@ -303,6 +303,7 @@ const properties = {
   conditions,
   halted,
   resumed: text('The last value of the annotation edgeset.io/resume that took effect.', limits.consent),
+  driftForgiven: flag('The user resumed while images differed between nodes: that no longer halts this rollout.'),
   lastComplete,
   // The two long lists are replaced as a whole. As maps keyed by node, they would make the API server record the owner of
   // every field of every item in metadata.managedFields, which nearly doubles the object: etcd then refuses 5000 slots.

@@ -1,6 +1,7 @@
 import type { Proofs } from '../cases.ts';
 
 const AHEAD = 'conformance/prefetch/ahead.ts';
+const DRIFT = 'conformance/native/image-drift.ts';
 const THRESHOLDS = 'conformance/native/breaker.ts';
 
 export const annotations: Proofs = {
@@ -36,6 +37,7 @@ export const annotations: Proofs = {
     'conformance/native/rollback.ts: restores the template of the last complete revision',
     'rolledBack(c)',
   ],
+  'edgeset.io/on-image-drift': [`${DRIFT}: with halt, stop the rollout until they agree`, 'haltedByDrift('],
   'edgeset.io/resume': `${THRESHOLDS}: resuming forgives the failures known so far`,
   'edgeset.io/predownload': [`${AHEAD}: are there before anything is done to a pod`, 'required'],
   'apps.kruise.io/image-predownload-parallelism': [`${AHEAD}: are pulled on this many nodes at a time`, 'PARALLELISM'],
@@ -76,6 +78,7 @@ export const advancedAnnotations: Proofs = {
   'edgeset.io/rollout-plan': ['conformance/advanced/stages.ts: pods are updated in place ring by ring', 'planKey'],
   'edgeset.io/suspect-window-seconds': 'conformance/advanced/warnings.ts: a version that takes nodes offline',
   'edgeset.io/on-failure': 'conformance/advanced/warnings.ts: on-failure restores',
+  'edgeset.io/on-image-drift': 'conformance/advanced/image-drift.ts: halt a rollout, ${how}, and the DaemonSet says',
   'edgeset.io/resume': 'conformance/advanced/warnings.ts: on-failure restores',
   'edgeset.io/predownload': [`${AHEAD}: are there before anything is done to a pod`, 'required'],
   'apps.kruise.io/image-predownload-parallelism': [`${AHEAD}: are pulled on this many nodes at a time`, 'PARALLELISM'],

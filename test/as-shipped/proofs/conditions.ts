@@ -2,6 +2,7 @@ import type { Proofs } from '../cases.ts';
 
 const NATIVE = 'conformance/native';
 const SUSPECTS = `${NATIVE}/breaker.ts: while suspects reach the threshold`;
+const DRIFT = `${NATIVE}/image-drift.ts`;
 const KSTATUS = `${NATIVE}/status.ts: conditions follow kstatus`;
 
 /** Types and reasons, of DaemonRollouts and native DaemonSets. */
@@ -17,6 +18,9 @@ export const conditions: Proofs = {
   RolledBack: `${NATIVE}/rollback.ts: the same revision stays halted`,
   CheckFailed: `${NATIVE}/checks.ts: one is false as often as failureLimit`,
   WaitingForSuspects: SUSPECTS,
+  ImageDrift: `${DRIFT}: are reported with their IDs`,
+  ImagesDiffer: `${DRIFT}: are reported with their IDs`,
+  ImagesAgree: `${DRIFT}: are reported with their IDs`,
   InternalError: 'conformance/errors/index.ts: hold the rollout, are reported everywhere',
   FailedCreate: 'conformance/advanced/refusals.ts: while neither a resize nor a new pod is accepted',
   AllOnlineNodesUpdated: `${NATIVE}/reasons.ts: say where a rollout stands`,
@@ -53,6 +57,9 @@ export const advancedConditions: Proofs = {
   Complete: STATUS,
   NothingInTheWay: STATUS,
   NotPaused: STATUS,
+  ImageDrift: `${ADVANCED}/image-drift.ts: halt a rollout, \${how}, and the DaemonSet says`,
+  ImagesDiffer: `${ADVANCED}/image-drift.ts: halt a rollout, \${how}, and the DaemonSet says`,
+  ImagesAgree: `${ADVANCED}/image-drift.ts: halt a rollout, \${how}, and the DaemonSet says`,
   Incomplete: `${WARNED}: a topology key spreads each wave`,
   OnDelete: `${WARNED}: a topology key spreads each wave`,
   OwnerDecides: OWN,

@@ -20,6 +20,7 @@ export const managerEvents: Proofs = {
   RolloutPaused: `${NATIVE}/controls.ts: pausing stops the rollout midway`,
   RolloutUnpaused: `${NATIVE}/controls.ts: pausing stops the rollout midway`,
   RolloutHalted: `${NATIVE}/breaker.ts: \${behaviour} is a failure`,
+  ImageDrift: `${NATIVE}/image-drift.ts: are reported with their IDs`,
   RolloutResumed: `${NATIVE}/breaker.ts: resuming forgives the failures`,
   RolledBack: `${NATIVE}/rollback.ts: restores the template`,
   RollbackFailed: `${NATIVE}/warnings.ts: a rollback that the API server refuses`,

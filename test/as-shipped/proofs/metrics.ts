@@ -6,6 +6,7 @@ const PROMETHEUS = 'cluster/prometheus.test.ts: sees where each rollout stands';
 const all = (of: string, ...names: readonly string[]): Proofs => Object.fromEntries(names.map((name) => [name, of]));
 
 export const managerMetrics: Proofs = {
+  edgeset_rollout_image_drift: ['conformance/native/image-drift.ts: are reported with their IDs', 'metric(c)'],
   ...all(
     COUNTS,
     'edgeset_nodes',

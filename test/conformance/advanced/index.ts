@@ -4,6 +4,7 @@ import { crash } from './crash.ts';
 import { firstWave } from './first-wave.ts';
 import { handingOver } from './handover.ts';
 import { recorded } from './history.ts';
+import { imageDrift } from './image-drift.ts';
 import { inPlaceUpdates } from './in-place-updates.ts';
 import { leaders } from './leaders.ts';
 import { lifecycle } from './lifecycle.ts';
@@ -33,6 +34,7 @@ export const advancedRules = [
   ...served,
   ...rolling,
   ...firstWave,
+  ...imageDrift,
   ...partition,
   ...surge,
   ...stages,

@@ -94,6 +94,7 @@ export const controls = section('Controls', (rule) => {
     ['edgeset.io/first-wave', '0'],
     ['edgeset.io/first-wave', '101%'],
     ['edgeset.io/on-failure', 'explode'],
+    ['edgeset.io/on-image-drift', 'ignore'],
     ['edgeset.io/topology-key', 'not a key'],
     ['edgeset.io/suspect-window-seconds', '-5'],
   ] as const)

@@ -14,6 +14,7 @@ import { faults } from './faults.ts';
 import { firstWave } from './first-wave.ts';
 import { flags } from './flags.ts';
 import { history } from './history.ts';
+import { imageDrift } from './image-drift.ts';
 import { judgedPlans } from './judged-plans.ts';
 import { limits } from './limits.ts';
 import { metrics } from './metrics.ts';
@@ -50,6 +51,7 @@ export const nativeRules = [
   ...updates,
   ...breaker,
   ...firstWave,
+  ...imageDrift,
   ...rollback,
   ...history,
   ...controls,

@@ -2,6 +2,7 @@ import { explain, livePod, stalledHolds, summaryText } from '../../../rollout/in
 import {
   type Connection,
   countsOf,
+  driftNotes,
   formatSeconds,
   holdText,
   managerNotes,
@@ -121,6 +122,7 @@ const notesOf = (reading: Reading, { trouble, now }: PictureContext, width: numb
       .slice(0, MOST_FAILURES)
       .flatMap((record) => paragraph(explain(record, view.policy.policy, decision.summary, now).what, 'bad')),
     ...(more > 0 ? paragraph(`${more} more failed.`, 'bad') : []),
+    ...driftNotes(reading).flatMap((note) => paragraph(note, 'warning')),
     ...managerNotes(reading).flatMap((note) => paragraph(`Note: ${note}`, 'plain')),
   ];
   return lines.length > 0 ? [[], ...lines] : [];

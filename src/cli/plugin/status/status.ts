@@ -94,12 +94,18 @@ const explainDoubts = async (
   if (manager.kind === 'absent') io.stderr(toLines(`Note: ${manager.why}. What it recorded before may be outdated.`));
 };
 
-/** Says on stderr why rollouts that the user named are stuck: their row has only a few words for it. */
-const explainStalled = (rollouts: readonly DaemonRollout[], daemonSets: DaemonSets, io: Io): void => {
+/**
+ * Says on stderr why rollouts that the user named are stuck, and what is wrong with their images: their row has only a few words for
+ * it, or none.
+ */
+const explainConditions = (rollouts: readonly DaemonRollout[], daemonSets: DaemonSets, io: Io): void => {
   for (const rollout of rollouts) {
-    const stalled = rollout.status?.conditions?.find(({ type, status }) => type === 'Stalled' && status === 'True');
-    if (stalled && !daemonSets.doubt(rollout))
-      io.stderr(toLines(`Note: ${keyOf(rollout)} is stalled: ${stalled.message}`));
+    if (daemonSets.doubt(rollout)) continue;
+    for (const { type, status, message } of rollout.status?.conditions ?? []) {
+      if (status !== 'True') continue;
+      if (type === 'Stalled') io.stderr(toLines(`Note: ${keyOf(rollout)} is stalled: ${message}`));
+      if (type === 'ImageDrift') io.stderr(toLines(`Note: ${keyOf(rollout)}: ${message}`));
+    }
   }
 };
 
@@ -163,7 +169,7 @@ export const showStatus = async (words: readonly string[], flags: StatusFlags, i
     }
     if (rows.length > 0 || output === 'json' || output === 'yaml')
       io.stdout(view.all(rows, connection.env.clock.now()));
-    if (named.length > 0 && view.table) explainStalled(rows, daemonSets, io);
+    if (named.length > 0 && view.table) explainConditions(rows, daemonSets, io);
     await explainDoubts(connection, rows, daemonSets, io);
     // As kubectl does: what there is, and an error for the rest.
     if (missing.length > 0) throw noRolloutOf(missing, place, connection);

@@ -13,6 +13,7 @@ import {
   type Decision,
   explainHold,
   formatPolicyError,
+  isOnDaemonSet,
   toTimestamp,
 } from '../../../rollout/index.ts';
 import { plainText } from '../../../text/index.ts';
@@ -89,12 +90,16 @@ const conditionsOf = (input: StatusInput): Condition[] => {
   const idle = isIdle ? reconciling.reason : undefined;
   const isReady = complete || (isIdle && ofRollout('Ready')?.status === true);
   const paused = ofRollout('Paused');
+  const drift = ofRollout('ImageDrift');
   const reason = stalled?.reason ?? (complete ? 'Complete' : (idle ?? 'Incomplete'));
   return [
     condition('Ready', isReady && !stalled, reason, stalled?.message ?? progress),
     condition('Reconciling', !complete && !stalled && idle === undefined, reason, progress),
     condition('Stalled', stalled !== undefined, stalled?.reason ?? 'NothingInTheWay', stalled?.message ?? ''),
     condition('Paused', paused?.status === true, paused?.reason ?? 'NotPaused', paused?.message ?? ''),
+    ...(drift && isOnDaemonSet(drift, view.status.conditions)
+      ? [condition(drift.type, drift.status, drift.reason, drift.message)]
+      : []),
   ];
 };
 
