@@ -1,5 +1,6 @@
 import { closedStages } from './closed-stages.ts';
 import { ofDevices } from './device.ts';
+import { drift } from './drift.ts';
 import { ofErrors } from './errors.ts';
 import { exposed } from './exposed.ts';
 import { firstWave } from './first-wave.ts';
@@ -25,6 +26,7 @@ export const mutants: readonly Mutant[] = [
   ...safety,
   ...firstWave,
   ...closedStages,
+  ...drift,
   ...liveness,
   ...own,
   ...ofDevices,
