@@ -6,6 +6,7 @@ import { downtime } from './cases/downtime.ts';
 import { fullDisk } from './cases/full-disk.ts';
 import { inPlaceUpdates } from './cases/in-place.ts';
 import { manager } from './cases/manager.ts';
+import { movedTag } from './cases/moved-tag.ts';
 import { offline } from './cases/offline.ts';
 import { owners } from './cases/owners.ts';
 import { replacements } from './cases/replacement.ts';
@@ -41,6 +42,7 @@ describe('rollouts behind a slow registry', { concurrency: true }, () => downtim
 describe('rollouts', { concurrency: true }, () => {
   describe('over nodes that come and go', { concurrency: 1 }, () => offline(all));
   describe('of a bad version', () => broken(all, ['b-1', 'b-2']));
+  describe('of a version', () => movedTag(all, ['b-1', 'b-2']));
   describe('on a full disk', () => fullDisk(all, 'd-1'));
   describe('in place', () => inPlaceUpdates(all, ['b-1', 'b-2']));
   describe('that replace pods', () => replacements(all, ['b-1', 'b-2']));
