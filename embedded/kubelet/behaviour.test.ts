@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { StoredNode, StoredPod } from '../resources.ts';
 import { podSimulation } from './behaviour.ts';
+import { imageId } from './containers.ts';
 
 const delays = { startMs: 100, stopMs: 50, dieMs: 10, backOffMs: 5 };
 const meta = (annotations: Record<string, string>) => ({
@@ -18,6 +19,7 @@ describe('the behaviour of a pod', () => {
     assert.deepEqual(podSimulation(pod('app:v2'), undefined, delays), {
       behaviour: 'ready',
       resize: 'granted',
+      content: '',
       ...delays,
     });
   });
@@ -62,10 +64,17 @@ describe('the behaviour of a pod', () => {
     assert.deepEqual(podSimulation(own, undefined, delays), {
       behaviour: 'ready',
       resize: 'granted',
+      content: '',
       ...delays,
       startMs: 7,
     });
     assert.equal(podSimulation(own, node({ 'sim.edgeset.io/start-ms': '9' }), delays).startMs, 9);
+  });
+  it('takes from the node what names of images mean there', () => {
+    assert.equal(podSimulation(pod('app:v2'), node({ 'sim.edgeset.io/content': 'new' }), delays).content, 'new');
+    assert.equal(imageId('app:v2', ''), imageId('app:v2'));
+    assert.notEqual(imageId('app:v2', 'new'), imageId('app:v2'));
+    assert.equal(imageId('app:v3.is-v2', 'new'), imageId('app:v2', 'new'));
   });
   it('is 20 times slower if slow, except for its own delays', () => {
     const slow = pod('app:v1--slow', { 'sim.edgeset.io/stop-ms': '3' });

@@ -36,6 +36,8 @@ export type ResizeResult = (typeof resizeResults)[number];
 export interface PodSimulation extends Delays {
   behaviour: Behaviour;
   resize: ResizeResult;
+  /** What the names of images mean on the node, as after a tag was pushed again; empty: what they mean elsewhere. */
+  content: string;
 }
 
 /** Annotation that takes a node offline, or gives all its pods a behaviour. */
@@ -44,6 +46,7 @@ export const OFFLINE = 'offline';
 
 const BEHAVIOUR = 'sim.edgeset.io/behaviour';
 const RESIZE = 'sim.edgeset.io/resize';
+const CONTENT = 'sim.edgeset.io/content';
 const SLOW_FACTOR = 20;
 
 export const toBehaviour = (text: string | undefined): Behaviour | undefined =>
@@ -80,6 +83,7 @@ export const podSimulation = (pod: StoredPod, node: StoredNode | undefined, dela
   return {
     behaviour,
     resize: resizingOf(node, pod),
+    content: annotation(node, CONTENT) ?? '',
     startMs: own('start-ms') ?? delays.startMs * factor,
     stopMs: own('stop-ms') ?? delays.stopMs * factor,
     dieMs: own('die-ms') ?? delays.dieMs,

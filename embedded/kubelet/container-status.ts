@@ -34,14 +34,20 @@ const restartsOf = ({ restartCount, containerID, state }: ContainerStatus): numb
     ? restartCount + 1
     : restartCount;
 
-export const running = (pod: StoredPod, status: ContainerStatus, now: string, isReady: boolean): object => {
+export const running = (
+  pod: StoredPod,
+  status: ContainerStatus,
+  now: string,
+  isReady: boolean,
+  content: string,
+): object => {
   if (!status.state?.waiting) return { ...status, ready: isReady };
   const restartCount = restartsOf(status);
   const image = imageFor(pod, status);
   return {
     ...status,
     image,
-    imageID: imageId(image),
+    imageID: imageId(image, content),
     containerID: containerId(pod.metadata.uid, status.name, restartCount),
     restartCount,
     ...resourcesFor(pod, status.name),
@@ -51,7 +57,7 @@ export const running = (pod: StoredPod, status: ContainerStatus, now: string, is
   };
 };
 
-export const crashed = (pod: StoredPod, status: ContainerStatus, now: string): object => {
+export const crashed = (pod: StoredPod, status: ContainerStatus, now: string, content: string): object => {
   const restarts = restartsOf(status);
   const id = containerId(pod.metadata.uid, status.name, restarts);
   const startedAt = status.state?.running?.startedAt ?? now;
@@ -61,7 +67,7 @@ export const crashed = (pod: StoredPod, status: ContainerStatus, now: string): o
     ...status,
     image,
     containerID: id,
-    imageID: imageId(image),
+    imageID: imageId(image, content),
     restartCount: restarts + 1,
     ready: false,
     started: false,

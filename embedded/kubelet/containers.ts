@@ -67,12 +67,13 @@ const images = new Map<string, string>();
 /** `app:v2.is-v1` is an alias of `app:v1`. */
 const realName = (image: string): string => image.replace(/:[^:/]*\.is-/, ':');
 
-/** The runtime's ID of an image, derived from its name. */
-export const imageId = (image: string): string => {
-  let id = images.get(image);
+/** The runtime's ID of an image, derived from its name and from what that means on the node. */
+export const imageId = (image: string, content = ''): string => {
+  const named = content === '' ? image : `${image} ${content}`;
+  let id = images.get(named);
   if (id === undefined) {
-    id = `sha256:${sha256(realName(image))}`;
-    images.set(image, id);
+    id = `sha256:${sha256(realName(named))}`;
+    images.set(named, id);
   }
   return id;
 };

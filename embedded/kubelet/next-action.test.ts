@@ -126,6 +126,7 @@ describe('the delay of an action', () => {
   const simulation = {
     behaviour: 'ready',
     resize: 'granted',
+    content: '',
     startMs: 100,
     stopMs: 40,
     dieMs: 7,

@@ -87,12 +87,15 @@ const crashedAtStart = eachContainer(
   isWaiting,
 );
 
+const crash = (pod: StoredPod, now: string, _host: Host, { content }: PodSimulation): object =>
+  crashed(pod, now, content);
+
 /** What each action does: when, to the pod's status, and with which Events. Actions without a status act on the API. */
 export const podActions: Readonly<Record<PodAction, Effect>> = {
   admit: { delayMs: after(20), status: admitted },
   start: {
     delayMs: starting,
-    status: (pod, now, host, { behaviour }) => started(pod, now, host, behaviour !== 'never-ready'),
+    status: (pod, now, host, { behaviour, content }) => started(pod, now, host, behaviour !== 'never-ready', content),
     events: eachContainer(startEvents, isWaiting),
   },
   probe: {
@@ -113,11 +116,11 @@ export const podActions: Readonly<Record<PodAction, Effect>> = {
   gate: { delayMs: inNextSync, status: (pod, now) => ({ conditions: ready(pod, now) }) },
   crash: {
     delayMs: starting,
-    status: crashed,
+    status: crash,
     events: (pod) => (statusesOf(pod).some(isWaiting) ? crashedAtStart(pod) : crashedAgain(pod)),
   },
-  'crash-again': { delayMs: backingOff, status: crashed, events: crashedAgain },
-  die: { delayMs: dying, status: crashed, events: crashedAgain },
+  'crash-again': { delayMs: backingOff, status: crash, events: crashedAgain },
+  die: { delayMs: dying, status: crash, events: crashedAgain },
   'fail-pull': {
     delayMs: starting,
     status: (pod) => pulling(pod, 'ErrImagePull', (image) => `failed to pull image "${image}": not found`),

@@ -84,14 +84,14 @@ export const admitted = (pod: StoredPod, now: string, { ip }: Host): object => {
   };
 };
 
-export const started = (pod: StoredPod, now: string, host: Host, isReady: boolean): object => {
+export const started = (pod: StoredPod, now: string, host: Host, isReady: boolean, content: string): object => {
   const ip = pod.status?.podIP ?? (pod.spec?.hostNetwork === true ? host.ip : host.podIp());
   return {
     phase: 'Running',
     podIP: ip,
     podIPs: [{ ip }],
     conditions: isReady ? ready(pod, now) : notReady(pod, now),
-    ...withStatuses(pod, (status) => running(pod, status, now, isReady)),
+    ...withStatuses(pod, (status) => running(pod, status, now, isReady, content)),
   };
 };
 
@@ -111,14 +111,14 @@ export const stopped = (pod: StoredPod, now: string): object => {
 const BAD = /--(crash-loop|dies-after-ready)$/;
 
 /** Containers with a bad image crash. If none has one, the pod itself is bad and all crash. */
-export const crashed = (pod: StoredPod, now: string): object => {
+export const crashed = (pod: StoredPod, now: string, content: string): object => {
   const isBad = (status: ContainerStatus): boolean => BAD.test(imageFor(pod, status));
   const some = statusesOf(pod).some(isBad);
   return {
     phase: 'Running',
     conditions: notReady(pod, now),
     ...withStatuses(pod, (status) =>
-      some && !isBad(status) ? running(pod, status, now, true) : crashedContainer(pod, status, now),
+      some && !isBad(status) ? running(pod, status, now, true, content) : crashedContainer(pod, status, now, content),
     ),
   };
 };

@@ -12,7 +12,7 @@ export const invariants = {
   S6: 'A node with a healthy pod is updated at most once for each rollout.',
   S7: 'S1 holds also while two managers believe that they lead, and after a manager has lost the lease.',
   S8: 'No update begins before the initial sync, or on a version of an object older than the process’s own last write to it.',
-  S9: 'An update obeys the user’s controls: pause, budget of zero, partition, node selector, OnDelete, owners.',
+  S9: 'An update obeys the user’s controls: pause, budget of zero, partition, node selector, OnDelete, owners, a halt for images that differ.',
   S10: 'A node never has more pods than its strategy allows, and never loses its last working pod during a surge.',
   S11: 'Before an update, the preDelete hook has released the pod and the required images are on the node; each image is pulled by one pod, which is cleaned up.',
   S12: 'Where owners decide, a pod is replaced only for its owner’s decision on this pod and revision, or after a deadline.',

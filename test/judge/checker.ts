@@ -4,6 +4,7 @@ import { isBoundToPod, isLive, nodeOf, nodesOf, policyOf } from '../invariants/i
 import type { Call } from '../simulation/network/call.ts';
 import type { Poisons } from '../simulation/network/poisons.ts';
 import { type CheckContext, combineChecks, type NodeUpdate, type ProcessState } from './check.ts';
+import { createImageDriftCheck } from './manager/image-drift.ts';
 import { createProgressCheck } from './manager/progress.ts';
 import { createStatusCheck } from './manager/status.ts';
 import { createUnreadableCheck } from './manager/unreadable.ts';
@@ -142,6 +143,8 @@ export const createChecker = ({
     }),
     createHandOverCheck(context),
     createStatusCheck(context, createExposedRule(plan, knowledge)),
+    createStatusCheck(context),
+    createImageDriftCheck(context),
     createWatchesCheck(context, poisons),
     createWriteRateCheck(context),
     stages.check,

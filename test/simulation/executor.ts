@@ -43,6 +43,8 @@ export const createExecutor = (options: ExecutorOptions) => {
   const { fire } = tracker;
   /** By node: the step that makes its pods behave in a special way. */
   const behaviours = new Map<string, PlannedStep>();
+  /** Nodes where names of images mean something else than on other nodes of their architecture. */
+  const contents = new Set<string>();
   /** Steps that delay or pause the native DaemonSet controller. */
   const nativeDelays = new Set<PlannedStep>();
   /** The step that makes checks fail, or keeps them from being answered. */
@@ -89,6 +91,11 @@ export const createExecutor = (options: ExecutorOptions) => {
     }
     behaviours.clear();
     nodes.releasePods();
+    for (const name of contents) {
+      nodes.annotate(name, { 'sim.edgeset.io/content': null });
+      for (const { workload } of daemonSets) nodes.deletePodOn(name, workload.label);
+    }
+    contents.clear();
     // Beside other DaemonSets, their good versions would be halted for what such a version does to a node that is back; and a
     // stage of nodes that die would wait for them. A hook's turn may take longer than a node that is back lives.
     if (reinstalls || plan.others || plan.rolloutPlan || outlastsNodes(plan)) nodes.deletePodsOf('--kills-node');
@@ -195,6 +202,17 @@ export const createExecutor = (options: ExecutorOptions) => {
         if (operation.behaviour) behaviours.set(operation.node, step);
         else behaviours.delete(operation.node);
         return nodes.annotate(operation.node, { 'sim.edgeset.io/behaviour': operation.behaviour ?? null });
+      case 'content': {
+        const { node, content, arch } = operation;
+        if (content === undefined) contents.delete(node);
+        else if (arch === undefined) contents.add(node);
+        return nodes.patch(node, {
+          metadata: {
+            annotations: { 'sim.edgeset.io/content': content ?? null },
+            ...(arch && { labels: { 'kubernetes.io/arch': arch } }),
+          },
+        });
+      }
       case 'slow-pulls':
         return nodes.annotate(operation.node, { 'sim.edgeset.io/start-ms': operation.ms?.toString() ?? null });
       case 'delete-pod':

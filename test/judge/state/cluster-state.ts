@@ -26,6 +26,8 @@ export interface PodState extends PodFacts {
   shut: readonly string[];
   /** Since when a container of it crash-loops or has no image. */
   failingSince: number | undefined;
+  /** What its containers run: images as their statuses name them, with their IDs. */
+  images: readonly (readonly [image: string, id: string])[];
   /** The revision that its owner agreed to. */
   approved: string | undefined;
   /** The last period in which it was ready that has ended. */
@@ -110,6 +112,7 @@ export const toPodState = (pod: Pod, before: PodState | undefined, now: number, 
     shut: gateClosed
       ? gates.map(({ conditionType }) => conditionType).filter((gate) => hasCondition(pod, gate, 'False'))
       : NONE,
+    images: (pod.status?.containerStatuses ?? []).map(({ image, imageID }) => [image, imageID] as const),
     approved: approvalIn(pod),
     readySince: ready ? (before?.readySince ?? readyAt) : undefined,
     lastReady: !ready && wasReady ? { since: before.readySince ?? now, until: now } : before?.lastReady,

@@ -89,6 +89,8 @@ export type Operation =
   | { do: 'taint'; node: string; effect: 'NoSchedule' | 'NoExecute' | undefined }
   /** How all pods on the node behave from now on. */
   | { do: 'behave'; node: string; behaviour: Behaviour | undefined }
+  /** What the names of images mean to containers that start on the node, as after a tag was pushed again, or on another architecture. */
+  | { do: 'content'; node: string; content: string | undefined; arch?: 'amd64' | 'arm64' }
   | { do: 'delete-pod'; node: string; set?: number }
   /** A finalizer holds the pod on the node for `forMs`, however it is deleted; `deletes`: the user does it now. */
   | { do: 'hold-pod'; node: string; deletes: boolean; forMs: number; set?: number }
@@ -209,6 +211,8 @@ export interface DaemonSetPlan {
   pullSeconds?: number;
   /** The partition limits the creation of pods, too. */
   progressive?: boolean;
+  /** edgeset.io/on-image-drift */
+  onImageDrift?: 'halt';
   partition?: number | string;
   /** edgeset.io/recreate of an Advanced DaemonSet. */
   recreate?: 'held-revision';
