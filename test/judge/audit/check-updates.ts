@@ -22,6 +22,7 @@ import {
   staysWithinPartition,
 } from '../updates/rules.ts';
 import type { AuditRecord } from './audit-record.ts';
+import { maybeDeletedBy } from './deleted-pods.ts';
 import { availablePod, followRecords, inOrder, isAvailable, wasAvailable } from './records.ts';
 
 export interface CheckOptions {
@@ -199,6 +200,7 @@ export const checkUpdates = (records: readonly AuditRecord[], options: CheckOpti
     return record.verb === 'delete' ? { ...write, kind: 'delete' } : undefined;
   };
 
+  const maybeDeleted = maybeDeletedBy(records.filter(({ user }) => product(user)));
   for (const record of inOrder(records)) {
     proceedTo(record);
     if (record.namespace === namespace && product(record.user)) {
@@ -210,7 +212,7 @@ export const checkUpdates = (records: readonly AuditRecord[], options: CheckOpti
     const { uid = '', deletionTimestamp } = (record.response as { metadata?: ObjectMeta }).metadata ?? {};
     const before = state.pods.get(uid);
     apply(record);
-    if (before) rules.noteChange(before, deletionTimestamp != null);
+    if (before && !maybeDeleted.has(uid)) rules.noteChange(before, deletionTimestamp != null);
     if (kind === 'advanced' && record.group === group && state.daemonSet === record.response)
       policies.push({ since: record.answeredAt, policy: policyOf(record.response as AnyDaemonSet) });
   }

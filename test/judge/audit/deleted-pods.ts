@@ -9,6 +9,12 @@ const succeeded = ({ code }: AuditRecord): boolean => code >= 200 && code < 300;
 /** A refusal is certain; the outcome of a failure, or of a call without a status, is not. */
 const isUnclear = ({ code }: AuditRecord): boolean => code < 200 || code >= 499;
 
+/** UIDs of the pods that calls without a response may have deleted. */
+export const maybeDeletedBy = (calls: readonly AuditRecord[]): ReadonlySet<string | undefined> =>
+  new Set(
+    calls.filter((call) => call.verb === 'delete' && call.resource === 'pods' && isUnclear(call)).map(uidAskedFor),
+  );
+
 /**
  * Tracks pods of a namespace that are terminating, whoever wrote them. The API server logs a delete whose caller was cut off
  * or killed as failed even if it was executed: the state of the pod decides.

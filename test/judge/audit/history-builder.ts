@@ -173,12 +173,14 @@ export const buildHistory = (
       write({ resource: 'pods', verb: 'delete', response: { ...response, metadata } });
       return self;
     },
-    remove(uid: string, node: string, hash: string, how: { by?: string; uid?: boolean } = {}) {
+    /** `lost`: nobody was told that it was executed. */
+    remove(uid: string, node: string, hash: string, how: { by?: string; uid?: boolean; lost?: boolean } = {}) {
       write({
         resource: 'pods',
         verb: 'delete',
         user: how.by ?? managerUser,
         request: how.uid === false ? { kind: 'DeleteOptions' } : { preconditions: { uid } },
+        code: how.lost === true ? 504 : 200,
         response: podObject(uid, node, hash, true, { deleting: true }),
       });
       return self;

@@ -149,8 +149,8 @@ export const createUpdateRules = (
         surging ? isOnlySurge({ live: live(name).length }) : undefined,
         // Its sender obeyed a template that it had observed: S9.
         rollout === state.rollout ? isOutdated({ healthy, hash, target: state.target }) : undefined,
-        // A node that is in flight already takes no further slot.
-        withinBudget({ others, limit: limitOf(knows), hasSlot: inFlight.has(name), surging }),
+        // A pod that an update broke is repaired in its node's slot, even when the budget has been lowered since.
+        withinBudget({ others, limit: limitOf(knows), hasSlot: inFlight.has(name) && !healthy, surging }),
         isFirstUpdate({ healthy, alreadyUpdated: before !== undefined && !continues }),
       ];
     },
@@ -182,10 +182,19 @@ export const createUpdateRules = (
     },
     /** The present rollout owes the node an update, whatever was executed there. */
     owes: (node: string): void => void executed.delete(node),
-    /** The pod was as it is here, and has changed. One that a user deletes, or that fails, entitles its node to another update. */
-    noteChange({ uid, node }: PodState, isTerminating: boolean): void {
-      const isGoing = isTerminating || state.pods.get(uid)?.ended === true;
-      if (isGoing && !deletedByManager.has(uid)) executed.delete(node);
+    /**
+     * The pod was as it is here, and has changed. That it ends, or is deleted by somebody else, lets one further update of its node
+     * pass: the pod in its place may be an old one again, as of a partition or of a controller that did not know the template yet.
+     * Not so while another pod there is not the one that was to be updated: it is what the update has brought.
+     */
+    noteChange(before: PodState, isTerminating: boolean): void {
+      const { uid, node } = before;
+      const ends = state.pods.get(uid)?.ended === true && !before.ended;
+      if (!(ends || (isTerminating && !before.terminating)) || deletedByManager.has(uid)) return;
+      const others = live(node).filter((other) => other.uid !== uid);
+      const ofNode = executed.get(node);
+      for (const [rollout, update] of ofNode ?? [])
+        if (others.every((other) => isUnchanged(other, update))) ofNode?.delete(rollout);
     },
   };
 };

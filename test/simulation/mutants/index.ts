@@ -6,6 +6,7 @@ import { exposed } from './exposed.ts';
 import { firstWave } from './first-wave.ts';
 import { handOver } from './hand-over.ts';
 import { ofInPlace } from './in-place.ts';
+import { ofJudge } from './judge.ts';
 import { kruise } from './kruise.ts';
 import { kubernetes } from './kubernetes.ts';
 import { liveness } from './liveness.ts';
@@ -38,4 +39,5 @@ export const mutants: readonly Mutant[] = [
   ...exposed,
   ...pulling,
   ...ofInPlace,
+  ...ofJudge,
 ];
