@@ -3,6 +3,7 @@ import { type TestContext, test } from 'node:test';
 import * as fc from 'fast-check';
 import type { Event } from 'kubernetes-types/core/v1.d.ts';
 import { createTestClock, settle } from '../../../test/support/index.ts';
+import { plainText } from '../../text/index.ts';
 import { KubeError } from '../client/errors.ts';
 import type { KubeClient, KubeObject } from '../client/types.ts';
 import { testEnv } from '../testing/index.ts';
@@ -168,12 +169,15 @@ test('writes queued events on stop, for at most five seconds', async (t) => {
 
 test('truncates a note at a kilobyte, never inside a character', () => {
   fc.assert(
-    fc.property(fc.string({ unit: 'grapheme', maxLength: 3000 }), (note) => {
-      const cut = truncateNote(note);
+    fc.property(fc.string({ unit: 'grapheme', maxLength: 3000 }), (text) => {
+      const cut = truncateNote(text);
+      const note = plainText(text);
       assert.ok(Buffer.byteLength(cut) <= 1024);
       if (Buffer.byteLength(note) <= 1024) assert.equal(cut, note);
       else assert.ok(note.toWellFormed().startsWith(cut.slice(0, -3)));
     }),
+    // A line separator becomes a space.
+    { examples: [['\u2028'], ['\u2028'.repeat(1100)]] },
   );
   assert.equal(truncateNote('a\u202eb\r\n\u001b[2Jc'), 'ab [2Jc');
   assert.equal(truncateNote('ü'.repeat(513)), `${'ü'.repeat(510)}...`);
