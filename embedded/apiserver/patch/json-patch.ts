@@ -38,18 +38,22 @@ const MISSING = Symbol('missing');
 const read = (document: unknown, steps: readonly string[]): unknown => {
   let here = document;
   for (const step of steps) {
-    if (Array.isArray(here)) here = indexOf(here, step, false) === undefined ? MISSING : arrayOf(here)[Number(step)];
-    else if (isRecord(here)) here = Object.hasOwn(here, step) && here[step] !== undefined ? here[step] : MISSING;
+    if (Array.isArray(here)) {
+      const index = indexOf(here, step, false);
+      here = index === undefined ? MISSING : arrayOf(here)[index];
+    } else if (isRecord(here)) here = Object.hasOwn(here, step) && here[step] !== undefined ? here[step] : MISSING;
     else return MISSING;
   }
   return here;
 };
 
+/** As on the real server, and unlike RFC 6901, a number may have a sign and zeros; a negative one counts from the end. */
 const indexOf = (list: readonly unknown[], step: string, mayAppend: boolean): number | undefined => {
   if (mayAppend && step === '-') return list.length;
-  if (!/^(0|[1-9]\d*)$/.test(step)) return undefined;
-  const index = Number(step);
-  return index < list.length || (mayAppend && index === list.length) ? index : undefined;
+  if (!/^[+-]?\d+$/.test(step)) return undefined;
+  const end = list.length + (mayAppend ? 1 : 0);
+  const index = Number(step) < 0 ? end + Number(step) : Number(step);
+  return index >= 0 && index < end ? index : undefined;
 };
 
 /** The container that the last step of a path leads into. */
@@ -73,11 +77,10 @@ const put = (document: unknown, steps: readonly string[], value: unknown, adds: 
 };
 
 const remove = (document: unknown, steps: readonly string[], fail: () => Error): void => {
-  // The whole document can be replaced only.
-  if (steps.length === 1 || read(document, steps) === MISSING) throw fail();
+  if (read(document, steps) === MISSING) throw fail();
   const container = containerOf(document, steps, fail);
   const step = steps.at(-1) ?? '';
-  if (Array.isArray(container)) container.splice(Number(step), 1);
+  if (Array.isArray(container)) container.splice(indexOf(container, step, false) ?? 0, 1);
   else delete container[step];
 };
 
@@ -89,6 +92,8 @@ const apply = (document: Container, operation: Json): void => {
   const missing = (which: string) => (): Error =>
     cannot(`${op} operation does not apply: doc is missing ${which}: missing value`);
   const lacksPath = missing(`path: ${JSON.stringify(path)}`);
+  // The whole document can be replaced and tested only.
+  if (!path.includes('/') && !(path === '' && (op === 'replace' || op === 'test'))) throw lacksPath();
   switch (op) {
     case 'add':
       return put(document, steps, operation.value, true, lacksPath);
@@ -98,10 +103,14 @@ const apply = (document: Container, operation: Json): void => {
       return remove(document, steps, lacksPath);
     case 'move':
     case 'copy': {
+      const lacksFrom = missing(`from path: ${JSON.stringify(from)}`);
+      if (!from.includes('/')) throw lacksFrom();
       const value = read(document, stepsOf(from));
-      if (value === MISSING) throw missing(`from path: ${JSON.stringify(from)}`)();
-      if (op === 'move') remove(document, stepsOf(from), lacksPath);
-      return put(document, steps, structuredClone(value), true, lacksPath);
+      // As on the real server, the copy of a missing field is null.
+      const isNull = op === 'copy' && value === MISSING && isRecord(containerOf(document, stepsOf(from), lacksFrom));
+      if (value === MISSING && !isNull) throw lacksFrom();
+      if (op === 'move') remove(document, stepsOf(from), lacksFrom);
+      return put(document, steps, isNull ? null : structuredClone(value), true, lacksPath);
     }
     case 'test': {
       const value = read(document, steps);

@@ -172,6 +172,27 @@ export const calls: readonly ApiCall[] = [
   patch(JSON_PATCH, `${DS}/a`, [{ op: 'add', path: '/spec/none/deep', value: 1 }]),
   patch(JSON_PATCH, `${DS}/a`, [{ op: 'add', path: '/spec/template/spec/containers/9', value: {} }]),
   patch(JSON_PATCH, `${DS}/a`, [{ op: 'replace', path: '/spec/template/spec/containers/9', value: {} }]),
+  patch(JSON_PATCH, `${DS}/a`, [{ op: 'copy', from: '/metadata/none', path: '/metadata/annotations/copied' }]),
+  patch(JSON_PATCH, `${DS}/a`, [{ op: 'copy', from: '/metadata/annotations/none', path: '/spec/minReadySeconds' }]),
+  patch(JSON_PATCH, `${DS}/a`, [{ op: 'copy', from: '/none/deep', path: '/metadata/annotations/copied' }]),
+  patch(JSON_PATCH, `${DS}/a`, [
+    { op: 'copy', from: '/spec/template/spec/containers/9', path: '/metadata/annotations/copied' },
+  ]),
+  patch(JSON_PATCH, `${DS}/a`, [{ op: 'copy', from: '/metadata/name', path: '/none/deep' }]),
+  patch(JSON_PATCH, `${DS}/a`, [{ op: 'move', from: '/metadata/none', path: '/metadata/annotations/moved' }]),
+  ...['', 'spec', 'x/metadata/labels'].flatMap((path) => [
+    patch(JSON_PATCH, `${DS}/a?dryRun=All`, [{ op: 'add', path, value: {} }]),
+    patch(JSON_PATCH, `${DS}/a?dryRun=All`, [{ op: 'remove', path }]),
+    patch(JSON_PATCH, `${DS}/a?dryRun=All`, [{ op: 'copy', from: path, path: '/metadata/annotations/whole' }]),
+  ]),
+  ...['-1', '-2', '-4', '+1', '01', '1.0'].flatMap((index) => {
+    const path = `/spec/template/spec/containers/0/args/${index}`;
+    return [
+      patch(JSON_PATCH, `${DS}/a?dryRun=All`, [{ op: 'add', path, value: 'added' }]),
+      patch(JSON_PATCH, `${DS}/a?dryRun=All`, [{ op: 'replace', path, value: 'replaced' }]),
+      patch(JSON_PATCH, `${DS}/a?dryRun=All`, [{ op: 'remove', path }]),
+    ];
+  }),
   patch(JSON_PATCH, `${DS}/a`, {}),
   patch(JSON_PATCH, `${DS}/none`, []),
   patch(MERGE, `${DS}/a`, { spec: { selector: { matchLabels: { app: 'z' } } } }),
@@ -307,9 +328,16 @@ export const calls: readonly ApiCall[] = [
     2,
   ),
   watch(`${CM}?watch=1&timeoutSeconds=1&resourceVersion=0&fieldSelector=metadata.name%3Dnone`, 1),
-  ...['timeoutSeconds=1', 'timeoutSeconds=1&allowWatchBookmarks=true', 'timeoutSeconds=4&allowWatchBookmarks=true'].map(
-    (query) => get(`${CM}?watch=1&resourceVersion=0&fieldSelector=metadata.name%3Dnone&${query}`),
+  ...['timeoutSeconds=1', 'timeoutSeconds=1&allowWatchBookmarks=true'].map((query) =>
+    get(`${CM}?watch=1&resourceVersion=0&fieldSelector=metadata.name%3Dnone&${query}`),
   ),
+  {
+    ...get(
+      `${CM}?watch=1&resourceVersion=0&fieldSelector=metadata.name%3Dnone&timeoutSeconds=4&allowWatchBookmarks=true`,
+    ),
+    // Due two seconds before the end of the watch, and lost with it if the server is as late as that.
+    until: 'BOOKMARK',
+  },
   get(`${CM}/w3?watch=1&resourceVersion=0`),
   watch('/api/v1/namespaces?watch=1&resourceVersion=0&fieldSelector=metadata.name%3Ddefault', 1),
 

@@ -25,6 +25,8 @@ export interface ApiCall {
   readonly accept?: string;
   /** For watches: how many lines to read before closing. */
   readonly lines?: number;
+  /** A read is repeated until its answer has this text. */
+  readonly until?: string;
 }
 
 /** One of the two servers that are compared. */
