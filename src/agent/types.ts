@@ -218,14 +218,16 @@ export const decisionSchema = object(
     /** Set for `done`, `refused`, `superseded` and `replaced`. */
     result: text('Human-readable reason for the state.'),
     settledAt: time(),
+    /** From the YurtHub route without `queue`. */
+    once: {
+      ...constant(true),
+      description: 'If it can not be carried out at once, it is not carried out later. Absent for any other decision.',
+    },
   },
-  { optional: ['act', 'result', 'settledAt'] },
+  { optional: ['act', 'result', 'settledAt', 'once'] },
 );
 /** A decision for one DaemonSet of this node and one target revision. */
-export type Decision = Infer<typeof decisionSchema> & {
-  /** From the YurtHub route without `queue`: if it can't be carried out at once, it isn't carried out later. */
-  once?: true;
-};
+export type Decision = Infer<typeof decisionSchema>;
 
 export const updateSchema = object({
   ...daemonSetRef,

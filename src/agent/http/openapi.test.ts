@@ -4,10 +4,11 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, describe, it, type TestContext } from 'node:test';
 import { fromJSONSchema, type ZodType } from 'zod';
-import { silentLogger } from '../../runtime/index.ts';
+import { silentLogger, systemClock } from '../../runtime/index.ts';
 import { openTokenFile } from '../auth/index.ts';
 import { StorageError, type StorageErrorCode } from '../decisions/index.ts';
-import type { TextResponse } from '../types.ts';
+import { openDecisionsInMemory } from '../testing/decisions-in-memory.ts';
+import type { Caller, Choice, TextResponse } from '../types.ts';
 import type { FakeBackend } from './testing/fake-backend.ts';
 import { type RawAnswer, sendRaw } from './testing/raw-http.ts';
 import { type Started, startServer } from './testing/start.ts';
@@ -197,6 +198,23 @@ describe('the OpenAPI document', () => {
       );
       assert.deepEqual([...seen].toSorted(), described.toSorted(), operationId);
     }
+  });
+
+  it('describes every decision that the store holds, also one of the YurtHub routes', async (t) => {
+    const started = await startServer(t);
+    const document = await documentOf(started.url);
+    const store = await openDecisionsInMemory({ clock: systemClock, random: Math.random, log: silentLogger });
+    const by: Caller = { identity: 'uid:0', via: 'loopback' };
+    const choice: Choice = { choice: 'approve', when: { type: 'now' } };
+    const daemonSet = { namespace: 'shop', daemonSet: 'till' };
+    const { id } = await store.decide({ ...daemonSet, revision: '7d9c', choice, by, fromRevision: null, once: true });
+    const write = { kind: 'delete', pod: 'till-x7k2p', podUid: 'u', fromRevision: '5d4f', toRevision: '7d9c' } as const;
+    const acting = await store.begin(id, write);
+    assert.equal(acting.once, true);
+    const settled = await store.settle(id, 'done', 'Updated', 'The new pod is ready.');
+    const schema = { $ref: '#/components/schemas/Decision' };
+    for (const one of [acting, settled])
+      assert.ok(validator(document, schema).safeParse(one).success, JSON.stringify(one));
   });
 
   it('contains valid examples of decisions', async (t) => {
