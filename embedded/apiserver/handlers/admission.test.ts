@@ -41,6 +41,15 @@ const createUnder = (fields: object): void => {
 describe('admission policies on the embedded cluster', () => {
   it('deny what they forbid to everybody', () => assert.throws(() => createUnder({}), /no pods here/));
 
+  it('know what is written, and its name', () => {
+    const about = (resource: string) => `request.resource.resource != '${resource}' || request.name != 'app'`;
+    createUnder({ validations: [{ expression: about('configmaps'), message: 'no pods here' }] });
+    assert.throws(
+      () => createUnder({ validations: [{ expression: about('pods'), message: 'no pods here' }] }),
+      /no pods/,
+    );
+  });
+
   it('are not enforced if they are about who writes, which this cluster does not tell apart', () => {
     createUnder({ matchConditions: [{ name: 'tenants', expression: "request.userInfo.username == 'x'" }] });
     createUnder({ variables: [{ name: 'who', expression: 'request.userInfo.username' }] });

@@ -67,9 +67,11 @@ interface Denial {
  * The first validation of the policy that the write fails. With failurePolicy Fail, an expression that can't be
  * evaluated fails.
  */
-const evaluate = (policy: unknown, request: AdmissionRequest): Denial | undefined => {
+const evaluate = (policy: unknown, kind: Kind, request: AdmissionRequest): Denial | undefined => {
   const { operation, namespace = '', name, object = null, oldObject = null } = request;
-  const variables = { object, oldObject, request: { operation, namespace, name }, params: null };
+  const { group, version, plural } = kind;
+  const asked = { operation, namespace, name, resource: { group, version, resource: plural } };
+  const variables = { object, oldObject, request: asked, params: null };
   for (const validation of arrayOf(at(policy, 'spec', 'validations'))) {
     const expression = textOf(at(validation, 'expression'));
     try {
@@ -102,7 +104,7 @@ export const admit = (state: ServerState, kind: Kind, request: AdmissionRequest)
     if (!policy || !isEnforced(binding) || !isKnown(policy)) continue;
     if (!matchesConstraints(state, at(policy, 'spec', 'matchConstraints'), kind, request)) continue;
     if (!matchesConstraints(state, at(binding, 'spec', 'matchResources'), kind, request)) continue;
-    const denial = evaluate(policy, request);
+    const denial = evaluate(policy, kind, request);
     if (!denial) continue;
     const message =
       `ValidatingAdmissionPolicy '${policy.metadata.name}' with binding '${binding.metadata.name}' ` +

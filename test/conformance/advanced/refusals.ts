@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Pod, PodSpec } from 'kubernetes-types/core/v1.d.ts';
 import type { AdvancedDaemonSet } from '../../../src/kinds/advanced/index.ts';
-import { Refusal } from '../kit/api.ts';
 import { type Case, type PodView, refusePods, section } from '../kit/index.ts';
 import { kinds } from '../kit/kinds.ts';
 import { edgeset, succeeds, untilSaid } from '../plugin/run.ts';
@@ -14,33 +13,11 @@ const withCpu = (cpu: string): Partial<PodSpec> => ({
 });
 const setCpu = (c: Case, cpu: string): Promise<unknown> => c.change({ spec: { template: { spec: withCpu(cpu) } } });
 
-const podsPath = ({ namespace }: Case): string => `/api/v1/namespaces/${namespace}/pods`;
+const refuseResize = (c: Case): Promise<() => Promise<void>> =>
+  refusePods(c, { operation: 'UPDATE', subresource: 'resize', expression: 'false', message: 'at most 500m' });
 
-/** The call is refused from now on. */
-const untilRefused = (c: Case, call: () => Promise<unknown>): Promise<unknown> =>
-  c.until('the policy is in force', async () => {
-    try {
-      await call();
-      return false;
-    } catch (error) {
-      return error instanceof Refusal;
-    }
-  });
-
-const refuseResize = async (c: Case): Promise<() => Promise<void>> => {
-  const expression = 'false';
-  const lift = await refusePods(c, { operation: 'UPDATE', subresource: 'resize', expression, message: 'at most 500m' });
-  const { name } = await c.podOn(c.nodes[0]);
-  await untilRefused(c, () => c.api.patch(`${podsPath(c)}/${name}/resize?dryRun=All`, { spec: withCpu('300m') }));
-  return lift;
-};
-
-const refuseCreation = async (c: Case): Promise<() => Promise<void>> => {
-  const lift = await refusePods(c, { operation: 'CREATE', expression: 'false', message: 'no pods today' });
-  const probe = { metadata: { name: 'probe' }, spec: { containers: [{ name: 'a', image: 'a:v1' }] } };
-  await untilRefused(c, () => c.api.create(`${podsPath(c)}?dryRun=All`, probe));
-  return lift;
-};
+const refuseCreation = (c: Case): Promise<() => Promise<void>> =>
+  refusePods(c, { operation: 'CREATE', expression: 'false', message: 'no pods today' });
 
 /** Names of pods of the DaemonSet that were ever out of service for an in-place update. */
 const everClosed = async (c: Case): Promise<string[]> =>

@@ -36,6 +36,10 @@ export interface Owner {
   decide(body: Record<string, unknown>): Promise<OwnersAnswer>;
   /** Newest first, as `who what`. */
   history(): Promise<string[]>;
+  /** Resolves when the history has this entry, `who what`: it comes a moment after what it tells of. */
+  untilRecorded(entry: string): Promise<unknown>;
+  /** What it serves to Prometheus; the agent needs `--metrics-bind-address`. */
+  metrics(): Promise<string>;
   /** Resolves when what the agent shows of this pod would survive a power cut: it writes a moment after a change. */
   onDisk(pod: string): Promise<void>;
   /** Ends the agent as a power cut does and starts it again, with what it has on its disk, or what `change` makes of it. */
@@ -105,6 +109,12 @@ export const withOwner = async (
       const { items } = (await (await call(`${own}/history`)).json()) as { items: { who: string; what: string }[] };
       return items.map(({ who, what }) => `${who} ${what}`);
     },
+    untilRecorded: (entry) => c.until(`its history says ${entry}`, async () => (await owner.history()).includes(entry)),
+    metrics: () =>
+      c.until('it serves metrics', async () => {
+        const [, address] = /"serving metrics","address":"([^"]+)"/.exec(await agent.log()) ?? [];
+        return address !== undefined && (await fetch(`http://${address}/metrics`)).text();
+      }),
     async onDisk(pod) {
       await c.until(`${pod} is on the disk`, async () => {
         const files = (await readdir(agent.stateDir, { withFileTypes: true })).filter((entry) => entry.isFile());

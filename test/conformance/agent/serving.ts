@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { Event } from 'kubernetes-types/events/v1.d.ts';
 import { createTestAuthority } from '../../support/index.ts';
-import { type Case, createProbePod, refusePods, section, untilRefused } from '../kit/index.ts';
+import { type Case, refusePods, section } from '../kit/index.ts';
 import { announced, withOwner } from './owner.ts';
 
 const TOKEN = 'a-token-of-at-least-16-characters';
@@ -131,10 +131,8 @@ export const serving = section('What the agent serves', (rule) => {
         const pod = await announced(c);
         await withOwner(c, { args }, async (owner) => {
           const { url } = owner.agent;
-          const [, address] = /"serving metrics","address":"([^"]+)"/.exec(await owner.agent.log()) ?? [];
           const metric = async (series: string): Promise<number> => {
-            const page = await (await fetch(`http://${address}/metrics`)).text();
-            const line = page
+            const line = (await owner.metrics())
               .split('\n')
               .find((each) => each.startsWith(`${series} `) || each.startsWith(`${series}{`));
             return Number(line?.slice(line.lastIndexOf(' ') + 1));
@@ -157,7 +155,10 @@ export const serving = section('What the agent serves', (rule) => {
           assert.equal(approved.status, 202, approved.text);
           await c.until('it says why it waits', async () => /The van is moving/.test((await owner.update()).message));
           assert.equal((await owner.update()).state, 'queued');
-          assert.equal(await metric('edgeset_agent_updates{state="queued"}'), 1);
+          await c.until(
+            'it counts as queued',
+            async () => (await metric('edgeset_agent_updates{state="queued"}')) === 1,
+          );
           assert.equal(await metric('edgeset_agent_connected'), 1);
           assert.ok((await metric('edgeset_agent_cache_age_seconds')) < 60);
           assert.equal(await metric('edgeset_agent_decisions_unkept'), 0);
@@ -194,8 +195,6 @@ export const serving = section('What the agent serves', (rule) => {
             expression: 'false',
             message: 'no pod of this namespace may go',
           });
-          const probe = await createProbePod(c);
-          await untilRefused(c, 'no pod of this namespace may go', () => c.api.remove(`${probe}?dryRun=All`));
           await writeFile(parked, '');
           await owner.decide({ revision: next.target.revision, decision: 'approve', when: { type: 'safe' } });
           const [told] = await c.until('UpdateRefused', async () => {

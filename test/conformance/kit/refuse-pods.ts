@@ -13,54 +13,51 @@ export interface PodRefusal {
   message: string;
 }
 
-/** Makes the API server refuse operations on pods of the case, or on other objects, a moment later. Resolves with a function that permits them again. */
+/**
+ * Makes the API server refuse operations on pods of the case, or on other objects. Resolves once they are refused, with a function
+ * that permits them again. A policy is in force, and no longer, a moment after it is written: it refuses the dry run of one more
+ * object, which tells.
+ */
 export const refusePods = async (c: Case, refusal: PodRefusal): Promise<() => Promise<void>> => {
   const { operation, subresource, expression, message } = refusal;
   const { group, version, resource } = refusal.of ?? { group: '', version: 'v1', resource: 'pods' };
   const resources = [subresource === undefined ? resource : `${resource}/${subresource}`];
   const name = `refuse-${operation.toLowerCase()}-${c.namespace}`;
+  const isRefused = (): Promise<boolean> =>
+    c.api.create(`/api/v1/namespaces/${c.namespace}/configmaps?dryRun=All`, { metadata: { name } }).then(
+      () => false,
+      (error: unknown) => {
+        if (String(error).includes(message)) return true;
+        throw error;
+      },
+    );
   await c.api.create(`${API}/validatingadmissionpolicies`, {
     metadata: { name },
     spec: {
       failurePolicy: 'Fail',
       matchConstraints: {
         namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': c.namespace } },
-        resourceRules: [{ apiGroups: [group], apiVersions: [version], operations: [operation], resources }],
+        resourceRules: [
+          { apiGroups: [group], apiVersions: [version], operations: [operation], resources },
+          { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['configmaps'] },
+        ],
       },
-      validations: [{ expression, message }],
+      validations: [
+        {
+          expression: `request.resource.resource == 'configmaps' ? request.name != '${name}' : (${expression})`,
+          message,
+        },
+      ],
     },
   });
   await c.api.create(`${API}/validatingadmissionpolicybindings`, {
     metadata: { name },
     spec: { policyName: name, validationActions: ['Deny'] },
   });
+  await c.until(`"${message}" is in force`, isRefused);
   return async () => {
     await c.api.remove(`${API}/validatingadmissionpolicybindings/${name}`);
     await c.api.remove(`${API}/validatingadmissionpolicies/${name}`);
+    await c.until(`"${message}" is no longer in force`, async () => !(await isRefused()));
   };
 };
-
-/**
- * Creates a pod that no DaemonSet has, to see by a dry run what is refused: in the audit log, a dry run looks like the write itself.
- * Resolves with the path of the pod.
- */
-export const createProbePod = async (c: Case): Promise<string> => {
-  const pods = `/api/v1/namespaces/${c.namespace}/pods`;
-  await c.api.create(pods, {
-    metadata: { name: 'probe' },
-    spec: { nodeName: c.nodes[0], containers: [{ name: 'probe', image: 'probe' }] },
-  });
-  return `${pods}/probe`;
-};
-
-/** Resolves when the API server refuses the dry run with this message: a policy is in force a moment after it was created. */
-export const untilRefused = (c: Case, message: string, dryRun: () => Promise<unknown>): Promise<unknown> =>
-  c.until(`the policy "${message}" is in force`, () =>
-    dryRun().then(
-      () => false,
-      (error: unknown) => {
-        if (String(error).includes(message)) return true;
-        throw error;
-      },
-    ),
-  );

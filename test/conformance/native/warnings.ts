@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createProbePod, refusePods, section, strategyKey, untilRefused } from '../kit/index.ts';
+import { refusePods, section, strategyKey } from '../kit/index.ts';
 
 /** Longer than a request may be. */
 export const longSelector = {
@@ -101,8 +101,6 @@ export const warnings = section('Warnings', (rule) => {
         expression: 'false',
         message: 'no pod may go',
       });
-      const probe = await createProbePod(c);
-      await untilRefused(c, 'no pod may go', () => c.api.remove(`${probe}?dryRun=All`));
       await c.setImage('app:v2');
       const reserved = async () => {
         const { reservations = [] } = (await c.rollout())?.status ?? {};
@@ -121,8 +119,6 @@ export const warnings = section('Warnings', (rule) => {
         expression: "!('edgeset.io/fence' in object.metadata.?annotations.orValue({}))",
         message: 'no annotations here',
       });
-      const fenced = { metadata: { annotations: { 'edgeset.io/fence': 'x' } } };
-      await untilRefused(c, 'no annotations here', () => c.api.merge(`${probe}?dryRun=All`, fenced));
       await c.startManager();
       const event = await c.untilWarning('FailedFence');
       assert.match(event.note ?? '', /no annotations here/);
@@ -146,9 +142,6 @@ export const warnings = section('Warnings', (rule) => {
         expression: "!object.status.?conditions.orValue([]).exists(c, c.type == 'PodImageReady')",
         message: 'no requests here',
       });
-      const probe = await createProbePod(c);
-      const asked = { status: { conditions: [{ type: 'PodImageReady', status: 'False' }] } };
-      await untilRefused(c, 'no requests here', () => c.api.merge(`${probe}/status?dryRun=All`, asked));
       await c.setImage('app:v2');
       const event = await c.untilWarning('FailedImageRequest');
       assert.match(event.note ?? '', /no requests here/);

@@ -1,22 +1,11 @@
 import assert from 'node:assert/strict';
-import { Refusal } from '../kit/api.ts';
 import { budgetKey, type Case, refusePods, section } from '../kit/index.ts';
 import { edgeset, untilExplained, untilSaid } from './run.ts';
 
 const podsOf = ({ namespace }: Case): string => `/api/v1/namespaces/${namespace}/pods`;
 
-/** Resolves once it is in force, with a function that permits new pods again. */
-const refuseNewPods = async (c: Case): Promise<() => Promise<void>> => {
-  const lift = await refusePods(c, { operation: 'CREATE', expression: 'false', message: 'no pod today' });
-  const probe = { metadata: { name: 'probe' }, spec: { containers: [{ name: 'probe', image: 'probe' }] } };
-  await c.until('pods are refused', () =>
-    c.api.create(`${podsOf(c)}?dryRun=All`, probe).then(
-      () => false,
-      (error: unknown) => error instanceof Refusal && error.message.includes('no pod today'),
-    ),
-  );
-  return lift;
-};
+const refuseNewPods = (c: Case): Promise<() => Promise<void>> =>
+  refusePods(c, { operation: 'CREATE', expression: 'false', message: 'no pod today' });
 
 const slow = { 'sim.edgeset.io/start-ms': '6000' };
 

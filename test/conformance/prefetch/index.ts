@@ -179,13 +179,7 @@ export const prefetchRules = section('Images pulled ahead', (rule) => {
         message: 'no pulls in this namespace',
       });
       await ask(c, c.nodes[0], hash);
-      // The refusal takes effect a moment after it is made.
-      const failure = await c.until('it is refused, or done', async () => {
-        const found = await outcomeOn(c, c.nodes[0]);
-        return found?.reason !== 'PullingImage' && found;
-      });
-      if (failure.status === 'False')
-        assert.match(failure.message, /no pull pod can be created: .*no pulls in this namespace/);
+      assert.match(await untilFailed(c, c.nodes[0]), /no pull pod can be created: .*no pulls in this namespace/);
       await lift();
       await untilDone(c, hash);
     },
