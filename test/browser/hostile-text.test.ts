@@ -44,7 +44,6 @@ const open = pages();
 
 /** Fails on a dialog, on what ran, and on a link or picture to elsewhere. */
 const watch = (t: TestContext, page: Page) => {
-  page.setDefaultTimeout(15_000);
   const dialogs: string[] = [];
   page.on('dialog', (dialog) => {
     dialogs.push(dialog.message());

@@ -17,7 +17,8 @@ test('with a real agent, a press replaces the pod, and the page shows each step 
   const { pod } = await world.announce();
   const { page } = await open(t, world.agent.url);
   const card = page.getByRole('article', { name: 'app' });
-  assert.match(await card.innerText(), /v1.*v2.*Update now/s);
+  // The agent reads the images a moment after the revision is announced.
+  await until('both versions are shown', async () => /v1.*v2.*Update now/s.test(await card.innerText()));
   const steps = new Set<string>();
   await page.exposeFunction('seen', (words: string) => steps.add(words));
   await page.evaluate(`new MutationObserver(() => {
@@ -29,8 +30,9 @@ test('with a real agent, a press replaces the pod, and the page shows each step 
   const next = await world.podAfter(pod);
   assert.notEqual(next.name, pod);
   await page.getByText('New version is running').waitFor();
-  assert.match(await card.innerText(), /Installed\s*v2.*Updated today at/s);
-  assert.ok(steps.has('Stopping the old version'), [...steps].join(', '));
+  // The history comes a moment after the state.
+  await until('it is shown since when', async () => /Installed\s*v2.*Updated today at/s.test(await card.innerText()));
+  await until('its steps were shown', () => steps.has('Stopping the old version'));
   await until('the history tells of it', async () =>
     /app: (Updated|Update approved)/.test(await page.locator('.history').innerText()),
   );

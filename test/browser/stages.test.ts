@@ -119,7 +119,7 @@ describe('the stages on the dashboard', { timeout: 240_000 }, () => {
     assert.equal(await current.getByRole('button', { name: 'Approve' }).count(), 0, 'nothing awaits it');
     const groups = page.locator('section.group');
     const headings = (): Promise<string[]> => groups.getByRole('heading').allInnerTexts();
-    assert.deepEqual(await headings(), ['lab 1', 'canary 2', 'rest 3']);
+    await until('each stage has its nodes', async () => (await headings()).join() === 'lab 1,canary 2,rest 3');
     await groups.nth(0).getByText('Open: 1 of 1 online nodes updated, 1 in all. Soaks until').waitFor();
     await groups.nth(1).getByText('Closed: 0 of 2 online nodes updated, 2 in all.').waitFor();
     await page.getByRole('button', { name: '5 held' }).click();

@@ -131,7 +131,7 @@ const addressesOf = async (agent: Program): Promise<Pick<Agent, 'url' | 'port' |
       found.health = await said('serving health probes');
       return found.api !== undefined && found.health !== undefined;
     },
-    30_000,
+    60_000,
   );
   const url = new URL(`http://${found.api}`);
   return { url: url.origin, port: Number(url.port), health: `http://${found.health}` };

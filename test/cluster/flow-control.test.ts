@@ -223,15 +223,14 @@ test('a Lease whose renewals are refused with 429 is renewed once they no longer
     ],
   });
   t.after(() => api.delete(path).catch(() => undefined));
-  const withinMs = 20_000;
-  await eventually('renewals are refused', () => webhook.requests.length >= 10, { withinMs, everyMs: 50 });
+  await eventually('renewals are refused', () => webhook.requests.length >= 10, { everyMs: 50 });
   const last = await renewTime();
   const lease = await clients.leaseClient.get(leases, { namespace, name: 'edgeset-manager' });
   const refused = clients.leaseClient.replace(leases, lease);
   await assert.rejects(refused, { code: 'TooManyRequests', happened: 'no' });
   await clients.client.list(pods, { namespace });
   await api.delete(path);
-  await eventually('it is renewed', async () => (await renewTime()) > last, { withinMs, everyMs: 100 });
+  await eventually('it is renewed', async () => (await renewTime()) > last, { everyMs: 100 });
   assert.deepEqual(terms, ['leads']);
   await end();
 });

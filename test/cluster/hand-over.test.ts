@@ -58,15 +58,21 @@ it(`the pods of ${NODES} nodes are handed over as they are, while the garbage co
   const stalled = async () => (await advanced()).status?.conditions?.find(({ type }) => type === 'Stalled');
   await eventually('it is stalled', async () => (await stalled())?.reason === 'NativeDaemonSet', within);
   await run(['delete', 'daemonset.apps', 'app', '--cascade=orphan', '--wait=false']);
-  await eventually(
-    'some pods are released, and others are not',
-    async () => {
-      const released = (await pods()).filter((pod) => controllerOf(pod) === undefined).length;
-      return released > 0 && released < NODES;
-    },
-    { ...within, everyMs: 50 },
-  );
-  assert.match((await stalled())?.message ?? '', /which is being deleted/);
+  await Promise.all([
+    eventually(
+      'some pods are released, and others are not',
+      async () => {
+        const released = (await pods()).filter((pod) => controllerOf(pod) === undefined).length;
+        return released > 0 && released < NODES;
+      },
+      { ...within, everyMs: 50 },
+    ),
+    eventually(
+      'it says what it waits for',
+      async () => /which is being deleted/.test((await stalled())?.message ?? ''),
+      { ...within, everyMs: 50 },
+    ),
+  ]);
   await eventually(
     'all are its own',
     async () => {

@@ -218,8 +218,10 @@ test('an agent whose service account was moved out of the policy says so at its 
     async () => (await agent.log()).includes('no admission policy restricts this agent: it updates no pod'),
     { everyMs: 100 },
   );
-  const [, metrics] = /"serving metrics","address":"([^"]+)"/.exec(await agent.log()) ?? [];
-  assert.match(await (await fetch(`http://${metrics}/metrics`)).text(), /^edgeset_agent_unrestricted 1$/m);
+  await eventually('its metrics say so', async () => {
+    const [, metrics] = /"serving metrics","address":"([^"]+)"/.exec(await agent.log()) ?? [];
+    return /^edgeset_agent_unrestricted 1$/m.test(await (await fetch(`http://${metrics}/metrics`)).text());
+  });
 });
 
 test('the audit log marks what the policy refused', async () => {

@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { eventually } from '../../support/index.ts';
 import { kubectl, type RealCluster, startCluster } from '../index.ts';
 import { chart, createHelm, type Helm, release } from './helm.ts';
 import { forbiddenRequests, runInstalled, webIn } from './installation.ts';
@@ -21,6 +22,16 @@ const install = (name: string, namespace: string, values: object): Promise<strin
   return helm('upgrade', '--install', name, chart, ...where, '--set-json', JSON.stringify(values));
 };
 
+/** Roles and bindings are in force, or no longer, a moment after they are written. */
+const untilMay = (isAllowed: boolean, ...[namespace, ...what]: Parameters<typeof can>): Promise<unknown> =>
+  eventually(
+    `the manager of ${namespace} may ${isAllowed ? '' : 'not '}${what.join(' ')}`,
+    async () => (await can(namespace, ...what)) === isAllowed,
+    {
+      everyMs: 200,
+    },
+  );
+
 before(async () => {
   cluster = await startCluster();
   await cluster.addNodes(['node-1', 'node-2']);
@@ -34,8 +45,8 @@ test('for native DaemonSets only, the manager cannot create pods, and need not',
     predownload: { pullPods: false },
     manager: { extraArgs: ['--leader-election-id=fleet'] },
   });
+  await untilMay(true, release.namespace, 'list', 'daemonsets.apps', '--all-namespaces');
   assert.equal(await can(release.namespace, 'create', 'pods', '--all-namespaces'), false);
-  assert.equal(await can(release.namespace, 'list', 'daemonsets.apps', '--all-namespaces'), true);
   assert.doesNotMatch(await kubectl(cluster.kubeconfig, ['get', 'crd']), /kruise/);
   const namespace = await cluster.createNamespace('native');
   const manager = await runInstalled(cluster, release.namespace);
@@ -66,14 +77,14 @@ test('managers of some namespaces have rights there, and several serve one clust
     [release.namespace, shop, depot],
     ['depot-system', depot, shop],
   ] as const) {
-    assert.equal(await can(namespace, 'delete', 'pods', '--namespace', own), true);
-    assert.equal(await can(namespace, 'create', 'pods', '--namespace', own), true);
-    assert.equal(await can(namespace, 'list', 'pods', '--namespace', foreign), false);
-    assert.equal(await can(namespace, 'list', 'pods', '--all-namespaces'), false);
-    assert.equal(await can(namespace, 'list', 'nodes'), true);
+    await untilMay(true, namespace, 'delete', 'pods', '--namespace', own);
+    await untilMay(true, namespace, 'create', 'pods', '--namespace', own);
+    await untilMay(false, namespace, 'list', 'pods', '--namespace', foreign);
+    await untilMay(false, namespace, 'list', 'pods', '--all-namespaces');
+    await untilMay(true, namespace, 'list', 'nodes');
   }
   // The agents are a DaemonSet that their manager updates.
-  assert.equal(await can(release.namespace, 'delete', 'pods', '--namespace=edgeset-agent'), true);
+  await untilMay(true, release.namespace, 'delete', 'pods', '--namespace=edgeset-agent');
 
   const first = await runInstalled(cluster, release.namespace);
   const second = await runInstalled(cluster, 'depot-system', 'edgeset-depot-manager');

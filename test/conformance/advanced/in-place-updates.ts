@@ -115,7 +115,7 @@ export const inPlaceUpdates = section(
             assert.equal(hash, updateRevision);
             assert.equal(object.spec?.containers[0]?.resources?.requests?.cpu, 'cpu' in parts ? '200m' : '100m');
           }
-          assert.equal((await c.events('SuccessfulUpdatePodInPlace')).length > 0, true);
+          await c.untilEvent('SuccessfulUpdatePodInPlace');
         },
         { nodes: 2 },
       );

@@ -120,6 +120,7 @@ export const lifecycle = section(
       await c.startRollout('app:v2', { ...hooked, annotations: { 'edgeset.io/predelete-timeout-seconds': '2' } });
       await c.untilEvent('PreDeleteTimeout');
       await c.untilComplete('app:v2');
+      await c.until('each is told', async () => (await c.events('PreDeleteTimeout')).length >= c.nodes.length);
       assert.equal((await c.events('PreDeleteTimeout')).length, c.nodes.length);
     });
 

@@ -34,7 +34,7 @@ export const ota = section(
         assert.deepEqual(await c.running('app:v1'), c.nodes.slice(1));
         assert.deepEqual(await c.updatedNodes(), c.nodes.slice(0, 1));
         await wroteOnce(c, owner, pod);
-        assert.equal((await c.status()).summary, 'Waiting for 2 owners');
+        await c.until('the others are awaited', async () => (await c.status()).summary === 'Waiting for 2 owners');
       });
     });
 

@@ -28,7 +28,7 @@ export const firstActed = async (c: Case, count: number): Promise<string[]> =>
 
 /** This many nodes are updated together, and no further one while their pods start. */
 export const untilWaveOf = async (c: Case, size: number, startMs: number): Promise<void> => {
-  await c.untilUpdates(size + 1, 40_000);
+  await c.untilUpdates(size + 1);
   const [first = 0, ...later] = (await c.updates()).map(({ receivedAt }) => receivedAt);
   const together = later.filter((at) => at < first + startMs).length + 1;
   if (together !== size) throw new Error(`${together} nodes were updated at first, not ${size}`);

@@ -141,13 +141,14 @@ export const decisionRules = section('Decisions of the owner', (rule) => {
           );
           return items.some((event) => event.reason === 'UpdateNotComputable' && event.note?.includes('full moon'));
         });
-        const [, address] = /"serving metrics","address":"([^"]+)"/.exec(await owner.agent.log()) ?? [];
-        const metrics = await (await fetch(`http://${address}/metrics`)).text();
-        assert.match(metrics, /^edgeset_agent_updates\{state="unknown"\} 1$/m);
-        assert.match(metrics, /^edgeset_agent_not_computable\{part="view"\} 1$/m);
+        for (const series of [
+          /^edgeset_agent_updates\{state="unknown"\} 1$/m,
+          /^edgeset_agent_not_computable\{part="view"\} 1$/m,
+        ])
+          await c.until(`the metrics say ${series}`, async () => series.test(await owner.metrics()));
         await c.expectNoUpdatesFor(12);
         assert.deepEqual(await writesOf(c, owner), []);
-        assert.ok((await owner.history()).includes('uid:0 Approved'));
+        await owner.untilRecorded('uid:0 Approved');
         const now = await owner.decide({ revision, decision: 'approve' });
         assert.equal(now.status, 202, now.text);
         await c.untilRunning('app:v2');
@@ -197,7 +198,7 @@ export const decisionRules = section('Decisions of the owner', (rule) => {
         });
         await c.untilRunning('app:v2');
         await owner.untilShown('current');
-        assert.ok((await owner.history()).includes('agent Deleted'));
+        await owner.untilRecorded('agent Deleted');
         await c.change({
           metadata: { annotations: { 'edgeset.io/ota-deadline': null } },
           spec: { template: { spec: { containers: [{ name: 'app', image: 'app:v3' }] } } },

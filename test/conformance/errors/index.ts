@@ -30,11 +30,14 @@ export const errorRules = (kind: CaseKind): Rule[] =>
             ({ type, status, reason }) => `${type} ${status} ${reason}` === 'Stalled True InternalError',
           );
         });
+        await c.untilEvent('InternalError');
         assert.equal((await c.events('InternalError')).length, 1);
         await untilSaid(c, /Internal error/, 'status', 'app');
         await untilSaid(c, WHY, 'explain', 'app');
-        const metrics = await fetch(`${c.manager.metrics}/metrics`);
-        assert.match(await metrics.text(), /edgeset_rollout_hold\{[^}]*hold="error"\} 1/);
+        await c.until('the metrics say so', async () => {
+          const text = await (await fetch(`${c.manager.metrics}/metrics`)).text();
+          return /edgeset_rollout_hold\{[^}]*hold="error"\} 1/.test(text);
+        });
         // The manager looks at the new template with its next try, which may be 30 s away.
         const waited = await edgeset(c, 'wait', 'app', '--timeout=60s');
         assert.equal(waited.code, 3, waited.stderr);

@@ -22,7 +22,7 @@ const untilReserved = (c: Case) =>
         const { status } = (response ?? {}) as DaemonRollout;
         return resource === 'daemonrollouts/status' && status?.reservations?.some(({ carriedOut }) => !carriedOut);
       }),
-    20_000,
+    60_000,
     10,
   );
 

@@ -38,7 +38,7 @@ export const announcingFaults = section('OTA', (rule) => {
       );
       await untilSaid(c, [UP_TO_DATE, UP_TO_DATE, HALTED, HALTED]);
       await c.untilEvent('RolloutHalted');
-      assert.equal((await c.status()).owners?.asked, 0);
+      await c.until('no owner is asked', async () => (await c.status()).owners?.asked === 0);
 
       await c.annotate({ 'edgeset.io/resume': (await c.status()).target?.hash ?? '' });
       await untilSaid(c, [UP_TO_DATE, UP_TO_DATE, NEW, NEW]);
@@ -67,7 +67,7 @@ export const announcingFaults = section('OTA', (rule) => {
       'suspects are waited for',
       async () => (await c.condition('Halted'))?.reason === 'WaitingForSuspects',
     );
-    await c.untilCondition('Halted', 'True', 40_000);
+    await c.untilCondition('Halted');
     await c.cluster.online(c.nodes.slice(0, 1));
     await untilSaid(c, [UP_TO_DATE, HALTED, HALTED]);
   });

@@ -61,6 +61,7 @@ export const stages = section(
         assert.deepEqual(decision, { decision: 'Approve', by: await me(c), comment: 'looks good' });
         assert.ok(at);
         assert.equal((await stage(c, 'rest'))?.nodes.updated, others.length);
+        await c.until('both are told', async () => (await c.events('StagePassed')).length >= 2);
         assert.equal((await c.events('StagePassed')).length, 2);
       },
       { nodes: 5, budget: 5 },

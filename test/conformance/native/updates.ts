@@ -33,7 +33,7 @@ export const updates = section('Updates', (rule) => {
           );
           return (await c.running('app:v2')).length === c.nodes.length;
         },
-        45_000,
+        60_000,
         20,
       );
       assert.ok(edits > 20, `${edits} edits`);

@@ -62,7 +62,7 @@ export const untilPulling = (c: Case, withinMs?: number): Promise<Pod> =>
 export const untilClean = (c: Case, withinMs?: number): Promise<unknown> =>
   c.until('no pull pod is left', async () => (await pullPods(c)).length === 0, withinMs);
 
-export const untilReady = (c: Case, node: string | undefined, hash: string, withinMs = 45_000): Promise<unknown> =>
+export const untilReady = (c: Case, node: string | undefined, hash: string, withinMs = 60_000): Promise<unknown> =>
   c.until(
     `the images of ${hash} are on ${node}`,
     async () => {
@@ -73,7 +73,7 @@ export const untilReady = (c: Case, node: string | undefined, hash: string, with
     withinMs,
   );
 
-export const untilFailed = (c: Case, node: string | undefined, withinMs = 45_000): Promise<string> =>
+export const untilFailed = (c: Case, node: string | undefined, withinMs = 60_000): Promise<string> =>
   c.until(
     `the pull on ${node} has failed`,
     async () => {

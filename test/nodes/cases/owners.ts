@@ -85,6 +85,7 @@ export const owners = (site: Site, [mine, other]: readonly [string, string]): vo
     const browser = await launchChromium(program);
     try {
       const page = await browser.newPage();
+      page.setDefaultTimeout(60_000);
       await page.goto(AGENT);
       await page
         .getByRole('button', { name: /^Update now/ })
