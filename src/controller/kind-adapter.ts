@@ -64,8 +64,8 @@ export interface ReconcilerContext<V extends DaemonSetView, P> {
   enqueue: Enqueue;
   /** Hands the DaemonSet, from the response to a write or a read, to its cache; undefined: the API server no longer has it. */
   accept(daemonSet: DaemonSetObject | undefined): void;
-  /** The API server has refused a write: the DaemonSet has changed since its view. */
-  refused: () => void;
+  /** The API server has refused a write on this version of the DaemonSet, which has changed since. */
+  refused: (resourceVersion: string) => void;
 }
 
 export type Target =

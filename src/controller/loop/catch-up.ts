@@ -15,7 +15,7 @@ export const createCatchUp = (readIntoCache: (signal: AbortSignal) => Promise<vo
       isDue = true;
     },
     /** A write on this version was refused. */
-    refuse(resourceVersion: string): void {
+    refuse: (resourceVersion: string): void => {
       isDue = true;
       refused = resourceVersion;
     },

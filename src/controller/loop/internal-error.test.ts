@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { controllerRevisions, daemonSets, nodes, pods, type Resource } from '../../kube/index.ts';
+import { failedGeneration } from '../../rollout/index.ts';
 import type { RolloutPlanObject } from '../../words/index.ts';
 import { NAMESPACE } from '../testing/cluster.ts';
 import { type Scenario, scenario } from '../testing/scenario.ts';
@@ -111,6 +112,23 @@ describe('what cannot be computed holds', () => {
         assert.equal(errors(manager.reasons()), 1);
       }),
     );
+
+  it(
+    'also for the generation that comes while the DaemonSet is told of the one before',
+    scenario(async ({ api, clock, cluster, settled }) => {
+      await settled(3, '1');
+      const told = api.fault('patch', 'daemonsets/status', { kind: 'hold' });
+      api.objects.patch(nodes, { name: 'n3' }, { status: { conditions: 5 } });
+      await clock.advance(100);
+      assert.equal(told.fired, 1);
+      cluster.setImage('v2');
+      await clock.advance(100);
+      told.release();
+      await clock.advance(60_000);
+      const { metadata, status } = cluster.getSet();
+      assert.equal(failedGeneration(status?.conditions), metadata?.generation);
+    }),
+  );
 
   it(
     'when it happens once, heals by itself, also where the ledger was left half changed',

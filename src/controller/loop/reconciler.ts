@@ -124,7 +124,7 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
     metrics,
     enqueue,
     accept: caches.accept,
-    refused: () => catchUp.refuse(view().resourceVersion),
+    refused: catchUp.refuse,
   });
   const executor = createDecisionExecutor({
     client,

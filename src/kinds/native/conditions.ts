@@ -95,7 +95,7 @@ export const createConditionWriter = ({ client, env, enqueue, accept, refused, l
       if (signal.aborted) return 'unchanged';
       // Changed, deleted or recreated.
       if (!isKubeError(error, 'NotFound', 'Conflict')) throw error;
-      refused();
+      refused(resourceVersion);
       return 'unchanged';
     }
     return 'succeeded';

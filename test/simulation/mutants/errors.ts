@@ -136,4 +136,15 @@ export const ofErrors: readonly Mutant[] = [
     replace: '}',
     hunt: test('src/kube/queue/work-queue.test.ts'),
   },
+  {
+    name: 'error-is-untold-after-a-conflict',
+    whose: 'our own',
+    story:
+      'a write that is refused while a newer generation has come keeps the DaemonSet from saying what that fails at',
+    file: 'src/controller/loop/reconciler.ts',
+    find: 'refused: catchUp.refuse,',
+    replace: 'refused: () => catchUp.refuse(view().resourceVersion),',
+    breaks: [],
+    hunt: test('src/controller/loop/internal-error.test.ts', 'is told of the one before'),
+  },
 ];

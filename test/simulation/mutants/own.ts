@@ -136,7 +136,7 @@ export const own: readonly Mutant[] = [
       'updates continue with the budget that a late watch delivered, although the DaemonSet was found to ask for less',
     breaks: ['S1'],
     file: 'src/controller/loop/reconciler.ts',
-    find: 'refused: () => catchUp.refuse(view().resourceVersion),',
+    find: 'refused: catchUp.refuse,',
     replace: 'refused: () => undefined,',
     hunt: history(
       recreate,

@@ -170,7 +170,7 @@ export const createStatusWriter = ({ client, env, enqueue, accept, refused }: St
       accept(written);
     } catch (error) {
       // Changed, deleted or recreated: the watch tells.
-      if (isKubeError(error, 'Conflict')) refused();
+      if (isKubeError(error, 'Conflict')) refused(resourceVersion);
       if (!signal.aborted && !isKubeError(error, 'NotFound', 'Conflict', 'Invalid'))
         log.warn('failed to write the status', { error });
     }
