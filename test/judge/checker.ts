@@ -143,7 +143,6 @@ export const createChecker = ({
     }),
     createHandOverCheck(context),
     createStatusCheck(context, createExposedRule(plan, knowledge)),
-    createStatusCheck(context),
     createImageDriftCheck(context),
     createWatchesCheck(context, poisons),
     createWriteRateCheck(context),
