@@ -83,6 +83,7 @@ export const seeNodesAlike = (a: DaemonSetView, b: DaemonSetView): boolean =>
 export const nodeFactsOf = (view: Pick<DaemonSetView, 'needs' | 'policy' | 'origin'>, node: NodeInfo): NodeFacts => {
   const { needs, nodeSelector, topologyKey, plan, images } = searchOf(view);
   const listed = listedState(node.images, images);
+  const busy = plan && busyBy(plan, node);
   return {
     name: node.name,
     ready: node.ready,
@@ -93,8 +94,8 @@ export const nodeFactsOf = (view: Pick<DaemonSetView, 'needs' | 'policy' | 'orig
     ...(node.labels[ARCH_LABEL] !== undefined && { arch: node.labels[ARCH_LABEL] }),
     ...(plan && plan.stages.length > 0 && { stages: matchingStages(plan, node.labels) }),
     ...(plan && plan.groups.length > 0 && { groups: groupsOf(plan, node.labels) }),
-    ...(plan && busyBy(plan, node) !== undefined && { busy: true }),
     ...(listed && { images: listed }),
+    ...(busy !== undefined && { busy }),
     ...(plan && node.timeZone !== undefined && { timeZone: node.timeZone }),
   };
 };

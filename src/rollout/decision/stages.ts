@@ -65,7 +65,7 @@ export const drawSample = (
   const online: string[] = [];
   for (const { name, node, status } of matchesOf(ledger, index)) {
     matching += 1;
-    if (status.online && node?.busy !== true) online.push(sampleCode(revision, name));
+    if (status.online && node?.busy === undefined) online.push(sampleCode(revision, name));
   }
   const wanted = scaledValue(count, matching, 'up');
   const sampled = state.stages.reduce((sum, { sample = '' }) => sum + sample.length, 0) / sampleCode('', '').length;

@@ -47,10 +47,10 @@ export interface NodeFacts {
   stages?: number;
   /** The values of the plan's topology keys (`groupsOf`). Absent without any. */
   groups?: string;
-  /** The plan skips it for now (`skipNodes`). Absent otherwise. */
-  busy?: boolean;
   /** What its list says of the template's images: all are there, or one is not. Absent while it proves neither. */
   images?: ListedState;
+  /** Why the plan skips it for now (`skipNodes`), as a noun. Absent otherwise. */
+  busy?: string;
   /** The node's own time zone. */
   timeZone?: string;
 }

@@ -126,7 +126,7 @@ const assessUpdate = (
   const stageOpen = context.isStageOpen(record.stage);
   const waitsForOther = record.waitsFor !== undefined;
   const calendarOpen = context.isCalendarOpen(node.timeZone);
-  const busy = node.busy === true;
+  const busy = node.busy !== undefined;
   const allowedByPlan = stageOpen && !waitsForOther && !busy && calendarOpen;
   const held = heldRevisionOf(record, node, context, allowedByPlan);
   const mayBeRecreated = allowedByPlan && managed && carriedOut && settled && node.selected && record.pods.length === 1;

@@ -94,7 +94,7 @@ const ways: Record<RuleCause, { policy?: Partial<Policy>; to: (bench: Workbench)
     to: () => undefined,
   },
   after: { to: (bench) => bench.ledger.setWaitsFor('n0', 'driver', bench.now()) },
-  busy: { to: (bench) => bench.node('n0', { busy: true }) },
+  busy: { to: (bench) => bench.node('n0', { busy: 'a taint' }) },
   window: { policy: { plan: planOf({ freezes: [{ from: '2000-01-01', to: '2100-01-01' }] }) }, to: () => undefined },
   'crash-loop': {
     to: (bench) => {

@@ -19,16 +19,16 @@ const by = (node: Node): string | undefined => busyBy(plan, toNodeInfo(node));
 
 describe('a node is busy', () => {
   const cases: [string, Node, string | undefined][] = [
-    ['by a label', { metadata: { labels: { 'kured.dev/reboot': 'now' } } }, 'a label'],
+    ['by a label', { metadata: { labels: { 'kured.dev/reboot': 'now' } } }, 'labels that the selector matches'],
     [
       'by a taint of any effect',
       { spec: { taints: [{ key: 'example.com/job', effect: 'PreferNoSchedule' }] } },
-      'taint example.com/job',
+      'the taint example.com/job',
     ],
     [
       'by a condition',
       { status: { conditions: [{ type: 'MaintenanceInProgress', status: 'True' }] } },
-      'condition MaintenanceInProgress',
+      'the condition MaintenanceInProgress',
     ],
     [
       'not by a condition that is False',
@@ -54,17 +54,19 @@ describe('a node is busy', () => {
 describe('a busy node', () => {
   it('begins no update, is held, and follows once it is free', () => {
     const bench = benchAt(2, { maxUnavailable: percent(100) });
-    bench.node('n0', { busy: true });
+    bench.node('n0', { busy: 'a taint' });
     assert.deepEqual(bench.nodesOf('reserve'), ['n1']);
     assert.equal(bench.phase('n0'), 'held/busy');
     const record = bench.ledger.get('n0');
     assert.ok(record);
     assert.match(
       explain(record, bench.ledger.policy, bench.decide().summary, bench.now()).what,
-      /skips it while it is busy/,
+      /skips it while it is busy \(skipNodes\): it has a taint/,
     );
     bench.update('b', 'n1');
-    bench.node('n0', { busy: false });
+    assert.ok(record.node);
+    const { busy: _busy, ...free } = record.node;
+    bench.ledger.setNode(free, bench.now());
     assert.deepEqual(bench.nodesOf('reserve'), ['n0']);
   });
 
@@ -72,8 +74,8 @@ describe('a busy node', () => {
     const bench = benchAt(2, { maxUnavailable: percent(100) });
     bench.reserve('n0');
     bench.deletePod('n1');
-    bench.node('n0', { busy: true });
-    bench.node('n1', { busy: true });
+    bench.node('n0', { busy: 'a taint' });
+    bench.node('n1', { busy: 'a taint' });
     assert.deepEqual(bench.nodesOf('release'), ['n0']);
     bench.start('n1', 'b');
     assert.equal(bench.phase('n1'), 'updated/current');
@@ -81,8 +83,8 @@ describe('a busy node', () => {
 
   it('blocks no stage, and is in no sample', () => {
     const bench = stagedBench([ring('lab'), ring('shop', {}, { count: 1 })], ['lab', 'lab', 'shop', 'shop']);
-    bench.node('n1', { stages: 1, busy: true });
-    bench.node('n2', { stages: 2, busy: true });
+    bench.node('n1', { stages: 1, busy: 'a taint' });
+    bench.node('n2', { stages: 2, busy: 'a taint' });
     bench.followStages();
     bench.update('b', 'n0');
     bench.followStages();

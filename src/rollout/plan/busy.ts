@@ -9,8 +9,8 @@ export const busyBy = (
 ): string | undefined => {
   if (!busy) return undefined;
   const taint = taints.find(({ key }) => busy.taints.has(key));
-  if (taint) return `taint ${taint.key}`;
+  if (taint) return `the taint ${taint.key}`;
   const condition = conditions.find((type) => busy.conditions.has(type));
-  if (condition !== undefined) return `condition ${condition}`;
-  return busy.selector && matches(busy.selector, labels) ? 'a label' : undefined;
+  if (condition !== undefined) return `the condition ${condition}`;
+  return busy.selector && matches(busy.selector, labels) ? 'labels that the selector matches' : undefined;
 };

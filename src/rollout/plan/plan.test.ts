@@ -52,6 +52,16 @@ describe('a plan', () => {
     assert.deepEqual([plan.groups, plan.after, plan.windowsOnRollback], [[], [], false]);
   });
 
+  it('is invalid where it is not clear which nodes are busy', () => {
+    const cases: [NonNullable<RolloutPlanSpec['skipNodes']>, string][] = [
+      [{ selector: { matchLabels: { job: 'right now' } } }, 'spec.skipNodes.selector: has "right now" where a value'],
+      [{ taints: ['not a key'] }, 'spec.skipNodes.taints: is not the key of a taint'],
+      [{ conditions: ['Ready'] }, 'spec.skipNodes.conditions: is what all nodes have that are updated'],
+      [{ taints: [] }, 'spec.skipNodes: skips no node'],
+    ];
+    for (const [skipNodes, error] of cases) assert.ok(errorsOf({ skipNodes })[0]?.startsWith(`rings: ${error}`), error);
+  });
+
   it('has no stages at all when it names none', () => {
     assert.deepEqual(planOf({ maxUnavailablePer: [{ topologyKey: 'zone', value: '10%' }] }).stages, []);
   });

@@ -6,6 +6,7 @@ import {
   REST_STAGE,
   type RolloutPlanSpec,
 } from '../../words/index.ts';
+import { isLabelKey } from '../facts/requirement.ts';
 import { fromLabelSelector, selectsNodes } from '../facts/selector.ts';
 import { count, type IntOrPercent, parseIntOrPercent } from '../policy/int-or-percent.ts';
 import type { BusyNodes, Calendar, Plan, Predecessor, Stage } from '../policy/plan-terms.ts';
@@ -119,10 +120,19 @@ const parseBusy = ({ skipNodes }: RolloutPlanSpec, { refuse }: Fields): BusyNode
   const selector = skipNodes.selector && selectsNodes(fromLabelSelector(skipNodes.selector));
   if (selector && !selector.ok)
     refuse('spec.skipNodes.selector', JSON.stringify(skipNodes.selector), selector.problem, selector.remedy);
+  const { taints = [], conditions = [] } = skipNodes;
+  for (const key of taints)
+    if (!isLabelKey(key))
+      refuse('spec.skipNodes.taints', key, 'is not the key of a taint', 'set a key such as example.com/job');
+  // A Ready node is one that may be updated: to go by that would skip all, or none.
+  if (conditions.includes('Ready'))
+    refuse('spec.skipNodes.conditions', 'Ready', 'is what all nodes have that are updated', 'name another condition');
+  if (!selector && taints.length === 0 && conditions.length === 0)
+    refuse('spec.skipNodes', '', 'skips no node', 'set at least one of selector, taints and conditions');
   return {
     selector: selector?.ok ? selector.selector : undefined,
-    taints: new Set(skipNodes.taints),
-    conditions: new Set(skipNodes.conditions),
+    taints: new Set(taints),
+    conditions: new Set(conditions),
   };
 };
 

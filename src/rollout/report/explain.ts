@@ -266,9 +266,9 @@ const sentences: Record<Cause, (subject: Subject) => Sentences> = {
     `waits for DaemonSet ${record.waitsFor ?? '?'}, whose update comes first`,
     'If that lasts, see the rollout of that DaemonSet, or change after in the rollout plan.',
   ],
-  busy: () => [
-    'runs an older revision, and the rollout plan skips it while it is busy (skipNodes)',
-    'It follows once nothing marks it as busy.',
+  busy: ({ record: { node } }) => [
+    `runs an older revision, and the rollout plan skips it while it is busy (skipNodes): it has ${node?.busy ?? 'what the plan names'}`,
+    'It follows once nothing that skipNodes names applies to it.',
   ],
   window: ({ record, hold, policy, now }) => {
     // Windows may go by the time of the node.

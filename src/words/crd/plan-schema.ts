@@ -26,7 +26,6 @@ import {
   timeOfDay,
 } from './values.ts';
 
-/** A name that a stage may have. */
 /** Whatever marks a node as busy. */
 const skipNodes = withRules(
   object(
@@ -57,6 +56,7 @@ const skipNodes = withRules(
   },
 );
 
+/** A name that a stage may have. */
 export const stageName = (description: string) =>
   withRules(dnsLabel(description), {
     rule: `self != '${REST_STAGE}'`,
