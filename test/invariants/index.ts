@@ -25,6 +25,7 @@ export {
   followsPromotions,
   isBoundToPod,
   isFirstUpdate,
+  isFree,
   isInOpenStage,
   isInWindow,
   isLastComplete,
@@ -40,5 +41,13 @@ export {
   withinGroupLimit,
   withinPartition,
 } from './rules.ts';
-export { openStages, type StagedNode, sizeOfSample, stageOfNode } from './stages.ts';
+export {
+  isBusy,
+  isInSample,
+  type MarkedNode,
+  openStages,
+  type StagedNode,
+  sizeOfSample,
+  stageOfNode,
+} from './stages.ts';
 export { closedOn, NODE_ZONE_KEY } from './windows.ts';

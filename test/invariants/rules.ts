@@ -130,6 +130,10 @@ export const staysClosed: Rule<{ keptBy: string | undefined }> = ({ keptBy }) =>
 export const isLastComplete: Rule<{ hash: string; lastComplete: readonly string[] }> = ({ hash, lastComplete }) =>
   finding('G9', !lastComplete.includes(hash), () => `of ${hash}, although ${list(lastComplete)} was last complete`);
 
+/** G1: no update begins on a node that the plan skips. */
+export const isFree: Rule<{ busy: boolean }> = ({ busy }) =>
+  finding('G1', busy, () => 'although the plan skips it while it is busy');
+
 /** G2: all stages before it were promoted. `before`: those that were not. */
 export const followsPromotions: Rule<{ before: readonly string[] }> = ({ before }) =>
   finding('G2', before.length > 0, () => `although ${list(before)} had not been promoted`);

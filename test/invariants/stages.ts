@@ -8,11 +8,17 @@ export interface StagedNode {
   labels: Readonly<Record<string, string>>;
 }
 
+/** What may mark a node as busy: the types of its conditions that are True. */
+export interface MarkedNode extends StagedNode {
+  taints: readonly { key: string }[];
+  conditions: readonly string[];
+}
+
 const REST = 'rest';
 const CODE = 8;
 
 /** Whether a sample, as the status has it, names the node. */
-const isInSample = (sample: string, revision: string, node: string): boolean => {
+export const isInSample = (sample: string, revision: string, node: string): boolean => {
   const code = hash('sha256', `${revision}/${node}`, 'base64url').slice(0, CODE);
   for (let at = 0; at < sample.length; at += CODE) if (sample.startsWith(code, at)) return true;
   return false;
@@ -28,6 +34,17 @@ const fits = ({ matchLabels = {}, matchExpressions = [] }: LabelSelector, { labe
     if (operator === 'DoesNotExist') return found === undefined;
     return (found !== undefined && values.includes(found)) === (operator === 'In');
   });
+
+/** The plan skips the node for now. */
+export const isBusy = ({ skipNodes }: RolloutPlanSpec, node: MarkedNode): boolean => {
+  if (!skipNodes) return false;
+  const { selector, taints = [], conditions = [] } = skipNodes;
+  return (
+    (selector !== undefined && fits(selector, node)) ||
+    node.taints.some(({ key }) => taints.includes(key)) ||
+    node.conditions.some((type) => conditions.includes(type))
+  );
+};
 
 /** The stage of a node: the first one of the plan that takes it. `stages`: of the status, for their samples. */
 export const stageOfNode = (

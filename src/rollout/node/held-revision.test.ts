@@ -75,7 +75,7 @@ describe('a pod that is created on a node that the plan keeps from the target', 
   it('is of that revision before another DaemonSet, and on a node that is busy', () => {
     const bench = benchOf({ ...named, plan: planOf({ after: [{ name: 'driver' }] }) });
     bench.ledger.setWaitsFor('n1', 'driver', bench.now());
-    bench.node('n2', { busy: true });
+    bench.node('n2', { busy: 'label a=b' });
     assert.equal(held(bench), '- a a -');
   });
 

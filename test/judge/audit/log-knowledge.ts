@@ -1,3 +1,4 @@
+import { isBusy } from '../../invariants/index.ts';
 import type { Knowledge } from '../stages/knowledge.ts';
 import { type ClusterState, nodesToServe } from '../state/cluster-state.ts';
 import type { PlanState } from '../state/follow-plan.ts';
@@ -13,6 +14,10 @@ export const logKnowledge = (plan: PlanState, state: ClusterState, at: number, l
     statuses: plan.statusesSince(at),
     times: [at, at - lagMs],
     node,
+    knowsBusy(name, spec) {
+      const marks = plan.marksSince(name, at - lagMs);
+      return marks.length > 0 && marks.every((each) => isBusy(spec, each));
+    },
     knowsOnline: ({ ready, since }) => ready && at - since > lagMs,
     mayBeOnline: () => nodesToServe(state).filter(({ ready, since }) => ready || at - since <= lagMs),
     offsetMs: 0,

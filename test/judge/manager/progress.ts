@@ -160,7 +160,7 @@ export const createProgressCheck = (
       const healthy = pod !== undefined && others.length === 0 && isAvailable(pod, policy.minReadyMs, at);
       if (isInFlight(name) || open.has(name) || !healthy) used += 1;
       const isPlain = pod && others.length === 0 && !pod.terminating && !pod.ended && pod.hash !== target;
-      const isFree = !isInFlight(name) && !open.has(name) && stages.permits(name, node.metadata?.labels ?? {});
+      const isFree = !isInFlight(name) && !open.has(name) && stages.permits(name, node);
       if (isPlain && isSettled && healthy && isFree && order.permits(process, name))
         candidates.push({ name, healthy, returned: from !== undefined });
     }

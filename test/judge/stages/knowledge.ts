@@ -1,3 +1,4 @@
+import type { RolloutPlanSpec } from '../../../src/words/index.ts';
 import type { StagedNode } from '../../invariants/index.ts';
 import type { NodeState } from '../state/cluster-state.ts';
 import type { PlanVersion, Status } from '../state/follow-plan.ts';
@@ -23,6 +24,8 @@ export interface Knowledge {
   times: readonly number[];
   /** A node as it may know it; none: it does not know it. */
   node: (name: string) => readonly KnownNode[];
+  /** It knows for certain that this plan skips the node. */
+  knowsBusy: (name: string, plan: RolloutPlanSpec) => boolean;
   /** It knows for certain that the node is online. */
   knowsOnline: (node: NodeState) => boolean;
   /** Nodes that are to have a pod, and may be online for all that it knows. */

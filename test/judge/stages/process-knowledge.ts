@@ -1,11 +1,19 @@
+import type { Node } from 'kubernetes-types/core/v1.d.ts';
 import type { RolloutPlanSpec } from '../../../src/words/index.ts';
-import type { AnyDaemonSet } from '../../invariants/index.ts';
+import { type AnyDaemonSet, isBusy, type MarkedNode } from '../../invariants/index.ts';
 import type { Call } from '../../simulation/network/call.ts';
 import type { CheckContext } from '../check.ts';
-import { generationKey, isEligible } from '../state/cluster-state.ts';
+import { conditionsOf, generationKey, isEligible } from '../state/cluster-state.ts';
 import { isSpec, type PlanState } from '../state/follow-plan.ts';
 import { tolerances } from '../tolerances.ts';
 import type { Knowledge } from './knowledge.ts';
+
+export const markedNode = ({ metadata, spec, ...node }: Node): MarkedNode => ({
+  name: metadata?.name ?? '',
+  labels: metadata?.labels ?? {},
+  taints: spec?.taints ?? [],
+  conditions: conditionsOf(node),
+});
 
 /** What a process of the simulation knows of the rollout plan, by what it has received. */
 export const createProcessKnowledge = ({ actual, now, viewOf, clockOf, settleMs }: CheckContext, plan: PlanState) => {
@@ -62,6 +70,14 @@ export const createProcessKnowledge = ({ actual, now, viewOf, clockOf, settleMs 
           const { labels = {}, annotations = {} } = known.metadata ?? {};
           const present = actual.nodes.get(name);
           return [...(present ? [{ name, labels: present.labels, annotations }] : []), { name, labels, annotations }];
+        },
+        knowsBusy(name, spec) {
+          const known = view.nodes.get(name);
+          if (!known) return false;
+          const { node, earlier } = known;
+          const isNews = earlier !== undefined && earlier.until > sentAt - tolerances.decision.ms;
+          const asKnown = [node, ...(isNews ? [earlier.node] : [])].map(markedNode);
+          return [...plan.marksSince(name, now()), ...asKnown].every((each) => isBusy(spec, each));
         },
         knowsOnline({ name, ready }) {
           const known = view.nodes.get(name);

@@ -1,17 +1,18 @@
+import type { Node } from 'kubernetes-types/core/v1.d.ts';
 import type { RolloutPlanSpec } from '../../../src/words/index.ts';
-import { isAvailable, nodesOf, policyOf } from '../../invariants/index.ts';
+import { isAvailable, isBusy, nodesOf, policyOf } from '../../invariants/index.ts';
 import type { CheckContext } from '../check.ts';
 import { isEligible } from '../state/cluster-state.ts';
 import type { PlanState } from '../state/follow-plan.ts';
 import { tolerances } from '../tolerances.ts';
-import type { ProcessKnowledge } from './process-knowledge.ts';
+import { markedNode, type ProcessKnowledge } from './process-knowledge.ts';
 
 /** A stage that a leader could lead further now. */
 export interface WaitingStage {
   /** Tells it from others, and from what it waited for before. */
   key: string;
   text: string;
-  /** Some of its nodes are offline. */
+  /** Some of its nodes are offline, or busy. */
   offline: boolean;
 }
 
@@ -43,10 +44,13 @@ export const createStageProgressCheck = (
       );
     },
     isLifted: (): boolean => plan.isStaged() && plan.isLifted(),
-    /** The node's stage was open when the status was written. */
-    permits(name: string, labels: Readonly<Record<string, string>>): boolean {
-      if (!plan.isStaged() || plan.isLifted()) return true;
+    /** The node is not busy, and its stage was open when the status was written. */
+    permits(name: string, node: Node): boolean {
       const spec = plan.plan;
+      if (!plan.isStaged()) return true;
+      if (spec && isBusy(spec, markedNode(node))) return false;
+      if (plan.isLifted()) return true;
+      const labels = node.metadata?.labels ?? {};
       return spec !== undefined && plan.openIn(spec).includes(plan.stageOf(spec, { name, labels }));
     },
     /** Once all nodes are at the target: stages that are still to be passed. */
@@ -91,9 +95,13 @@ export const createStageProgressCheck = (
         // Neither online nor offline for certain.
         if (since !== undefined && at - since < tolerances.decision.ms) return undefined;
         if (!ready) continue;
-        online += 1;
         const [pod, ...others] = view.podsOn(node);
         const isAtTarget = pod?.hash === actual.target && others.length === 0;
+        // It counts once it is updated, and while its update is under way.
+        const isSkipped =
+          isBusy(spec, markedNode(object)) && others.length === 0 && pod && !isAtTarget && !pod.terminating;
+        if (isSkipped) continue;
+        online += 1;
         if (!pod || !isAtTarget || !isAvailable(pod, minReadyMs + tolerances.decision.ms, at)) return undefined;
       }
       const isOpened = known?.openedAt !== undefined;

@@ -43,6 +43,8 @@ export interface NodeState extends NodeFacts {
   /** A pod of the DaemonSet may be scheduled to it. */
   eligible: boolean;
   annotations: Readonly<Record<string, string>>;
+  /** Types of its other conditions that are True. */
+  conditions: readonly string[];
 }
 
 /** The actual state of the cluster, as far as the rollout of one DaemonSet is concerned: after each write, from the writes alone. */
@@ -120,6 +122,10 @@ export const toPodState = (pod: Pod, before: PodState | undefined, now: number, 
     failingSince: isFailing && !gateClosed ? (before?.failingSince ?? now) : undefined,
   };
 };
+
+/** Types of a node's conditions other than Ready that are True. */
+export const conditionsOf = ({ status }: Node): readonly string[] =>
+  status?.conditions?.flatMap((each) => (each.type !== 'Ready' && each.status === 'True' ? [each.type] : [])) ?? NONE;
 
 export const isReadyNode = (node: Node): boolean => hasCondition(node, 'Ready');
 
@@ -205,6 +211,7 @@ export const followClusterState = (
       labels: node.metadata?.labels ?? {},
       annotations: node.metadata?.annotations ?? {},
       taints: node.spec?.taints ?? [],
+      conditions: conditionsOf(node),
     });
   };
   const newest = (): { number: number; hash: string } | undefined => {

@@ -5,7 +5,7 @@ import type {
   RolloutApprovalSpec,
   RolloutPlanSpec,
 } from '../../../src/words/index.ts';
-import { openStages, type StagedNode, stageOfNode } from '../../invariants/index.ts';
+import { isBusy, type MarkedNode, openStages, type StagedNode, stageOfNode } from '../../invariants/index.ts';
 import { UNCOMPILABLE_CONDITION } from '../../simulation/network/prometheus.ts';
 import type { ClusterState, Executed, NodeState } from './cluster-state.ts';
 import { createTimeline, type Timeline } from './timeline.ts';
@@ -65,6 +65,9 @@ export const followPlan = ({ daemonSet, rollout, state }: FollowPlanOptions) => 
   const versions = createTimeline<PlanVersion>('none', isDeepStrictEqual);
   const statuses = createTimeline<Status | undefined>(undefined);
   const labels = new Map<string, Timeline<NodeState['labels']>>();
+  /** What may mark a node as busy. */
+  const marks = new Map<string, Timeline<MarkedNode>>();
+  const busy = new Set<string>();
   let movedAt = Number.NEGATIVE_INFINITY;
   const approvals: { by: string; spec: RolloutApprovalSpec; at: number }[] = [];
 
@@ -80,7 +83,25 @@ export const followPlan = ({ daemonSet, rollout, state }: FollowPlanOptions) => 
     else specs.delete(key);
     noteVersion(answeredAt);
   };
+  const followMarks = (node: string, at: number): void => {
+    const present = state.nodes.get(node);
+    if (!present) {
+      busy.delete(node);
+      return;
+    }
+    const { name: key, labels: own, taints, conditions } = present;
+    const marked: MarkedNode = { name: key, labels: own, taints, conditions };
+    const known = marks.get(node);
+    if (known) known.note(marked, at);
+    else marks.set(node, createTimeline(marked, isDeepStrictEqual));
+    const plan = versions.present;
+    if (busy.has(node) === (isSpec(plan) && isBusy(plan, marked))) return;
+    if (busy.has(node)) busy.delete(node);
+    else busy.add(node);
+    movedAt = at;
+  };
   const applyNode = (node: string, { type, answeredAt }: Executed): void => {
+    followMarks(node, answeredAt);
     const present = state.nodes.get(node)?.labels;
     const known = labels.get(node);
     const before = known?.present;
@@ -138,7 +159,10 @@ export const followPlan = ({ daemonSet, rollout, state }: FollowPlanOptions) => 
       const present = state.nodes.get(node);
       return present ? (labels.get(node)?.since(at) ?? []).map((each) => ({ ...present, labels: each })) : [];
     },
-    /** When somebody last edited the plan, or moved nodes to other stages and groups. */
+    /** By what may mark the node as busy, as it has been since; none: there is no such node. */
+    marksSince: (node: string, at: number): readonly MarkedNode[] =>
+      state.nodes.has(node) ? (marks.get(node)?.since(at) ?? []) : [],
+    /** When somebody last edited the plan, or moved nodes to other stages and groups, or when a node became busy or free. */
     changedAt: (): number => Math.max(movedAt, versions.changedAt()),
     /** People who decided this about a stage, at this time at the latest. */
     decidedBy: (revision: string, stage: string, decision: Decision, until = Infinity): readonly string[] =>

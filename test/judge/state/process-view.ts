@@ -4,7 +4,7 @@ import type { WatchEvent } from '../../../src/kube/index.ts';
 import type { RolloutPlanObject, RolloutPlanSpec } from '../../../src/words/index.ts';
 import { type AnyDaemonSet, isDeletedTerminal } from '../../invariants/index.ts';
 import { defaultsMs } from '../tolerances.ts';
-import { isPodOf, isReadyNode, type PodState, toPodState } from './cluster-state.ts';
+import { conditionsOf, isPodOf, isReadyNode, type PodState, toPodState } from './cluster-state.ts';
 import { PLAN_KEY, planInForce } from './follow-plan.ts';
 import { createTimeline } from './timeline.ts';
 
@@ -13,6 +13,8 @@ export interface ObservedNode {
   /** Since when, by the process's clock; undefined: since before the process first observed the node. */
   since: number | undefined;
   node: Node;
+  /** As the process knew it before its labels, taints or conditions changed; until when by its clock. */
+  earlier?: { node: Node; until: number };
 }
 
 /** What one process has received from its watches, whether it has handled it or not. */
@@ -47,6 +49,9 @@ const PLANS: ReadonlySet<string> = new Set(['rolloutplans', 'clusterrolloutplans
 /** What decides which pods may run on a node. */
 const placementOf = (node: Node | undefined): string =>
   JSON.stringify([node?.metadata?.uid, node?.metadata?.labels, node?.spec?.taints]);
+
+const wasOtherwise = ({ node: before }: ObservedNode, node: Node): boolean =>
+  placementOf(before) !== placementOf(node) || conditionsOf(before).join() !== conditionsOf(node).join();
 
 /** `now` is the process's own clock. */
 export const createProcessView = ({ group, name }: { group: string; name: string }, now: () => number): ProcessView => {
@@ -201,7 +206,9 @@ export const createProcessView = ({ group, name }: { group: string; name: string
         const before = nodes.get(key);
         if (placementOf(before?.node) !== placementOf(event.object)) nodesMovedAt = now();
         const since = before ? (before.ready === ready ? before.since : now()) : undefined;
-        nodes.set(key, { ready, since, node: event.object });
+        const earlier =
+          before && wasOtherwise(before, event.object) ? { node: before.node, until: now() } : before?.earlier;
+        nodes.set(key, { ready, since, node: event.object, ...(earlier && { earlier }) });
       } else if (Number(metadata?.resourceVersion) >= (versions.get(key) ?? 0)) {
         const known = table.get(key) as PodState | undefined;
         putPod(table, key, toPodState(event.object, known, observedAt(watch, event.object)));
