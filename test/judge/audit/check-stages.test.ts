@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
 import { describe, it } from 'node:test';
 import type { DaemonRolloutStage } from '../../../src/words/index.ts';
 import { checkStages } from './check-stages.ts';
@@ -79,6 +80,40 @@ describe('the stages of a plan, judged by the audit log', () => {
     assert.deepEqual(judge(history().stages('new', [labPassed, closed]).stages('new', [lab, closed])), [
       'G2: took the promotion of stage lab back, which was written',
     ]);
+  });
+
+  it('finds an update of a busy node, unless it has become so a moment ago, also on the way back', () => {
+    const skipping = { ...plan, skipNodes: { selector: { matchLabels: { job: 'yes' } }, taints: ['job'] } };
+    const taints = [{ key: 'job', effect: 'PreferNoSchedule' }];
+    const busy = 'G1: updated app on n0, although the plan skips it while it is busy';
+    for (const [labels, more] of [
+      [{ ring: 'lab', job: 'yes' }, {}],
+      [{ ring: 'lab' }, { taints }],
+    ] as const) {
+      const marked = () => history(skipping).label('n0', labels, more);
+      assert.deepEqual(judge(marked().wait(5000).remove('old-n0', 'n0', 'old')), [busy]);
+      assert.deepEqual(judge(marked().remove('old-n0', 'n0', 'old')), []);
+      const back = marked().wait(5000).stages('old', [lab, closed], { rollback: true });
+      assert.deepEqual(judge(back.remove('old-n0', 'n0', 'new')), [busy]);
+    }
+    const free = history(skipping).label('n0', { ring: 'lab', job: 'yes' }).label('n0', { ring: 'lab', job: 'no' });
+    assert.deepEqual(judge(free.wait(5000).remove('old-n0', 'n0', 'old')), []);
+  });
+
+  it('finds a busy node in a sample', () => {
+    const code = (node: string): string => hash('sha256', `new/${node}`, 'base64url').slice(0, 8);
+    const sampled = (labels: Record<string, string>) =>
+      history({
+        stages: [{ name: 'lab', nodes: { count: 1 } }],
+        skipNodes: { selector: { matchLabels: { job: 'yes' } } },
+      })
+        .label('n0', labels)
+        .wait(5000)
+        .stages('new', [{ ...lab, sample: code('n0') }]);
+    assert.deepEqual(judge(sampled({ job: 'yes' })), [
+      'G1: drew the sample of stage lab, which has n0, although the plan skips it while it is busy',
+    ]);
+    assert.deepEqual(judge(sampled({})), []);
   });
 
   it('does not stage the way back', () => {

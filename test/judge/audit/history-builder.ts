@@ -188,9 +188,17 @@ export const buildHistory = (
     label(
       name: string,
       labels: Record<string, string>,
-      { ready = true, annotations: notes = {} }: { ready?: boolean; annotations?: Record<string, string> } = {},
+      {
+        ready = true,
+        annotations: notes = {},
+        taints = [],
+      }: { ready?: boolean; annotations?: Record<string, string>; taints?: object[] } = {},
     ) {
-      const response = { metadata: { name, labels, annotations: notes }, status: condition(ready) };
+      const response = {
+        metadata: { name, labels, annotations: notes },
+        spec: { taints },
+        status: condition(ready),
+      };
       write({ resource: 'nodes', namespace: '', response });
       return self;
     },

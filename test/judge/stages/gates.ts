@@ -1,6 +1,7 @@
 import {
   closedOn,
   type Finding,
+  isFree,
   isInOpenStage,
   isInWindow,
   NODE_ZONE_KEY,
@@ -13,9 +14,9 @@ import type { Knowledge } from './knowledge.ts';
 type Reading = 'unknown' | readonly Finding[];
 
 /**
- * Why the stages, windows and freezes of the plan keep an update of the node back, by each version of the plan and of the status that
- * somebody may go by. Which stage a node is in, and which are open, is computed here from the plan, the labels of nodes, and the
- * promotions and samples that were written.
+ * Why the stages, windows and freezes of the plan keep an update of the node back, or that it is busy, by each version of the plan
+ * and of the status that somebody may go by. Which stage a node is in, and which are open, is computed here from the plan, the labels
+ * of nodes, and the promotions and samples that were written.
  */
 const readingsOf = ({ stageOf }: PlanState, name: string, known: Knowledge): readonly Reading[] => {
   const nodes = known.node(name);
@@ -25,6 +26,8 @@ const readingsOf = ({ stageOf }: PlanState, name: string, known: Knowledge): rea
     if (isFirstRevision(status)) return [];
     if (version === 'missing')
       return [{ invariant: 'G1', why: 'although its rollout plan does not exist, or is invalid' }];
+    const free = isFree({ busy: known.knowsBusy(name, version) });
+    if (free) return [free];
     const [stage, ...others] = new Set(nodes.map((node) => stageOf(version, node, status)));
     // The node was moved a moment ago, or is not known.
     if (stage === undefined || others.length > 0) return 'unknown';

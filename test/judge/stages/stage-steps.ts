@@ -1,5 +1,12 @@
 import type { DaemonRolloutStage, RolloutPlanSpec } from '../../../src/words/index.ts';
-import { type Finding, followsPromotions, type InvariantId, nodesOf, sizeOfSample } from '../../invariants/index.ts';
+import {
+  type Finding,
+  followsPromotions,
+  type InvariantId,
+  isInSample,
+  nodesOf,
+  sizeOfSample,
+} from '../../invariants/index.ts';
 import { isSpec, type PlanState, type PlanVersion, promoteOf, type Status, stageIn } from '../state/follow-plan.ts';
 import { tolerances } from '../tolerances.ts';
 import type { Knowledge } from './knowledge.ts';
@@ -54,6 +61,8 @@ const isSameRollout = (a: Status | undefined, b: Status): boolean =>
 /** G1 to G6, G8: what may lead from one status to the next, by the statuses and what their writers could know. */
 export const judgeStageSteps = ({ plan, cluster, check, report, onHalt }: StageStepsOptions) => {
   let last: Status | undefined;
+  /** Samples that a process has asked to write, which the API server may have refused for a while. */
+  const askedSamples = new Set<string>();
   /** By stage and end: when a process first asked for that soak, which the API server may have refused for a while. */
   const askedAt = new Map<string, number>();
   /** Of the stage that soaks. */
@@ -86,6 +95,22 @@ export const judgeStageSteps = ({ plan, cluster, check, report, onHalt }: StageS
     const failed = required.map((names) => names.filter((each) => resultOf(each) !== 'Passing'));
     if (failed.some(({ length }) => length === 0)) return;
     for (const each of failed.at(-1) ?? []) violation('G4', what, `whose check ${each} was ${resultOf(each)}`);
+  };
+
+  /** A sample is asked for: of its nodes, none was busy. */
+  const checkDrawn = ({ known }: StatusWrite, { target }: Status, { name, sample }: DaemonRolloutStage): void => {
+    const hash = target?.hash ?? '';
+    const asked = `${hash} ${name} ${sample}`;
+    const specs = known.plans.filter(isSpec);
+    if (sample === undefined || askedSamples.has(asked) || specs.length === 0) return;
+    askedSamples.add(asked);
+    for (const { name: node } of cluster.nodes())
+      if (isInSample(sample, hash, node) && specs.every((spec) => known.knowsBusy(node, spec)))
+        violation(
+          'G1',
+          `drew the sample of stage ${name}`,
+          `which has ${node}, although the plan skips it while it is busy`,
+        );
   };
 
   const checkSoaked = ({ at, known }: Step, stage: DaemonRolloutStage, what: string): void => {
@@ -222,6 +247,7 @@ export const judgeStageSteps = ({ plan, cluster, check, report, onHalt }: StageS
       const earlier = earlierStages(plan.status, after);
       return (after.stages ?? []).flatMap((stage) => {
         const { name, soakUntil, promotedAt } = stage;
+        if (earlier.find((each) => each.name === name)?.sample === undefined) checkDrawn(write, after, stage);
         const asked = `${name} ${soakUntil}`;
         if (soakUntil !== undefined && !askedAt.has(asked)) askedAt.set(asked, write.at);
         if (promotedAt === undefined || earlier.find((each) => each.name === name)?.promotedAt !== undefined) return [];
