@@ -88,6 +88,7 @@ export const createExecutor = (options: ExecutorOptions) => {
         },
         spec: { taints: [] },
       });
+      for (const mark of ['label', 'condition'] as const) nodes.mark(name, mark, false);
     }
     behaviours.clear();
     nodes.releasePods();
@@ -193,11 +194,9 @@ export const createExecutor = (options: ExecutorOptions) => {
           nodes.patch(operation.node, { metadata: { labels: { ring: operation.ring, site: operation.site ?? null } } }),
         );
       case 'taint':
-        return change(step, () =>
-          nodes.patch(operation.node, {
-            spec: { taints: operation.effect ? [{ key: 'x', effect: operation.effect }] : [] },
-          }),
-        );
+        return change(step, () => nodes.taint(operation.node, 'x', operation.effect));
+      case 'busy':
+        return change(step, () => nodes.mark(operation.node, operation.by, operation.busy));
       case 'behave':
         if (operation.behaviour) behaviours.set(operation.node, step);
         else behaviours.delete(operation.node);

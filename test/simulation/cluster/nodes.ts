@@ -2,6 +2,7 @@ import type { Node, Pod } from 'kubernetes-types/core/v1.d.ts';
 import type { EmbeddedCluster } from '../../../embedded/index.ts';
 import { defineResource, type KubeObject } from '../../../src/kube/index.ts';
 import { NODE_ZONE_KEY } from '../../invariants/index.ts';
+import { type BusyMark, busyMarks } from '../plan/plan.ts';
 
 const core = <T extends KubeObject>(plural: string, kind: string, namespaced: boolean) =>
   defineResource<T>({ group: '', version: 'v1', plural, kind, namespaced });
@@ -24,6 +25,12 @@ export const createNodes = ({ apiServer, addNode }: Pick<EmbeddedCluster, 'apiSe
   const patch = (name: string, body: object): void => {
     if (apiServer.find(nodes, { name }) !== undefined) apiServer.patch(nodes, { name }, body, { type: 'merge' });
   };
+  const taint = (name: string, key: string, effect: string | undefined): void => {
+    const { taints = [] } = apiServer.find<Node>(nodes, { name })?.spec ?? {};
+    const others = taints.filter((each) => each.key !== key);
+    if (effect === undefined && others.length === taints.length) return;
+    patch(name, { spec: { taints: [...others, ...(effect === undefined ? [] : [{ key, effect }])] } });
+  };
   const podOn = (node: string, app: string): Pod | undefined =>
     apiServer
       .list<Pod>(pods, { namespace: 'default', labelSelector: `app=${app}` })
@@ -36,6 +43,19 @@ export const createNodes = ({ apiServer, addNode }: Pick<EmbeddedCluster, 'apiSe
   };
   return {
     patch,
+    taint,
+    /** Marks a node as busy, or no longer. */
+    mark(name: string, by: BusyMark, isBusy: boolean): void {
+      const { [by]: key } = busyMarks;
+      if (by === 'taint') return taint(name, key, isBusy ? 'PreferNoSchedule' : undefined);
+      if (by === 'label') return patch(name, { metadata: { labels: { [key]: isBusy ? 'now' : null } } });
+      const node = apiServer.find<Node>(nodes, { name });
+      const others = node?.status?.conditions?.filter(({ type }) => type !== key);
+      if (!node || (!isBusy && others?.length === node.status?.conditions?.length)) return;
+      const condition = { type: key, status: isBusy ? 'True' : 'False', reason: 'Test', message: '' };
+      const conditions = [...(others ?? []), condition];
+      apiServer.patch(nodes, { name }, { status: { conditions } }, { type: 'merge', subresource: 'status' });
+    },
     annotate: (name: string, annotations: Record<string, string | null>): void =>
       patch(name, { metadata: { annotations } }),
     add(name: string): void {

@@ -1,4 +1,5 @@
 import { closedStages } from './closed-stages.ts';
+import { busy } from './busy.ts';
 import { ofDevices } from './device.ts';
 import { drift } from './drift.ts';
 import { ofErrors } from './errors.ts';
@@ -40,4 +41,5 @@ export const mutants: readonly Mutant[] = [
   ...pulling,
   ...ofInPlace,
   ...ofJudge,
+  ...busy,
 ];

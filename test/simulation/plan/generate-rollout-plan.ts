@@ -2,7 +2,7 @@ import type { RolloutPlanSpec } from '../../../src/words/index.ts';
 import { createGenerator } from '../../support/index.ts';
 import { setsOf } from '../cluster/workload.ts';
 import { CHECK_CONDITION, CHECK_QUERY, UNCOMPILABLE_CONDITION } from '../network/prometheus.ts';
-import { type Operation, type Plan, type PlannedStep, START } from './plan.ts';
+import { type BusyMark, busyMarks, type Operation, type Plan, type PlannedStep, START } from './plan.ts';
 
 /** How many of the plans of one DaemonSet have a rollout plan. */
 const SHARE = 0.3;
@@ -77,6 +77,31 @@ const createZoning = (seed: number) => {
   const chance = createGenerator(seed + 0x20e5);
   return (spec: RolloutPlanSpec): RolloutPlanSpec =>
     spec.windows && chance.happens(0.6) ? { ...spec, windows: NODE_WINDOWS } : spec;
+};
+
+const SKIPPED: NonNullable<RolloutPlanSpec['skipNodes']> = {
+  selector: { matchExpressions: [{ key: busyMarks.label, operator: 'In', values: ['now'] }] },
+  taints: [busyMarks.taint],
+  conditions: [busyMarks.condition],
+};
+
+/** Lets some plans skip busy nodes, and marks nodes for a while. It draws from its own sequence, too. */
+const createSkipping = (
+  { seed, nodes }: Plan,
+  over: number,
+  put: (at: number, operation: Operation) => void,
+): ((spec: RolloutPlanSpec) => RolloutPlanSpec) => {
+  const chance = createGenerator(seed + 0xb0e5);
+  if (!chance.happens(0.5)) return (spec) => spec;
+  for (let count = chance.between(1, 6); count > 0; count -= 1) {
+    const node = `node-${chance.between(0, nodes - 1)}`;
+    const by = chance.oneOf<BusyMark>(['label', 'taint', 'condition']);
+    const at = chance.between(4_000, Math.max(5_000, over - 1));
+    put(at, { do: 'busy', node, by, busy: true });
+    // Some are busy until the end.
+    put(at + chance.between(1_000, 120_000), { do: 'busy', node, by, busy: false });
+  }
+  return (spec) => (chance.happens(0.85) ? { ...spec, skipNodes: SKIPPED } : spec);
 };
 
 /** Makes some rollout plans invalid for a while. It draws from its own sequence, too. */
@@ -156,7 +181,8 @@ export const withRolloutPlan = (plan: Plan, over: number): Plan => {
     ...(chance.happens(0.5) && { maxUnavailablePer: [{ topologyKey: 'site', value: one([1, 1, '50%']) }] }),
   });
 
-  const specOf = (): RolloutPlanSpec => zoned(anySpec());
+  const skipping = createSkipping(plan, over, put);
+  const specOf = (): RolloutPlanSpec => skipping(zoned(anySpec()));
   const rolloutPlan = withOrder(withChecks(specOf(), plan.seed, over, put), plan, put);
   const stage = (): string => `s${chance.between(0, 3)}`;
   const node = (): string => `node-${chance.between(0, plan.nodes - 1)}`;

@@ -43,6 +43,10 @@ export const isStepFault = (kind: FaultKind): kind is StepFault => kind !== 'F23
 export const watchedResources = ['pods', 'nodes', 'daemonsets', 'controllerrevisions', 'daemonrollouts'] as const;
 export type Watched = (typeof watchedResources)[number];
 
+/** What marks a node as busy: its key or type, for `skipNodes` of rollout plans. */
+export const busyMarks = { label: 'example.com/reboot', taint: 'example.com/job', condition: 'Maintenance' } as const;
+export type BusyMark = keyof typeof busyMarks;
+
 /** What a user does to a DaemonSet. */
 export type UserOperation =
   /** A new template; the text after `--` in the image says how its pods behave. */
@@ -86,6 +90,8 @@ export type Operation =
   | { do: 'label'; node: string; role: 'edge' | 'other' }
   /** Moves a node to other stages and groups. */
   | { do: 'move'; node: string; ring: string; site: string | undefined }
+  /** Something marks the node as busy, as `busyMarks` says, or no longer does. */
+  | { do: 'busy'; node: string; by: BusyMark; busy: boolean }
   | { do: 'taint'; node: string; effect: 'NoSchedule' | 'NoExecute' | undefined }
   /** How all pods on the node behave from now on. */
   | { do: 'behave'; node: string; behaviour: Behaviour | undefined }
