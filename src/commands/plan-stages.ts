@@ -6,6 +6,8 @@ import {
   previewSamples,
   sampleCode,
   scaledValue,
+  waveAfter,
+  wavesOf,
 } from '../rollout/index.ts';
 import { firstOf, formatSeconds, type Reading } from '../view/index.ts';
 import { REST_STAGE } from '../words/index.ts';
@@ -28,6 +30,8 @@ export interface PlannedStage extends StageTimes {
   updates: number;
   /** How many of them at a time. */
   atATime: number;
+  /** How many at first, where the revision has yet to prove itself. */
+  firstWave?: number;
   /** How long updates and soak take from now on, or from the opening of the stage; without the time between windows. */
   seconds?: number;
   /** False: it takes longer than `seconds`, since no stage has shown yet how long an update takes. */
@@ -65,14 +69,16 @@ const measuredWaveMs = (
   { stages, calendar }: Pick<Plan, 'stages' | 'calendar'>,
   counts: readonly Count[],
 ): number | undefined => {
-  let [ms, waves] = [0, 0];
+  const { firstWave } = reading.decision.summary;
+  let [ms, waves, before] = [0, 0, 0];
   for (const [index, stage] of stages.entries()) {
     const { openedAt, coveredAt } = reading.ledger.state.stages.find(({ name }) => name === stage.name) ?? {};
     const count = counts[index];
     const width = count ? widthOf(reading, count, stage) : 0;
     if (openedAt === undefined || coveredAt === undefined || !count || count.inCoverage === 0 || width === 0) continue;
     ms += openTime(calendar, openedAt, coveredAt);
-    waves += Math.ceil(count.inCoverage / width);
+    waves += Math.ceil(wavesOf(firstWave && { ...firstWave, proven: before }, width, count.inCoverage));
+    before += count.inCoverage;
   }
   return waves > 0 ? ms / waves : undefined;
 };
@@ -96,6 +102,9 @@ export const plannedStages = (reading: Reading, now: number): PlannedStage[] => 
     ledger.approvals.some(
       ({ decision, ...one }) => decision === wanted && one.stage === stage && one.revision === state.target?.hash,
     );
+  const { firstWave } = reading.decision.summary;
+  /** Updates in the stages before. */
+  let before = 0;
   const stages = plan.stages.map((stage, index) => {
     const { eligible, online, inCoverage, updated } = counts[index] ?? countOf([]);
     const opened = state.stages.find(({ name }) => name === stage.name);
@@ -104,7 +113,11 @@ export const plannedStages = (reading: Reading, now: number): PlannedStage[] => 
     const soakUntil = opened?.soakUntil;
     const soakMs = lifted ? 0 : soakUntil === undefined ? stage.soakMs : Math.max(0, soakUntil - now);
     const oneWaveMs = Math.max(waveMs ?? 0, policy.minReadyMs);
-    const ms = soakMs + (updates === 0 ? 0 : Math.ceil(updates / width) * oneWaveMs);
+    const proven = before;
+    const waves = (count: number): number => Math.ceil(wavesOf(firstWave, width, count, proven));
+    const ms = soakMs + (updates === 0 ? 0 : waves(updates) * oneWaveMs);
+    const atFirst = firstWave && waveAfter(firstWave.first, firstWave.proven + proven);
+    before += updates;
     const nodes = (members.get(index) ?? []).map(({ name }) => name).toSorted();
     const sample = samples.get(index);
     const codes = codesOf(sample ?? '');
@@ -122,6 +135,7 @@ export const plannedStages = (reading: Reading, now: number): PlannedStage[] => 
         }),
         updates: isPassed ? 0 : updates,
         atATime: width,
+        ...(!isPassed && atFirst !== undefined && atFirst < Math.min(width, updates) && { firstWave: atFirst }),
         ...(!isPassed && Number.isFinite(ms) && { seconds: Math.ceil(ms / 1000) }),
         measured: waveMs !== undefined || updates === 0,
         needsApproval: isGated,
@@ -135,6 +149,7 @@ export const plannedStages = (reading: Reading, now: number): PlannedStage[] => 
         needed: Math.max(0, Math.min(inCoverage, scaledValue(stage.coverage, inCoverage, 'up')) - updated),
         timeZones: toUpdate.map(({ node }) => node?.timeZone),
         width,
+        waves,
         isApproved: !isGated || isDecided(stage.name, 'Approve'),
         isPromoted: isDecided(stage.name, 'Promote'),
       },
@@ -163,12 +178,25 @@ const describeNodes = ({ nodes, undrawn, sample = [] }: PlannedStage): string =>
       : 'drawn when it opens; now it would take no node';
   return nodes.length > 0 ? firstOf(nodes, LONGEST_LIST) : 'no nodes';
 };
+const widthText = (updates: number, atATime: number, firstWave: number | undefined): string => {
+  if (firstWave !== undefined) return `, ${firstWave} at first, then up to ${atATime} at a time`;
+  return updates > atATime ? `, ${atATime} at a time` : '';
+};
+
 /** `3 updates, 2 at a time; at least 24h; an approval`; empty for a stage that is passed. */
-const describeTime = ({ state, updates, atATime, seconds = 0, measured, needsApproval }: PlannedStage): string => {
+const describeTime = ({
+  state,
+  updates,
+  atATime,
+  firstWave,
+  seconds = 0,
+  measured,
+  needsApproval,
+}: PlannedStage): string => {
   if (state === 'passed') return '';
   const parts = [
     ...(updates > 0
-      ? [`${updates} ${updates === 1 ? 'update' : 'updates'}${updates > atATime ? `, ${atATime} at a time` : ''}`]
+      ? [`${updates} ${updates === 1 ? 'update' : 'updates'}${widthText(updates, atATime, firstWave)}`]
       : []),
     ...(seconds > 0 ? [`${measured ? 'about' : 'at least'} ${formatSeconds(seconds)}`] : []),
     ...(needsApproval ? ['an approval'] : []),

@@ -17,6 +17,8 @@ export interface StageTask {
   timeZones: readonly (string | undefined)[];
   /** Updates at a time. */
   width: number;
+  /** How many updates follow one another until this many nodes are updated. */
+  waves: (updates: number) => number;
   isApproved: boolean;
   /** By hand, which skips coverage, soak and checks. */
   isPromoted: boolean;
@@ -49,14 +51,14 @@ export interface ForecastTerms {
 }
 
 /** The first update and the last one, of all time zones. */
-const updatesOf = ({ needed, timeZones, width }: StageTask, start: number, terms: ForecastTerms) => {
+const updatesOf = ({ needed, timeZones, width, waves }: StageTask, start: number, terms: ForecastTerms) => {
   const { calendar, waveMs } = terms;
   const local = calendar.windows.some(({ timeZone }) => timeZone === 'node');
   const zones = [...Map.groupBy(timeZones, (zone) => (local ? zone : undefined))];
   const all = zones.map(([timeZone, { length }]) => {
     // Not all nodes need the target: which of them will be the last is not known.
     const share = Math.ceil((length * Math.min(needed, timeZones.length)) / timeZones.length);
-    const count = Math.ceil(share / Math.max(1, width));
+    const count = width === 0 ? share : waves(share);
     const forecast = forecastWaves(calendar, { timeZone, count, ms: waveMs }, start);
     return share > 0 && width === 0 ? { ...forecast, endsAt: Number.POSITIVE_INFINITY } : forecast;
   });

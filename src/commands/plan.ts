@@ -1,6 +1,7 @@
 import {
   type Action,
   awaitedStage,
+  awaitsProof,
   countsOf,
   firstWaveText,
   type Policy,
@@ -131,17 +132,20 @@ const describeKeptBack = (reading: Reading): string => {
   return parts.length > 0 ? `Online but held back: ${parts.join(', ')}.` : '';
 };
 
-/** What remains: nodes that wait for a slot, and offline nodes. */
+/** What remains: nodes that wait for a slot or for proof of the revision, and offline nodes. */
 const outlook = (reading: Reading): string => {
   const { ledger, decision } = reading;
   if (isForOwners(ledger)) return ownersAsked(ledger);
   const { outdated, broken, offline } = countsOf(ledger, decision.summary).phases;
   const begun = decision.actions.filter(({ type }) => type === 'reserve').length;
   const waiting = outdated + broken - begun;
+  const { firstWave, budget, hold } = decision.summary;
+  const isUnproven = !hold && firstWave && firstWave.limit < budget && awaitsProof(firstWave, begun);
+  const awaited = isUnproven ? 'until the revision is available on more nodes' : 'for a slot';
   return joinSentences(
     ledger.policy.strategy === 'ota' ? ownersAsked(ledger) : '',
     describeKeptBack(reading),
-    waiting > 0 ? `Online and waiting for a slot: ${waiting} more.` : '',
+    waiting > 0 ? `Online and waiting ${awaited}: ${waiting} more.` : '',
     offline > 0 ? `Offline and skipped until they return: ${offline}.` : '',
   );
 };

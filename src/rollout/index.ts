@@ -1,7 +1,7 @@
 export { type Action, type Reason, reasonTexts } from './decision/action.ts';
 export { slotsOf, slotsOfStatus } from './decision/budget.ts';
 export { type Decision, decide, type Summary } from './decision/decide.ts';
-export { firstWaveText, waveAfter } from './decision/first-wave.ts';
+export { awaitsProof, firstWaveText, waveAfter, wavesOf } from './decision/first-wave.ts';
 export type { OutsideHold } from './decision/hold.ts';
 export { checksFrom, previewSamples } from './decision/stages.ts';
 export { fullImageName } from './facts/image-name.ts';

@@ -82,6 +82,17 @@ describe('the stages of plan', () => {
     );
   });
 
+  it('begin with the nodes on which the revision proves itself', async () => {
+    staged([{ name: 'fleet' }], [open('fleet')]);
+    world.pod('n1', 'old');
+    const policy = { 'edgeset.io/rollout-plan': 'rings', 'apps.openyurt.io/max-unavailable': '100%' };
+    world.daemonSet({ ...policy, 'edgeset.io/first-wave': '1' });
+    assert.equal((await section())[1], '    5 updates, 1 at first, then up to 5 at a time');
+    assert.equal((await planned())[0]?.firstWave, 1);
+    world.daemonSet({ ...policy, 'edgeset.io/first-wave': '5' });
+    assert.equal((await section())[1], '    5 updates');
+  });
+
   it('say at least how long they take before one has shown how long an update takes', async () => {
     staged(
       [

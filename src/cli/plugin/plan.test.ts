@@ -43,6 +43,15 @@ describe('plan', () => {
     ]);
   });
 
+  it('says that nodes wait for proof of the revision where slots are free', async () => {
+    world.daemonSet({ 'apps.openyurt.io/max-unavailable': '100%', 'edgeset.io/first-wave': '2' });
+    world.fleet('n1', 'n2', 'n3', 'n4', 'n5', 'n6');
+    assert.match(await run(), /^Online and waiting until the revision is available on more nodes: 4 more\.$/m);
+    world.daemonSet({ 'apps.openyurt.io/max-unavailable': '2', 'edgeset.io/first-wave': '2' });
+    world.fleet('n1', 'n2', 'n3', 'n4', 'n5', 'n6');
+    assert.match(await run(), /^Online and waiting for a slot: 4 more\.$/m);
+  });
+
   it('replaces the budget under whichever name it is set', async () => {
     for (const key of ['apps.openyurt.io/max-unavailable', 'edgeset.io/max-unavailable']) {
       world.daemonSet({ [key]: '1' });

@@ -4,8 +4,10 @@ import type { NodeUpdate } from '../node/update.ts';
 import { count, percent } from '../policy/int-or-percent.ts';
 import type { Policy } from '../policy/policy.ts';
 import { explain } from '../report/explain.ts';
+import { statusOf } from '../report/status.ts';
 import { createWorkbench, type Workbench } from '../testing/workbench.ts';
 import { decide } from './decide.ts';
+import { wavesOf } from './first-wave.ts';
 
 /** 40 nodes at `a`, the target `b`, half of them at a time. */
 const fleet = (policy: Partial<Policy> = {}): Workbench => {
@@ -205,6 +207,41 @@ describe('the size of the first wave', () => {
       decide(bench.ledger, undefined, bench.now(), { firstWave: managers }).actions.length;
     assert.deepEqual([reserved(), reserved(count(2)), reserved(percent(100))], [5, 2, 20]);
   });
+});
+
+describe('how many updates follow one another', () => {
+  const wave = (first: number, proven = 0) => ({ first, proven });
+  const cases: [string, number, number][] = [
+    ['without a first wave, as many as the budget needs', wavesOf(undefined, 10, 25), 2.5],
+    ['with one of the budget, the same', wavesOf(wave(10), 10, 25), 2.5],
+    // 3, then 12, and of the 30 that are possible then the 5 that are left.
+    ['3, then 3 more for each that works', wavesOf(wave(3), 30, 20), 2 + 5 / 30],
+    ['not so where enough run the revision already', wavesOf(wave(3, 9), 30, 15), 0.5],
+    ['or will by then', wavesOf(wave(3), 30, 15, 9), 0.5],
+    ['fewer than the first wave has', wavesOf(wave(3), 30, 2), 2 / 3],
+    ['none', wavesOf(wave(3), 30, 0), 0],
+  ];
+  for (const [name, waves, expected] of cases) it(name, () => assert.equal(waves, expected));
+
+  it('is what the estimated finish goes by', () => {
+    /** Seconds from the first update, which took ten minutes. */
+    const left = (firstWave: Policy['firstWave']): number => {
+      const bench = fleet({ firstWave });
+      const [first = ''] = begin(bench);
+      bench.advance(600_000);
+      bench.start(first, 'b');
+      const now = bench.now();
+      const { ledger } = bench;
+      const revision = { generation: 1, daemonSetGeneration: 1, policyHash: '', previous: undefined };
+      const { estimatedFinishAt = '' } = statusOf({ ledger, decision: bench.decide(), ...revision, now });
+      return (Date.parse(estimatedFinishAt) - now) / 1000;
+    };
+    // 4, then 16, then 19 of 20 that are possible; and 39 of 20.
+    assert.ok(Math.abs(left(count(1)) - 1770) <= 10);
+    assert.ok(Math.abs(left(percent(100)) - 1170) <= 10);
+  });
+
+  it('never ends with a budget of zero', () => assert.equal(wavesOf(undefined, 0, 1), Number.POSITIVE_INFINITY));
 });
 
 describe('no first wave', () => {

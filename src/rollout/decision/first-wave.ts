@@ -40,9 +40,32 @@ export const firstWaveOf = (
   return { setting, first, proven, onTrial: tally.onTrial, limit: waveAfter(first, proven) };
 };
 
-/** The revision has to be available on more nodes before a further healthy one may try it. */
-export const awaitsProof = (wave: FirstWave | undefined): wave is FirstWave =>
-  wave !== undefined && wave.onTrial >= wave.limit;
+/** The revision has to be available on more nodes before a further healthy one may try it. `more`: nodes about to try it. */
+export const awaitsProof = (wave: FirstWave | undefined, more = 0): wave is FirstWave =>
+  wave !== undefined && wave.onTrial + more >= wave.limit;
+
+/**
+ * How many updates follow one another until this many nodes have been updated, `width` at a time, if all of them work: of the last
+ * wave, its share. `proven`: nodes that run the revision by then in addition.
+ */
+export const wavesOf = (
+  wave: Pick<FirstWave, 'first' | 'proven'> | undefined,
+  width: number,
+  updates: number,
+  proven = 0,
+): number => {
+  let [waves, left] = [0, updates];
+  let works = (wave?.proven ?? 0) + proven;
+  while (wave && left > 0) {
+    const atOnce = waveAfter(wave.first, works);
+    if (atOnce >= width) break;
+    if (left <= atOnce) return waves + left / atOnce;
+    waves += 1;
+    left -= atOnce;
+    works += atOnce;
+  }
+  return left > 0 ? waves + left / width : waves;
+};
 
 /** Failed nodes leave nobody to prove the revision on: waiting changes nothing. */
 export const isUsedUp = (wave: FirstWave | undefined, { failures }: Pick<Breaker, 'failures'>): boolean =>

@@ -7,6 +7,7 @@ import {
   daemonRolloutLimits as limits,
 } from '../../words/index.ts';
 import type { Decision } from '../decision/decide.ts';
+import { wavesOf } from '../decision/first-wave.ts';
 import { toTimestamp } from '../facts/metadata.ts';
 import type { Ledger } from '../fleet/ledger-types.ts';
 import { save } from '../fleet/persist.ts';
@@ -63,7 +64,7 @@ const estimatedFinish = (ledger: Ledger, { summary }: Decision, now: number): nu
   const { outdated, broken, updating } = ledger.tally.phases;
   const left = outdated + broken + updating;
   if (summary.hold || summary.budget === 0 || left === 0 || ledger.meanUpdateMs === undefined) return undefined;
-  const finish = now + (left / summary.budget) * ledger.meanUpdateMs;
+  const finish = now + wavesOf(summary.firstWave, summary.budget, left) * ledger.meanUpdateMs;
   return Math.ceil(finish / ESTIMATE_STEP_MS) * ESTIMATE_STEP_MS;
 };
 
