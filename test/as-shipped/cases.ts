@@ -8,7 +8,7 @@ const tests = join(import.meta.dirname, '..');
  * test/conformance are those that test/cluster runs there.
  */
 const SHIPPED = [
-  /^conformance\/(native|advanced|agent|plugin|prefetch|windows|errors)\/[\w-]+\.ts$/,
+  /^conformance\/(native|advanced|agent|plugin|prefetch|windows|errors|busy)\/[\w-]+\.ts$/,
   /^cluster\/([\w-]+\/)?[\w-]+\.test\.ts$/,
   /^chaos\/chaos\.test\.ts$/,
   /^nodes\/cases\/[\w-]+\.ts$/,

@@ -8,7 +8,7 @@ const SECRETS = `${CHECKS}: one is asked with the credentials`;
 const ARGO = 'cluster/stage-checks.test.ts: makes the plan invalid until Argo Rollouts';
 const RINGS = `${STAGES}: one ring follows the other`;
 const DECISIONS = 'conformance/plugin/decisions.ts: stages are approved and promoted by name';
-const BUSY = 'conformance/native/busy.ts: that a label, a taint or a condition marks begin no update';
+const BUSY = 'conformance/busy/index.ts: that a label, a taint or a condition marks begin no update';
 const ORDER = `${LIMITS}: no node is updated before the whole rollout`;
 
 export const planFields: Proofs = {

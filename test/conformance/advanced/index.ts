@@ -1,3 +1,4 @@
+import { busyRules } from '../busy/index.ts';
 import { errorRules } from '../errors/index.ts';
 import { windowRules } from '../windows/index.ts';
 import { crash } from './crash.ts';
@@ -38,6 +39,7 @@ export const advancedRules = [
   ...partition,
   ...surge,
   ...stages,
+  ...busyRules('advanced'),
   ...windowRules('advanced'),
   ...errorRules('advanced'),
   ...inPlaceUpdates,

@@ -1,8 +1,8 @@
+import { busyRules } from '../busy/index.ts';
 import { errorRules } from '../errors/index.ts';
 import { windowRules } from '../windows/index.ts';
 import { breaker } from './breaker.ts';
 import { budget } from './budget.ts';
-import { busy } from './busy.ts';
 import { checks } from './checks.ts';
 import { controls } from './controls.ts';
 import { cost } from './cost.ts';
@@ -43,6 +43,7 @@ export const nativeRules = [
   ...stages,
   ...busy,
   ...exposed,
+  ...busyRules('native'),
   ...windowRules('native'),
   ...errorRules('native'),
   ...judgedPlans,
