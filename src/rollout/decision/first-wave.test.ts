@@ -83,6 +83,36 @@ describe('a first wave of 3', () => {
     assert.deepEqual(begin(bench), []);
   });
 
+  it('counts nodes on which the revision worked for a moment', () => {
+    const bench = fleet();
+    const first = begin(bench);
+    works(bench, first);
+    bench.advance(2_000);
+    for (const node of first) bench.change(node, { ready: false, readyChangedAt: bench.now() });
+    assert.deepEqual(begin(bench), []);
+    assert.equal(bench.decide().summary.firstWave?.onTrial, 3);
+    for (const node of first) bench.change(node, { ready: true, readyChangedAt: bench.now() });
+    assert.equal(begin(bench).length, 12);
+  });
+
+  it('does not halt for what an outage has taken away that may prove the revision later', () => {
+    const bench = fleet({ firstWave: count(1), failureThreshold: count(10) });
+    const [proof = ''] = begin(bench);
+    works(bench, [proof]);
+    const [crashing = '', ...others] = begin(bench);
+    works(bench, others);
+    bench.start(crashing, 'b', { ready: false, trouble: 'crash-loop' });
+    bench.advance(600_000);
+    bench.offline(proof, ...others);
+    bench.advance(0);
+    const { firstWave, breaker } = bench.decide().summary;
+    assert.deepEqual([firstWave?.proven, firstWave?.away, breaker.mustHalt], [0, 4, false]);
+    assert.deepEqual(bench.nodesOf('reserve'), [], 'nothing else begins meanwhile');
+    bench.online(proof, ...others);
+    bench.advance(60_000);
+    assert.ok(begin(bench).length > 0);
+  });
+
   it('lets nodes be repaired that were down before', () => {
     const bench = fleet();
     const down = ['n0', 'n1', 'n2', 'n3'];

@@ -16,8 +16,13 @@ export interface FirstWave {
   first: number;
   /** Online nodes on which it is available. */
   proven: number;
-  /** Nodes with an update of it under way, on which it failed, or that went offline soon after it. */
+  /**
+   * Nodes with an update of it under way, on which it failed or is not available, also if it was before, or that went offline soon
+   * after it.
+   */
   onTrial: number;
+  /** Nodes that are offline with a pod of it, and may prove it once they are back. */
+  away: number;
   /** No further healthy node is updated while so many are on trial. */
   limit: number;
 }
@@ -37,7 +42,8 @@ export const firstWaveOf = (
   if (setting?.kind === 'percent' && setting.value === 100) return undefined;
   const first = Math.max(1, setting ? scaledValue(setting, tally.online, 'up') : threshold);
   const proven = tally.phases.updated;
-  return { setting, first, proven, onTrial: tally.onTrial, limit: waveAfter(first, proven) };
+  const away = tally.causes.get('offline-current') ?? 0;
+  return { setting, first, proven, onTrial: tally.onTrial, away, limit: waveAfter(first, proven) };
 };
 
 /** The revision has to be available on more nodes before a further healthy one may try it. `more`: nodes about to try it. */
@@ -67,9 +73,9 @@ export const wavesOf = (
   return left > 0 ? waves + left / width : waves;
 };
 
-/** Failed nodes leave nobody to prove the revision on: waiting changes nothing. */
+/** Failed nodes leave nobody to prove the revision on, not even those that are offline: waiting changes nothing. */
 export const isUsedUp = (wave: FirstWave | undefined, { failures }: Pick<Breaker, 'failures'>): boolean =>
-  wave !== undefined && failures >= wave.limit;
+  wave !== undefined && failures >= waveAfter(wave.first, wave.proven + wave.away);
 
 const nodes = (count: number): string => `${count} node${count === 1 ? '' : 's'}`;
 

@@ -198,7 +198,7 @@ const assessUpdate = (
     scopes: record.scopes,
     suspect: isSuspect,
     failure: failed,
-    onTrial: !record.forgiven && (active || isSuspect || failed !== undefined),
+    onTrial: !record.forgiven && (active || isSuspect || failed !== undefined || (node.ready && current && !available)),
     overdue,
     surgedOutPod: settled ? findSurgedOutPod(record, surging, context, now)?.facts : undefined,
     imageReports: (current ? pod?.facts.imageReports : undefined) ?? noReports,
