@@ -18,6 +18,9 @@ interface Wave {
   /** Nodes that the version works on; nodes that it failed on, or that were lost soon after they got it. */
   proven: ReadonlySet<string>;
   broken: ReadonlySet<string>;
+  /** Online nodes with a pod of the version that is not available: for certain, and as far as the process has observed. */
+  unwell: ReadonlySet<string>;
+  seenUnwell: ReadonlySet<string>;
 }
 
 export interface FirstWaveOptions {
@@ -53,6 +56,21 @@ export const createFirstWaveCheck = (
     return proven;
   };
 
+  /** Online nodes with a pod of the target that was available and has not been for `forMs`, or of which none has been, with 0. */
+  const unwellBy = (view: ProcessView, minReadyMs: number, at: number, forMs: number): ReadonlySet<string> => {
+    const unwell = new Set<string>();
+    for (const [name, { ready, node }] of view.nodes) {
+      if (!ready || !isEligible(node, view.daemonSet)) continue;
+      const [pod, ...others] = view.podsOn(name);
+      if (!pod || others.length > 0 || pod.terminating || pod.hash !== actual.target) continue;
+      if (isAvailable(pod, minReadyMs, at)) continue;
+      const { lastReady, readySince } = pod;
+      if (forMs === 0 || (readySince === undefined && lastReady !== undefined && at - lastReady.until > forMs))
+        unwell.add(name);
+    }
+    return unwell;
+  };
+
   /** What the process knows of the first wave; undefined: there is none. */
   const waveOf = (process: string): Wave | undefined => {
     const view = viewOf(process);
@@ -70,16 +88,25 @@ export const createFirstWaveCheck = (
     const proven = provenBy(view, policyOf(daemonSet).minReadyMs, clockOf(process));
     const { failed, lost } = failuresOf(process, actual.rolloutOf(daemonSet), actual.target);
     const limit = Math.max(1, nodesOf(setting, online.size)) + MORE_FOR_EACH * proven.size;
-    return { limit, online, proven, broken: new Set([...failed, ...lost]) };
+    const unwellFor = (ms: number): ReadonlySet<string> =>
+      unwellBy(view, policyOf(daemonSet).minReadyMs, clockOf(process), ms);
+    return {
+      limit,
+      online,
+      proven,
+      broken: new Set([...failed, ...lost]),
+      unwell: unwellFor(tolerances.decision.ms),
+      seenUnwell: unwellFor(0),
+    };
   };
-  const triedBy = ({ online, proven, broken }: Wave): ReadonlySet<string> =>
-    new Set(inFlight()).intersection(online).difference(proven).union(broken);
+  const triedBy = ({ online, proven, broken }: Wave, unwell: ReadonlySet<string>): ReadonlySet<string> =>
+    new Set(inFlight()).intersection(online).union(unwell).difference(proven).union(broken);
 
   return {
     /** How many more healthy nodes may try the version, by what the process has observed. */
     room(process: string): number {
       const wave = waveOf(process);
-      return wave ? wave.limit - triedBy(wave).size : Number.POSITIVE_INFINITY;
+      return wave ? wave.limit - triedBy(wave, wave.seenUnwell).size : Number.POSITIVE_INFINITY;
     },
     onUpdateSent({ call, node, pod, rollout }) {
       const isOfPresent = rollout === actual.rolloutOf(viewOf(call.process).daemonSet);
@@ -92,7 +119,7 @@ export const createFirstWaveCheck = (
       const wave = waveOfCall.get(call);
       if (!wave) return;
       report.check('S17');
-      const others = [...triedBy(wave)].filter((name) => name !== node);
+      const others = [...triedBy(wave, wave.unwell)].filter((name) => name !== node);
       if (others.length >= wave.limit)
         report.violation(
           'S17',
