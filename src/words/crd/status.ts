@@ -72,7 +72,9 @@ const budget = object(
     firstWave: text('How many nodes try a revision first, as it is set; absent for the failure threshold.', 32),
     trial: object('How many nodes may try the target, while that is less than the budget.', {
       limit: counter('No further healthy node is updated while so many are on trial.'),
-      nodes: counter('Nodes that are being updated, on which the target failed, or that went offline soon after.'),
+      nodes: counter(
+        'Nodes that are being updated, on which the target failed or is not available, or that went offline soon after.',
+      ),
       proven: counter('Online nodes on which the target is available: three more may try it for each.'),
     }),
   },

@@ -41,7 +41,6 @@ export const nativeRules = [
   ...budget,
   ...order,
   ...stages,
-  ...busy,
   ...exposed,
   ...busyRules('native'),
   ...windowRules('native'),
