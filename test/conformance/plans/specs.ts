@@ -116,7 +116,12 @@ const good: PlanCase[] = [
 ];
 
 const bad: (readonly [name: string, spec: PlanCase['spec'], ...refused: Refused])[] = [
-  ['a plan of nothing', {}, 'spec', 'set at least one of stages, windows, freezes, maxUnavailablePer, after and skipNodes'],
+  [
+    'a plan of nothing',
+    {},
+    'spec',
+    'set at least one of stages, windows, freezes, maxUnavailablePer, after and skipNodes',
+  ],
   ['a plan of empty lists', { stages: [], windows: [] }, 'spec', 'the plan says nothing'],
   ['checks alone', { checks: [{ name: 'errors', prometheus: query }] }, 'spec', 'the plan says nothing'],
 

@@ -1,5 +1,5 @@
-import { closedStages } from './closed-stages.ts';
 import { busy } from './busy.ts';
+import { closedStages } from './closed-stages.ts';
 import { ofDevices } from './device.ts';
 import { drift } from './drift.ts';
 import { ofErrors } from './errors.ts';
