@@ -1,8 +1,8 @@
-import type { Pod } from 'kubernetes-types/core/v1.d.ts';
+import type { Node, Pod } from 'kubernetes-types/core/v1.d.ts';
 import { type AnyDaemonSet, hashIn, isLive, nodeOf } from '../../invariants/index.ts';
 import type { Call } from '../../simulation/network/call.ts';
 import type { Check, CheckContext } from '../check.ts';
-import { isPodOf } from '../state/cluster-state.ts';
+import { isEligible, isPodOf } from '../state/cluster-state.ts';
 import type { PlanState } from '../state/follow-plan.ts';
 import { tolerances } from '../tolerances.ts';
 import { createCreationRule } from './creations.ts';
@@ -31,6 +31,12 @@ export const createClosedStagesCheck = (
     const pods = seen.get(process) ?? new Set<string>();
     seen.set(process, pods.add(`${nodeOf(pod ?? {})} ${hashIn(pod)}`));
   };
+  /** A node that leaves starts anew when it comes back. */
+  const seesNode = (process: string, node: Node): void => {
+    if (isEligible(node, viewOf(process).daemonSet)) return;
+    const pods = seen.get(process);
+    for (const pod of pods ?? []) if (pod.startsWith(`${node.metadata?.name} `)) pods?.delete(pod);
+  };
   /** The sender of a call knew the present version of the DaemonSet when it sent it. */
   const isPresent = new WeakSet<Call>();
   /** Names of revisions that somebody has asked to be deleted, and those that are gone all the same. */
@@ -56,7 +62,9 @@ export const createClosedStagesCheck = (
   return {
     check: {
       onWatchEvent(process, _watch, plural, event) {
-        if (plural === 'pods' && event.type !== 'BOOKMARK') sees(process, event.object);
+        if (event.type === 'BOOKMARK') return;
+        if (plural === 'pods') sees(process, event.object);
+        if (plural === 'nodes') seesNode(process, event.object);
       },
       onResponse({ process, resource }, object) {
         if (resource?.plural === 'pods') sees(process, object as Pod);

@@ -1,6 +1,7 @@
 import { isLive } from '../../invariants/index.ts';
 import type { Operation } from '../../simulation/plan/plan.ts';
 import type { Check, CheckContext } from '../check.ts';
+import { mayHavePod } from '../state/cluster-state.ts';
 
 /** S14: the pod of a node does not go back from the target to an old revision unless the user asks for another one. */
 export const createReversalCheck = ({
@@ -12,10 +13,15 @@ export const createReversalCheck = ({
 } => {
   /** By node: the rollout in which it last reached the target. */
   const reached = new Map<string, string>();
+  /** A node that joins, or is for the DaemonSet again, starts anew. */
+  const isForOthers = (name: string): boolean => {
+    const node = actual.nodes.get(name);
+    return !node || !mayHavePod(actual, node, 'to stay');
+  };
   return {
     goesBack: (node) => void reached.delete(node),
-    onCommit({ resource, object, type }) {
-      if (resource.plural === 'nodes' && type === 'DELETED') reached.delete(object.metadata.name);
+    onCommit({ resource, object }) {
+      if (resource.plural === 'nodes' && isForOthers(object.metadata.name)) reached.delete(object.metadata.name);
       if (resource.plural !== 'pods') return;
       const { target, daemonSet } = actual;
       const node = actual.pods.get(object.metadata.uid)?.node;
@@ -25,6 +31,7 @@ export const createReversalCheck = ({
       if (reached.get(node) === rollout) report.check('S14');
       const live = actual.podsOn(node).filter(isLive);
       if (live.length === 0) return;
+      if (isForOthers(node)) return;
       if (live.some(({ hash }) => hash === target)) {
         // While the old pod exists beside a new one that dies, the node has not left the old revision.
         if (live.every(({ hash }) => hash === target)) reached.set(node, rollout);
