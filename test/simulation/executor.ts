@@ -12,7 +12,7 @@ import type { Poisons } from './network/poisons.ts';
 import type { Prometheus } from './network/prometheus.ts';
 import type { ServerFaults } from './network/server-faults.ts';
 import type { WatchCache } from './network/watch-cache.ts';
-import { type Operation, outlastsNodes, type Plan, type PlannedStep, watchedResources } from './plan/plan.ts';
+import { type Operation, type Plan, type PlannedStep, watchedResources } from './plan/plan.ts';
 import type { Agents } from './processes/agents.ts';
 import type { ManagerProcess, Managers } from './processes/managers.ts';
 
@@ -77,7 +77,7 @@ export const createExecutor = (options: ExecutorOptions) => {
       return process !== undefined;
     });
 
-  const recover = ({ reinstalls = false }: Extract<Operation, { do: 'recover' }>): void => {
+  const recover = (): void => {
     for (let index = 0; index < plan.nodes; index += 1) {
       const name = `node-${index}`;
       addNode(name);
@@ -97,9 +97,8 @@ export const createExecutor = (options: ExecutorOptions) => {
       for (const { workload } of daemonSets) nodes.deletePodOn(name, workload.label);
     }
     contents.clear();
-    // Beside other DaemonSets, their good versions would be halted for what such a version does to a node that is back; and a
-    // stage of nodes that die would wait for them. A hook's turn may take longer than a node that is back lives.
-    if (reinstalls || plan.others || plan.rolloutPlan || outlastsNodes(plan)) nodes.deletePodsOf('--kills-node');
+    // Nodes with a version that kills them come back reinstalled: they would die again soon after their next update, and halt that.
+    nodes.deletePodsOf('--kills-node');
     managers.recover();
     agents?.recover();
     for (const link of links()) for (const watch of watchedResources) link.setLag(watch, 0);
@@ -313,7 +312,7 @@ export const createExecutor = (options: ExecutorOptions) => {
       case 'auto-approve':
         return agents?.execute(operation, () => fire(step));
       case 'recover':
-        return recover(operation);
+        return recover();
     }
   };
 

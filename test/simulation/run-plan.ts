@@ -69,8 +69,7 @@ const retryFaults = async (
   // An in-place update neither starts nor terminates a pod.
   for (const { operation } of steps) if (operation.do === 'behave') now({ do: 'delete-pod', node: operation.node });
   await simulation.time.advanceUntil(() => false, RETRY_MS);
-  // A good version after two that killed nodes would be halted for what they do to nodes that are back.
-  now({ do: 'recover', reinstalls: true });
+  now({ do: 'recover' });
   now({ do: 'release', image: `app:last-${attempt}` });
 };
 

@@ -156,11 +156,8 @@ export type Operation =
   | { do: 'agent'; node: string; how: 'stop' | 'cut'; forMs: number }
   /** The clock skew of the agents that start on the node from now on. */
   | { do: 'agent'; node: string; how: 'skew'; ms: number }
-  /**
-   * Ends all faults of nodes, processes and links, and resets the user's controls. `reinstalls`: nodes with a version that kills them
-   * come back without it; default: only beside other DaemonSets, in stages, and where a hook has its turn.
-   */
-  | { do: 'recover'; reinstalls?: boolean };
+  /** Ends all faults of nodes, processes and links, and resets the user's controls. Nodes with a version that kills them come back without it. */
+  | { do: 'recover' };
 
 /** Matches calls. */
 export interface CallMatch {
