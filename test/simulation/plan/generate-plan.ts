@@ -12,7 +12,6 @@ import {
   type FaultKind,
   isStepFault,
   type Operation,
-  outlastsNodes,
   type Plan,
   type PlannedStep,
   type StepFault,
@@ -298,8 +297,11 @@ export const generatePlan = (seed: number, kinds: readonly FaultKind[]): Plan =>
   const first = { ...terms, model, ...lifecycles.traits({ kind, model }) } as const;
   lifecycles.walk(first, 0);
   const others = lifecycles.others(model);
-  // Nodes come back reinstalled (see the executor): with a good version, or it would continue halting those beside it.
-  if (others.length > 0 || outlastsNodes(first)) end(over - 1, { do: 'release', image: 'app:final' });
+  // Nodes come back reinstalled (see the executor): with a good version, or they would die once more.
+  const isLethal = steps.some(
+    ({ operation }) => operation.do === 'release' && operation.image.includes('--kills-node'),
+  );
+  if (others.length > 0 || isLethal) end(over - 1, { do: 'release', image: 'app:final' });
   const plan = { ...first, ...(others.length > 0 && { others }), steps: steps.toSorted((a, b) => a.at - b.at) };
   const planned = withClosedStages(withRolloutPlan(plan, over), over);
   return withoutNoOps(kinds.includes('F24') ? withOwnPoisons(planned, over, chosen.length === 0) : planned);

@@ -189,12 +189,6 @@ export interface Hook {
   timeoutSeconds?: number;
 }
 
-/** Half of what a node with a version that kills nodes lives, ms. */
-const LONG_TURN_MS = 1_500;
-
-/** A hook's turn takes longer than a node lives that is back with a version that kills nodes. */
-export const outlastsNodes = ({ hook }: Pick<DaemonSetPlan, 'hook'>): boolean => (hook?.drainMs ?? 0) > LONG_TURN_MS;
-
 /** A DaemonSet as it is created. */
 export interface DaemonSetPlan {
   kind: 'native' | 'advanced';
