@@ -165,8 +165,10 @@ export const createProcessView = ({ group, name }: { group: string; name: string
         return;
       }
       const pod = object as Pod;
-      byNode = undefined;
       const { uid = '', resourceVersion } = pod.metadata ?? {};
+      // What a watch delivered before the response may be newer.
+      if (Number(resourceVersion) < (versions.get(uid) ?? 0)) return;
+      byNode = undefined;
       versions.set(uid, Number(resourceVersion));
       for (const table of pods.values()) {
         const known = table.get(uid);
@@ -210,6 +212,7 @@ export const createProcessView = ({ group, name }: { group: string; name: string
           before && wasOtherwise(before, event.object) ? { node: before.node, until: now() } : before?.earlier;
         nodes.set(key, { ready, since, node: event.object, ...(earlier && { earlier }) });
       } else if (Number(metadata?.resourceVersion) >= (versions.get(key) ?? 0)) {
+        versions.set(key, Number(metadata?.resourceVersion));
         const known = table.get(key) as PodState | undefined;
         putPod(table, key, toPodState(event.object, known, observedAt(watch, event.object)));
       }
