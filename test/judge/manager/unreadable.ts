@@ -70,10 +70,15 @@ export const createUnreadableCheck = (
 
   const violation = (text: string): void => report.violation('S18', text);
 
+  /** Of a native DaemonSet that opted out, nothing needs to be computed. */
+  const isManual = (): boolean =>
+    part === 'native' && actual.daemonSet !== undefined && policyOf(actual.daemonSet).manual;
+
   const checkStatus = (call: Call, isError: boolean): void => {
     report.check('S18');
     const dose = held(call.process);
-    if (dose && !isError) violation(`${call.process} does not say that it cannot read a ${dose.kind} at ${dose.path}`);
+    if (dose && !isError && !isManual())
+      violation(`${call.process} does not say that it cannot read a ${dose.kind} at ${dose.path}`);
     const ill = poisons.unwell(call.process, tolerances.backOff.ms).filter(mayConcern);
     if (isError && ill.length === 0)
       violation(`${call.process} reports an internal error, and can read everything of it`);
@@ -90,7 +95,7 @@ export const createUnreadableCheck = (
       const dose = held(name, withinMs.reported);
       const { metadata } = actual.daemonSet ?? {};
       if (!dose || !metadata || metadata.deletionTimestamp || told?.uid !== metadata.uid) continue;
-      if (part === 'native' && actual.daemonSet && policyOf(actual.daemonSet).manual) continue;
+      if (isManual()) continue;
       report.check('S18');
       if (!told?.isError) violation(`${name} has not said that it cannot read a ${dose.kind} at ${dose.path}`);
     }
