@@ -93,6 +93,7 @@ export const parsers: Readonly<Record<string, (text: string) => unknown>> = {
   parseIntOrPercent,
   readThreshold: values.readThreshold,
   readFirstWave: values.readFirstWave,
+  readRecreate: values.readRecreate,
   readBoolean: values.readBoolean,
   readOnFailure: values.readOnFailure,
   readOnImageDrift: values.readOnImageDrift,

@@ -104,6 +104,7 @@ export const createWorkload = (apiServer: ApiServer, { set, name, label }: Retur
     ...(set.rolloutPlan && { 'edgeset.io/rollout-plan': label }),
     ...(set.recreate && { 'edgeset.io/recreate': set.recreate }),
     ...(set.predownload && { 'edgeset.io/predownload': set.predownload }),
+    ...(set.firstWave && { 'edgeset.io/first-wave': set.firstWave }),
     ...(set.onImageDrift && { 'edgeset.io/on-image-drift': set.onImageDrift }),
     ...(set.parallelism !== undefined && { 'apps.kruise.io/image-predownload-parallelism': set.parallelism }),
     ...(set.pullSeconds !== undefined && {

@@ -43,7 +43,7 @@ export const exposed: readonly Mutant[] = [
     replace:
       "const failed = record.forgiven || !stageOpen ? undefined : lost ? 'lost' : failure ? 'online' : undefined;",
     hunt: history(
-      { ...soaking, nodes: 6 },
+      { ...soaking, nodes: 6, firstWave: '100%' },
       at(8, { do: 'pause', paused: true }),
       release(10, 'app:v1--crash-loop'),
       ...[1, 2, 4, 5].map((node) => at(20, { do: 'delete-pod', node: `node-${node}` })),

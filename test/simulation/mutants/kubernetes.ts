@@ -3,7 +3,7 @@ import { at, history, release, seeds, surge, test } from './plans.ts';
 
 /** Each node is lost before its pod counts as available. */
 const killing = history(
-  { nodes: 6, minReadySeconds: 60 },
+  { nodes: 6, minReadySeconds: 60, firstWave: '100%' },
   release(10, 'app:v1--kills-node'),
   at(400, { do: 'recover' }),
   release(401, 'app:v2'),

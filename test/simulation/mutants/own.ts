@@ -98,7 +98,8 @@ export const own: readonly Mutant[] = [
       at(11, { do: 'pause', paused: true }),
       at(14, { do: 'skew', ms: 600_000 }),
       at(15, { do: 'crash', who: 'leader' }),
-      ...['node-0', 'node-1', 'node-2'].map((node) => at(40, { do: 'offline', node })),
+      // Those that are updated first.
+      ...['node-3', 'node-6', 'node-7'].map((node) => at(40, { do: 'offline', node })),
       at(100, { do: 'pause', paused: false }),
       at(150, { do: 'recover' }),
     ),

@@ -304,7 +304,7 @@ export const safety: readonly Mutant[] = [
     find: "  if (breaker.open) return { kind: 'waiting', breaker };\n",
     replace: '',
     hunt: history(
-      { nodes: 6, minReadySeconds: 60 },
+      { nodes: 6, minReadySeconds: 60, firstWave: '100%' },
       release(10, 'app:v1--kills-node'),
       at(400, { do: 'recover' }),
       release(401, 'app:v2'),

@@ -276,7 +276,12 @@ export const stages: readonly Mutant[] = [
     find: 'changed.get(scope) ?? scope, own',
     replace: 'changed.get(scope) ?? nothing, own',
     hunt: history(
-      { nodes: 4, limit: '100%', rolloutPlan: { maxUnavailablePer: [{ topologyKey: 'site', value: 1 }] } },
+      {
+        nodes: 4,
+        limit: '100%',
+        firstWave: '100%',
+        rolloutPlan: { maxUnavailablePer: [{ topologyKey: 'site', value: 1 }] },
+      },
       release(10),
     ),
   },

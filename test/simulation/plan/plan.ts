@@ -209,6 +209,8 @@ export interface DaemonSetPlan {
   /** The partition limits the creation of pods, too. */
   progressive?: boolean;
   /** edgeset.io/on-image-drift */
+  /** `edgeset.io/first-wave`; default: the failure threshold. */
+  firstWave?: '100%';
   onImageDrift?: 'halt';
   partition?: number | string;
   /** edgeset.io/recreate of an Advanced DaemonSet. */
