@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { deadLinks, leakFinder, misnamedErrors } from './check-tree.ts';
+import { deadLinks, leakFinder, misnamedErrors, unlistedPages } from './check-tree.ts';
 
 const check = leakFinder({
   paths: ['/srv/ci/edgeset', '/tmp'],
@@ -94,4 +94,14 @@ test('an error without a name, or with the name of another class, is found', () 
   assert.deepEqual(inLines("\nexport class AError extends Error {\n  name = 'BError';\n}\n"), [2]);
   assert.deepEqual(inLines("class B extends Error {}\nclass C extends B {\n}\nconst name = 'C';\n"), [1, 2]);
   assert.deepEqual(inLines('class Store extends Map {\n}\n'), []);
+});
+
+test('a page that the index of the documentation leaves out is found', () => {
+  const index = '[a](how-to/a.md#part) [all decisions](decisions/)';
+  const files = ['docs/README.md', 'docs/how-to/a.md', 'docs/how-to/b.md', 'docs/decisions/0001.md', 'README.md'];
+  const found = unlistedPages(files, 'docs/README.md', { read: () => index });
+  assert.deepEqual(
+    found.map(({ file }) => file),
+    ['docs/how-to/b.md'],
+  );
 });

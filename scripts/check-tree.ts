@@ -126,6 +126,18 @@ export const deadLinks = (file: string, tree: Tree): Violation[] =>
       }),
     );
 
+/** Finds pages that the index of the documentation leaves out. Decisions and runbooks are listed by their folders. */
+export const unlistedPages = (files: readonly string[], index: string, tree: Pick<Tree, 'read'>): Violation[] => {
+  const folder = path.posix.dirname(index);
+  const linked = new Set(
+    [...tree.read(index).matchAll(/\]\(([^)#\s]+)/g)].map(([, link = '']) => path.posix.join(folder, link)),
+  );
+  return files
+    .filter((file) => file.startsWith(`${folder}/`) && file.endsWith('.md') && file !== index)
+    .filter((file) => !linked.has(file) && !linked.has(`${path.posix.dirname(file)}/`))
+    .map((file) => ({ file, line: 1, message: `is not in ${index}: add it there, with a sentence` }));
+};
+
 /**
  * Finds classes of errors whose instances don't carry the name of the class: a log would show "Error", or the name of
  * another class. The name is a literal, because a bundle may rename the class.
@@ -169,6 +181,7 @@ if (import.meta.main) {
     ...(file.endsWith('.md') ? deadLinks(file, { exists: existsSync, read }) : []),
     ...(/\.tsx?$/.test(file) ? misnamedErrors(file, read(file)) : []),
   ]);
+  violations.push(...unlistedPages(files, 'docs/README.md', { read }));
   for (const { file, line, message } of violations) console.error(`${file}:${line} ${message}`);
   if (violations.length > 0) process.exitCode = 1;
 }

@@ -6,7 +6,7 @@ import { after, before, describe, it } from 'node:test';
 import manifest from '../../package.json' with { type: 'json' };
 import { startBackground } from './background.ts';
 import { createMachine, type Machine, pack, supportedNodes } from './installation.ts';
-import { playReadme } from './readme.ts';
+import { playTutorial } from './tutorial.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'edgeset-package-'));
 const nodes = supportedNodes();
@@ -100,13 +100,13 @@ for (const [major, node] of nodes)
     });
   });
 
-describe('the README', { timeout: 300_000 }, () => {
+describe('the tutorial', { timeout: 300_000 }, () => {
   const [oldest = ['', '']] = nodes;
 
   it(`is true of the package in an empty folder, on Node ${oldest[0]}`, async () => {
-    const machine = createMachine(path.join(folder, 'readme'), oldest[1]);
+    const machine = createMachine(path.join(folder, 'tutorial'), oldest[1]);
     mkdirSync(path.join(machine.folder, 'empty'));
     await machine.run(`npm init --yes && npm install --offline ${tarball}`);
-    await playReadme(machine);
+    await playTutorial(machine);
   });
 });

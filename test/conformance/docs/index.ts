@@ -29,6 +29,7 @@ const SHOP_PAGES = [
   'docs/how-to/approve-a-stage.md',
   'docs/how-to/migrate-to-stages.md',
   'docs/how-to/stage-checks.md',
+  'docs/how-to/production.md',
 ];
 
 /** Pages that need nodes whose settle time has ended. */

@@ -9,7 +9,7 @@ interface Block {
   text: string;
 }
 
-/** The blocks of code of one section. */
+/** The blocks of code of one section whose language is given. */
 const blocksOf = (page: string, heading: string): readonly Block[] => {
   const text = readFileSync(path.join(import.meta.dirname, '..', '..', page), 'utf8');
   const [, section = ''] = text.split(`\n## ${heading}\n`);
@@ -24,17 +24,29 @@ const STAYS = /^npx edgeset (cluster|manager)\b/;
 const withoutPorts = (line: string): string =>
   line.replace(/^npx edgeset manager/, '$& --metrics-bind-address=0 --health-probe-bind-address=0');
 
-/** Plays the walk of the README as it is written, with the package that the machine has. */
-export const playReadme = async (machine: Machine): Promise<void> => {
+/** Steps that need no agent, whose token and folder are those of a node. */
+const STEPS = [
+  '1. Start a cluster and the manager',
+  '2. Roll out to the nodes that are online',
+  '3. Stop a bad version',
+];
+
+/** Plays the first steps of the tutorial as they are written, with the package that the machine has. */
+export const playTutorial = async (machine: Machine): Promise<void> => {
   const terminals: Background[] = [];
-  const blocks = blocksOf('README.md', 'Try it');
-  assert.ok(blocks.length >= 8, `the README has ${blocks.length} blocks`);
+  const blocks = STEPS.flatMap((heading) => {
+    const found = blocksOf('docs/tutorial.md', heading);
+    assert.ok(found.length > 0, `the tutorial has no commands under ${heading}`);
+    return found;
+  });
   const { folder, environment } = machine;
+  // As `bin/` of the checkout is on the PATH there.
+  environment.PATH = `${path.join(folder, 'node_modules', '.bin')}${path.delimiter}${environment.PATH}`;
   let printed = '';
   try {
     for (const { kind, text } of blocks) {
       if (kind === 'text') {
-        assert.ok(printed.endsWith(text), `the README promises\n${text}but its commands print\n${printed}`);
+        assert.ok(printed.endsWith(text), `the tutorial promises\n${text}but its commands print\n${printed}`);
         continue;
       }
       const lines = text.replaceAll('/tmp/', `${folder}/`).split('\n');
