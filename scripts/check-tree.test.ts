@@ -99,9 +99,9 @@ test('an error without a name, or with the name of another class, is found', () 
 test('a page that the index of the documentation leaves out is found', () => {
   const index = '[a](how-to/a.md#part) [all decisions](decisions/)';
   const files = ['docs/README.md', 'docs/how-to/a.md', 'docs/how-to/b.md', 'docs/decisions/0001.md', 'README.md'];
-  const found = unlistedPages(files, 'docs/README.md', { read: () => index });
+  const unlisted = unlistedPages(files, 'docs/README.md', { read: () => index });
   assert.deepEqual(
-    found.map(({ file }) => file),
+    unlisted.map(({ file }) => file),
     ['docs/how-to/b.md'],
   );
 });
