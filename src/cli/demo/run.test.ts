@@ -42,23 +42,6 @@ const run = (
   return { code, out: () => out, err: () => err, stop };
 };
 
-test('all parts pass, and write their picture', async () => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'edgeset-test-'));
-  try {
-    const picture = path.join(folder, 'rollout.svg');
-    const demo = run([], { fleet: '10', picture, speed: SPEED_WITH_AGENTS });
-    assert.equal(await demo.code, 0, demo.err() + demo.out());
-    assert.match(demo.out(), /All 30 steps passed/);
-    assert.match(demo.out(), /most nodes down at once 1 of a budget of 1/);
-    assert.equal(demo.out().match(/^ *[\d.]+s {4}ok /gm)?.length, 30);
-    const drawn = await readFile(picture, 'utf8');
-    assert.match(drawn, /A good version, half way/);
-    assert.match(drawn, /A bad version, halted/);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-});
-
 for (const [what, part, manager, ...errors] of [
   [
     'updates offline nodes',
@@ -139,24 +122,36 @@ test('the dashboard shows the cluster in its own time, while the demo runs and a
   assert.equal(await demo.code, 0);
 });
 
-test('the edgeset commands that are printed work on the kept cluster', async () => {
-  let commands: string[] = [];
-  let environment: Record<string, string> = {};
-  const kept = Promise.withResolvers<void>();
-  const flags = { keep: true, fleet: '5', speed: SPEED_WITH_AGENTS };
-  const demo = run(['auto', 'ota', 'advanced', 'rings', 'fleet'], flags, undefined, (text) => {
-    const kubeconfig = /export KUBECONFIG=(\S+)/.exec(text)?.[1];
-    if (kubeconfig === undefined) return;
-    environment = { KUBECONFIG: kubeconfig };
-    commands = [...text.matchAll(/^ {2}npx edgeset (.*?) *#/gm)].map((found) => found[1] ?? '');
-    kept.resolve();
-  });
-  await Promise.race([kept.promise, demo.code]);
-  assert.ok(commands.length >= 4, demo.err() + demo.out());
-  for (const command of commands) {
-    const { code, stdout, stderr } = await runMain(command.split(' '), { environment });
-    assert.equal(code, 0, `${command}: ${stdout}${stderr}`);
+test('all parts pass, write their picture, and print commands that work on the kept cluster', async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'edgeset-test-'));
+  try {
+    let commands: string[] = [];
+    let environment: Record<string, string> = {};
+    const kept = Promise.withResolvers<void>();
+    const picture = path.join(folder, 'rollout.svg');
+    const flags = { keep: true, fleet: '10', picture, speed: SPEED_WITH_AGENTS };
+    const demo = run([], flags, undefined, (text) => {
+      const kubeconfig = /export KUBECONFIG=(\S+)/.exec(text)?.[1];
+      if (kubeconfig === undefined) return;
+      environment = { KUBECONFIG: kubeconfig };
+      commands = [...text.matchAll(/^ {2}npx edgeset (.*?) *#/gm)].map((found) => found[1] ?? '');
+      kept.resolve();
+    });
+    await Promise.race([kept.promise, demo.code]);
+    assert.ok(commands.length >= 4, demo.err() + demo.out());
+    for (const command of commands) {
+      const { code, stdout, stderr } = await runMain(command.split(' '), { environment });
+      assert.equal(code, 0, `${command}: ${stdout}${stderr}`);
+    }
+    demo.stop.abort();
+    assert.equal(await demo.code, 0, demo.err() + demo.out());
+    assert.match(demo.out(), /All 30 steps passed/);
+    assert.match(demo.out(), /most nodes down at once 1 of a budget of 1/);
+    assert.equal(demo.out().match(/^ *[\d.]+s {4}ok /gm)?.length, 30);
+    const drawn = await readFile(picture, 'utf8');
+    assert.match(drawn, /A good version, half way/);
+    assert.match(drawn, /A bad version, halted/);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
   }
-  demo.stop.abort();
-  assert.equal(await demo.code, 0);
 });
