@@ -113,6 +113,8 @@ const apply = (document: Container, operation: Json): void => {
       return put(document, steps, isNull ? null : structuredClone(value), true, lacksPath);
     }
     case 'test': {
+      // A missing field is null, and a path that leads nowhere is an error.
+      containerOf(document, steps, lacksPath);
       const value = read(document, steps);
       if (equal(value === MISSING ? undefined : value, operation.value)) return;
       throw cannot(`testing value ${path} failed: test failed`);

@@ -10,8 +10,12 @@ const FIRST_NODES = 10;
 export const isComplete = ({ state, tally }: Ledger): boolean =>
   state.target !== undefined && tally.phases.updated === tally.online && tally.inFlight === 0;
 
-/** Until then, nodes that join a closed stage, or come back there, are to be kept from the target: another revision is last complete. */
-const isEveryStageOpen = ({ stages, tally }: Ledger): boolean => tally.stages.every((_, index) => stages.isOpen(index));
+/**
+ * Until every stage is open, nodes that join a closed one, or come back there, are to be kept from the target: another revision is
+ * last complete. Without one there is nothing that they could be kept on.
+ */
+const mayFinish = ({ stages, state, tally }: Ledger): boolean =>
+  state.lastComplete === undefined || tally.stages.every((_, index) => stages.isOpen(index));
 
 /** Images that differ halt the rollout. The user may have resumed nevertheless, or replace pods by hand. */
 export const haltsForDrift = ({ policy, state }: Ledger, drift: readonly DriftingImage[]): boolean =>
@@ -61,7 +65,7 @@ export const transitionOf = (
   if (haltedForDrift) return { type: 'end-halt', because: 'images-agree' };
   const anyUpdated = ledger.tally.phases.updated > 0;
   const alreadyFinished = state.finishedAt !== undefined && lastComplete?.hash === target.hash;
-  return complete && anyUpdated && !alreadyFinished && isEveryStageOpen(ledger)
+  return complete && anyUpdated && !alreadyFinished && mayFinish(ledger)
     ? { type: 'complete', because: 'all-updated' }
     : undefined;
 };

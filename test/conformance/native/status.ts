@@ -68,14 +68,16 @@ export const status = section('Status', (rule) => {
       const { conditions = [] } = await c.status();
       return Object.fromEntries(conditions.map(({ type, status: value }) => [type, value]));
     };
-    const atRest = { Ready: 'True', Reconciling: 'False', Stalled: 'False', Complete: 'True', Paused: 'False' };
-    assert.deepEqual(await read(), { ...atRest, AllNodesUpdated: 'True', Halted: 'False' });
+    const atRest = {
+      ...{ Ready: 'True', Reconciling: 'False', Stalled: 'False', Complete: 'True', Paused: 'False' },
+      ...{ Halted: 'False', ImageDrift: 'False' },
+    };
+    assert.deepEqual(await read(), { ...atRest, AllNodesUpdated: 'True' });
     await c.setImage('app:v2');
     await c.untilCondition('Reconciling');
     assert.deepEqual(await read(), {
       ...atRest,
       AllNodesUpdated: 'False',
-      Halted: 'False',
       Ready: 'False',
       Reconciling: 'True',
       Complete: 'False',

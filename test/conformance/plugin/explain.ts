@@ -25,7 +25,7 @@ export const explaining = section('explain', (rule) => {
       await untilExplained(c, first, 'outdated (available)', /paused/);
 
       // It has the only slot for the rest of the case, whichever node would be next.
-      await c.cluster.behave([third], { startMs: 60_000 });
+      await c.cluster.behave([third], { startMs: 300_000 });
       await c.annotate({ 'edgeset.io/paused': null });
       await untilExplained(c, third, 'updating (starting)', /is starting the target revision/);
       await untilExplained(c, second, 'outdated (available)', /waits for a free slot of the budget/);
