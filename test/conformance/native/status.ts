@@ -69,8 +69,13 @@ export const status = section('Status', (rule) => {
       return Object.fromEntries(conditions.map(({ type, status: value }) => [type, value]));
     };
     const atRest = {
-      ...{ Ready: 'True', Reconciling: 'False', Stalled: 'False', Complete: 'True', Paused: 'False' },
-      ...{ Halted: 'False', ImageDrift: 'False' },
+      Ready: 'True',
+      Reconciling: 'False',
+      Stalled: 'False',
+      Complete: 'True',
+      Paused: 'False',
+      Halted: 'False',
+      ImageDrift: 'False',
     };
     assert.deepEqual(await read(), { ...atRest, AllNodesUpdated: 'True' });
     await c.setImage('app:v2');
