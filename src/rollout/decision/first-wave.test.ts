@@ -5,23 +5,13 @@ import { count, percent } from '../policy/int-or-percent.ts';
 import type { Policy } from '../policy/policy.ts';
 import { explain } from '../report/explain.ts';
 import { statusOf } from '../report/status.ts';
-import { createWorkbench, type Workbench } from '../testing/workbench.ts';
+import { benchAt, createWorkbench, type Workbench } from '../testing/workbench.ts';
 import { decide } from './decide.ts';
 import { wavesOf } from './first-wave.ts';
 
 /** 40 nodes at `a`, the target `b`, half of them at a time. */
-const fleet = (policy: Partial<Policy> = {}): Workbench => {
-  const bench = createWorkbench({ maxUnavailable: percent(50), firstWave: count(3), ...policy });
-  bench.target('a');
-  for (let index = 0; index < 40; index += 1) {
-    bench.node(`n${index}`);
-    bench.pod(`n${index}`, 'a');
-  }
-  bench.ledger.finishInitialSync();
-  bench.advance(0);
-  bench.target('b');
-  return bench;
-};
+const fleet = (policy: Partial<Policy> = {}): Workbench =>
+  benchAt(40, { maxUnavailable: percent(50), firstWave: count(3), ...policy });
 
 /** Begins what the decision reserves; returns its nodes. */
 const begin = (bench: Workbench): string[] => {

@@ -11,8 +11,8 @@ export const isComplete = ({ state, tally }: Ledger): boolean =>
   state.target !== undefined && tally.phases.updated === tally.online && tally.inFlight === 0;
 
 /**
- * Until every stage is open, nodes that join a closed one, or come back there, are to be kept from the target: another revision is
- * last complete. Without one there is nothing that they could be kept on.
+ * While a stage is closed, nodes that join it or come back there stay on the revision that was last complete, so the target must not take
+ * its place. If no revision was complete, there is nothing to keep them on.
  */
 const mayFinish = ({ stages, state, tally }: Ledger): boolean =>
   state.lastComplete === undefined || tally.stages.every((_, index) => stages.isOpen(index));
