@@ -105,3 +105,14 @@ test('a page that the index of the documentation leaves out is found', () => {
     ['docs/how-to/b.md'],
   );
 });
+
+test('a folder beside a page of its name is listed by that page', () => {
+  const listings: Readonly<Record<string, string>> = {
+    'docs/README.md': '[line](cli.md) [undo](cli/undo.md)',
+    'docs/cli.md': '[get](cli/get.md)',
+  };
+  const files = [...Object.keys(listings), 'docs/cli/get.md', 'docs/cli/undo.md'];
+  assert.deepEqual(unlistedPages(files, 'docs/README.md', { read: (file) => listings[file] ?? '' }), [
+    { file: 'docs/cli/undo.md', line: 1, message: 'is not in docs/cli.md: add it there, with a sentence' },
+  ]);
+});

@@ -126,16 +126,28 @@ export const deadLinks = (file: string, tree: Tree): Violation[] =>
       }),
     );
 
-/** Finds pages that the index of the documentation leaves out. Decisions and runbooks are listed by their folders. */
+/**
+ * Finds pages that the index of the documentation leaves out. A folder beside a page of the same name has that page as its
+ * index. Decisions and runbooks are listed by their folders.
+ */
 export const unlistedPages = (files: readonly string[], index: string, tree: Pick<Tree, 'read'>): Violation[] => {
   const folder = path.posix.dirname(index);
-  const linked = new Set(
-    [...tree.read(index).matchAll(/\]\(([^)#\s]+)/g)].map(([, link = '']) => path.posix.join(folder, link)),
-  );
+  const linkedFrom = (page: string): Set<string> =>
+    new Set(
+      [...tree.read(page).matchAll(/\]\(([^)#\s]+)/g)].map(([, link = '']) =>
+        path.posix.join(path.posix.dirname(page), link),
+      ),
+    );
   return files
     .filter((file) => file.startsWith(`${folder}/`) && file.endsWith('.md') && file !== index)
-    .filter((file) => !linked.has(file) && !linked.has(`${path.posix.dirname(file)}/`))
-    .map((file) => ({ file, line: 1, message: `is not in ${index}: add it there, with a sentence` }));
+    .flatMap((file) => {
+      const parent = path.posix.dirname(file);
+      const listing = files.includes(`${parent}.md`) ? `${parent}.md` : index;
+      const linked = linkedFrom(listing);
+      return linked.has(file) || linked.has(`${parent}/`)
+        ? []
+        : [{ file, line: 1, message: `is not in ${listing}: add it there, with a sentence` }];
+    });
 };
 
 /**
