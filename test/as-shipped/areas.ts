@@ -2,7 +2,7 @@ import { globSync } from 'node:fs';
 import { run } from '../../src/cli/testing/index.ts';
 import { advancedDaemonSetCrd } from '../../src/kinds/advanced/index.ts';
 import { alias, annotation, ownKey, planCrds } from '../../src/words/index.ts';
-import { codeIn, firstCells, page, read, rowsOf, section } from './documents.ts';
+import { codeIn, firstCells, hasPage, page, read, rowsOf, section } from './documents.ts';
 import { fieldsOf } from './fields.ts';
 
 /** What one part of the reference describes, row by row. */
@@ -254,19 +254,12 @@ const connectionFlags = async (): Promise<string[]> =>
 const commands = async (): Promise<Area> => {
   const names = [...(await helpOf()).matchAll(/^ {2}([a-z]+) (?:\[|<)/gm)].map(([, name = '']) => name);
   const inCode: string[] = [];
-  const text = page('cli');
   const own = names.filter((name) => !/^(manager|agent|help|demo|cluster)$/.test(name));
   for (const name of own) {
     const flags = flagsIn((await helpOf(name)).split('Cluster and user, as in kubectl:')[0] ?? '');
     inCode.push(name, ...flags.map((flag) => `${name} ${flag}`));
   }
-  const headings = text.split('\n').filter((line) => line.startsWith('## '));
-  const sectionOf = (name: string): string => {
-    const heading = headings.find((line) => line.slice(3).split(', ').includes(name));
-    return heading === undefined ? '' : section(text, heading);
-  };
-  const setUp = section(text, '## Set up');
-  const shared = section(text, '## Flags of all commands');
+  const shared = section(page('cli'), '## Flags of all commands');
   const short: Readonly<Record<string, string>> = {
     '--all-namespaces': '-A',
     '--selector': '-l',
@@ -277,7 +270,7 @@ const commands = async (): Promise<Area> => {
     inCode,
     documented: inCode.filter((row) => {
       const [name = '', flag] = row.split(' ');
-      const words = `${sectionOf(name)}${name === 'completion' ? setUp : ''}`;
+      const words = hasPage(`cli/${name}`) ? page(`cli/${name}`) : '';
       if (flag === undefined) return words !== '';
       return [flag, short[flag] ?? flag].some((each) => `${words}${flag === '--output' ? shared : ''}`.includes(each));
     }),
@@ -321,7 +314,7 @@ const environment = (): Area => ({
     'NO_PROXY',
   ]).filter((name) => !/^(KUBERNETES_EXEC_INFO|TERM)$/.test(name)),
   documented: unique(
-    ['cli', 'manager', 'agent-flags']
+    ['cli', 'cli/status', 'cli/get', 'manager', 'agent-flags']
       .flatMap((name) => codeIn(page(name)))
       .filter((code) => /^[A-Z][A-Z]+(_[A-Z]+)*$/.test(code) && /^(KUBECONFIG|NO_|HTTPS?_|CI$|NODE_NAME)/.test(code)),
   ),
@@ -355,7 +348,8 @@ export const areas: Readonly<Record<string, () => Area | Promise<Area>>> = {
   agentEvents,
   managerMetrics: () => metrics('src/{manager,process}/*.ts', section(page('manager'), '## Metrics')),
   agentMetrics: () => metrics('src/agent/metrics.ts', section(page('agent-flags'), '## Probes and metrics')),
-  dashboardMetrics: () => metrics('src/dashboard/in-cluster/metrics.ts', section(page('cli'), '### In the cluster')),
+  dashboardMetrics: () =>
+    metrics('src/dashboard/in-cluster/metrics.ts', section(page('cli/dashboard'), '## In the cluster')),
   connectionFlags: connection,
   commands,
   routes,

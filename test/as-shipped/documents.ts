@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -8,6 +8,9 @@ export const read = (file: string): string => readFileSync(join(root, file), 'ut
 
 /** A page of the reference. */
 export const page = (name: string): string => read(`docs/reference/${name}.md`);
+
+/** Whether the reference has a page. */
+export const hasPage = (name: string): boolean => existsSync(join(root, `docs/reference/${name}.md`));
 
 /** The text below a heading, up to the next one of the same or a higher level. */
 export const section = (text: string, heading: string): string => {
