@@ -71,7 +71,8 @@ export type NodeCell = readonly [
 type StageCheck = NonNullable<DaemonRolloutStage['checks']>[number];
 
 /** One stage of the plan that a rollout follows. */
-export interface StageStep extends Pick<DaemonRolloutStage, 'name' | 'state' | 'nodes' | 'soakUntil' | 'promotedAt'> {
+export interface StageStep
+  extends Pick<DaemonRolloutStage, 'name' | 'state' | 'nodes' | 'coveredAt' | 'soakUntil' | 'promotedAt'> {
   /** What the open stage waits for: `soaks until 2030-01-01T00:00:00Z`. */
   awaits: string;
   /** How it was passed: `approved by alice`. */

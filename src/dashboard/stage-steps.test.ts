@@ -39,13 +39,15 @@ describe('the stages on the dashboard', () => {
 
   it('have what people read, and nothing of the sample', () => {
     const [soakUntil, promotedAt] = ['2030-01-01T01:00:00Z', '2030-01-01T00:00:00Z'];
+    const coveredAt = '2030-01-01T00:30:00Z';
     const open = stage('canary', 'Open', {
       awaits: { reason: 'Soak', message: 'soaks until one' },
+      coveredAt,
       soakUntil,
       sample: 'abcdefgh'.repeat(100),
       checks: [{ name: 'errors', state: 'NoResult', failures: 2, message: 'no answer' }],
     });
-    const passed = stage('lab', 'Passed', { promotion: 'ByHand', promotedBy: 'bob', promotedAt, soakUntil });
+    const passed = stage('lab', 'Passed', { promotion: 'ByHand', promotedBy: 'bob', promotedAt, coveredAt, soakUntil });
     const nodes = { total: 4, online: 3, updated: 0 };
     assert.deepEqual(stagesOf(statusWith([passed, open]), view, unplanned), {
       plan: 'rings',
@@ -64,6 +66,7 @@ describe('the stages on the dashboard', () => {
           name: 'canary',
           state: 'Open',
           nodes,
+          coveredAt,
           soakUntil,
           awaits: 'soaks until one',
           way: '',

@@ -30,11 +30,12 @@ const nodesOf = ({ name, nodes }: DaemonRolloutStage, { policy, tally }: Staged)
 };
 
 const stepOf = (stage: DaemonRolloutStage, ledger: Staged, isSeen: boolean): StageStep => {
-  const { name, state, soakUntil, promotedAt, awaits, checks = [] } = stage;
+  const { name, state, coveredAt, soakUntil, promotedAt, awaits, checks = [] } = stage;
   return {
     name,
     state,
     nodes: nodesOf(stage, ledger),
+    ...(state === 'Open' && coveredAt !== undefined && { coveredAt }),
     ...(state === 'Open' && soakUntil !== undefined && { soakUntil }),
     ...(promotedAt !== undefined && { promotedAt }),
     awaits: awaits?.message ?? '',

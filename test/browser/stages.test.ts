@@ -109,13 +109,16 @@ describe('the stages on the dashboard', { timeout: 240_000 }, () => {
     assert.equal(await dialog.getByRole('button', { name: 'Do it' }).count(), 0, 'nobody has looked at it');
     await dialog.getByRole('button', { name: 'Close' }).click();
 
-    await current.getByRole('timer').getByText('1 hr left').waitFor(PATIENT);
+    await current
+      .getByRole('timer')
+      .getByText(/^1 hr (29|30) min left$/)
+      .waitFor(PATIENT);
     assert.deepEqual(
       (await stages.allInnerTexts()).map((text) => text.split(/\s+/).slice(0, 2).join(' ')),
       ['lab Open', 'canary Closed', 'rest Closed'],
     );
     await current.getByText('1 of 1 online nodes updated, 1 in all').waitFor();
-    await current.getByText(/^Soaks until \d{4}-/).waitFor();
+    await current.getByText(/^Soaks until .*\d\d:\d\d\.$/).waitFor();
     assert.equal(await current.getByRole('button', { name: 'Approve' }).count(), 0, 'nothing awaits it');
     const groups = page.locator('section.group');
     const headings = (): Promise<string[]> => groups.getByRole('heading').allInnerTexts();
@@ -132,12 +135,22 @@ describe('the stages on the dashboard', { timeout: 240_000 }, () => {
     await grouping.selectOption('nothing');
     await page.getByRole('heading', { name: 'Nodes 6' }).waitFor();
     assert.deepEqual(await violations(page), [], 'with the stages above');
+    const tops = async (): Promise<number> => {
+      const boxes = await Promise.all((await stages.all()).map((one) => one.boundingBox()));
+      return new Set(boxes.map((box) => box?.y)).size;
+    };
+    assert.equal(await tops(), 1, 'they are in a row');
+    assert.deepEqual(
+      await page.getByRole('list', { name: 'Stages in one line' }).getByRole('listitem').allInnerTexts(),
+      ['lab', 'canary', 'rest'].map((name) => (name === 'lab' ? 'lab 100%' : name)),
+    );
     await grouping.selectOption('stage');
     for (const width of [2_560, 320]) {
       await page.setViewportSize({ width, height: width === 320 ? 568 : 1_440 });
       const needed = (): Promise<number> => page.evaluate<number>('document.documentElement.scrollWidth');
       await until(`the stages fit a screen of ${width} px`, async () => (await needed()) <= width);
       assert.deepEqual(await violations(page), [], `at ${width} px`);
+      if (width === 320) assert.equal(await tops(), 3, 'each is below the other');
     }
     await page.setViewportSize({ width: 1280, height: 800 });
 
@@ -164,7 +177,7 @@ describe('the stages on the dashboard', { timeout: 240_000 }, () => {
     await cluster.client.delete(pods, { namespace, name: closed?.metadata?.name ?? '' });
     await stages
       .nth(2)
-      .getByText(/3 in all, 1 exposed to the new version/)
+      .getByText(/^3 nodes, 1 exposed to the new version/)
       .waitFor(PATIENT);
     await groups.getByText(/^1 of 3 online nodes updated, 3 in all, 1 exposed/).waitFor();
     await approve.click();

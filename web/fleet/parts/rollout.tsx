@@ -10,7 +10,7 @@ import { useCommands } from './command-dialog.tsx';
 import { Drawer } from './drawer.tsx';
 import { FleetGrid } from './fleet.tsx';
 import { PastRollouts } from './past-rollouts.tsx';
-import { Stages } from './stages.tsx';
+import { StageDots, Stages } from './stages.tsx';
 import { TimeLine } from './time-line.tsx';
 
 /** The phases with their counts: a legend, and a filter. */
@@ -130,6 +130,7 @@ const Known = ({ rollout, head }: { rollout: RolloutRef; head: RolloutHead }) =>
           <p key={said}>{said}</p>
         ))}
       </div>
+      {head.stages && <StageDots stages={head.stages.steps} />}
       {groupedBy.value !== BY_STAGE && stages}
       <Actions head={head} ask={ask} />
       {dialog}

@@ -89,10 +89,15 @@ export const en = {
 
   stages: {
     title: 'Stages',
+    line: 'Stages in one line',
     ofPlan: (plan: string) => `of plan ${plan}`,
     states: { Passed: 'Passed', Open: 'Open', Closed: 'Closed' },
     progress: (updated: number, online: number, total: number) =>
       `${updated} of ${online} online nodes updated, ${total} in all`,
+    nodes: (count: number) => (count === 1 ? '1 node' : `${count} nodes`),
+    dot: (stage: string, state: string, progress: string) => `${stage}: ${state}${progress && `, ${progress}`}`,
+    counts: (passed: number, total: number, open: string) =>
+      `${passed} of ${total} stages passed${open && `; ${open} is open`}`,
     exposed: (nodes: number) => `${nodes} exposed to the new version before the stage opens`,
     bar: (stage: string) => `Updated nodes of stage ${stage}`,
     left: (time: string) => `${time} left`,

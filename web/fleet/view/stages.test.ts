@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { StageStep } from '../types.ts';
-import { consequenceOf, progressOf, soakLeft } from './stages.ts';
+import { consequenceOf, dotsOf, progressOf, sizeOf, soakLeft, soakOf } from './stages.ts';
 
 const NOW = Date.parse('2030-01-01T00:00:00Z');
 const step = (more: Partial<StageStep> = {}): StageStep => ({
@@ -23,6 +23,47 @@ describe('a stage', () => {
     assert.equal(left('2030-01-01T00:00:09Z'), '9 sec left');
     assert.equal(left('2030-01-01T00:00:00.400Z'), '1 sec left');
     assert.equal(left('2030-01-01T00:00:00Z'), '');
+  });
+
+  it('counts its soak down in two units, and as a share of the whole', () => {
+    const soak = (soakUntil: string, coveredAt?: string) =>
+      soakOf(step({ soakUntil, ...(coveredAt !== undefined && { coveredAt }) }), NOW);
+    assert.deepEqual(soak('2030-01-01T01:29:41Z', '2029-12-31T23:29:41Z'), {
+      left: '1 hr 29 min left',
+      share: 5381 / 7200,
+    });
+    assert.equal(soak('2030-01-01T00:24:10Z')?.left, '24 min 10 sec left');
+    assert.equal(soak('2030-01-01T01:00:30Z')?.left, '1 hr left');
+    assert.equal(soak('2030-01-03T05:00:00Z')?.left, '2 days 5 hr left');
+    assert.deepEqual(soak('2030-01-01T00:00:00.400Z'), { left: '1 sec left', share: 1 }, 'since when is not known');
+    assert.equal(soak('2030-01-01T00:01:00Z', '2030-01-01T00:00:30Z')?.share, 1, 'the clocks differ');
+    assert.equal(soak('2030-01-01T00:00:00Z'), undefined);
+    assert.equal(soak('2030-01-01T00:00:01Z', '2030-01-01T00:00:01Z'), undefined, 'it has none');
+    assert.equal(soakOf(step(), NOW), undefined);
+  });
+
+  it('is a dot in one line, with the progress of the open one', () => {
+    const stages = [
+      step({ name: 'lab', state: 'Passed' }),
+      step({ nodes: { total: 10, online: 9, updated: 8 } }),
+      step({ name: 'rest', state: 'Closed' }),
+    ];
+    const said = (of: Parameters<typeof dotsOf>[0]) =>
+      dotsOf(of).map(({ name, state, progress }) => [name, state, progress].join(' ').trim());
+    assert.deepEqual(said(stages), ['lab Passed', 'canary Open 88%', 'rest Closed']);
+    assert.deepEqual(said([step({ nodes: { total: 1, online: 0, updated: 0 } })]), ['canary Open 0%']);
+    assert.deepEqual(said({ passed: 1, open: 'canary', total: 3 }), ['Passed', 'canary Open', 'Closed']);
+    assert.deepEqual(said({ passed: 0, open: '', total: 1 }), ['Closed']);
+    assert.deepEqual(said({ passed: 2, open: '', total: 2 }), ['Passed', 'Passed']);
+  });
+
+  it('says how many nodes it has before it opens', () => {
+    const nodes = { total: 1, online: 1, updated: 0 };
+    assert.equal(sizeOf(step({ nodes })), '1 node');
+    assert.equal(
+      sizeOf(step({ nodes: { ...nodes, total: 3, exposed: 1 } })),
+      '3 nodes, 1 exposed to the new version before the stage opens',
+    );
   });
 
   it('says how far it is', () => assert.equal(progressOf(step()), '8 of 8 online nodes updated, 10 in all'));
