@@ -99,7 +99,7 @@ const withoutCode = (text: string): string =>
   text.replaceAll(/^```.*?^```/gms, (block) => block.replaceAll(/[^\n]/g, ''));
 
 /** The anchor that GitHub gives a heading. */
-const anchorOf = (heading: string): string =>
+export const anchorOf = (heading: string): string =>
   heading
     .trim()
     .toLowerCase()

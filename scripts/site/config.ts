@@ -1,0 +1,79 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { anchorOf } from '../check-tree.ts';
+import { GITHUB, siteLink } from './links.ts';
+import { INDEX, readPages, root } from './pages.ts';
+import { sidebarOf } from './sidebar.ts';
+
+/** What this file uses of markdown-it. VitePress has its types, and is installed apart. */
+interface Token {
+  type: string;
+  info: string;
+  children: Token[] | null;
+  attrGet(name: string): string | null;
+  attrSet(name: string, value: string): void;
+}
+interface MarkdownIt {
+  core: {
+    ruler: {
+      push(name: string, rule: (state: { tokens: Token[]; env: { relativePath?: string } }) => void): void;
+    };
+  };
+}
+
+const pages = readPages();
+const target = { pages: new Set(pages.keys()), ref: process.env['EDGESET_DOCS_REF'] ?? 'main' };
+const icon = `data:image/svg+xml;base64,${readFileSync(path.join(root, 'web/icon.svg')).toString('base64')}`;
+
+/** What GitHub and the tests that run pages read otherwise than VitePress: links, and the mark of what the API server refuses. */
+const adaptPages = (markdown: MarkdownIt): void =>
+  markdown.core.ruler.push('edgeset', ({ tokens, env }) => {
+    // The name that the page has after `rewrites`, in the same folder.
+    const page = env.relativePath ?? INDEX;
+    for (const token of tokens) {
+      if (token.type === 'fence' && token.info === 'refused') token.info = 'text';
+      for (const child of token.children ?? []) {
+        const href = child.type === 'link_open' ? child.attrGet('href') : null;
+        if (href !== null) child.attrSet('href', siteLink(page, decodeURI(href), target));
+      }
+    }
+  });
+
+/** The accent of the dashboard and of the owner's page, on the surfaces of VitePress, and more room for tables. */
+const STYLE = `
+:root { --vp-c-brand-1: #0b5d4e; --vp-c-brand-2: #0d7361; --vp-c-brand-3: #0b5d4e; --vp-c-brand-soft: rgb(11 93 78 / 14%); }
+.dark { --vp-c-brand-1: #7fd6bf; --vp-c-brand-2: #9fe3d0; --vp-c-brand-3: #0b5d4e; --vp-c-brand-soft: rgb(127 214 191 / 16%); }
+@media (min-width: 1440px) { .VPDoc.has-aside .content-container { max-width: 50rem !important; } }
+`;
+
+/** What Vite's own default asks for, the repository's version of esbuild no longer does. */
+const TARGET = 'es2022';
+
+export const config = {
+  srcDir: path.join(root, 'docs'),
+  outDir: path.join(root, 'dist/docs'),
+  cacheDir: path.join(root, 'scripts/site/vitepress/node_modules/.cache'),
+  rewrites: { [INDEX]: 'index.md' },
+  lang: 'en',
+  title: 'edgeset',
+  description: 'DaemonSet rollouts for machines that come and go',
+  head: [
+    ['link', { rel: 'icon', type: 'image/svg+xml', href: icon }],
+    ['style', {}, STYLE],
+  ],
+  markdown: { anchor: { slugify: anchorOf }, config: adaptPages },
+  vite: {
+    // The index of the search has the text of all pages.
+    build: { target: TARGET, chunkSizeWarningLimit: 4096 },
+    optimizeDeps: { esbuildOptions: { target: TARGET } },
+  },
+  themeConfig: {
+    logo: icon,
+    search: { provider: 'local' },
+    sidebar: sidebarOf(pages),
+    outline: { level: [2, 3] },
+    // By name: VitePress asks another host for its picture.
+    nav: [{ text: 'GitHub', link: GITHUB }],
+    editLink: { pattern: `${GITHUB}/edit/main/docs/:path` },
+  },
+};
