@@ -83,6 +83,15 @@ describe('the release', () => {
     }
   });
 
+  it('publishes the site by a job that runs one action and no script', () => {
+    assert.deepEqual(jobs['site']?.permissions, { pages: 'write', 'id-token': 'write' });
+    assert.equal(jobs['site']?.environment, 'github-pages');
+    assert.deepEqual(
+      stepsOf(jobs['site'] ?? {}).map(({ uses = '', run, with: inputs }) => [uses.split('@')[0], run, inputs]),
+      [['actions/deploy-pages', undefined, undefined]],
+    );
+  });
+
   it('builds with exact versions, from the lockfile, without scripts of dependencies', () => {
     assert.match(scriptOf(build ?? {}), /^npm ci --ignore-scripts$/m);
     for (const { with: inputs = {} } of Object.values(jobs).flatMap(stepsOf))
