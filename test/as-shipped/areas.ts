@@ -49,11 +49,7 @@ const keyWords = (key: string): string[] => [key, nameOfKey.get(key) ?? key];
 
 const annotations = (): Area => ({
   inCode: keys.filter((key) => !internal.has(key) && !onlyAdvanced.includes(key)),
-  documented: [
-    ...rowsOf(page('annotations')),
-    // In the paragraph on Nodes.
-    ...codeIn(page('annotations')).flatMap((code) => /^edgeset\.io\/time-zone/.exec(code)?.[0] ?? []),
-  ].filter(isKey),
+  documented: rowsOf(page('annotations')).filter(isKey),
   words: keyWords,
 });
 
