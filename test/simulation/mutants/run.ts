@@ -122,7 +122,7 @@ const tell = ({ name, whose, story, breaks }: Mutant, fate: Fate): string => {
   }
 };
 
-/** A row of docs/explanation/reliability.md. */
+/** A row of docs/explanation/reliability-log.md. */
 const row = ({ whose, story, breaks }: Mutant, fate: Fate): string => {
   const cells: Record<Fate['kind'], () => string> = {
     killed: () =>
