@@ -109,6 +109,8 @@ export interface RolloutHead {
   revisions: readonly { hash: string; number: number; images: readonly string[] }[];
   /** The last rollouts, newest first. */
   history: readonly DaemonRolloutHistory[];
+  /** What the time line marks, oldest first. */
+  marks: readonly { at: string; kind: 'halt' | 'resume' | 'pause' | 'approval' | 'stage' | 'complete'; what: string }[];
   startedAt?: string | undefined;
   finishedAt?: string | undefined;
   estimatedFinishAt?: string | undefined;

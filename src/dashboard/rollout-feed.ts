@@ -12,6 +12,7 @@ import {
   revisionImages,
 } from '../view/index.ts';
 import { createSubscribers, type Feed } from './feed.ts';
+import { marksOf } from './marks.ts';
 import type { NodeCell, RolloutHead, RolloutMessage } from './messages.ts';
 import { stagesOf } from './stage-steps.ts';
 
@@ -40,6 +41,7 @@ const headOf = (reading: Reading, edgeset: Connection['edgeset']): RolloutHead =
       .map(({ hash, number }) => ({ hash, number, images: images.get(hash) ?? [] }))
       .toSorted((a, b) => b.number - a.number),
     history: status?.history ?? [],
+    marks: marksOf(status),
     startedAt: status?.startedAt,
     finishedAt: status?.finishedAt,
     estimatedFinishAt: status?.estimatedFinishAt,

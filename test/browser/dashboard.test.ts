@@ -149,9 +149,11 @@ describe('the dashboard', { timeout: 240_000 }, () => {
   it('draws a rollout since it began for who comes later', async (t) => {
     const { page } = await open(t, origin, { path: await dashboard.entry() });
     await page.getByRole('link', { name: 'web' }).click();
-    await page.getByRole('img', { name: new RegExp(`at the target from ${ALL - FAILED} to ${ALL}, `) }).waitFor();
+    await page
+      .getByRole('img', { name: new RegExp(`updated from ${(100 * (ALL - FAILED)) / ALL}% to 100%`) })
+      .waitFor();
     await page.emulateMedia({ colorScheme: 'dark' });
-    await page.locator('.time-line canvas').waitFor();
+    await page.locator('.time-line canvas').first().waitFor();
   });
 
   it('sets the budget and the partition after it has said what changes', async (t) => {

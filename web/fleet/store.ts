@@ -3,8 +3,9 @@ import { followOverview, followRollout, type RolloutRef, readLabel, readLabels }
 import { clusterNow, setClock } from './clock.ts';
 import { BY_STAGE, route, UNGROUPED } from './route.ts';
 import type { NodeCell, OverviewMessage, RolloutHead, RolloutMessage, RolloutRow, StreamMessage } from './types.ts';
+import { type Mark, note, recall, withMarks } from './view/follow.ts';
 import { compare, type Group, groupCells } from './view/groups.ts';
-import { type Moment, pastMoments, withMoment } from './view/moments.ts';
+import type { Moment } from './view/moments.ts';
 
 export const link = signal<'loading' | 'live' | 'silent' | 'refused'>('loading');
 /** Why what is shown may be old; empty if it isn't. */
@@ -15,6 +16,7 @@ export const head = signal<RolloutHead | undefined>(undefined);
 /** Why there is no rollout to show. */
 export const nothing = signal('');
 export const moments = signal<readonly Moment[]>([]);
+export const marks = signal<readonly Mark[]>([]);
 export const labelKeys = signal<readonly string[]>([]);
 /** The value of the label that the nodes are grouped by, by node. */
 export const groupOf = signal<Readonly<Record<string, string>>>({});
@@ -70,24 +72,6 @@ const setCells = (message: Exclude<RolloutMessage, { type: 'nothing' }>): void =
   fleet.value += 1;
 };
 
-/** What happened before the page was opened, or while its stream was lost. */
-const recall = ({ startedAt, complete, budget }: RolloutHead): void => {
-  // The first rollout of a DaemonSet changes nothing. The times of pods are whole seconds.
-  const from = startedAt === undefined ? clusterNow() : Math.floor(Date.parse(startedAt) / 1_000) * 1_000;
-  const seen = moments.value.filter(({ at }) => at >= from);
-  const last = seen.at(-1)?.at ?? Number.NEGATIVE_INFINITY;
-  const past =
-    startedAt === undefined ? [] : pastMoments(cells.values(), from, budget.limit, complete ? undefined : clusterNow());
-  moments.value = [...seen, ...past.filter(({ at }) => at > last)];
-};
-
-const note = ({ phases, budget, complete }: RolloutHead): void => {
-  const next = { at: clusterNow(), updated: phases.updated, failed: phases.failed, inUse: budget.inUse };
-  const last = moments.value.at(-1);
-  const isOver = complete && last?.updated === next.updated && last.failed === next.failed && next.inUse === 0;
-  if (!isOver) moments.value = withMoment(moments.value, next);
-};
-
 const hearRollout = (message: RolloutMessage): void => {
   if (message.type === 'nothing') {
     head.value = undefined;
@@ -100,10 +84,14 @@ const hearRollout = (message: RolloutMessage): void => {
   setCells(message);
   if (!message.head) return;
   const isOther = head.value?.startedAt !== message.head.startedAt;
-  if (isOther) moments.value = [];
-  if (isOther || message.type === 'rollout') recall(message.head);
+  const before = isOther ? undefined : head.value;
+  const now = clusterNow();
+  const seen = isOther ? [] : moments.value;
+  const isWhole = isOther || message.type === 'rollout';
+  const known = isWhole ? recall(seen, message.head, cells.values(), now) : seen;
+  moments.value = note(known, message.head, before, now);
+  marks.value = withMarks(isOther ? [] : marks.value, message.head.marks);
   head.value = message.head;
-  note(message.head);
 };
 
 /** The names of the stages in their order, as one text, which most changes of the rollout leave the same. */
@@ -163,6 +151,7 @@ const clear = (): void =>
     cells.clear();
     names.value = [];
     moments.value = [];
+    marks.value = [];
   });
 
 /** Follows what the address shows. */

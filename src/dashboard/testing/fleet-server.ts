@@ -31,6 +31,7 @@ export const head: RolloutHead = {
   sentences: ['shop/web: 1 of 1 online nodes run web-6d8c9f7b5; 1 offline.'],
   revisions: [],
   history: [],
+  marks: [],
 };
 
 export const cells: readonly NodeCell[] = [
@@ -68,6 +69,7 @@ export interface FakeFleet {
 export const serveFleet = async (known: FakeFleet, port = 0, clock: Clock = systemClock) => {
   const { rows, rollout, details = hiddenDetails, labels = {} } = known;
   const silent = () => () => undefined;
+  const listeners = new Set<(message: RolloutMessage) => void>();
   const fleet: Fleet = {
     run: async ({ command }) => ({
       typed: `kubectl edgeset ${command} ds/web`,
@@ -89,7 +91,8 @@ export const serveFleet = async (known: FakeFleet, port = 0, clock: Clock = syst
               reading: () => undefined,
               subscribe(listener) {
                 if (rollout) listener(rollout);
-                return silent();
+                listeners.add(listener);
+                return () => listeners.delete(listener);
               },
             },
             done: () => undefined,
@@ -111,5 +114,9 @@ export const serveFleet = async (known: FakeFleet, port = 0, clock: Clock = syst
   });
   /** Of an address that opens one page. */
   const entry = (): string => `/#code=${gate.newCode()}`;
-  return { ...server, origin: `http://127.0.0.1:${server.port}`, gate, entry };
+  /** Tells the pages that look at the rollout. */
+  const tell = (message: RolloutMessage): void => {
+    for (const listener of listeners) listener(message);
+  };
+  return { ...server, origin: `http://127.0.0.1:${server.port}`, gate, entry, tell };
 };

@@ -116,12 +116,19 @@ export const en = {
   },
 
   timeLine: {
-    updated: 'at the target',
+    nodes: 'online nodes',
+    budget: 'budget',
     inUse: 'slots in use',
-    failed: 'failed',
+    limit: 'limit',
+    recorded: 'from records',
     now: 'Now',
-    from: (line: string, first: number, last: number) => `${line} from ${first} to ${last}`,
-    summary: (first: string, last: string, lines: readonly string[]) => `${first} to ${last}: ${lines.join(', ')}`,
+    end: 'At the end',
+    phase: (count: number, phase: string, share: string) => `${count} ${phase} (${share})`,
+    slots: (inUse: number, limit: number) => `${inUse} of ${limit} slots in use`,
+    marks: 'What happened',
+    from: (phase: string, first: string, last: string) => `${phase} from ${first} to ${last}`,
+    summary: (first: string, last: string, phases: readonly string[], inUse: number, limit: number) =>
+      `Online nodes by phase, ${first} to ${last}: ${phases.join(', ')}${limit > 0 ? `; ${inUse} of ${limit} slots in use` : ''}`,
   },
 
   actions: {

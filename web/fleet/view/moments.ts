@@ -1,72 +1,75 @@
-import type { NodeCell } from '../types.ts';
+import type { NodeCell, RolloutHead } from '../types.ts';
 
-/** One moment of a rollout, for its time line. */
+type Phase = NodeCell[1];
+
+/** The phases of online nodes as the time line stacks them, from the bottom: progress, what went wrong, and what waits. */
+export const stacked = [
+  'updated',
+  'updating',
+  'failed',
+  'broken',
+  'missing',
+  'settling',
+  'held',
+  'outdated',
+] as const satisfies readonly Phase[];
+export type OnlinePhase = (typeof stacked)[number];
+
+/** What holds from one moment of a rollout to the next. */
 export interface Moment {
-  /** Epoch ms. */
+  /** Epoch ms, by the cluster's clock. */
   at: number;
-  /** Nodes at the target. */
-  updated: number;
-  failed: number;
+  /** Online nodes in each phase. */
+  nodes: Readonly<Record<OnlinePhase, number>>;
   /** Slots of the budget. */
   inUse: number;
+  /** 0 without a budget. */
+  limit: number;
+  /** Nobody looked then: it follows from the records of the nodes. */
+  recorded: boolean;
 }
 
-const MOST = 600;
+export const MOST = 600;
 
-/** Every second one, if there are more than a screen can show. */
-const thinned = (moments: readonly Moment[]): readonly Moment[] =>
-  moments.length <= MOST ? moments : moments.filter((_, index) => index % 2 === 0 || index === moments.length - 1);
+export const momentOf = ({ phases, budget }: Pick<RolloutHead, 'phases' | 'budget'>, at: number): Moment => {
+  const { offline: _, ...nodes } = phases;
+  return { at, nodes, inUse: budget.inUse, limit: budget.limit, recorded: false };
+};
+
+/** As many as a screen can show, and both ends. */
+export const thinned = (moments: readonly Moment[]): readonly Moment[] => {
+  let kept = moments;
+  while (kept.length > MOST) kept = kept.filter((_, index) => index % 2 === 0 || index === kept.length - 1);
+  return kept;
+};
 
 const isSame = (a: Moment, b: Moment): boolean =>
-  a.updated === b.updated && a.failed === b.failed && a.inUse === b.inUse;
+  a.inUse === b.inUse &&
+  a.limit === b.limit &&
+  a.recorded === b.recorded &&
+  stacked.every((phase) => a.nodes[phase] === b.nodes[phase]);
 
-/** Adds what holds from now on. A line that stays level needs only its two ends. */
+/**
+ * Adds what holds from now on. Time never runs backwards, even where two clocks meet: what comes earlier replaces the last moment.
+ * Where nothing changes, both ends are enough.
+ */
 export const withMoment = (moments: readonly Moment[], next: Moment): readonly Moment[] => {
-  const [before, last] = moments.slice(-2);
+  const last = moments.at(-1);
+  if (last && next.at <= last.at) return [...moments.slice(0, -1), { ...next, at: last.at }];
+  const before = moments.at(-2);
   const isLevel = before && last && isSame(before, last) && isSame(last, next);
   return thinned([...(isLevel ? moments.slice(0, -1) : moments), next]);
 };
 
-type Change = Moment;
+/** How many nodes were online. */
+export const onlineOf = ({ nodes }: Moment): number => stacked.reduce((sum, phase) => sum + nodes[phase], 0);
 
-/** What one node has changed, and when, as its records tell: a node that failed and works again has left no trace of it. */
-const changesOf = ([, phase, , , began, ended]: NodeCell, from: number): Change[] => {
-  const none = { updated: 0, failed: 0, inUse: 0 };
-  const [beganAt, endedAt] = [began * 1_000, ended * 1_000];
-  const begins = beganAt >= from && phase !== 'offline' ? [{ ...none, at: beganAt, inUse: 1 }] : [];
-  if (phase === 'failed') return [...begins, { ...none, at: Math.max(from, endedAt, beganAt), failed: 1 }];
-  if (phase !== 'updated') return begins;
-  // The node ran the target before, or nobody knows since when.
-  if (endedAt <= from) return [{ ...none, at: from, updated: 1 }];
-  const ends = begins.length > 0 ? -1 : 0;
-  return [...begins, { ...none, at: Math.max(endedAt, beganAt), updated: 1, inUse: ends }];
-};
-
-/**
- * A rollout until `to`, which began at `from`, in as far as the records of its nodes tell. Default: until its last change. They
- * don't tell an update from the first pod of a node that joined, so no more than the `slots` of the budget are in use, if it has
- * any.
- */
-export const pastMoments = (cells: Iterable<NodeCell>, from: number, slots: number, to?: number): readonly Moment[] => {
-  const changes = Array.from(cells, (cell) => changesOf(cell, from)).flat();
-  changes.sort((a, b) => a.at - b.at);
-  const moments: Moment[] = [{ at: from, updated: 0, failed: 0, inUse: 0 }];
-  for (const { at, updated, failed, inUse } of changes) {
-    const last = moments.at(-1);
-    if (!last) break;
-    const next = {
-      at: Math.min(at, to ?? at),
-      updated: last.updated + updated,
-      failed: last.failed + failed,
-      inUse: last.inUse + inUse,
-    };
-    if (next.at === last.at) moments.pop();
-    moments.push(next);
-  }
-  const last = moments.at(-1);
-  if (last && to !== undefined && last.at < to) moments.push({ ...last, at: to });
-  const limit = slots > 0 ? slots : Number.POSITIVE_INFINITY;
-  let result: readonly Moment[] = moments.map((moment) => ({ ...moment, inUse: Math.min(limit, moment.inUse) }));
-  while (result.length > MOST) result = thinned(result);
-  return result;
+/** In percent of the online nodes, each phase on top of those before it in `stacked`; zeros without online nodes. */
+export const stackOf = (moment: Moment): readonly number[] => {
+  const online = onlineOf(moment);
+  let below = 0;
+  return stacked.map((phase) => {
+    below += moment.nodes[phase];
+    return online === 0 ? 0 : (100 * below) / online;
+  });
 };
