@@ -141,10 +141,11 @@ export {
   withRefusal,
 } from './report/conditions.ts';
 export { countsOf, fullScopeOf } from './report/counts.ts';
-export { isEverywhere, isNeverSeen } from './report/coverage.ts';
+export { isNeverSeen } from './report/coverage.ts';
 export { DETECTION_LAG_MS, type Explanation, explain, policyWarnings, refusedSurges } from './report/explain.ts';
-export { explainHold, type RemedyCommand } from './report/explain-hold.ts';
+export { explainHold, type RemedyCommand, seconds } from './report/explain-hold.ts';
 export { driftText, REMEDY_OF_DRIFT } from './report/image-drift.ts';
+export { milestonesOf } from './report/milestones.ts';
 export {
   hasCompleted,
   hasReachedAll,

@@ -3,6 +3,7 @@ import type { DaemonRolloutStage, DaemonRolloutStatus, StagePromotion } from '..
 
 /** An Event about a stage; `key` for those that are recorded once per rollout. */
 export interface StageEvent {
+  stage: string;
   type: 'Normal' | 'Warning';
   reason: string;
   action: string;
@@ -17,9 +18,9 @@ const passedBecause = ({ nodes, promotedBy }: DaemonRolloutStage): Record<StageP
   ByHand: `${promotedBy} promoted it`,
 });
 
-const eventsOf = (before: DaemonRolloutStage | undefined, stage: DaemonRolloutStage): StageEvent[] => {
+const eventsOf = (before: DaemonRolloutStage | undefined, stage: DaemonRolloutStage): Omit<StageEvent, 'stage'>[] => {
   const { name, nodes, openedAt, promotedAt, promotion = 'Gates', awaits, checks = [] } = stage;
-  const events: StageEvent[] = [];
+  const events: Omit<StageEvent, 'stage'>[] = [];
   if (openedAt !== undefined && before?.openedAt !== openedAt)
     events.push({
       type: 'Normal',
@@ -77,5 +78,7 @@ export const stageEvents = (before: DaemonRolloutStatus | undefined, after: Writ
   const known = new Map(
     before?.rollout === after.rollout ? before.stages?.map((stage) => [stage.name, stage]) : undefined,
   );
-  return (after.stages ?? []).flatMap((stage) => eventsOf(known.get(stage.name), stage));
+  return (after.stages ?? []).flatMap((stage) =>
+    eventsOf(known.get(stage.name), stage).map((event) => ({ ...event, stage: stage.name })),
+  );
 };

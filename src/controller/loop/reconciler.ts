@@ -80,7 +80,7 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
     events,
     outbox,
     metrics,
-    clock,
+    env,
     identity,
   });
   const view = (): V => model.view();

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { createTestClock, type TestClock } from '../../../test/support/index.ts';
 import { daemonSets, pods } from '../../kube/index.ts';
 import { decide, newUpdate } from '../../rollout/index.ts';
+import { silentLogger } from '../../runtime/index.ts';
 import type { DaemonRollout } from '../../words/index.ts';
 import { createRolloutEvents } from '../events/rollout-events.ts';
 import type { DaemonSetView } from '../kind.ts';
@@ -27,7 +28,7 @@ const createProcess = (api: TestApi, clock: TestClock, identity: string) => {
     ledger,
     events: createRolloutEvents(recorder, testRef),
     metrics: { reserved: (result) => void seen.push(result), statusWritten: () => void seen.push('status') },
-    clock,
+    env: { clock, log: silentLogger },
     identity,
   });
   const viewOf = (generation: number) => ({ generation, policy: { kind: 'on', hash: 'h' } }) as DaemonSetView;

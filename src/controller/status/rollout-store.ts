@@ -11,10 +11,11 @@ import {
   statusOnError,
   type WrittenStatus,
 } from '../../rollout/index.ts';
-import type { Clock } from '../../runtime/index.ts';
+import type { Env } from '../../runtime/index.ts';
 import type { DaemonRolloutStatus } from '../../words/index.ts';
 import type { Outbox } from '../events/outbox.ts';
 import type { RolloutEvents } from '../events/rollout-events.ts';
+import { rolloutStory } from '../events/rollout-story.ts';
 import type { DaemonSetRef, DaemonSetView } from '../kind.ts';
 import type { ControllerMetrics } from '../kind-adapter.ts';
 import { createRolloutObject, RolloutObjectError, saysManaged } from './daemon-rollout.ts';
@@ -32,7 +33,7 @@ export interface RolloutStoreOptions {
   /** Absent: nobody outside of the cluster is told. */
   outbox?: Outbox | undefined;
   metrics: ControllerMetrics;
-  clock: Clock;
+  env: Pick<Env, 'clock' | 'log'>;
   /** Of this process, unique among all that may ever lead. */
   identity: string;
 }
@@ -79,7 +80,8 @@ export interface RolloutStore {
 }
 
 export const createRolloutStore = (options: RolloutStoreOptions): RolloutStore => {
-  const { client, daemonSet, ledger, events, outbox, metrics, clock, identity } = options;
+  const { client, daemonSet, ledger, events, outbox, metrics, identity } = options;
+  const { clock, log } = options.env;
   const object = createRolloutObject(client, daemonSet);
   const pace = createStatusPace(clock);
   /** The ledger holds what the DaemonRollout said, and everything that happened since. */
@@ -88,7 +90,7 @@ export const createRolloutStore = (options: RolloutStoreOptions): RolloutStore =
   let unwritten = false;
   /** What we wrote. The API server may return it in another form, for example without a field that its CRD lacks. */
   let sent: { status: DaemonRolloutStatus; version: string | undefined } | undefined;
-  /** The status that Events have described, which outlives a reload of the object. */
+  /** The status that Events and the log have described, which outlives a reload of the object. */
   let described: DaemonRolloutStatus | undefined;
   /** Since when a DaemonRollout of another DaemonSet has been in the way. */
   let blockedSince: number | undefined;
@@ -173,6 +175,7 @@ export const createRolloutStore = (options: RolloutStoreOptions): RolloutStore =
       } else pace.written(isMoving(ledger, decision));
       metrics.statusWritten?.();
       events.statusWritten(described ?? before, status);
+      for (const { msg, fields } of rolloutStory(described ?? before, status)) log.info(msg, fields);
       described = status;
     },
 

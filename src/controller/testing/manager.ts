@@ -6,13 +6,16 @@ import { createTestRecorder } from './fixtures.ts';
 
 const countingLogger = () => {
   const lines: string[] = [];
+  const story: string[] = [];
   const log: Logger = {
     ...silentLogger,
+    info: (message, fields = {}) =>
+      void story.push([message, ...Object.entries(fields).map(([key, value]) => `${key}=${String(value)}`)].join(' ')),
     warn: (message) => void lines.push(message),
     error: (message) => void lines.push(`error: ${message}`),
     with: () => log,
   };
-  return { log, lines };
+  return { log, lines, story };
 };
 
 /** One process that runs the native controller in a cluster. */
@@ -23,7 +26,7 @@ export const startManager = (
   checks?: ControllerOptions['checks'],
 ) => {
   const { recorder, recorded, reasons } = createTestRecorder();
-  const { log, lines } = countingLogger();
+  const { log, lines, story } = countingLogger();
   const env: Env = { clock: cluster.clock, random: () => 0.5, log };
   let reconciled = (): void => undefined;
   const controller = createController(nativeKind, {
@@ -44,6 +47,8 @@ export const startManager = (
     reasons,
     /** Warnings and errors in the log. */
     lines,
+    /** What else it says by default. */
+    story,
     /** Called after each reconcile. */
     onReconcile(call: () => void): void {
       reconciled = call;

@@ -2,8 +2,8 @@ import type { KubeClient } from '../../kube/index.ts';
 import {
   afterStageAction,
   type Decision,
-  isEverywhere,
   type Ledger,
+  milestonesOf,
   newUpdate,
   withoutFailedChecks,
 } from '../../rollout/index.ts';
@@ -71,9 +71,8 @@ export const createDecisionExecutor = <V extends DaemonSetView>(options: Decisio
         nextAttemptAt = Math.min(nextAttemptAt, time);
       };
       let rollbackTo: { name: string; hash: string } | undefined;
-      // Once for a rollout: afterwards, nodes may go and new ones come.
-      if (ledger.state.allNodesUpdatedAt === undefined && isEverywhere(ledger, summary))
-        ledger.patchState({ allNodesUpdatedAt: now }, now);
+      const reached = milestonesOf(ledger, summary, now);
+      if (reached) ledger.patchState(reached, now);
       for (const action of actions) {
         log.debug('decided', {
           action: action.type,

@@ -42,6 +42,8 @@ const outlives: ReadonlyMap<string, boolean> = new Map(
     updatesStarted: true,
     startedAt: true,
     finishedAt: true,
+    firstWaveUpdatedAt: true,
+    halfUpdatedAt: true,
     allNodesUpdatedAt: true,
     estimatedFinishAt: false,
     nodes: false,

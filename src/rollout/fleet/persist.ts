@@ -15,6 +15,8 @@ export type SavedRollout = Pick<
   | 'target'
   | 'startedAt'
   | 'finishedAt'
+  | 'firstWaveUpdatedAt'
+  | 'halfUpdatedAt'
   | 'allNodesUpdatedAt'
   | 'updatesStarted'
   | 'halted'
@@ -36,9 +38,29 @@ const mostNeeded = (records: NodeRecord[]): NodeRecord[] =>
 
 const byNode = (a: NodeRecord, b: NodeRecord): number => (a.name < b.name ? -1 : 1);
 
+/** When the rollout reached what, in the order in which it does. */
+const times = ['startedAt', 'firstWaveUpdatedAt', 'halfUpdatedAt', 'finishedAt', 'allNodesUpdatedAt'] as const;
+type Time = (typeof times)[number];
+
+const saveTimes = (state: RolloutState): Pick<SavedRollout, Time> =>
+  Object.fromEntries(
+    times.flatMap((time) => {
+      const at = state[time];
+      return at === undefined ? [] : [[time, toTimestamp(at)]];
+    }),
+  );
+
+const restoreTimes = (saved: Partial<SavedRollout> | undefined): Partial<Pick<RolloutState, Time>> =>
+  Object.fromEntries(
+    times.flatMap((time) => {
+      const at = saved?.[time];
+      return at === undefined ? [] : [[time, Date.parse(at)]];
+    }),
+  );
+
 export const save = (ledger: Ledger): SavedRollout & Required<Pick<SavedRollout, 'rollout' | 'history'>> => {
   const { state } = ledger;
-  const { target, startedAt, finishedAt, allNodesUpdatedAt, halted, resumed, lastComplete } = state;
+  const { target, halted, resumed, lastComplete } = state;
   const reservations = mostNeeded([...ledger.withUpdate()])
     .toSorted(byNode)
     .flatMap((record) => (record.update ? [saveUpdate(record.name, record.update)] : []));
@@ -51,9 +73,7 @@ export const save = (ledger: Ledger): SavedRollout & Required<Pick<SavedRollout,
       .slice(0, limits.forgiven)
       .map((record) => record.name),
     ...(target && { target: { revision: target.name, hash: target.hash, number: target.number } }),
-    ...(startedAt !== undefined && { startedAt: toTimestamp(startedAt) }),
-    ...(finishedAt !== undefined && { finishedAt: toTimestamp(finishedAt) }),
-    ...(allNodesUpdatedAt !== undefined && { allNodesUpdatedAt: toTimestamp(allNodesUpdatedAt) }),
+    ...saveTimes(state),
     ...(halted && { halted: { ...halted, at: toTimestamp(halted.at) } }),
     ...(resumed !== undefined && { resumed }),
     ...(state.driftForgiven && { driftForgiven: true }),
@@ -71,16 +91,14 @@ export interface RestoredRollout {
 
 /** Reads what `save` wrote; a rollout that has not been written yet starts from scratch. */
 export const restore = (saved: Partial<SavedRollout> | undefined): RestoredRollout => {
-  const { rollout = 0, target, startedAt, finishedAt, allNodesUpdatedAt, halted, resumed, lastComplete } = saved ?? {};
+  const { rollout = 0, target, halted, resumed, lastComplete } = saved ?? {};
   return {
     state: {
       ...newState(),
       rollout,
       updatesStarted: saved?.updatesStarted ?? 0,
       target: target && { name: target.revision, hash: target.hash, number: target.number },
-      startedAt: startedAt === undefined ? undefined : Date.parse(startedAt),
-      finishedAt: finishedAt === undefined ? undefined : Date.parse(finishedAt),
-      allNodesUpdatedAt: allNodesUpdatedAt === undefined ? undefined : Date.parse(allNodesUpdatedAt),
+      ...restoreTimes(saved),
       halted: halted && {
         at: Date.parse(halted.at),
         reason: halted.reason,

@@ -23,6 +23,8 @@ export const retarget = (
     rollout: state.rollout + 1,
     startedAt: state.target === undefined ? undefined : now,
     finishedAt: undefined,
+    firstWaveUpdatedAt: undefined,
+    halfUpdatedAt: undefined,
     allNodesUpdatedAt: undefined,
     updatesStarted: 0,
     halted: undefined,

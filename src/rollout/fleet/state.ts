@@ -23,6 +23,10 @@ export interface RolloutState {
   /** Undefined when the target is the first that we know: we have not rolled out anything yet. */
   startedAt: number | undefined;
   finishedAt: number | undefined;
+  /** When as many nodes as the first wave had the target; undefined also if it is no smaller than the budget. */
+  firstWaveUpdatedAt: number | undefined;
+  /** When half of the online nodes first had the target. */
+  halfUpdatedAt: number | undefined;
   /** When every node first had the target, offline nodes included. */
   allNodesUpdatedAt: number | undefined;
   /** Number of nodes updated in this rollout. */
@@ -79,6 +83,8 @@ export const newState = (): RolloutState => ({
   target: undefined,
   startedAt: undefined,
   finishedAt: undefined,
+  firstWaveUpdatedAt: undefined,
+  halfUpdatedAt: undefined,
   allNodesUpdatedAt: undefined,
   updatesStarted: 0,
   halted: undefined,

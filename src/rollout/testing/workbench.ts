@@ -243,6 +243,8 @@ export const savedState = (change: Partial<RolloutState> = {}): RolloutState => 
   target: { name: 'set-b', hash: 'b', number: 2 },
   startedAt: START - 60_000,
   finishedAt: undefined,
+  firstWaveUpdatedAt: undefined,
+  halfUpdatedAt: undefined,
   allNodesUpdatedAt: undefined,
   updatesStarted: 1,
   halted: undefined,

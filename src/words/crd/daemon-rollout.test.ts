@@ -21,6 +21,8 @@ const full: Full<DaemonRolloutStatus> = {
   updatesStarted: 12,
   startedAt: time,
   finishedAt: time,
+  firstWaveUpdatedAt: time,
+  halfUpdatedAt: time,
   allNodesUpdatedAt: time,
   estimatedFinishAt: time,
   nodes: {

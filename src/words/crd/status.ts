@@ -290,6 +290,10 @@ const properties = {
   updatesStarted: counter('Number of nodes updated in this rollout.'),
   startedAt: dateTime('When the target was set; absent for the first target that the manager found.'),
   finishedAt: dateTime('When every online node first ran the target, and every stage of the rollout plan was open.'),
+  firstWaveUpdatedAt: dateTime(
+    'When as many nodes as the first wave first had the target; absent if the first wave is no smaller than the budget.',
+  ),
+  halfUpdatedAt: dateTime('When half of the online nodes first had the target.'),
   allNodesUpdatedAt: dateTime('When every node first had the target, offline nodes included.'),
   estimatedFinishAt: dateTime(
     'When all online nodes will run the target if the rollout continues at its present pace.',

@@ -19,6 +19,7 @@ import { pulling } from './pulling.ts';
 import { refusals } from './refusals.ts';
 import { safety } from './safety.ts';
 import { stages } from './stages.ts';
+import { ofStory } from './story.ts';
 
 /** Defects of controllers, those of others and our own. */
 export const mutants: readonly Mutant[] = [
@@ -42,4 +43,5 @@ export const mutants: readonly Mutant[] = [
   ...ofInPlace,
   ...ofJudge,
   ...busy,
+  ...ofStory,
 ];
