@@ -3,6 +3,7 @@ import { toTimestamp } from '../rollout/index.ts';
 import type { Env } from '../runtime/index.ts';
 import { createSteps, type DecisionStore } from './decisions/index.ts';
 import {
+  choicesOf,
   createAcceptDecision,
   createAgentEvents,
   createExecutor,
@@ -83,6 +84,12 @@ export const createAgent = (options: AgentOptions): Agent => {
   const aheadMs = options.aheadMs ?? (() => 0);
   const steps = createSteps({ env, node, timeZone, aheadMs, cache, decisions, safe });
 
+  const choicesFor = (tracked: TrackedUpdate): Update['choices'] =>
+    choicesOf(
+      { tracked, decision: decisions.current(tracked.record), deadline: steps.deadlineOf(tracked) },
+      steps.tonightOf(tracked),
+    );
+
   /** The update as its owner sees it, or why it cannot be computed. */
   const viewOf = (tracked: TrackedUpdate): { update: Update } | { problem: string } => {
     const { record, problem } = tracked;
@@ -94,6 +101,7 @@ export const createAgent = (options: AgentOptions): Agent => {
         step: steps.next(tracked),
         lastRefusal: reconciler.lastRefusalOf(tracked),
         deadline: steps.deadlineOf(tracked),
+        choices: choicesFor(tracked),
         sizes,
         now: env.clock.now(),
       });
@@ -179,7 +187,7 @@ export const createAgent = (options: AgentOptions): Agent => {
 
   return {
     ...yurtHub,
-    decide: createAcceptDecision({ decisions, tracker, safe, events }),
+    decide: createAcceptDecision({ decisions, tracker, safe, events, steps }),
     pods: () => ({ items: cache.list(), resourceVersion: cache.resourceVersion, ageSeconds: cache.ageSeconds() }),
     updates: () =>
       tracker.all().map((tracked) => {
@@ -187,7 +195,7 @@ export const createAgent = (options: AgentOptions): Agent => {
         const problem = reconciler.problemOf(tracked) ?? ('problem' in view ? view.problem : undefined);
         return problem === undefined && 'update' in view
           ? view.update
-          : unknownUpdateOf(tracked, decisions.current(tracked.record), problem ?? '');
+          : unknownUpdateOf(tracked, decisions.current(tracked.record), choicesFor(tracked), problem ?? '');
       }),
     troubles,
     history: () => decisions.history(),

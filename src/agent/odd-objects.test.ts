@@ -203,6 +203,7 @@ describe('objects that an API server may send, however odd', () => {
               step,
               lastRefusal: undefined,
               deadline,
+              choices: { approve: true, postpone: true, reject: true, tonight: null },
               sizes: { of: () => null },
               now: NOW,
             }),

@@ -257,8 +257,35 @@ export const updateSchema = object({
   ),
   image: object({ state: imageState, message: text() }),
   decision: nullable(ref<Decision>('Decision')),
+  /** By the rule that accepts decisions. */
+  choices: object(
+    {
+      approve: flag,
+      postpone: flag,
+      /** Not while the administrator's deadline requires this revision. */
+      reject: flag,
+      tonight: nullable(
+        object(
+          { from: localTime, to: localTime },
+          {
+            description: "The window of the coming night, in the device's time zone; null if the deadline comes first.",
+          },
+        ),
+      ),
+    },
+    { description: 'What the owner can decide now: a decision that is false here is refused.' },
+  ),
   /** The administrator's deadline for the decision. */
-  deadline: nullable(object({ at: time(), actsAt: time('When this device updates.') })),
+  deadline: nullable(
+    object({
+      at: time(),
+      actsAt: time('When this device updates.'),
+      first: {
+        ...flag,
+        description: 'The update is then installed before the decision would have any effect, or in spite of it.',
+      },
+    }),
+  ),
 });
 export type Update = Infer<typeof updateSchema>;
 

@@ -33,13 +33,10 @@ test('each button shows its effect before it is pressed, and applies to the vers
 });
 
 test('declining a version requires a confirmation that can be cancelled', async (t) => {
-  const { page, backend, show, shows } = await visit(t, 'deadline');
+  const { page, backend, show, shows } = await visit(t, 'available');
   const dialog = page.getByRole('dialog');
   await button(page, 'Not this version').click();
-  assert.match(
-    await dialog.innerText(),
-    /Skip this version of ticketing\?.*administrator requires this version.*Monday 23 November/s,
-  );
+  assert.match(await dialog.innerText(), /Skip this version of ticketing\?.*next version is offered to you/s);
   assert.equal(await focused(page), 'Go back');
   await page.keyboard.press('Escape');
   await dialog.waitFor({ state: 'detached' });
@@ -166,14 +163,46 @@ test('a download can be requested, and a refusal is explained', async (t) => {
   assert.equal(await page.getByRole('button', { name: 'Download now' }).count(), 0);
 });
 
-test('a deadline is shown in advance, and Later does not promise more than the deadline allows', async (t) => {
-  const { page, show } = await visit(t, 'deadline');
+test('a deadline is shown in advance, and no answer promises more than it allows', async (t) => {
+  const { page, backend, show, shows } = await visit(t, 'deadline');
+  const answers = () => page.locator('.choice-label').allInnerTexts();
   assert.match(
     await page.locator('.deadline').innerText(),
     /Required by your administrator: installed Monday 23 November at 18:34 at the latest/,
   );
   assert.match(await button(page, 'Later').innerText(), /Asks again tomorrow at 18:00/);
+  assert.match(await button(page, 'Tonight').innerText(), /Between 02:00 and 05:00/);
+  // It would be installed all the same.
+  assert.equal(await button(page, 'Not this version').count(), 0);
   show('deadlineTonight');
-  await page.getByText('today at 21:34 at the latest').waitFor();
-  assert.match(await button(page, 'Later').innerText(), /deadline comes first: today at 21:34/);
+  await page.getByText('today at 18:34 at the latest').waitFor();
+  assert.match(await button(page, 'Later').innerText(), /deadline comes first: today at 18:34/);
+  assert.deepEqual(
+    (await answers()).map((label) => label.replace(/ ?\(.*/s, '').trim()),
+    ['Update now', 'Later'],
+  );
+  show('overtaken');
+  await shows('ticketing', 'queued');
+  assert.match(await page.locator('.decided').innerText(), /your administrator's deadline comes first: today at 18:34/);
+  // The deadline is set while the owner is asked to confirm.
+  show('available');
+  await shows('ticketing', 'available');
+  await button(page, 'Not this version').click();
+  show('deadlineTonight');
+  await page.getByText('today at 18:34 at the latest').waitFor();
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  assert.equal(backend.decided.length, 0);
+});
+
+test('a version that the administrator requires meanwhile is not declined, and the owner reads why', async (t) => {
+  const { page, backend, show } = await visit(t, 'available', { allow: /409/ });
+  backend.answer(() => {
+    show('deadline');
+    return { kind: 'refused', status: 409, reason: 'Required', message: 'It is required.' };
+  });
+  await button(page, 'Not this version').click();
+  await button(page, 'Skip this version').click();
+  await page.getByRole('alert').waitFor();
+  assert.match(await page.getByRole('alert').innerText(), /something changed in the meantime/);
+  assert.equal(await button(page, 'Not this version').count(), 0);
 });

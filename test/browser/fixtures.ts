@@ -17,6 +17,13 @@ export const device = (changes: Partial<DeviceStatus> = {}): DeviceStatus => ({
 
 const image = (version: string) => [{ container: 'app', image: `registry.example/fleet/ticketing:${version}` }];
 
+type Choices = Update['choices'];
+
+export const every: Choices = { approve: true, postpone: true, reject: true, tonight: { from: '02:00', to: '05:00' } };
+/** With a deadline, a version can't be declined. */
+const required: Choices = { ...every, reject: false };
+export const none: Choices = { approve: false, postpone: false, reject: false, tonight: null };
+
 export const update = (changes: Partial<Update> = {}): Update => ({
   apiVersion: 'apps/v1',
   namespace: 'default',
@@ -30,6 +37,7 @@ export const update = (changes: Partial<Update> = {}): Update => ({
   image: { state: 'unknown', message: '' },
   size: { running: null, target: null },
   decision: null,
+  choices: every,
   deadline: null,
   ...changes,
 });
@@ -69,6 +77,7 @@ const other = update({
   state: 'current',
   reason: 'UpToDate',
   message: 'This device runs the latest version.',
+  choices: none,
   running: {
     revision: '66f7b9c4d',
     images: [{ container: 'display', image: 'registry.example/fleet/display:8.0.2' }],
@@ -116,6 +125,7 @@ const scene = (changes: Partial<Update>, ofDevice: Partial<DeviceStatus> = {}): 
 });
 
 const offline = { connected: false, since: '2026-11-21T13:48:00Z', lastContact: '2026-11-21T13:47:52Z' } as const;
+const dueOn = (day: string) => ({ at: `${day}T17:00:00Z`, actsAt: `${day}T17:34:00Z`, first: false });
 const tonight = { choice: 'approve', when: { type: 'window', from: '02:00', to: '05:00' } } as const;
 
 /** Every state of the page. */
@@ -135,8 +145,15 @@ export const scenes = {
   downloadFailed: scene({
     image: { state: 'failed', message: 'The new version could not be downloaded. There is not enough space.' },
   }),
-  deadline: scene({ deadline: { at: '2026-11-23T17:00:00Z', actsAt: '2026-11-23T17:34:00Z' } }),
-  deadlineTonight: scene({ deadline: { at: '2026-11-21T20:00:00Z', actsAt: '2026-11-21T20:34:00Z' } }),
+  deadline: scene({ deadline: dueOn('2026-11-23'), choices: required }),
+  deadlineTonight: scene({ deadline: dueOn('2026-11-21'), choices: { ...required, tonight: null } }),
+  overtaken: scene({
+    state: 'queued',
+    reason: 'OutsideWindow',
+    decision: decision({ decision: tonight }),
+    deadline: { ...dueOn('2026-11-21'), first: true },
+    choices: { ...required, tonight: null },
+  }),
   availableOffline: scene({}, offline),
   unknownTarget: scene({ target: { revision: '7c9f6d5b8', images: null, publishedAt: null, notes: null } }, offline),
   unsafe: scene({}, { safe: { configured: true, safe: false, message: 'the engine is running' } }),
@@ -182,6 +199,7 @@ export const scenes = {
   }),
   stopping: scene({
     state: 'updating',
+    choices: none,
     reason: 'Stopping',
     message: 'The old version is being stopped.',
     decision: decision({ state: 'acting', act }),
@@ -189,6 +207,7 @@ export const scenes = {
   starting: scene({
     pod: null,
     state: 'updating',
+    choices: none,
     reason: 'Starting',
     message: 'The new version is being started.',
     decision: decision({ state: 'acting', act }),
@@ -196,12 +215,14 @@ export const scenes = {
   done: scene({
     pod: 'ticketing-q5w8r',
     state: 'current',
+    choices: none,
     reason: 'UpToDate',
     running: after,
   }),
   failed: scene({
     pod: 'ticketing-q5w8r',
     state: 'failed',
+    choices: none,
     reason: 'CrashLoop',
     message: 'The program ends again and again right after its start.',
     running: { ...after, ready: false },
@@ -209,6 +230,7 @@ export const scenes = {
   }),
   withheld: scene({
     state: 'current',
+    choices: none,
     reason: 'Partition',
     message: 'There is a new version, but it is not offered to this device for now.',
   }),
@@ -218,7 +240,12 @@ export const scenes = {
     message: 'The update is paused on all devices; what was decided is kept, and holds again when the pause ends.',
     decision: decision(),
   }),
-  halted: scene({ state: 'halted', reason: 'Halted', message: 'This version was stopped in the whole fleet.' }),
+  halted: scene({
+    state: 'halted',
+    choices: { ...none, postpone: true, reject: true },
+    reason: 'Halted',
+    message: 'This version was stopped in the whole fleet.',
+  }),
   unknown: scene({
     state: 'unknown',
     reason: 'NotComputable',

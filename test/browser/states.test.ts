@@ -43,6 +43,20 @@ test('dialogs and details are accessible and fit the screen', async (t) => {
   assert.deepEqual(await misfits(page), []);
 });
 
+test('a step that failed has a glyph of its own, also with forced colours, and says so to screen readers', async (t) => {
+  for (const forcedColors of ['none', 'active'] as const) {
+    const { page } = await visit(t, 'failed', { forcedColors });
+    const [glyph, ink, ground] = await page.evaluate<string[]>(`(() => {
+      const dot = document.querySelector('.step-failed .dot');
+      const { content, color } = getComputedStyle(dot, '::after');
+      return [content, color, getComputedStyle(dot).backgroundColor];
+    })()`);
+    assert.equal(glyph, '"×"');
+    assert.notEqual(ink, ground);
+    assert.match(await page.locator('.step-failed p').first().innerText(), /New version does not run\s*, failed/);
+  }
+});
+
 test('with forced colours, everything is legible', async (t) => {
   const { page, show, shows } = await visit(t, 'available', { forcedColors: 'active' });
   await page.evaluate(axe.source);

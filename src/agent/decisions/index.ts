@@ -1,6 +1,6 @@
 export { StorageError, type StorageErrorCode } from '../storage/index.ts';
 export { actsAt } from './deadline.ts';
-export { createSteps, nextStep, type Steps } from './next-step.ts';
+export { createSteps, isOvertaken, nextStep, type Steps } from './next-step.ts';
 export { InvalidDecision, parseDecision } from './parse-decision.ts';
 export {
   DecisionError,

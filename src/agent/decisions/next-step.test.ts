@@ -3,7 +3,7 @@ import { describe, it, test } from 'node:test';
 import * as fc from 'fast-check';
 import { type Choice, type Decision, withheldReasons } from '../types.ts';
 import { actsAt, deadlineShare } from './deadline.ts';
-import { nextStep } from './next-step.ts';
+import { isOvertaken, nextStep } from './next-step.ts';
 import type { Step, StepFacts } from './types.ts';
 
 const HOUR = 3_600_000;
@@ -182,6 +182,27 @@ describe('nextStep', () => {
   for (const [name, more, expected] of table) {
     it(`${name}: ${expected}`, () => assert.equal(short(nextStep(facts(more))), expected));
   }
+
+  it('says whether the deadline carries out the update before the decision does', () => {
+    const overtaken = (choice: Choice | undefined, at: number): boolean => {
+      const given = facts({ ...(choice && { decision: decided(choice) }), deadline: deadline(at, 0) });
+      return isOvertaken(nextStep(given), given.deadline);
+    };
+    const cases: [Choice | undefined, number, boolean][] = [
+      [tonight, 9, true],
+      [tonight, 10, false],
+      [later, 5, true],
+      [later, 7, false],
+      [reject, 24, true],
+      [now, 1, false],
+      [undefined, 1, false],
+      // It has passed, and the update is due.
+      [reject, -1, false],
+    ];
+    for (const [choice, hours, expected] of cases)
+      assert.equal(overtaken(choice, NOW + hours * HOUR), expected, `${JSON.stringify(choice)} ${hours}`);
+    assert.equal(isOvertaken(nextStep(facts({ decision: decided(reject) })), undefined), false);
+  });
 
   const anyFacts = fc.record({
     now: fc.integer({ min: NOW - 48 * HOUR, max: NOW + 48 * HOUR }),

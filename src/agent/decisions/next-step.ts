@@ -3,7 +3,7 @@ import type { Env } from '../../runtime/index.ts';
 import { planWeekdays } from '../../words/index.ts';
 import type { PodCache } from '../pods/index.ts';
 import type { SafeCheck } from '../safe-check/index.ts';
-import { type Choice, type Decision, type WaitReason, type WithheldReason, weekdays } from '../types.ts';
+import { type Choice, type Decision, type Update, type WaitReason, type WithheldReason, weekdays } from '../types.ts';
 import {
   announcementOf,
   imageBlockOf,
@@ -14,6 +14,7 @@ import {
 } from '../updates/index.ts';
 import { actsAt, deadlineShare } from './deadline.ts';
 import { isTimeOfDay } from './parse-decision.ts';
+import { tonightOf } from './tonight.ts';
 import type { Deadline, DecisionStore, Step, StepFacts } from './types.ts';
 
 // Without a battery-backed clock, a device may start years in the past. A clock far before the time of the decision can't
@@ -123,6 +124,12 @@ export const nextStep = (facts: StepFacts): Step => {
   return { ...step, wakeAt: Math.min(dueAt, step.wakeAt ?? dueAt) };
 };
 
+/** The deadline carries out the update before the decision does: at the time of an earlier deadline, the step changes. */
+export const isOvertaken = (step: Step, deadline: Deadline | undefined): boolean => {
+  if (!deadline || step.kind !== 'wait') return false;
+  return step.reason === 'Rejected' || (step.until !== undefined && (step.wakeAt ?? step.until) < step.until);
+};
+
 export interface StepsOptions {
   env: Env;
   node: string;
@@ -139,6 +146,8 @@ export interface Steps {
   next(tracked: TrackedUpdate): Step;
   /** The deadline by the API server's clock; undefined without one, or if no update is offered. */
   deadlineOf(tracked: TrackedUpdate): Deadline | undefined;
+  /** The night that its owner can choose. */
+  tonightOf(tracked: TrackedUpdate): Update['choices']['tonight'];
   /** Whether the deadline in these terms lets this device update without its owner by now. */
   isDue(tracked: TrackedUpdate, terms: Terms): boolean;
 }
@@ -175,6 +184,7 @@ export const createSteps = (options: StepsOptions): Steps => {
       });
     },
     deadlineOf: (tracked) => deadlineOf(tracked),
+    tonightOf: (tracked) => tonightOf({ now: env.clock.now(), timeZone, deadline: localDeadlineOf(tracked) }),
     isDue(tracked, terms) {
       const deadline = localDeadlineOf(tracked, terms);
       return deadline !== undefined && env.clock.now() >= actsAt(deadline);

@@ -1,4 +1,5 @@
 export { createAcceptDecision } from './accept-decision.ts';
+export { choicesOf } from './choices.ts';
 export { createMutex } from './concurrency.ts';
 export { createAgentEvents } from './events.ts';
 export { createExecutor } from './executor.ts';

@@ -175,6 +175,7 @@ describe('the reconciler', () => {
         next: ({ record }) =>
           record.daemonSet === 'failing' || isDue ? { kind: 'act', why: 'owner' } : { kind: 'ask' },
         deadlineOf: () => undefined,
+        tonightOf: () => null,
         isDue: () => false,
       },
       troubles,

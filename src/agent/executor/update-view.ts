@@ -1,5 +1,5 @@
 import { imageReadyOf, toPodFacts, toTimestamp } from '../../rollout/index.ts';
-import { actsAt, type Deadline, type Step } from '../decisions/index.ts';
+import { actsAt, type Deadline, isOvertaken, type Step } from '../decisions/index.ts';
 import type { ImageSizes } from '../image-sizes.ts';
 import type {
   ContainerImage,
@@ -27,6 +27,7 @@ export interface UpdateViewInput {
   step: Step;
   lastRefusal: LastRefusal | undefined;
   deadline: Deadline | undefined;
+  choices: Update['choices'];
   sizes: Pick<ImageSizes, 'of'>;
   /** Epoch milliseconds. */
   now: number;
@@ -160,7 +161,7 @@ export const tookSeconds = ({ pod, record: { updateInProgress } }: TrackedUpdate
 
 /** One DaemonSet of this node, as shown to the owner. */
 export const updateOf = (input: UpdateViewInput): Update => {
-  const { tracked, decision, deadline } = input;
+  const { tracked, decision, step, deadline, choices } = input;
   const { record, pod } = tracked;
   const { namespace, daemonSet, apiVersion, running, announced, details } = record;
   return {
@@ -180,7 +181,10 @@ export const updateOf = (input: UpdateViewInput): Update => {
     image: imageOf(input),
     size: sizesOf(input),
     decision: decision ?? record.updateInProgress?.decision ?? null,
-    deadline: deadline ? { at: toTimestamp(deadline.at), actsAt: toTimestamp(actsAt(deadline)) } : null,
+    choices,
+    deadline: deadline
+      ? { at: toTimestamp(deadline.at), actsAt: toTimestamp(actsAt(deadline)), first: isOvertaken(step, deadline) }
+      : null,
   };
 };
 
@@ -188,6 +192,7 @@ export const updateOf = (input: UpdateViewInput): Update => {
 export const unknownUpdateOf = (
   { record, pod }: TrackedUpdate,
   decision: Decision | undefined,
+  choices: Update['choices'],
   problem: string,
 ): Update => {
   const { namespace, daemonSet, apiVersion, running, announced, details } = record;
@@ -207,6 +212,7 @@ export const unknownUpdateOf = (
     image: { state: 'unknown', message: imageMessages.unknown },
     size: { running: null, target: null },
     decision: decision ?? record.updateInProgress?.decision ?? null,
+    choices,
     deadline: null,
   };
 };

@@ -212,6 +212,31 @@ export const decisionRules = section('Decisions of the owner', (rule) => {
     { nodes: 1 },
   );
 
+  rule(
+    'against a version with a deadline are refused and not offered, except to postpone it',
+    async (c) => {
+      await announced(c);
+      const inAWeek = new Date(Date.now() + 7 * 86_400_000).toISOString();
+      await c.annotate({ 'edgeset.io/ota-deadline': inAWeek });
+      await withOwner(c, {}, async (owner) => {
+        await c.until('the deadline is known', async () => (await owner.update()).deadline !== null);
+        const { target, choices } = await owner.update();
+        assert.partialDeepStrictEqual(choices, { approve: true, postpone: true, reject: false });
+        const revision = target.revision;
+        const rejected = await owner.decide({ revision, decision: 'reject' });
+        assert.equal(rejected.status, 409, rejected.text);
+        assert.match(rejected.text, /"Required"/);
+        const until = new Date(Date.now() + 3_600_000).toISOString();
+        assert.equal((await owner.decide({ revision, decision: 'postpone', until })).status, 201);
+        await c.change({ metadata: { annotations: { 'edgeset.io/ota-deadline': null } } });
+        await c.until('a rejection is offered', async () => (await owner.update()).choices.reject);
+        assert.equal((await owner.decide({ revision, decision: 'reject' })).status, 201);
+        assert.deepEqual(await writesOf(c, owner), []);
+      });
+    },
+    { nodes: 1 },
+  );
+
   for (const kind of ['native', 'advanced'] as const)
     rule(
       `are made with the release notes of the version at hand, of ${kind} DaemonSets`,

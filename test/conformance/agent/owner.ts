@@ -20,6 +20,8 @@ export interface ShownUpdate {
   /** The images are read a moment after the revision is announced. */
   target: { revision: string; images: { image: string }[] | null; notes: string | null };
   image: { state: string };
+  choices: { approve: boolean; postpone: boolean; reject: boolean };
+  deadline: { actsAt: string } | null;
 }
 
 /** What the owner does at the device, with nothing but an HTTP client. */

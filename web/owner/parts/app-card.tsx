@@ -1,7 +1,7 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { keyOf, type Store } from '../store.ts';
 import type { Update } from '../types.ts';
-import { isUnderWay, isWithheld, mayDecide } from '../view/choices.ts';
+import { isWithheld, mayDecide } from '../view/choices.ts';
 import { Decide } from './decide.tsx';
 import { Deadline, Details, Download, Remarks, Versions } from './facts.tsx';
 import { Notes } from './notes.tsx';
@@ -70,7 +70,7 @@ export const AppCard = ({ store, update, alone }: { store: Store; update: Update
       <Deadline store={store} update={update} />
       <Steps store={store} update={update} />
       {mayDecide(update) && <Download store={store} update={update} busy={doing !== undefined} />}
-      {mayDecide(update) && !isUnderWay(update) && <Decide store={store} update={update} doing={doing} />}
+      {mayDecide(update) && <Decide store={store} update={update} doing={doing} />}
       <Details store={store} update={update} />
     </article>
   );

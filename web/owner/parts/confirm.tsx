@@ -20,14 +20,10 @@ export const Confirm = ({ store, update, onYes, onNo }: Props) => {
     // Only closing the dialog restores the focus; removing it does not.
     return () => shown?.close();
   }, []);
-  const deadline = update.deadline;
   return (
     <dialog ref={dialog} aria-labelledby={`${id}-title`} aria-describedby={`${id}-text`} onClose={onNo}>
       <h4 id={`${id}-title`}>{confirm.title(update.daemonSet)}</h4>
-      <p id={`${id}-text`}>
-        {confirm.text}
-        {deadline && ` ${confirm.deadline(store.moments.value.say(Date.parse(deadline.actsAt)))}`}
-      </p>
+      <p id={`${id}-text`}>{confirm.text}</p>
       <div class="dialog-buttons">
         <button type="button" class="quiet framed" autofocus onClick={() => dialog.current?.close()}>
           {confirm.no}

@@ -2,7 +2,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Doing, Store } from '../store.ts';
 import type { Update } from '../types.ts';
 import { sayDuration } from '../view/amount.ts';
-import { askAgainAt, type ChoiceName, choiceOf, chosenName, NIGHT } from '../view/choices.ts';
+import { answersOf, askAgainAt, type ChoiceName, chosenName } from '../view/choices.ts';
 import { Confirm } from './confirm.tsx';
 import { Decided } from './decided.tsx';
 import { Icon, type IconName } from './icon.tsx';
@@ -36,6 +36,8 @@ const hintForLater = (store: Store, update: Update): string => {
 export const Decide = ({ store, update, doing }: { store: Store; update: Update; doing: Doing | undefined }) => {
   const { text } = store;
   const chosen = chosenName(update);
+  const answers = answersOf(update, store.now.value, store.timeZone.value);
+  const { tonight: night } = update.choices;
   const decided = update.decision?.state === 'open' ? update.decision : undefined;
   const [changing, setChanging] = useState(false);
   const [confirming, setConfirming] = useState<string | null>(null);
@@ -47,6 +49,8 @@ export const Decide = ({ store, update, doing }: { store: Store; update: Update;
     setChanging(false);
     setConfirming(null);
   }, [revision, decided?.id]);
+  const mayReject = answers.reject !== undefined;
+  useEffect(() => setConfirming(null), [mayReject]);
   useLayoutEffect(() => {
     if (changing) first.current?.focus();
     else if (kept.current) change.current?.focus();
@@ -55,8 +59,9 @@ export const Decide = ({ store, update, doing }: { store: Store; update: Update;
 
   const usable = store.link.value === 'live' && doing === undefined;
   const choose = (name: ChoiceName, seen: string): void => {
-    if (!usable || chosen === name) return;
-    void store.choose(update, seen, name, choiceOf(name, store.now.value, store.timeZone.value));
+    const choice = answers[name];
+    if (!usable || chosen === name || !choice) return;
+    void store.choose(update, seen, name, choice);
   };
   const button = ({ name, icon, label, hint }: ButtonProps) => (
     <button
@@ -93,8 +98,8 @@ export const Decide = ({ store, update, doing }: { store: Store; update: Update;
     <div class="decide" role="group" aria-label={legend(update.daemonSet)}>
       <div class="choices">
         {button({ name: 'now', icon: 'update', label: now, hint: hintForNow(store, update) })}
-        {button({ name: 'tonight', icon: 'moon', label: tonight, hint: tonightHint(NIGHT.from, NIGHT.to) })}
-        {button({ name: 'later', icon: 'clock', label: later, hint: hintForLater(store, update) })}
+        {night && button({ name: 'tonight', icon: 'moon', label: tonight, hint: tonightHint(night.from, night.to) })}
+        {answers.later && button({ name: 'later', icon: 'clock', label: later, hint: hintForLater(store, update) })}
       </div>
       <div class="quiet-row">
         {decided && (
@@ -102,7 +107,7 @@ export const Decide = ({ store, update, doing }: { store: Store; update: Update;
             {keep}
           </button>
         )}
-        {chosen !== 'reject' && (
+        {mayReject && chosen !== 'reject' && (
           <button
             type="button"
             class="faint"

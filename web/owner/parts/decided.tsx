@@ -2,8 +2,10 @@ import type { RefObject } from 'preact';
 import type { Store } from '../store.ts';
 import type { Decision, Update } from '../types.ts';
 
-const sayDecision = (store: Store, decision: Decision): string => {
+const sayDecision = (store: Store, update: Update, decision: Decision): string => {
   const { decided } = store.text;
+  const { deadline } = update;
+  if (deadline?.first) return decided.overtaken(store.moments.value.say(Date.parse(deadline.actsAt)));
   const choice = decision.decision;
   if (decision.by.via === 'agent') return decided.deadline;
   if (choice.choice === 'reject') return decided.rejected;
@@ -35,7 +37,7 @@ export const Decided = ({ store, update, decision, busy, button, onChange }: Pro
   return (
     <div class="decided">
       <p>
-        {sayDecision(store, decision)}{' '}
+        {sayDecision(store, update, decision)}{' '}
         <span class="note">{text.decided.at(store.moments.value.say(Date.parse(decision.at)))}</span>
       </p>
       <button type="button" class="quiet framed" ref={button} aria-disabled={busy} onClick={onChange}>

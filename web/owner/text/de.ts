@@ -151,7 +151,6 @@ export const de: Text = {
   confirm: {
     title: (app) => `Diese Version von ${app} auslassen?`,
     text: 'Sie wird nicht installiert, und Sie werden nicht mehr danach gefragt. Die nächste Version wird Ihnen wie gewohnt angeboten. Sie können es sich hier jederzeit anders überlegen.',
-    deadline: (when) => `Ihr Administrator verlangt diese Version: Sie wird ${when} trotzdem installiert.`,
     yes: 'Version auslassen',
     no: 'Zurück',
   },
@@ -164,6 +163,7 @@ export const de: Text = {
     safe: 'Sie wollen aktualisieren, sobald das Gerät es zulässt.',
     postponed: (when) => `Sie haben die Entscheidung verschoben. Sie werden ${when} wieder gefragt.`,
     rejected: 'Sie haben diese Version abgelehnt. Die installierte bleibt.',
+    overtaken: (when) => `Sie haben entschieden, aber die Frist Ihres Administrators kommt zuerst: ${when}.`,
     deadline: 'Dieses Update ist wegen der Frist Ihres Administrators fällig.',
     at: (when) => `Entschieden ${when}.`,
   },

@@ -153,7 +153,6 @@ export const en = {
   confirm: {
     title: (app: string) => `Skip this version of ${app}?`,
     text: 'It is not installed, and you are not asked about it again. The next version is offered to you as usual. You can change your mind here at any time.',
-    deadline: (when: string) => `Your administrator requires this version: it is installed ${when} anyway.`,
     yes: 'Skip this version',
     no: 'Go back',
   },
@@ -167,6 +166,7 @@ export const en = {
     safe: 'You chose to update as soon as the device says it is safe.',
     postponed: (when: string) => `You postponed the decision. You are asked again ${when}.`,
     rejected: 'You declined this version. The installed one stays.',
+    overtaken: (when: string) => `You have decided, but your administrator's deadline comes first: ${when}.`,
     deadline: "This update is due because of your administrator's deadline.",
     at: (when: string) => `Decided ${when}.`,
   },

@@ -148,7 +148,6 @@ export const zh: Text = {
   confirm: {
     title: (app) => `要跳过 ${app} 的这个版本吗？`,
     text: '这个版本不会安装，也不会再询问您。下一个版本会照常提供给您。您随时可以在这里改变决定。',
-    deadline: (when) => `管理员要求安装这个版本：到${when} 仍会安装。`,
     yes: '跳过这个版本',
     no: '返回',
   },
@@ -160,6 +159,7 @@ export const zh: Text = {
     safe: '您选择了等设备确认可以更新时更新。',
     postponed: (when) => `您推迟了决定。${when} 会再次询问您。`,
     rejected: '您跳过了这个版本，保留已安装的版本。',
+    overtaken: (when) => `您已做出决定，但管理员的期限更早：${when}。`,
     deadline: '管理员的期限已到，需要更新。',
     at: (when) => `决定时间：${when}。`,
   },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Decision, Update } from '../types.ts';
-import { choiceOf, chosenName, isWithheld, mayDecide } from './choices.ts';
+import { answersOf, chosenName, isWithheld, mayDecide } from './choices.ts';
 
 const now = Date.parse('2026-11-21T16:20:00Z');
 
@@ -18,6 +18,7 @@ const update = (changes: Partial<Update>): Update => ({
   image: { state: 'unknown', message: '' },
   size: { running: null, target: null },
   decision: null,
+  choices: { approve: true, postpone: true, reject: true, tonight: { from: '01:00', to: '04:00' } },
   deadline: null,
   ...changes,
 });
@@ -36,14 +37,25 @@ const decided = (decision: Decision['decision'], state: Decision['state'] = 'ope
     },
   });
 
-test('a decision maps back to the choice that made it', () => {
+const answers = (choices: Partial<Update['choices']> = {}) =>
+  answersOf(update({ choices: { ...update({}).choices, ...choices } }), now, 'Europe/Berlin');
+
+test('a decision maps back to the answer that made it', () => {
   for (const name of ['now', 'tonight', 'later', 'reject'] as const) {
-    assert.equal(chosenName(decided(choiceOf(name, now, 'Europe/Berlin'))), name);
+    const choice = answers()[name];
+    assert.ok(choice);
+    assert.equal(chosenName(decided(choice)), name);
   }
 });
 
 test("later asks again the next day at 18:00 in the device's time zone", () => {
-  assert.deepEqual(choiceOf('later', now, 'Europe/Berlin'), { choice: 'postpone', until: '2026-11-22T17:00:00.000Z' });
+  assert.deepEqual(answers().later, { choice: 'postpone', until: '2026-11-22T17:00:00.000Z' });
+});
+
+test("the answers are those that the agent accepts, and tonight is the agent's", () => {
+  assert.deepEqual(answers().tonight, { choice: 'approve', when: { type: 'window', from: '01:00', to: '04:00' } });
+  assert.deepEqual(Object.keys(answers({ tonight: null, reject: false })), ['now', 'later']);
+  assert.deepEqual(Object.keys(answers({ approve: false, postpone: false, tonight: null })), ['reject']);
 });
 
 test('a decision made by other means, or a settled one, is not a choice of the page', () => {
@@ -55,12 +67,10 @@ test('a decision made by other means, or a settled one, is not a choice of the p
   );
 });
 
-test('there is no decision for a version that is unknown, runs, fails or was withdrawn', () => {
+test('the owner decides what the agent accepts, unless nobody can tell what the state is', () => {
   assert.equal(mayDecide(update({})), true);
-  assert.equal(mayDecide(update({ target: { revision: null, images: null, publishedAt: null, notes: null } })), false);
-  for (const state of ['current', 'updating', 'failed', 'halted'] as const) {
-    assert.equal(mayDecide(update({ state })), false, state);
-  }
+  assert.equal(mayDecide(update({ choices: { ...update({}).choices, approve: false } })), false);
+  assert.equal(mayDecide(update({ state: 'unknown' })), false);
 });
 
 test('a version that is not offered yet is distinguished from a running one', () => {

@@ -18,7 +18,8 @@ export const shopUpdate: Update = {
   image: { state: 'ready', message: 'The images are here.' },
   size: { running: 48_000_000, target: null },
   decision: null,
-  deadline: { at: '2026-12-01T00:00:00Z', actsAt: '2026-12-01T00:20:00Z' },
+  choices: { approve: true, postpone: true, reject: false, tonight: { from: '02:00', to: '05:00' } },
+  deadline: { at: '2026-12-01T00:00:00Z', actsAt: '2026-12-01T00:20:00Z', first: false },
 };
 
 const lastEntry: HistoryEntry = {
