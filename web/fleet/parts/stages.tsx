@@ -118,7 +118,7 @@ const Step = ({ step, ask }: { step: StageStep; ask: (request: Asked) => void })
         <span class="step-mark">
           <Mark state={state} />
         </span>
-        <strong>{name}</strong> <span class="soft">{text.stages.states[state]}</span>
+        <strong>{name}</strong> {state !== 'Passed' && <span class="soft">{text.stages.states[state]}</span>}
       </p>
       {state === 'Open' && <OpenStage step={step} ask={ask} />}
       {state === 'Closed' && <p class="soft">{sizeOf(step)}</p>}
