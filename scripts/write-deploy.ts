@@ -84,11 +84,12 @@ Name the same namespaces in the agents' flag --namespaces.`,
     comment: `Use this instead of in-namespace.yaml for agents without --namespaces. Every agent can then read the pods of every
 namespace, environment variables included. Writes are still restricted to opted-in pods of its own node.`,
   },
-  'agent/access/image-sizes.yaml': {
-    template: 'agent/image-sizes.yaml',
-    values: [...agent, 'agent.imageSizes=true'],
-    comment: `For agents with the flag --image-sizes, which show their owners how large the images are:
-  kubectl apply -f deploy/agent/access/image-sizes.yaml
+  'agent/access/read-node.yaml': {
+    template: 'agent/read-node.yaml',
+    values: [...agent, 'agent.readNode=true'],
+    comment: `For agents with the flag --read-node, which show their owners the names that the Node has for the device and its administrator, and how
+large the images are:
+  kubectl apply -f deploy/agent/access/read-node.yaml
 From then on, every agent can read every Node.`,
   },
   'agent/access/revoked.yaml': {

@@ -20,8 +20,8 @@ import {
   unknownUpdateOf,
   updateOf,
 } from './executor/index.ts';
-import { createImageSizes } from './image-sizes.ts';
 import { createListeners } from './listeners.ts';
+import { createOwnNode } from './own-node.ts';
 import { createPodCache } from './pods/index.ts';
 import type { SafeCheck } from './safe-check/index.ts';
 import type { StateFiles } from './storage/index.ts';
@@ -49,8 +49,8 @@ export interface AgentOptions {
   safe: SafeCheck;
   /** Proves that a policy restricts the credentials. Default: nothing is checked. */
   restriction?: Restriction;
-  /** Show the sizes of images, by the status of the Node. Default: they are unknown. */
-  imageSizes?: boolean;
+  /** Read the Node: the device's name, its administrator and the sizes of images. Default: they are unknown. */
+  readNode?: boolean;
   /** The caller closes it. */
   decisions: DecisionStore;
 }
@@ -102,7 +102,7 @@ export const createAgent = (options: AgentOptions): Agent => {
         lastRefusal: reconciler.lastRefusalOf(tracked),
         deadline: steps.deadlineOf(tracked),
         choices: choicesFor(tracked),
-        sizes,
+        sizes: ownNode.sizes,
         now: env.clock.now(),
       });
       troubles.clear('view', refKey(record));
@@ -149,13 +149,15 @@ export const createAgent = (options: AgentOptions): Agent => {
   const listeners = createListeners(env.log, 'the agent');
   const changed = (): void => listeners.notify();
 
-  const sizes = createImageSizes({
+  const ownNode = createOwnNode({
     client,
     env,
     node,
+    enabled: options.readNode ?? false,
+    dir,
+    files,
     connected: () => cache.connected(),
-    wanted: () =>
-      options.imageSizes ? tracker.all().flatMap((tracked) => Object.values(imagesHere(tracked)).flat()) : [],
+    wanted: () => tracker.all().flatMap((tracked) => Object.values(imagesHere(tracked)).flat()),
     onChange: changed,
     signal,
   });
@@ -203,6 +205,7 @@ export const createAgent = (options: AgentOptions): Agent => {
       const lastContact = cache.lastContact();
       return {
         node,
+        ...ownNode.names(),
         now: toTimestamp(env.clock.now()),
         timeZone,
         connected: cache.connected(),
@@ -232,8 +235,8 @@ export const createAgent = (options: AgentOptions): Agent => {
         }
       };
       const unsubscribe = [
-        cache.onChange(() => sizes.refresh()),
-        tracker.onChange(() => sizes.refresh()),
+        cache.onChange(() => ownNode.refresh()),
+        tracker.onChange(() => ownNode.refresh()),
         cache.onChange(() => void checkRestriction()),
         cache.onChange(changed),
         tracker.onChange(changed),
@@ -242,6 +245,7 @@ export const createAgent = (options: AgentOptions): Agent => {
       ];
       await Promise.all([cache.run(until), tracker.run(until), reconciler.run(until)]);
       for (const off of unsubscribe) off();
+      await ownNode.flush().catch((error: unknown) => env.log.error('failed to save the names of the Node', { error }));
       events.stop();
       until.removeEventListener('abort', onAbort);
     },

@@ -32,7 +32,7 @@ export interface AgentFlags {
   tlsCertFile?: string;
   tlsPrivateKeyFile?: string;
   clientCaFile?: string;
-  imageSizes?: boolean;
+  readNode?: boolean;
   safeCheck?: string;
   timeZone?: string;
   metricsBindAddress?: string;
@@ -66,8 +66,8 @@ export interface AgentOptions extends LogOptions {
   /** Default: root only. */
   allowedUids: ReadonlySet<number>;
   tokenFile: string | undefined;
-  /** The sizes of images are read from the Node's status. */
-  imageSizes: boolean;
+  /** The Node is read: the device's name, its administrator and the sizes of images. */
+  readNode: boolean;
   /** Path of an executable, or an HTTP URL. */
   safeCheck: string | undefined;
   /** IANA name or offset. Default: the machine's time zone. */
@@ -141,7 +141,7 @@ export const resolveAgentOptions = (flags: AgentFlags, defaults: OptionDefaults)
     namespaces: namespaces?.map((name) => objectName('--namespaces', name, 'label')),
     allowedUids: resolveUsers('--allow-user', flags.allowUser ?? ['root'], defaults.passwdFile),
     tokenFile,
-    imageSizes: flags.imageSizes ?? false,
+    readNode: flags.readNode ?? false,
     safeCheck: safeCheck(flags.safeCheck),
     timeZone: timeZone(flags.timeZone),
     metrics: parseBindAddress('--metrics-bind-address', flags.metricsBindAddress ?? '0'),

@@ -39,7 +39,7 @@ const runAgent = async (
   signal: AbortSignal,
 ): Promise<void> => {
   const { log } = env;
-  const { node, stateDir, timeZone, namespaces, imageSizes, allowedUids } = options;
+  const { node, stateDir, timeZone, namespaces, readNode, allowedUids } = options;
   const metrics = createAgentMetrics(host.version);
   const health = createHealth();
   const serverTime = createClockSkew(env.clock);
@@ -79,7 +79,7 @@ const runAgent = async (
     timeZone,
     safe,
     restriction,
-    imageSizes,
+    readNode,
     decisions,
     aheadMs: () => serverTime.aheadMs(),
     ...(namespaces && { namespaces }),

@@ -312,6 +312,11 @@ export type HistoryEntry = Infer<typeof historyEntrySchema>;
 
 export const deviceSchema = object({
   node: text(),
+  displayName: nullable({ ...text('What people call this device. Plain text in one line.'), maxLength: 64 }),
+  administrator: nullable({
+    ...text('How to reach the administrator: a phone number, an e-mail address, an https URL or any other plain text.'),
+    maxLength: 128,
+  }),
   now: time(),
   timeZone: text(),
   connected: flag,

@@ -32,7 +32,10 @@ export const addAgentCommand: AddCommand = (program, { io, exit }) => {
       'additional NAME or NAME:PORT that clients reach the agent under; repeatable',
       collect,
     )
-    .option('--image-sizes', 'show how large images are, which needs the right to read Nodes')
+    .option(
+      '--read-node',
+      'show the name and the administrator that the Node names, and how large images are; needs the right to read Nodes',
+    )
     .option('--safe-check <check>', 'executable or URL that reports whether the device can be updated now')
     .option('--time-zone <name>', "time zone of the owner's times, such as Europe/Berlin (default: the system's)")
     .option('--metrics-bind-address <address>', 'address of /metrics; :PORT for all interfaces (default: 0, disabled)')

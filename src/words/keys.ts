@@ -48,6 +48,8 @@ export const ownKey = {
   preDeleteFinalizer: 'edgeset.io/pre-delete',
   simulatedNode: 'edgeset.io/sim',
   timeZone: 'edgeset.io/time-zone',
+  displayName: 'edgeset.io/display-name',
+  administrator: 'edgeset.io/administrator',
 } as const;
 
 export const PREFIX = 'edgeset.io/';

@@ -5,6 +5,8 @@ export const NOW = '2026-11-21T16:20:00Z';
 
 export const device = (changes: Partial<DeviceStatus> = {}): DeviceStatus => ({
   node: 'bus-17',
+  displayName: null,
+  administrator: null,
   now: NOW,
   timeZone: 'Europe/Berlin',
   connected: true,
@@ -128,6 +130,17 @@ const offline = { connected: false, since: '2026-11-21T13:48:00Z', lastContact: 
 const dueOn = (day: string) => ({ at: `${day}T17:00:00Z`, actsAt: `${day}T17:34:00Z`, first: false });
 const tonight = { choice: 'approve', when: { type: 'window', from: '02:00', to: '05:00' } } as const;
 
+const broken: Partial<Update> = {
+  pod: 'ticketing-q5w8r',
+  state: 'failed',
+  choices: none,
+  reason: 'CrashLoop',
+  message: 'The program ends again and again right after its start.',
+  running: { ...after, ready: false },
+  decision: settled,
+};
+const named = { displayName: 'Bus 17, Großmühlstraße depot', administrator: '+49 30 1234567' } as const;
+
 /** Every state of the page. */
 export const scenes = {
   current: { device: device(), updates: [other] },
@@ -219,15 +232,17 @@ export const scenes = {
     reason: 'UpToDate',
     running: after,
   }),
-  failed: scene({
-    pod: 'ticketing-q5w8r',
-    state: 'failed',
-    choices: none,
-    reason: 'CrashLoop',
-    message: 'The program ends again and again right after its start.',
-    running: { ...after, ready: false },
-    decision: settled,
-  }),
+  failed: scene(broken),
+  named: scene({}, named),
+  failedNamed: scene({ ...broken }, named),
+  unknownCode: scene(
+    { state: 'unknown', reason: 'NotComputable', message: 'It can not be computed.', choices: none },
+    { ...named, administrator: 'Code 4711 at the counter' },
+  ),
+  unkeptNamed: scene(
+    {},
+    { ...named, administrator: 'https://example.org/fleet/help', disk: { trouble: 'the disk is full', damage: null } },
+  ),
   withheld: scene({
     state: 'current',
     choices: none,

@@ -83,7 +83,8 @@ test("the owner's page shows hostile texts as texts, and its buttons work", asyn
     })) {
       const device = { ...poison(scene.device, text), safe: { ...unsafe, message: text } };
       backend.show({
-        device: { ...device, node: `${index}-${name}` },
+        // It is hostile, and the one to wait for.
+        device: { ...device, displayName: `${index}-${name} ${text}` },
         updates: scene.updates.map((one) => poison(one, text)),
       });
       await page.locator('.device', { hasText: `${index}-${name}` }).waitFor();

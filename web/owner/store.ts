@@ -11,7 +11,11 @@ export type Link = 'loading' | 'live' | 'silent' | 'forbidden';
 export type Doing = 'now' | 'tonight' | 'later' | 'reject' | 'download';
 
 /** In the language that is chosen when it is shown. */
-type Notice = (text: Text) => string;
+interface Notice {
+  say: (text: Text) => string;
+  /** Only the administrator can help. */
+  forAdministrator?: true;
+}
 
 export interface Store {
   /** In the reader's language: a component that reads it is drawn again when the language changes. */
@@ -59,31 +63,31 @@ const without = <T>(map: ReadonlyMap<string, T>, key: string): ReadonlyMap<strin
 type Failed = Exclude<Outcome, { kind: 'ok' }>;
 
 const noticeOf = (app: string, outcome: Failed): Notice => {
-  if (outcome.kind === 'silent') return ({ notice }) => notice.unreachable(app);
+  if (outcome.kind === 'silent') return { say: ({ notice }) => notice.unreachable(app) };
   const { status, cause } = outcome;
-  if (cause === 'Halted') return ({ notice }) => notice.halted(app);
+  if (cause === 'Halted') return { say: ({ notice }) => notice.halted(app) };
   switch (status) {
     case 409:
-      return ({ notice }) => notice.conflict(app);
+      return { say: ({ notice }) => notice.conflict(app) };
     case 404:
-      return ({ notice }) => notice.gone(app);
+      return { say: ({ notice }) => notice.gone(app) };
     case 401:
     case 403:
-      return ({ notice }) => notice.notAllowed;
+      return { say: ({ notice }) => notice.notAllowed, forAdministrator: true };
     case 429:
-      return ({ notice }) => notice.tooMany;
+      return { say: ({ notice }) => notice.tooMany };
     case 503:
     case 507:
-      return ({ notice }) => notice.notSaved(app);
+      return { say: ({ notice }) => notice.notSaved(app), forAdministrator: true };
     default:
-      return ({ notice }) => notice.failed(app, status);
+      return { say: ({ notice }) => notice.failed(app, status), forAdministrator: true };
   }
 };
 
 const downloadNotice = (app: string, outcome: Failed): Notice =>
   outcome.kind === 'refused' && outcome.status === 503
-    ? ({ notice }) => notice.downloadOffline(app)
-    : ({ notice }) => notice.download(app);
+    ? { say: ({ notice }) => notice.downloadOffline(app) }
+    : { say: ({ notice }) => notice.download(app) };
 
 export const createStore = (first: Text): Store => {
   const text = signal(first);
@@ -224,7 +228,7 @@ export const createStore = (first: Text): Store => {
       }),
     download: (update) =>
       press(keyOf(update), 'download', async () => {
-        if (update.pod === null) return ({ notice }) => notice.download(update.daemonSet);
+        if (update.pod === null) return { say: ({ notice }) => notice.download(update.daemonSet) };
         const outcome = await pullImages(update.namespace, update.pod);
         return outcome.kind === 'ok' ? undefined : downloadNotice(update.daemonSet, outcome);
       }),

@@ -63,7 +63,7 @@ describe("an owner's decision", () => {
 
   it('shows the sizes of what is on the node: of the new version once it is downloaded', async (t) => {
     const testbed = await openTestbed(t);
-    testbed.device.imageSizes = true;
+    testbed.device.readNode = true;
     const agent = await startWithUpdate(testbed);
     const images = [
       { names: ['docker.io/library/app:v1'], sizeBytes: 48_000_000 },

@@ -1,6 +1,6 @@
 import { imageReadyOf, toPodFacts, toTimestamp } from '../../rollout/index.ts';
 import { actsAt, type Deadline, isOvertaken, type Step } from '../decisions/index.ts';
-import type { ImageSizes } from '../image-sizes.ts';
+import type { OwnNode } from '../own-node.ts';
 import type {
   ContainerImage,
   Decision,
@@ -28,7 +28,7 @@ export interface UpdateViewInput {
   lastRefusal: LastRefusal | undefined;
   deadline: Deadline | undefined;
   choices: Update['choices'];
-  sizes: Pick<ImageSizes, 'of'>;
+  sizes: OwnNode['sizes'];
   /** Epoch milliseconds. */
   now: number;
 }

@@ -151,7 +151,7 @@ export const createTestbed = async ({ node = 'node-1' }: { node?: string } = {})
   };
   let linkLife = new AbortController();
 
-  const device = { configured: false, safe: true, message: 'parked', asked: 0, aheadMs: 0, imageSizes: false };
+  const device = { configured: false, safe: true, message: 'parked', asked: 0, aheadMs: 0, readNode: false };
   const safe: SafeCheck = {
     get configured() {
       return device.configured;
@@ -215,7 +215,7 @@ export const createTestbed = async ({ node = 'node-1' }: { node?: string } = {})
       timeZone: 'UTC',
       safe,
       restriction: { check: () => Promise.resolve(rights.refusal), unrestricted: false },
-      imageSizes: device.imageSizes,
+      readNode: device.readNode,
       decisions,
       aheadMs: () => device.aheadMs,
     });

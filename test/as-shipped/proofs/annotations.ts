@@ -4,7 +4,12 @@ const AHEAD = 'conformance/prefetch/ahead.ts';
 const DRIFT = 'conformance/native/image-drift.ts';
 const THRESHOLDS = 'conformance/native/breaker.ts';
 
+const NODE =
+  'cluster/agent-rights/agent-rights.test.ts: an agent with the flag for it shows the sizes of images and the names';
+
 export const annotations: Proofs = {
+  'edgeset.io/display-name': [NODE, 'edgeset.io/display-name'],
+  'edgeset.io/administrator': [NODE, 'edgeset.io/administrator'],
   'edgeset.io/time-zone': ['conformance/windows/index.ts: each node has its window at its own time', 'setZone'],
   'apps.openyurt.io/update-strategy': [
     'conformance/native/opting-in.ts: auto and AdvancedRollingUpdate mean the same',

@@ -56,9 +56,9 @@ export const agentFlags: Proofs = {
   '--client-ca-file': HTTPS,
   '--allowed-host': HTTPS,
   '--safe-check': `${AGENT}: every route`,
-  '--image-sizes': [
-    'cluster/agent-rights/agent-rights.test.ts: an agent with the flag for it shows the sizes',
-    '--image-sizes',
+  '--read-node': [
+    'cluster/agent-rights/agent-rights.test.ts: an agent with the flag for it shows the sizes of images and the names',
+    '--read-node',
   ],
   '--time-zone': ['conformance/agent/decisions.ts: for a later time waits', 'utc'],
   '--metrics-bind-address': `${AGENT}: every route`,

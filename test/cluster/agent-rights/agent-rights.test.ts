@@ -235,7 +235,7 @@ test('the folder installs an agent on every node, and the options beside it fit'
   const kubectl = (...args: string[]) =>
     run('kubectl', [`--kubeconfig=${cluster.kubeconfig}`, ...args], { cwd: join(import.meta.dirname, '../../..') });
   await kubectl('apply', '-k', 'deploy/agent');
-  await kubectl('apply', '-f', 'deploy/agent/access/image-sizes.yaml');
+  await kubectl('apply', '-f', 'deploy/agent/access/read-node.yaml');
   await kubectl('apply', '-f', 'deploy/agent/access/in-all-namespaces.yaml', '--dry-run=server');
   await eventually(
     'the agents run',
@@ -248,11 +248,13 @@ test('the folder installs an agent on every node, and the options beside it fit'
   );
 });
 
-test('an agent with the flag for it shows the sizes of images, by the status of its Node', async (t) => {
+test('an agent with the flag for it shows the sizes of images and the names, by its Node, which it may not write', async (t) => {
   const { api } = cluster.plane;
   const images = [{ names: ['docker.io/library/app:v1'], sizeBytes: 48_000_000 }];
+  const annotations = { 'edgeset.io/display-name': 'Shop 1', 'edgeset.io/administrator': '+49 30 1234567' };
   await api.patch('/api/v1/nodes/node-1/status', { status: { images } }, 'merge-patch');
-  const options = { node: 'node-1', namespace: trial.namespace, args: ['--image-sizes'] };
+  await api.patch('/api/v1/nodes/node-1', { metadata: { annotations } }, 'merge-patch');
+  const options = { node: 'node-1', namespace: trial.namespace, args: ['--read-node'] };
   const agent = await startAgent(cluster.plane, agentRights(cluster.kubeconfig), options);
   t.after(() => agent.stop());
   const updates = async () =>
@@ -266,6 +268,8 @@ test('an agent with the flag for it shows the sizes of images, by the status of 
     { everyMs: 100 },
   );
   assert.deepEqual(size, { running: 48_000_000, target: null });
+  const device = (await (await fetch(`${agent.url}/edgeset.io/v1/device`)).json()) as object;
+  assert.partialDeepStrictEqual(device, { node: 'node-1', displayName: 'Shop 1', administrator: '+49 30 1234567' });
 });
 
 test('a token dies with the pod that it is bound to', async (t) => {

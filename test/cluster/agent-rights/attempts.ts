@@ -315,6 +315,11 @@ const others = (ns: string, elsewhere: string, pods: FixturePods): Attempt[] => 
     }),
     get('read its node', '/api/v1/nodes/node-1'),
     get('list nodes', '/api/v1/nodes'),
+    rbac('say how to reach the administrator', {
+      method: 'PATCH',
+      path: '/api/v1/nodes/node-1',
+      body: { metadata: { annotations: { 'edgeset.io/administrator': '+49 30 1234567' } } },
+    }),
     get('list secrets', `/api/v1/namespaces/${ns}/secrets`),
     get('read a secret', `/api/v1/namespaces/${ns}/secrets/pull`),
     get('list configmaps', `/api/v1/namespaces/${ns}/configmaps`),

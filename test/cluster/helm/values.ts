@@ -37,7 +37,7 @@ const everything = {
     extraArgs: ['--allow-user=1000', '--time-zone=Europe/Berlin'],
     logLevel: 'warn',
     stateDir: '/data/edgeset',
-    imageSizes: true,
+    readNode: true,
     revokedNodes: ['node-7', 'node-8.example.org'],
     affinity: { nodeAffinity: {} },
     annotations: { a: 'b' },

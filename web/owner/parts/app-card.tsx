@@ -2,6 +2,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 import { keyOf, type Store } from '../store.ts';
 import type { Update } from '../types.ts';
 import { isWithheld, mayDecide } from '../view/choices.ts';
+import { Administrator } from './administrator.tsx';
 import { Decide } from './decide.tsx';
 import { Deadline, Details, Download, Remarks, Versions } from './facts.tsx';
 import { Notes } from './notes.tsx';
@@ -57,7 +58,8 @@ export const AppCard = ({ store, update, alone }: { store: Store; update: Update
       </div>
       {notice !== undefined && (
         <div class="notice tone-bad">
-          <p role="alert">{notice(text)}</p>
+          <p role="alert">{notice.say(text)}</p>
+          {notice.forAdministrator && <Administrator store={store} />}
           <button type="button" class="quiet" onClick={() => store.dismiss(keyOf(update))}>
             {text.notice.close}
             <span class="hidden">{text.forApp(update.daemonSet)}</span>
@@ -69,6 +71,7 @@ export const AppCard = ({ store, update, alone }: { store: Store; update: Update
       <Remarks store={store} update={update} />
       <Deadline store={store} update={update} />
       <Steps store={store} update={update} />
+      {(update.state === 'failed' || update.state === 'unknown') && <Administrator store={store} />}
       {mayDecide(update) && <Download store={store} update={update} busy={doing !== undefined} />}
       {mayDecide(update) && <Decide store={store} update={update} doing={doing} />}
       <Details store={store} update={update} />

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { Store } from '../store.ts';
+import { Administrator } from './administrator.tsx';
 import { Icon, type IconName } from './icon.tsx';
 
 const Banner = (props: { tone: string; icon: IconName; title: string; children: ComponentChildren }) => (
@@ -19,6 +20,7 @@ const Silent = ({ store }: { store: Store }) => {
     <Banner tone="bad" icon="warn" title={text.agent.silentTitle}>
       <p>{since === null ? text.agent.silentNever : text.agent.silentSince(store.moments.value.say(since))}</p>
       <p>{text.agent.silentHelp}</p>
+      <Administrator store={store} />
     </Banner>
   );
 };
@@ -50,6 +52,7 @@ export const Banners = ({ store }: { store: Store }) => {
       {link === 'forbidden' && (
         <Banner tone="bad" icon="shield" title={text.agent.forbiddenTitle}>
           <p>{text.agent.forbidden}</p>
+          <Administrator store={store} />
         </Banner>
       )}
       {link === 'silent' && <Silent store={store} />}
@@ -57,6 +60,7 @@ export const Banners = ({ store }: { store: Store }) => {
       {link === 'live' && device !== null && device.disk.trouble !== null && (
         <Banner tone="bad" icon="warn" title={text.disk.troubleTitle}>
           <p>{text.disk.trouble}</p>
+          <Administrator store={store} />
           <Cause store={store} message={device.disk.trouble} />
         </Banner>
       )}

@@ -47,7 +47,10 @@ const Languages = ({ store }: { store: Store }) => {
 export const Header = ({ store }: { store: Store }) => (
   <header>
     <h1>
-      <span class="kicker">{store.text.title}</span> <span class="device">{store.device.value?.node ?? ''}</span>
+      <span class="kicker">{store.text.title}</span>{' '}
+      <span class="device" dir="auto">
+        {store.device.value?.displayName ?? store.device.value?.node ?? ''}
+      </span>
     </h1>
     <div class="header-side">
       <Connection store={store} />

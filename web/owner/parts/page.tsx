@@ -2,6 +2,7 @@ import type { Store } from '../store.ts';
 import { keyOf } from '../store.ts';
 import type { Update } from '../types.ts';
 import { isWithheld } from '../view/choices.ts';
+import { Administrator } from './administrator.tsx';
 import { Announcer } from './announcer.tsx';
 import { AppCard } from './app-card.tsx';
 import { Banners } from './banners.tsx';
@@ -100,6 +101,8 @@ export const Page = ({ store }: { store: Store }) => {
       </main>
       {device !== null && (
         <footer>
+          <Administrator store={store} />
+          {device.displayName !== null && <p>{text.nodeNote(device.node)}</p>}
           <p>{text.timeNote(store.timeZone.value)}</p>
         </footer>
       )}

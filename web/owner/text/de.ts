@@ -6,6 +6,8 @@ export const de: Text = {
   title: 'Updates auf diesem Gerät',
   forApp: (app) => ` (${app})`,
   chooseLanguage: 'Sprache',
+  administrator: 'Ihr Administrator:',
+  nodeNote: (node) => `In den Systemen Ihres Administrators heißt dieses Gerät ${node}.`,
   timeNote: (zone) => `Alle Uhrzeiten sind die dieses Geräts (${zone}).`,
 
   moment: {

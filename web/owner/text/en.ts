@@ -12,6 +12,9 @@ export const en = {
   /** For screen readers: the app that a button belongs to, which is otherwise only visible. */
   forApp: (app: string) => ` (${app})`,
   chooseLanguage: 'Language',
+  administrator: 'Your administrator:',
+  /** Below a name that people gave the device. */
+  nodeNote: (node: string) => `Your administrator's systems call this device ${node}.`,
   timeNote: (zone: string) => `All times are this device's own (${zone}).`,
 
   moment: {

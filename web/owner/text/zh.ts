@@ -7,6 +7,8 @@ export const zh: Text = {
   title: '本设备上的更新',
   forApp: (app) => `（${app}）`,
   chooseLanguage: '语言',
+  administrator: '您的管理员：',
+  nodeNote: (node) => `本设备在管理员系统中的名称：${node}。`,
   timeNote: (zone) => `所有时间均为本设备的时间（${zone}）。`,
 
   moment: {

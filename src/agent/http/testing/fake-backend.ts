@@ -115,6 +115,8 @@ export const createFakeBackend = (): FakeBackend => {
       check();
       return {
         node: 'node-1',
+        displayName: 'Shop 17',
+        administrator: '+49 30 1234567',
         now: '2026-11-21T17:00:00Z',
         timeZone: 'Europe/Berlin',
         connected: true,
