@@ -12,6 +12,8 @@ const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 /** npm writes this file last: an install that was interrupted has none. */
 const installed = path.join(root, 'node_modules', '.package-lock.json');
 
+const say = (text) => process.stderr.write(`edgeset: ${text}\n`);
+
 const npm = (...args) => {
   const { status, error } = spawnSync('npm', args, {
     cwd: root,
@@ -22,12 +24,15 @@ const npm = (...args) => {
     shell: process.platform === 'win32',
   });
   if (status === 0) return;
-  process.stderr.write(`edgeset: npm ${args.join(' ')} failed${error ? `: ${error.message}` : ''}\n`);
+  say(`npm ${args.join(' ')} failed${error ? `: ${error.message}` : ''}`);
   process.exit(1);
 };
 
 if (!existsSync(installed)) {
+  const startedAt = Date.now();
+  say('installing the packages of package-lock.json into node_modules, and building dist; once, in under a minute');
   npm('ci');
   // npm leaves out optional packages that ask for a newer Node than the one it runs on; the second run adds them.
   if (Number(process.versions.node.split('.')[0]) < 22) npm('install', '--no-save');
+  say(`installed in ${Math.round((Date.now() - startedAt) / 1000)} s`);
 }

@@ -13,7 +13,7 @@ const io = (environment: Io['environment'], columns = 80) => {
   return { io: createIo(host, (words) => `edgeset ${words}`), text: () => text };
 };
 
-const progress = { heading: '', step: 1, steps: 1, title: 'T', text: 'L', speed: 1, elapsedMs: 0 };
+const progress = { heading: '', step: 1, steps: 1, title: 'T', text: 'L', speed: 1, elapsedMs: 0, leftMs: 0 };
 
 const isLive = (environment: Io['environment'], columns?: number): boolean => {
   const host = io(environment, columns);
@@ -47,5 +47,5 @@ test('glyphs beyond ASCII need a UTF-8 locale', () => {
 test('an unknown part is rejected before anything starts', async () => {
   const host = io({}, 0);
   assert.equal(await main(['demo', 'flet'], host.io), 2);
-  assert.match(host.text(), /flet: is not a part of the demo: give one or more of auto, ota, advanced, rings, fleet/);
+  assert.match(host.text(), /flet: is not a part of the demo: give one or more of fleet, auto, ota, advanced, rings/);
 });

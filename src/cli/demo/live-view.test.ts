@@ -13,6 +13,7 @@ const progress: StepProgress = {
   text: 'A sentence.',
   speed: 10,
   elapsedMs: 0,
+  leftMs: 65_000,
 };
 
 test('a view never draws the last line of the screen, where it would scroll', () => {
@@ -23,6 +24,7 @@ test('a view never draws the last line of the screen, where it would scroll', ()
     nodes: Array.from({ length: 400 }, (_, index) => ({ name: `n${index}`, phase: 'updated', image: '' })),
   });
   assert.ok(tty.lines().length < 24);
+  assert.match(tty.lines()[0] ?? '', /step 1 of 2, 1:05 min left {2}time x10$/);
   view.passed(progress, 'what was seen');
   assert.match(tty.lines()[0] ?? '', /✓ A step: what was seen/);
   view.close();

@@ -2,17 +2,16 @@ import { wrap } from '../../view/index.ts';
 import { drawFrame, type Line, padded, piece, toText, widthOf } from '../fleet/index.ts';
 import { createLiveRegion } from '../live-region.ts';
 import type { LiveScreen } from '../terminal.ts';
+import { formatLeft } from './text.ts';
 import type { StepProgress, View } from './view.ts';
 
 /** Time to read a step's text before anything happens. */
 const READING_MS = 1600;
 const INDENT = '   ';
 
-const titleLine = ({ heading, step, steps, speed, elapsedMs }: StepProgress, width: number): Line => {
-  const seconds = Math.floor(elapsedMs / 1000);
-  const elapsed = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`;
+const titleLine = ({ heading, step, steps, speed, leftMs }: StepProgress, width: number): Line => {
   const left = [piece('edgeset demo', 'bold'), piece(`  ${heading}`, 'dim')];
-  const right = [piece(`step ${step}/${steps}  time x${speed}  ${elapsed}`, 'dim')];
+  const right = [piece(`step ${step} of ${steps}, ${formatLeft(leftMs)} left  time x${speed}`, 'dim')];
   return [...padded(left, width - widthOf(right)), ...right];
 };
 

@@ -94,8 +94,13 @@ export const createObserver = ({ cluster: { apiServer }, client, clock }: Enviro
       const reading = await ifFound(kind.read({ client, clock, namespace, name, overrides: {} }));
       if (!reading) return { ...emptySnapshot, nodes, events };
       const phaseOf = (node: string) => reading.ledger.get(node)?.status.phase;
+      const counts = countsOf(reading);
+      const { startedAt, finishedAt } = reading.ledger.state;
+      // Every node starts its first pod at once: the budget is for those that follow.
+      const isFirst = startedAt === undefined && finishedAt === undefined;
       return {
-        ...countsOf(reading),
+        ...counts,
+        ...(isFirst && { budget: emptySnapshot.budget }),
         nodes: nodes.map((node) => ({ ...node, phase: phaseOf(node.name) })),
         events,
       };

@@ -12,6 +12,7 @@ const progress = (elapsedMs: number, step = 1): StepProgress => ({
   text: 'A sentence.',
   speed: 10,
   elapsedMs,
+  leftMs: 65_000,
 });
 
 const snapshot = (updated: number, events: readonly EventLine[] = []): Snapshot => ({
@@ -31,7 +32,7 @@ test('a step has a title, a text and a result', () => {
   plain.step(progress(1000));
   plain.passed(progress(2500), 'all is well');
   assert.deepEqual(plain.lines(), [
-    '  1.0s  step 1/2  A step',
+    '  1.0s  step 1 of 2, 1:05 min left  A step',
     '  1.0s    A sentence.',
     '  2.5s    ok     all is well',
   ]);

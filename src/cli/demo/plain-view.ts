@@ -1,5 +1,6 @@
 import { phases } from '../../words/index.ts';
 import type { Snapshot } from '../fleet/index.ts';
+import { formatLeft } from './text.ts';
 import type { StepProgress, View } from './view.ts';
 
 /** Real time between two lines about the progress of a rollout. */
@@ -32,7 +33,8 @@ export const createPlainView = (write: (text: string) => void): View => {
     say: (lines) => write(`${lines.join('\n')}\n`),
     step(progress) {
       printedEvents = progress.step === 1 ? 0 : printedEvents;
-      line(progress, `step ${progress.step}/${progress.steps}  ${progress.title}`);
+      const { step, steps, title, leftMs } = progress;
+      line(progress, `step ${step} of ${steps}, ${formatLeft(leftMs)} left  ${title}`);
       line(progress, `  ${progress.text}`);
     },
     show(progress, snapshot) {

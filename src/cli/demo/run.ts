@@ -19,7 +19,7 @@ import type { DemoOptions } from './options.ts';
 import { createPart, type Part } from './parts/index.ts';
 import type { Observer } from './parts/part.ts';
 import { carryOut } from './step.ts';
-import { introduction, keptCluster, nextCommands, type PartResult, summary } from './text.ts';
+import { estimateMs, introduction, keptCluster, nextCommands, type PartResult, summary } from './text.ts';
 import type { StepProgress, View } from './view.ts';
 
 export interface DemoHost {
@@ -118,8 +118,19 @@ const runParts = async (environment: Environment, parts: readonly Part[], view: 
       for (const step of part.steps) {
         const { heading } = part;
         const { title, text } = step;
-        const about = { heading, title, text, step: all.indexOf(step) + 1, steps: all.length, speed };
-        const progress = (): StepProgress => ({ ...about, elapsedMs: clock.now() - startedAt });
+        const number = all.indexOf(step) + 1;
+        const about = { heading, title, text, step: number, steps: all.length, speed };
+        const stepStartedAt = clock.now();
+        const pace = { speed, readingMs: view.readingMs };
+        const [own, later] = [estimateMs([step], pace), estimateMs(all.slice(number), pace)];
+        const progress = (): StepProgress => {
+          const now = clock.now();
+          return {
+            ...about,
+            elapsedMs: now - startedAt,
+            leftMs: later + Math.max(0, own - (now - stepStartedAt)),
+          };
+        };
         await showStep(() => carryOut(step, context), { progress, observer, view, signal });
       }
       // Leave time to look at the last picture, too.
@@ -138,7 +149,7 @@ export const runDemo = async (options: DemoOptions, host: DemoHost): Promise<Exi
   const { speed, seed, fleet } = options;
   const random = createRandom(seed);
   const parts = options.parts.map((name) => createPart[name]({ fleet, random }));
-  view.say(introduction(parts, options));
+  view.say(introduction(parts, options, view.readingMs));
   const startedAt = clock.now();
   const environment = await startEnvironment({ startManager, clock, speed, random, signal });
   let dashboard: OwnDashboard | undefined;

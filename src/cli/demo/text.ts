@@ -1,6 +1,6 @@
 import type { Availability } from './availability.ts';
 import type { DemoOptions } from './options.ts';
-import type { Part } from './parts/index.ts';
+import type { Part, Step } from './parts/index.ts';
 
 /** What was counted while a part ran. */
 export interface PartResult {
@@ -10,19 +10,36 @@ export interface PartResult {
   figures: readonly [label: string, value: string][];
 }
 
-/** Real time for a step at the default speed on a slow machine. */
-const SECONDS_PER_STEP = 4;
+/** Starting the cluster, and what passes between two steps, in real time. */
+const OVERHEAD_MS = 250;
 const LABEL_WIDTH = 24;
 
 const stepsOf = (parts: readonly Part[]): number => parts.reduce((sum, part) => sum + part.steps.length, 0);
 
+/** How long the steps take in real time. */
+export const estimateMs = (
+  steps: readonly Pick<Step, 'takesMs'>[],
+  { speed, readingMs }: { speed: number; readingMs: number },
+): number => steps.reduce((sum, { takesMs }) => sum + takesMs / speed + readingMs + OVERHEAD_MS, 0);
+
+/** `50 s`, or `1:20 min`. */
+export const formatLeft = (ms: number): string => {
+  const seconds = Math.round(ms / 1000);
+  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')} min`;
+};
+
 /** What will run, how long it takes, and what it leaves behind. */
-export const introduction = (parts: readonly Part[], { speed, seed, keep }: DemoOptions): string[] => {
+export const introduction = (
+  parts: readonly Part[],
+  { speed, seed, keep }: Pick<DemoOptions, 'speed' | 'seed' | 'keep'>,
+  readingMs: number,
+): string[] => {
   const steps = stepsOf(parts);
-  const seconds = Math.ceil((steps * SECONDS_PER_STEP) / speed) * 10;
+  const all = parts.flatMap((part) => part.steps);
+  const seconds = Math.ceil(estimateMs(all, { speed, readingMs }) / 5_000) * 5;
   return [
     'edgeset demo: a Kubernetes cluster inside this process, managed by edgeset.',
-    `${steps} checked steps, about ${seconds} s. The cluster's time runs ${speed} times as fast as yours (seed ${seed}).`,
+    `${steps} checked steps in about ${seconds} s. The cluster's time runs ${speed} times as fast as yours (seed ${seed}).`,
     `Nothing is installed, and nothing is left behind${keep ? ' after Ctrl-C' : ''}.`,
     '',
   ];

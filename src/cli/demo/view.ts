@@ -12,6 +12,8 @@ export interface StepProgress {
   speed: number;
   /** Real time since the demo started. */
   elapsedMs: number;
+  /** Until the last step has passed, as an estimate, in real time. */
+  leftMs: number;
 }
 
 /** Shows the demo to the user, live or as a log. */

@@ -71,6 +71,7 @@ export const advancedPart = (): Part => ({
     {
       title: `Create an Advanced DaemonSet with ${image.one}`,
       text: "The manifest is OpenKruise's own (apps.kruise.io/v1alpha1), and so is every field in the next steps. The manager creates the pods itself.",
+      takesMs: 12_000,
       async run(step) {
         await step.create();
         await step.expectImage(image.one, first);
@@ -81,6 +82,7 @@ export const advancedPart = (): Part => ({
     {
       title: `A canary: ${image.two} with partition 5`,
       text: 'Five of the six stay on the old revision. The pod of the sixth is not replaced: its image changes while it runs.',
+      takesMs: 18_000,
       unchanged: first,
       async run(step) {
         const oldContainer = containerOn(step, canary);
@@ -95,6 +97,7 @@ export const advancedPart = (): Part => ({
     {
       title: 'The canary is healthy: partition 0',
       text: 'One number continues the rollout. Six pods keep their names, UIDs and nodes; only their containers restart.',
+      takesMs: 16_000,
       unchanged: first,
       async run(step) {
         await setPartition(step, 0);
@@ -107,6 +110,7 @@ export const advancedPart = (): Part => ({
     {
       title: `A surge: ${image.three} with maxSurge 30%`,
       text: 'The new pod starts first, and the old one is deleted when the new one is Ready. Watch the budget: no kiosk is ever without a running pod.',
+      takesMs: 19_000,
       async run(step) {
         const { availability, podsOn } = step.observer;
         const withTwo = (isCounted: (pod: Pod) => boolean): number =>
@@ -135,6 +139,7 @@ export const advancedPart = (): Part => ({
     {
       title: `A preDelete hook: ${image.four} has to wait`,
       text: `Before a pod is deleted, it gets the state label PreparingDelete, and it keeps running until your controller removes the label ${HOOK}.`,
+      takesMs: 16_000,
       unchanged: first,
       async run(step) {
         const hook = { lifecycle: { preDelete: { labelsHandler: { [HOOK]: 'true' } } } };
@@ -152,6 +157,7 @@ export const advancedPart = (): Part => ({
     {
       title: 'The hook is done',
       text: 'A controller of yours would now do its work and then remove the label. Each pod is deleted only after that, within the budget.',
+      takesMs: 20_000,
       async run(step) {
         const released = new Set<string>();
         await step.expect(`all six kiosks to run ${image.four}, each after its hook was done`, async () => {
@@ -171,6 +177,7 @@ export const advancedPart = (): Part => ({
     {
       title: 'Two new kiosks, one at a time',
       text: `With the annotation ${PROGRESSIVE}, the partition also applies to new nodes: one of the eight has to wait.`,
+      takesMs: 19_000,
       unchanged: first,
       async run(step) {
         const withPod = (): string[] => late.filter((name) => step.observer.podsOn(name).length > 0);

@@ -30,6 +30,7 @@ export const autoPart = (): Part => ({
     {
       title: `Create a DaemonSet with ${before}`,
       text: 'Three workers start nginx. The strategy OnDelete and one annotation (update-strategy: auto) are enough to have edgeset update it.',
+      takesMs: 2_000,
       async run(step) {
         await step.create();
         await step.expectImage(before, workers);
@@ -41,6 +42,7 @@ export const autoPart = (): Part => ({
     {
       title: 'Cut off two workers',
       text: 'worker2 and worker3 lose their connection, like a van in a tunnel. A native rolling update would be stuck until both are back.',
+      takesMs: 38_000,
       unchanged: offline,
       async run(step) {
         await step.takeOffline(offline);
@@ -50,6 +52,7 @@ export const autoPart = (): Part => ({
     {
       title: `Change the image to ${after}`,
       text: 'The online worker is updated at once. The two offline workers must not block the rollout, and their pods must not be touched: nobody can see their state.',
+      takesMs: 15_000,
       unchanged: offline,
       async run(step) {
         await step.setImage(after);
@@ -62,6 +65,7 @@ export const autoPart = (): Part => ({
     {
       title: 'Bring the two back',
       text: 'Each one is updated automatically after it has been back for ten seconds, one after the other.',
+      takesMs: 15_000,
       async run(step) {
         await step.bringBack(offline);
         await step.expectImage(after, workers);

@@ -7,11 +7,11 @@ import { ringsPart } from './rings.ts';
 
 /** In the order in which the demo runs them. */
 export const createPart = {
+  fleet: fleetPart,
   auto: autoPart,
   ota: otaPart,
   advanced: advancedPart,
   rings: ringsPart,
-  fleet: fleetPart,
 } satisfies Record<string, (options: PartOptions) => Part>;
 
 export type PartName = keyof typeof createPart;

@@ -68,6 +68,7 @@ export const otaPart = (): Part => ({
     {
       title: `Three cars run ${image.first}, update-strategy: ota`,
       text: 'A car that is driving must not be updated because someone changed an image elsewhere. Its owner decides.',
+      takesMs: 2_000,
       async run(step) {
         await step.create();
         await step.expectImage(image.first, cars);
@@ -78,6 +79,7 @@ export const otaPart = (): Part => ({
     {
       title: `Publish ${image.second}`,
       text: 'The manager only announces the update: each pod gets the condition PodNeedUpgrade=True, and nothing is replaced.',
+      takesMs: 16_000,
       unchanged: cars,
       async run(step) {
         await publish(step, image.second);
@@ -88,6 +90,7 @@ export const otaPart = (): Part => ({
     {
       title: `The owner of ${own} accepts`,
       text: 'One POST to the agent on the car: curl -X POST 127.0.0.1:10267/openyurt.io/v1/namespaces/default/pods/NAME/upgrade',
+      takesMs: 3_000,
       unchanged: others,
       async run(step) {
         const started = `Start updating pod default/${ownPod(step)}`;
@@ -104,6 +107,7 @@ export const otaPart = (): Part => ({
     {
       title: `Publish ${image.third}, and ${own} drives into a tunnel`,
       text: 'Without a connection, the agent still knows the pods and the announced update. It refuses to update now, and queues a decision for later.',
+      takesMs: 65_000,
       unchanged: cars,
       async run(step) {
         const upgrade = upgradeOwnPod(step);
@@ -131,6 +135,7 @@ export const otaPart = (): Part => ({
     {
       title: `${own} leaves the tunnel`,
       text: 'The decision is carried out automatically, once, and for the version that the owner accepted.',
+      takesMs: 91_000,
       unchanged: others,
       async run(step) {
         // The node first: the agent acts as soon as it has a link, and a deletion on an offline node breaks a rule of the demo.

@@ -74,6 +74,8 @@ export interface Step {
   title: string;
   /** What to watch, and why it matters. */
   text: string;
+  /** How long it takes on a quiet machine, in the cluster's time. */
+  takesMs: number;
   /** Nodes that must keep their pods throughout the step. */
   unchanged?: readonly string[];
   /** Changes the cluster and checks the result. Resolves with what was seen, as a clause. */

@@ -118,6 +118,7 @@ export const ringsPart = (): Part => ({
     {
       title: `A plan of four rings, and ${image.one}`,
       text: 'The RolloutPlan lists lab, canary and shops-west; nodes that none of them takes are the rest. The first version is not staged: there is no older one to protect.',
+      takesMs: 4_000,
       async run(step) {
         await step.createObject(rolloutPlans, plan);
         await step.create();
@@ -129,6 +130,7 @@ export const ringsPart = (): Part => ({
     {
       title: 'Three nodes go offline',
       text: 'One in the canary ring, one in the west, one in the east. Offline nodes neither block a ring nor count for it.',
+      takesMs: 36_000,
       unchanged: all,
       async run(step) {
         await step.takeOffline(offline);
@@ -138,6 +140,7 @@ export const ringsPart = (): Part => ({
     {
       title: `${image.two} passes the lab, but not the canary ring`,
       text: 'Each ring soaks for 10 s while the manager asks Prometheus for the error ratio. The lab has no customers, so it sees no errors. The canary ring does: 21%.',
+      takesMs: 34_000,
       unchanged: [...shops, ...offline],
       async run(step) {
         await publish(step, image.two, { lab: 0, canary: 0.21 });
@@ -161,6 +164,7 @@ export const ringsPart = (): Part => ({
     {
       title: 'Undo: back to the last complete version',
       text: `kubectl edgeset undo sets the template of ${image.one} again. The way back is not staged: no soak, no check, no approval holds it.`,
+      takesMs: 9_000,
       unchanged: [...shops, ...offline],
       async run(step) {
         await step.edgeset('undo', `ds/${NAME}`);
@@ -172,6 +176,7 @@ export const ringsPart = (): Part => ({
     {
       title: `${image.three} passes both rings, and awaits an approval`,
       text: 'The plan requires an approval of the canary ring. Until somebody gives it, no shop is updated.',
+      takesMs: 43_000,
       unchanged: [...shops, ...offline],
       async run(step) {
         await publish(step, image.three, { lab: 0, canary: 0.01 });
@@ -184,6 +189,7 @@ export const ringsPart = (): Part => ({
     {
       title: 'A freeze, and then the approval',
       text: 'The plan gets a freeze for the day. The approval still counts and opens the next ring, but no update begins before the freeze ends.',
+      takesMs: 18_000,
       unchanged: [...shops, ...offline],
       async run(step) {
         const [from, to] = [step.now() - DAY_MS, step.now() + DAY_MS].map((at) => new Date(at).toISOString());
@@ -200,6 +206,7 @@ export const ringsPart = (): Part => ({
     {
       title: 'The freeze is removed',
       text: 'The west goes first and soaks for 5 s. The rest follows. The offline nodes do not hold the rollout.',
+      takesMs: 16_000,
       unchanged: [...early, ...offline],
       async run(step) {
         const { deletions } = step.observer.availability;
@@ -221,6 +228,7 @@ export const ringsPart = (): Part => ({
     {
       title: 'The offline nodes come back',
       text: `Their rings are open, so each is updated on its return, directly from version 1 to ${image.three}. ${image.two} never reaches them.`,
+      takesMs: 15_000,
       unchanged: online,
       async run(step) {
         await step.bringBack(offline);
