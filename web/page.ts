@@ -5,6 +5,8 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { buildSync } from 'esbuild';
 import type { Asset } from '../src/http/index.ts';
+import { COLOR_PACKAGE, colorSheet } from './colors.ts';
+import { iconFiles, readIcons } from './icons.ts';
 
 const WEB = import.meta.dirname;
 
@@ -45,6 +47,8 @@ export const buildPage = (page: 'owner' | 'fleet'): BuiltPage => {
     entryNames: '[name]-[hash]',
     outdir: '/',
     loader: { '.svg': 'copy' },
+    banner: { css: colorSheet(page) },
+    define: { ICONS: JSON.stringify(readIcons()) },
     bundle: true,
     minify: true,
     format: 'esm',
@@ -70,6 +74,6 @@ export const buildPage = (page: 'owner' | 'fleet'): BuiltPage => {
   });
   return {
     assets: [asset('/', 'text/html; charset=utf-8', html), ...files],
-    inputs: Object.keys(metafile.inputs).map((input) => path.resolve(sources, input)),
+    inputs: [...Object.keys(metafile.inputs).map((input) => path.resolve(sources, input)), COLOR_PACKAGE, ...iconFiles],
   };
 };

@@ -43,7 +43,8 @@ export {
   withManager,
 } from './named-rollout.ts';
 export { changedImages, durationMs } from './past-rollout.ts';
-export { bySeverity, phaseStyles } from './phase-style.ts';
+export { MARK_BOX, type MarkLayer, phaseMark } from './phase-mark.ts';
+export { bySeverity, type PhaseColors, phaseStyles } from './phase-style.ts';
 export type { ReadOptions } from './read-rollout.ts';
 export { lastSeen, withRefusedPods } from './refused-pods.ts';
 export { revisionImages } from './revision-images.ts';

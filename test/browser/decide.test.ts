@@ -28,7 +28,7 @@ test('each button shows its effect before it is pressed, and applies to the vers
     assert.deepEqual(backend.decided.at(-1), { app: 'ticketing', revision, choice });
     show('available');
     await shows('ticketing', 'available');
-    await page.locator('.choice-main[aria-disabled=false]').waitFor();
+    await page.locator('.choice.main[aria-disabled=false]').waitFor();
   }
 });
 

@@ -64,19 +64,19 @@ for (const text of languages) {
 
 test('the switch changes every text at once, and the choice outlives a reload', async (t) => {
   const { page } = await visit(t, 'available', { locale: 'de-AT' });
-  const now = page.locator('.choice-main');
+  const now = page.locator('.choice.main');
   assert.match(await now.innerText(), /Jetzt aktualisieren/);
   const language = page.getByLabel('Sprache');
   assert.deepEqual(await language.locator('option').allInnerTexts(), ['English', 'Deutsch', '简体中文']);
   await language.selectOption('简体中文');
-  await page.locator('.choice-main', { hasText: '立即更新' }).waitFor();
+  await page.locator('.choice.main', { hasText: '立即更新' }).waitFor();
   assert.equal(await langOf(page), 'zh-Hans');
   assert.equal(await page.title(), '本设备上的更新');
   assert.equal(await page.locator('#news').innerText(), '', 'another language is no news');
   await page.reload();
-  await page.locator('.choice-main', { hasText: '立即更新' }).waitFor();
+  await page.locator('.choice.main', { hasText: '立即更新' }).waitFor();
   await page.getByLabel('语言').selectOption('English');
-  await page.locator('.choice-main', { hasText: 'Update now' }).waitFor();
+  await page.locator('.choice.main', { hasText: 'Update now' }).waitFor();
 });
 
 test('where the browser keeps nothing, the switch works until the page is closed', async (t) => {
@@ -84,13 +84,13 @@ test('where the browser keeps nothing, the switch works until the page is closed
   await page.addInitScript(`Object.defineProperty(window, 'localStorage', { get() { throw new Error('denied'); } })`);
   await page.reload();
   await page.getByLabel('Language').selectOption('Deutsch');
-  await page.locator('.choice-main', { hasText: 'Jetzt aktualisieren' }).waitFor();
+  await page.locator('.choice.main', { hasText: 'Jetzt aktualisieren' }).waitFor();
 });
 
 test('a notice changes its language, too', async (t) => {
   const { page, backend } = await visit(t, 'available', { allow: /409/ });
   backend.answer(() => ({ kind: 'refused', status: 409, reason: 'OtherRevision', message: SAID }));
-  await page.locator('.choice-main').click();
+  await page.locator('.choice.main').click();
   await page.getByRole('alert').waitFor();
   await page.getByLabel('Language').selectOption('Deutsch');
   await page.getByRole('alert').filter({ hasText: 'Inzwischen hat sich etwas geändert' }).waitFor();

@@ -15,5 +15,6 @@ export type {
   StreamMessage,
 } from '../../src/dashboard/messages.ts';
 export { changedImages, durationMs } from '../../src/view/past-rollout.ts';
+export { MARK_BOX, type MarkColor, phaseMark } from '../../src/view/phase-mark.ts';
 export { bySeverity, phaseStyles } from '../../src/view/phase-style.ts';
 export { planLimits } from '../../src/words/plan.ts';

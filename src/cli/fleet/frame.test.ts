@@ -68,7 +68,7 @@ for (const count of [0, 1, 3, 6, 7, 40, 41, 400, 1000, 10_000])
 test('40 nodes at 80x24 are 40 cells, with the legend, the budget and the newest events', () => {
   const lines = draw(snapshot(40));
   // The legend shows each glyph once more.
-  assert.equal(countOf(lines, '✗'), 1 + 1);
+  assert.equal(countOf(lines, '×'), 1 + 1);
   assert.equal(countOf(lines, '✓'), 17 + 1);
   assert.equal(countOf(lines, '–'), 4 + 1);
   assert.match(lines.join('\n'), /updated +17/);
@@ -80,19 +80,19 @@ test('40 nodes at 80x24 are 40 cells, with the legend, the budget and the newest
 
 test('400 nodes at 80x24 are 400 cells', () => {
   const lines = draw(snapshot(400));
-  const drawn = ['✗', '✓', '–', '·'].reduce((sum, glyph) => sum + countOf(lines, glyph) - 1, 0);
+  const drawn = ['×', '✓', '–', '·'].reduce((sum, glyph) => sum + countOf(lines, glyph) - 1, 0);
   assert.equal(drawn, 400);
 });
 
 test('a cell that stands for several nodes shows the worst', () => {
   const lines = draw(snapshot(1000));
-  assert.equal(countOf(lines, '✗'), 1 + 1);
+  assert.equal(countOf(lines, '×'), 1 + 1);
   assert.match(lines.join('\n'), /one cell = \d+ nodes/);
 });
 
 test('a large fleet uses the whole screen', () => {
   const lines = draw(snapshot(10_000), 240, 70);
-  const drawn = ['✗', '✓', '–', '·'].reduce((sum, glyph) => sum + countOf(lines, glyph) - 1, 0);
+  const drawn = ['×', '✓', '–', '·'].reduce((sum, glyph) => sum + countOf(lines, glyph) - 1, 0);
   assert.equal(drawn, 10_000);
 });
 

@@ -1,4 +1,4 @@
-import { phaseStyles } from '../../view/index.ts';
+import { MARK_BOX, type MarkLayer, phaseMark, phaseStyles } from '../../view/index.ts';
 import { type Phase, phases } from '../../words/index.ts';
 import type { NodeState, Snapshot } from './snapshot.ts';
 
@@ -9,11 +9,11 @@ export interface Picture {
 }
 
 // The picture has its own background, so that it looks the same on light and dark pages.
-const background = '#10161d';
-const border = '#303942';
-const foreground = '#e6edf3';
-const muted = '#9aa7b4';
-const alarm = '#ff7b72';
+const background = '#ffffff';
+const border = '#dfe2e0';
+const foreground = '#1a211e';
+const muted = '#5f6563';
+const alarm = phaseStyles.failed.light.color;
 const FONT = "ui-sans-serif, system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif";
 
 const PANEL_WIDTH = 400;
@@ -41,12 +41,19 @@ const label = (
 const box = (x: number, y: number, width: number, height: number, radius: number, fill: string, more = ''): string =>
   `<rect x="${x}" y="${y}" width="${width}" height="${height}" rx="${radius}" fill="${fill}"${more}/>`;
 
-/** A cell in the color of the phase, with its glyph. */
-const phaseBox = (phase: Phase, x: number, y: number, size: number): string => {
-  const { fill, ink, path } = phaseStyles[phase];
-  const glyph = `<path d="${path}" transform="translate(${x} ${y}) scale(${round(size / 10)})" fill="none" stroke="${ink}" stroke-width="1.2" stroke-linecap="round" stroke-linejoin="round"/>`;
-  return box(x, y, size, size, round(size / 6), fill) + glyph;
+const drawLayer = ({ d, fill, stroke, width, dash, flat }: MarkLayer, phase: Phase): string => {
+  const colors = phaseStyles[phase].light;
+  const line = stroke
+    ? ` stroke="${colors[stroke]}" stroke-width="${width}"${flat ? '' : ' stroke-linecap="round" stroke-linejoin="round"'}`
+    : '';
+  return `<path d="${d}" fill="${fill ? colors[fill] : 'none'}"${line}${dash ? ` stroke-dasharray="${dash.join(' ')}"` : ''}/>`;
 };
+
+/** A cell as the phase is drawn. */
+const phaseBox = (phase: Phase, x: number, y: number, size: number): string =>
+  `<g transform="translate(${x} ${y}) scale(${round(size / MARK_BOX)})">${phaseMark(phase, size)
+    .map((layer) => drawLayer(layer, phase))
+    .join('')}</g>`;
 
 const cell = ({ name, phase }: NodeState, x: number, y: number, size: number): string =>
   phase
@@ -57,7 +64,7 @@ const budgetBar = ({ budget, halted }: Snapshot, y: number): string => {
   const slots = Math.max(1, budget.limit);
   const gap = slots > 20 ? 0 : 4;
   const each = (PANEL_WIDTH - BUDGET_START - 100 - gap * (slots - 1)) / slots;
-  const inUse = phaseStyles[halted ? 'failed' : 'updating'].fill;
+  const inUse = phaseStyles[halted ? 'failed' : 'updating'].light.color;
   const radius = gap > 0 ? 3 : 0;
   const bars = Array.from({ length: slots }, (_, slot) => {
     const x = round(BUDGET_START + slot * (each + gap));

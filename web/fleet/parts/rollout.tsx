@@ -3,13 +3,14 @@ import type { RolloutRef } from '../api.ts';
 import { BY_STAGE, go, route, UNGROUPED } from '../route.ts';
 import { groupedBy, groups, labelKeys, nothing, size } from '../store.ts';
 import { text } from '../text/index.ts';
-import { bySeverity, phaseStyles, type RolloutHead } from '../types.ts';
+import { bySeverity, type RolloutHead } from '../types.ts';
 import { ago } from '../view/ago.ts';
 import { Actions } from './actions.tsx';
 import { useCommands } from './command-dialog.tsx';
 import { Drawer } from './drawer.tsx';
 import { FleetGrid } from './fleet.tsx';
 import { PastRollouts } from './past-rollouts.tsx';
+import { PhaseMark } from './phase-mark.tsx';
 import { StageDots, Stages } from './stages.tsx';
 import { TimeLine } from './time-line.tsx';
 
@@ -24,10 +25,7 @@ const Legend = ({ head }: { head: RolloutHead }) => (
         disabled={head.phases[phase] === 0 && route.value.phase !== phase}
         onClick={() => go({ phase: route.value.phase === phase ? '' : phase })}
       >
-        <svg viewBox="0 0 10 10" aria-hidden="true">
-          <rect width="10" height="10" fill={phaseStyles[phase].fill} />
-          <path d={phaseStyles[phase].path} stroke={phaseStyles[phase].ink} />
-        </svg>
+        <PhaseMark phase={phase} />
         {text.rollout.phase(head.phases[phase], phase)}
       </button>
     ))}

@@ -39,7 +39,7 @@ const share = (moment: Moment, phase: OnlinePhase): string =>
 
 /** As the areas of the plot are filled: see view/patterns.ts. */
 const fills: Partial<Record<OnlinePhase, readonly [fill: string, path: string, stroke: string]>> = {
-  held: ['--outdated', 'M-1 6 L6 -1 M-1 11 L11 -1 M4 11 L11 4', '--held'],
+  held: ['--outdated', 'M-1 6 L6 -1 M-1 11 L11 -1 M4 11 L11 4', '--held-line'],
   settling: ['--surface', 'M2.5 2.5 h0.01 M7.5 2.5 h0.01 M5 5 h0.01 M2.5 7.5 h0.01 M7.5 7.5 h0.01', '--settling'],
 };
 
@@ -48,7 +48,7 @@ const Swatch = ({ phase }: { phase: OnlinePhase }) => {
   return (
     <svg class="swatch" viewBox="0 0 10 10" aria-hidden="true">
       <rect width="10" height="10" fill={`var(${fill})`} />
-      <path d={path ?? phaseStyles[phase].path} stroke={stroke ? `var(${stroke})` : phaseStyles[phase].ink} />
+      <path d={path ?? phaseStyles[phase].path} stroke={`var(${stroke ?? `--on-${phase}`})`} />
     </svg>
   );
 };

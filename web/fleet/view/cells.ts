@@ -1,4 +1,5 @@
-import { type NodeCell, phaseStyles } from '../types.ts';
+import { MARK_BOX, type NodeCell, phaseMark, phaseStyles } from '../types.ts';
+import { onEveryBeat, pulse, scheme } from './beat.ts';
 
 const GAP = 2;
 const SMALLEST = 6;
@@ -6,8 +7,6 @@ const LARGEST = 26;
 /** On a wall, people stand further away. */
 const LARGEST_ON_WALL = 44;
 const WALL_WIDTH = 1_600;
-/** Below this size a glyph is only noise. */
-const GLYPH_FROM = 12;
 /** The part of the window that a whole fleet should fit into. */
 const SHARE_OF_HEIGHT = 0.6;
 
@@ -42,26 +41,33 @@ type Phase = NodeCell[1];
 /** A pixel, as an image has it. */
 const BYTES = 4;
 
-/** The rows of pixels of a cell with its glyph: drawn once for all nodes in this phase. `size` in device pixels. */
-const drawStamp = (phase: Phase, size: number, hasGlyph: boolean): Uint32Array[] => {
+/** A canvas draws no line of length 0, which is a dot elsewhere. */
+const pathOf = (d: string): Path2D => new Path2D(d.replaceAll(/h0\b/g, 'h0.01'));
+
+/** The rows of pixels of a cell: drawn once for all nodes in this phase. `size` in CSS px, `side` in device pixels. */
+const drawStamp = (phase: Phase, size: number, side: number, opacity: number): Uint32Array[] => {
   const stamp = document.createElement('canvas');
-  stamp.width = stamp.height = size;
+  stamp.width = stamp.height = side;
   const context = stamp.getContext('2d', { willReadFrequently: true });
   if (!context) return [];
-  const { fill, ink, path } = phaseStyles[phase];
-  context.fillStyle = fill;
-  context.fillRect(0, 0, size, size);
-  if (hasGlyph) {
-    context.scale(size / 10, size / 10);
-    context.lineCap = 'round';
-    context.lineJoin = 'round';
-    context.lineWidth = 1.3;
-    context.strokeStyle = ink;
-    // A canvas draws no line of length 0, which is a dot elsewhere.
-    context.stroke(new Path2D(path.replaceAll(/h0\b/g, 'h0.01')));
+  const colors = phaseStyles[phase][scheme()];
+  context.scale(side / MARK_BOX, side / MARK_BOX);
+  context.globalAlpha = opacity;
+  context.lineJoin = 'round';
+  for (const { d, fill, stroke, width = 1, dash = [], flat } of phaseMark(phase, size)) {
+    if (fill) {
+      context.fillStyle = colors[fill] ?? '';
+      context.fill(pathOf(d));
+    }
+    if (!stroke) continue;
+    context.strokeStyle = colors[stroke] ?? '';
+    context.lineWidth = width;
+    context.lineCap = flat ? 'butt' : 'round';
+    context.setLineDash([...dash]);
+    context.stroke(pathOf(d));
   }
-  const { buffer } = context.getImageData(0, 0, size, size).data;
-  return Array.from({ length: size }, (_, row) => new Uint32Array(buffer, row * size * BYTES, size));
+  const { buffer } = context.getImageData(0, 0, side, side).data;
+  return Array.from({ length: side }, (_, row) => new Uint32Array(buffer, row * side * BYTES, side));
 };
 
 /**
@@ -70,18 +76,25 @@ const drawStamp = (phase: Phase, size: number, hasGlyph: boolean): Uint32Array[]
  */
 export const createPainter = (canvas: HTMLCanvasElement) => {
   const context = canvas.getContext('2d', { willReadFrequently: true });
-  const stamps = new Map<Phase, Uint32Array[]>();
+  /** By look. */
+  const stamps = new Map<string, Uint32Array[]>();
   let layout = '';
   let image: ImageData | undefined;
-  let drawn: (Phase | undefined)[] = [];
+  let drawn: (string | undefined)[] = [];
   let marked = -1;
+  let shown: Parameters<typeof paint> | undefined;
 
-  return (nodes: readonly NodeCell[], { size, step, columns, width, height }: Grid, mark: number): void => {
+  /** The phase and, where it pulses, how opaque it is now: two nodes of one look have the same pixels. */
+  const lookOf = (phase: Phase, opacity: number): string =>
+    phaseStyles[phase].form === 'pulse' ? `${phase} ${opacity}` : phase;
+
+  const paint = (nodes: readonly NodeCell[], { size, step, columns, width, height }: Grid, mark: number): void => {
     if (!context) return;
     const ratio = devicePixelRatio || 1;
     const [wide, side] = [Math.round(width * ratio), Math.round(size * ratio)];
     const high = Math.round(height * ratio);
-    const next = [size, columns, width, ratio].join();
+    const next = [size, columns, width, ratio, scheme()].join();
+    const opacity = pulse();
     let [top, bottom] = [high, 0];
     // A group that shrinks keeps its canvas, of which the page shows the top: to get another one, a browser waits for its other
     // processes, and a filter makes groups small and large again.
@@ -104,11 +117,18 @@ export const createPainter = (canvas: HTMLCanvasElement) => {
       top = Math.min(top, y);
       bottom = Math.max(bottom, y + side);
     };
+    const stampOf = (phase: Phase, look: string): Uint32Array[] => {
+      const stamp = stamps.get(look) ?? drawStamp(phase, size, side, look === phase ? 1 : opacity);
+      stamps.set(look, stamp);
+      return stamp;
+    };
+    const looks = new Map<Phase, string>();
     for (let index = 0; index < Math.max(nodes.length, drawn.length); index += 1) {
       const phase = nodes[index]?.[1];
-      if (drawn[index] === phase) continue;
-      const stamp = phase && (stamps.get(phase) ?? drawStamp(phase, side, size >= GLYPH_FROM));
-      if (phase && stamp) stamps.set(phase, stamp);
+      const look = phase && (looks.get(phase) ?? lookOf(phase, opacity));
+      if (phase && look) looks.set(phase, look);
+      if (drawn[index] === look) continue;
+      const stamp = phase && look ? stampOf(phase, look) : undefined;
       const [x, y] = placeOf(index);
       // Whole rows: the first picture of a fleet is drawn before this is compiled, and must not take longer than a frame.
       for (let row = 0; row < side; row += 1) {
@@ -118,7 +138,7 @@ export const createPainter = (canvas: HTMLCanvasElement) => {
         else pixels.fill(0, from, from + side);
       }
       cover(index);
-      drawn[index] = phase;
+      drawn[index] = look;
     }
     drawn.length = nodes.length;
     if (marked !== mark && marked >= 0) cover(marked);
@@ -130,5 +150,15 @@ export const createPainter = (canvas: HTMLCanvasElement) => {
     context.strokeStyle = getComputedStyle(canvas).color;
     context.lineWidth = 2 * ratio;
     context.strokeRect(x + ratio, y + ratio, side - 2 * ratio, side - 2 * ratio);
+  };
+
+  onEveryBeat(() => {
+    if (shown && canvas.isConnected) paint(...shown);
+    // Before its first picture, the canvas may not be on the page yet.
+    return !shown || canvas.isConnected;
+  });
+  return (...next: Parameters<typeof paint>): void => {
+    shown = next;
+    paint(...next);
   };
 };

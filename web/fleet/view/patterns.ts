@@ -40,7 +40,7 @@ export const createPatterns = (color: (name: string) => string) => {
       draw(context);
     });
   // Both wait, and are told apart without their colors.
-  const held = on(color('--outdated'), (context) => hatch(context, color('--held'), 2));
+  const held = on(color('--outdated'), (context) => hatch(context, color('--held-line'), 2));
   const settling = on(color('--surface'), (context) => {
     context.fillStyle = color('--settling');
     for (const at of [0, TILE / 2]) context.fillRect(at + 1, at + 1, 2, 2);

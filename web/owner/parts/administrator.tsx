@@ -1,6 +1,6 @@
+import { Icon } from '../../icon.tsx';
 import type { Store } from '../store.ts';
 import { contactOf } from '../view/contact.ts';
-import { Icon } from './icon.tsx';
 
 const Reach = ({ text }: { text: string }) => {
   const { href } = contactOf(text);
@@ -19,7 +19,7 @@ export const Administrator = ({ store }: { store: Store }) => {
   if (administrator === null) return null;
   return (
     <p class="administrator">
-      <Icon name="contact" />
+      <Icon name="phone" />
       <span>
         {store.text.administrator} <Reach text={administrator} />
       </span>

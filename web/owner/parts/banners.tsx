@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
+import { Icon, type IconName } from '../../icon.tsx';
 import type { Store } from '../store.ts';
 import { Administrator } from './administrator.tsx';
-import { Icon, type IconName } from './icon.tsx';
 
 const Banner = (props: { tone: string; icon: IconName; title: string; children: ComponentChildren }) => (
   <div class={`banner tone-${props.tone}`}>
@@ -17,7 +17,7 @@ const Silent = ({ store }: { store: Store }) => {
   const { text } = store;
   const since = store.silentSince.value;
   return (
-    <Banner tone="bad" icon="warn" title={text.agent.silentTitle}>
+    <Banner tone="bad" icon="alert-triangle" title={text.agent.silentTitle}>
       <p>{since === null ? text.agent.silentNever : text.agent.silentSince(store.moments.value.say(since))}</p>
       <p>{text.agent.silentHelp}</p>
       <Administrator store={store} />
@@ -28,7 +28,7 @@ const Silent = ({ store }: { store: Store }) => {
 const Offline = ({ store, since }: { store: Store; since: string }) => {
   const { text } = store;
   return (
-    <Banner tone="wait" icon="cloudOff" title={text.connection.offlineTitle}>
+    <Banner tone="wait" icon="cloud-off" title={text.connection.offlineTitle}>
       <p>{text.connection.offlineSince(store.moments.value.say(Date.parse(since)))}</p>
       <p>{text.connection.offlineWaits}</p>
     </Banner>
@@ -58,14 +58,14 @@ export const Banners = ({ store }: { store: Store }) => {
       {link === 'silent' && <Silent store={store} />}
       {link === 'live' && device !== null && !device.connected && <Offline store={store} since={device.since} />}
       {link === 'live' && device !== null && device.disk.trouble !== null && (
-        <Banner tone="bad" icon="warn" title={text.disk.troubleTitle}>
+        <Banner tone="bad" icon="alert-triangle" title={text.disk.troubleTitle}>
           <p>{text.disk.trouble}</p>
           <Administrator store={store} />
           <Cause store={store} message={device.disk.trouble} />
         </Banner>
       )}
       {link === 'live' && device !== null && device.disk.damage !== null && (
-        <Banner tone="wait" icon="warn" title={text.disk.damageTitle}>
+        <Banner tone="wait" icon="alert-triangle" title={text.disk.damageTitle}>
           <p>{text.disk.damage}</p>
           <Cause store={store} message={device.disk.damage} />
         </Banner>

@@ -22,9 +22,11 @@ export const Confirm = ({ store, update, onYes, onNo }: Props) => {
   }, []);
   return (
     <dialog ref={dialog} aria-labelledby={`${id}-title`} aria-describedby={`${id}-text`} onClose={onNo}>
-      <h4 id={`${id}-title`}>{confirm.title(update.daemonSet)}</h4>
+      <h4 class="dialog-head" id={`${id}-title`}>
+        {confirm.title(update.daemonSet)}
+      </h4>
       <p id={`${id}-text`}>{confirm.text}</p>
-      <div class="dialog-buttons">
+      <div class="answers">
         <button type="button" class="quiet framed" autofocus onClick={() => dialog.current?.close()}>
           {confirm.no}
         </button>

@@ -1,11 +1,11 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { Icon, type IconName } from '../../icon.tsx';
 import type { Doing, Store } from '../store.ts';
 import type { Update } from '../types.ts';
 import { sayDuration } from '../view/amount.ts';
 import { answersOf, askAgainAt, type ChoiceName, chosenName } from '../view/choices.ts';
 import { Confirm } from './confirm.tsx';
 import { Decided } from './decided.tsx';
-import { Icon, type IconName } from './icon.tsx';
 
 interface ButtonProps {
   name: ChoiceName;
@@ -68,7 +68,7 @@ export const Decide = ({ store, update, doing }: { store: Store; update: Update;
       key={name}
       ref={name === 'now' ? first : null}
       type="button"
-      class={name === 'now' ? 'choice choice-main' : 'choice'}
+      class={name === 'now' ? 'choice main' : 'choice'}
       // Not `disabled`, which would lose the keyboard focus.
       aria-disabled={!usable || chosen === name}
       aria-busy={doing === name}
@@ -97,7 +97,7 @@ export const Decide = ({ store, update, doing }: { store: Store; update: Update;
   return (
     <div class="decide" role="group" aria-label={legend(update.daemonSet)}>
       <div class="choices">
-        {button({ name: 'now', icon: 'update', label: now, hint: hintForNow(store, update) })}
+        {button({ name: 'now', icon: 'refresh-cw', label: now, hint: hintForNow(store, update) })}
         {night && button({ name: 'tonight', icon: 'moon', label: tonight, hint: tonightHint(night.from, night.to) })}
         {answers.later && button({ name: 'later', icon: 'clock', label: later, hint: hintForLater(store, update) })}
       </div>

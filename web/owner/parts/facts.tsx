@@ -1,10 +1,10 @@
 import type { ComponentChildren } from 'preact';
+import { Icon } from '../../icon.tsx';
 import type { Store } from '../store.ts';
 import type { Update } from '../types.ts';
 import { saySize } from '../view/amount.ts';
 import { isWithheld } from '../view/choices.ts';
 import { compareImages, type ImageChange } from '../view/image-name.ts';
-import { Icon } from './icon.tsx';
 
 const Change = ({ store, change, named }: { store: Store; change: ImageChange; named: boolean }) => {
   const { text } = store;
@@ -13,7 +13,7 @@ const Change = ({ store, change, named }: { store: Store; change: ImageChange; n
     <p class="versions">
       {named && <span class="part">{name}</span>}
       <span class="version">{from === '' ? text.app.added : from}</span>
-      <Icon name="arrow" />
+      <Icon name="arrow-right" />
       <span class="hidden"> {text.app.arrow} </span>
       <span class="version version-new">{to === '' ? text.app.removed : to}</span>
     </p>
@@ -130,7 +130,7 @@ export const Download = ({ store, update, busy }: { store: Store; update: Update
   return (
     <div class={`download download-${state}`}>
       <p>
-        <Icon name={state === 'ready' ? 'check' : state === 'failed' ? 'warn' : 'download'} />
+        <Icon name={state === 'ready' ? 'check' : state === 'failed' ? 'alert-triangle' : 'download'} />
         <span>
           {text.download[state]}
           {size !== '' && <small>{size}</small>}

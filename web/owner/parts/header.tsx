@@ -1,7 +1,7 @@
+import { Icon } from '../../icon.tsx';
 import type { Store } from '../store.ts';
 import { rememberLanguage } from '../text/choice.ts';
 import { languages } from '../text/index.ts';
-import { Icon } from './icon.tsx';
 
 const Connection = ({ store }: { store: Store }) => {
   const { text } = store;
@@ -12,8 +12,8 @@ const Connection = ({ store }: { store: Store }) => {
   const words = known ? (device.connected ? text.connection.online : text.connection.offline) : text.connection.unknown;
   const tone = known ? (device.connected ? 'good' : 'wait') : 'bad';
   return (
-    <p class={`connection tone-${tone}`}>
-      <Icon name={known && device.connected ? 'cloud' : 'cloudOff'} />
+    <p class={`badge connection tone-${tone}`}>
+      <Icon name={known && device.connected ? 'cloud' : 'cloud-off'} />
       <span class="hidden">{text.connection.label}: </span>
       {words}
     </p>

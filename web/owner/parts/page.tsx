@@ -1,3 +1,4 @@
+import { Icon } from '../../icon.tsx';
 import type { Store } from '../store.ts';
 import { keyOf } from '../store.ts';
 import type { Update } from '../types.ts';
@@ -8,7 +9,6 @@ import { AppCard } from './app-card.tsx';
 import { Banners } from './banners.tsx';
 import { Header } from './header.tsx';
 import { History } from './history.tsx';
-import { Icon } from './icon.tsx';
 
 /** First the apps that need a decision, then updates in progress, then all others. */
 const RANK: Readonly<Record<Update['state'], number>> = {
