@@ -29,6 +29,8 @@ const vitepress = async (...args: string[]): Promise<number> => {
     stdio: 'inherit',
     env: { ...process.env, EDGESET_DOCS_REF: values.ref },
   });
+  // Otherwise the server would outlive a caller that ends this process only.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => child.kill(signal));
   const [code] = (await once(child, 'exit')) as [number | null];
   return code ?? 1;
 };
