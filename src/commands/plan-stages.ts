@@ -9,6 +9,7 @@ import {
   waveAfter,
   wavesOf,
 } from '../rollout/index.ts';
+import { compareNames } from '../text/index.ts';
 import { firstOf, formatSeconds, type Reading } from '../view/index.ts';
 import { REST_STAGE } from '../words/index.ts';
 import { forecastStages, type StageTimes } from './plan-times.ts';
@@ -118,7 +119,7 @@ export const plannedStages = (reading: Reading, now: number): PlannedStage[] => 
     const ms = soakMs + (updates === 0 ? 0 : waves(updates) * oneWaveMs);
     const atFirst = firstWave && waveAfter(firstWave.first, firstWave.proven + proven);
     before += updates;
-    const nodes = (members.get(index) ?? []).map(({ name }) => name).toSorted();
+    const nodes = (members.get(index) ?? []).map(({ name }) => name).toSorted(compareNames);
     const sample = samples.get(index);
     const codes = codesOf(sample ?? '');
     const isPassed = opened?.promoted !== undefined;

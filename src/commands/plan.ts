@@ -9,7 +9,7 @@ import {
   slotsOf,
   surges,
 } from '../rollout/index.ts';
-import { toLines } from '../text/index.ts';
+import { compareNames, toLines } from '../text/index.ts';
 import {
   type Connection,
   doneText,
@@ -97,7 +97,7 @@ const isForOwners = ({ policy }: Reading['ledger']): boolean => policy.strategy 
 /** With the strategy `ota`: the nodes whose owners have been asked. */
 const ownersAsked = (ledger: Reading['ledger']): string => {
   const records = ledger.records().filter(({ status }) => status.owner.asked);
-  const asked = Array.from(records, ({ name }) => name).toSorted();
+  const asked = Array.from(records, ({ name }) => name).toSorted(compareNames);
   return asked.length > 0 ? `Owners asked (${asked.length}): ${firstOf(asked, LONGEST_LIST)}.` : 'No owners are asked.';
 };
 

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { daemonRollouts } from '../controller/index.ts';
 import { createReflector, keyOf } from '../kube/index.ts';
 import { slotsOfStatus } from '../rollout/index.ts';
+import { compareNames } from '../text/index.ts';
 import {
   type Connection,
   keepDrawing,
@@ -70,7 +71,7 @@ export const createOverviewFeed = async (
     const rollouts = [...reflector.store.values()];
     const next = new Map(
       [...rollouts, ...daemonSets.unserved(rollouts)]
-        .toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
+        .toSorted((a, b) => compareNames(keyOf(a), keyOf(b)))
         .map((rollout) => rowOf(rollout, daemonSets.doubt(rollout)))
         .map((row) => [keyOfRow(row), row]),
     );

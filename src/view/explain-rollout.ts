@@ -10,6 +10,7 @@ import {
   slotsOf,
   surges,
 } from '../rollout/index.ts';
+import { byName, compareNames } from '../text/index.ts';
 import type { Cause, Phase } from '../words/index.ts';
 import type { Connection } from './connection.ts';
 import type { Reading } from './kinds/kind.ts';
@@ -38,7 +39,9 @@ const exposureNotes = ({ ledger: { tally, records } }: Reading): string[] => {
   if (count === 0) return [];
   const names = records().flatMap(({ name, status }) => (status.exposed ? [name] : []));
   const which = plural(count, 'node of a closed stage has', 'nodes of closed stages have');
-  return [`${which} the target, because pods were recreated or nodes joined: ${firstOf([...names].toSorted(), MOST)}.`];
+  return [
+    `${which} the target, because pods were recreated or nodes joined: ${firstOf([...names].toSorted(compareNames), MOST)}.`,
+  ];
 };
 
 /** Images that differ between nodes, whether or not that holds the rollout. */
@@ -182,7 +185,7 @@ export const explainRollout = (
 
   function section(phase: Phase, cause: Cause | undefined, group: readonly Subject[]): string[] {
     if (group[0]?.status.phase !== phase || cause === undefined) return [];
-    const sorted = group.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+    const sorted = group.toSorted(byName);
     const head = `${phase} (${cause}): ${firstOf(
       sorted.map(({ name }) => name),
       most,

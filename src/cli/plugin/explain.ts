@@ -1,6 +1,6 @@
 import { objectName } from '../../process/index.ts';
 import type { Explanation } from '../../rollout/index.ts';
-import { toLines } from '../../text/index.ts';
+import { byName, toLines } from '../../text/index.ts';
 import {
   type ConnectionFlags,
   explainNode,
@@ -80,7 +80,7 @@ export const showExplanation = async (name: string, flags: ExplainFlags, io: Io)
     }
     const { hold, complete, budget, usage, breaker } = decision.summary;
     const nodes = wanted
-      .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+      .toSorted(byName)
       .map((record) => toData(explainRecord(reading, record, now, connection.edgeset)));
     io.stdout(structured({ complete, hold, budget, usage, breaker, notes: notesOf(reading), nodes }, output));
   });

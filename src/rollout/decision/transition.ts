@@ -1,3 +1,4 @@
+import { compareNames } from '../../text/index.ts';
 import type { Breaker } from '../fleet/breaker.ts';
 import type { DriftingImage } from '../fleet/image-drift.ts';
 import type { Ledger } from '../fleet/ledger-types.ts';
@@ -42,7 +43,7 @@ export const transitionOf = (
       : undefined;
   }
   if (breaker.mustHalt && policy.strategy !== 'manual') {
-    const nodes = [...ledger.failing()].map((record) => record.name).toSorted();
+    const nodes = [...ledger.failing()].map((record) => record.name).toSorted(compareNames);
     return {
       type: 'halt',
       halt: { at: now, reason: 'Failures', nodes: nodes.slice(0, FIRST_NODES) },

@@ -1,3 +1,4 @@
+import { byName } from '../../text/index.ts';
 import { type DaemonRolloutStatus, daemonRolloutLimits as limits } from '../../words/index.ts';
 import type { Summary } from '../decision/decide.ts';
 import { toTimestamp } from '../facts/metadata.ts';
@@ -23,7 +24,7 @@ const isStraggler = ({ status: { phase, cause } }: NodeRecord): boolean =>
 /** A straggler's `lastSeen` that is no time: the node has never reported. */
 export const isNeverSeen = (lastSeen: string): boolean => Date.parse(lastSeen) === 0;
 
-const longestAwayFirst = (a: NodeRecord, b: NodeRecord): number => a.since - b.since || (a.name < b.name ? -1 : 1);
+const longestAwayFirst = (a: NodeRecord, b: NodeRecord): number => a.since - b.since || byName(a, b);
 
 /** The offline nodes that still need the target, those that have been away for longest first. */
 export const stragglersOf = (ledger: Ledger): Required<DaemonRolloutStatus>['stragglers'] => {

@@ -1,4 +1,5 @@
 import type { Condition } from 'kubernetes-types/meta/v1.d.ts';
+import { byName, compareNames } from '../../text/index.ts';
 import {
   type Cause,
   cut,
@@ -68,15 +69,15 @@ const estimatedFinish = (ledger: Ledger, { summary }: Decision, now: number): nu
   return Math.ceil(finish / ESTIMATE_STEP_MS) * ESTIMATE_STEP_MS;
 };
 
-/** The first `most` names in alphabetical order. */
+/** The first `most` names in their order. */
 const firstNames = (records: Iterable<NodeRecord>, most: number): string[] => {
   let first: string[] = [];
   for (const { name } of records) {
     first.push(name);
     // Sorting now and then costs less than sorting a whole fleet once.
-    if (first.length >= 100 * most) first = first.toSorted().slice(0, most);
+    if (first.length >= 100 * most) first = first.toSorted(compareNames).slice(0, most);
   }
-  return first.toSorted().slice(0, most);
+  return first.toSorted(compareNames).slice(0, most);
 };
 
 const ownersOf = ({ policy, tally, records }: Ledger): Required<DaemonRolloutStatus>['owners'] => ({
@@ -95,7 +96,7 @@ const ownersOf = ({ policy, tally, records }: Ledger): Required<DaemonRolloutSta
 const imagesOf = (ledger: Ledger): DaemonRolloutStatus['images'] => {
   const { wanted, requested, present, failed } = ledger.tally.images;
   if (wanted + requested + present + failed === 0) return undefined;
-  const failures = [...ledger.images.failing()].toSorted((a, b) => (a.name < b.name ? -1 : 1)).slice(0, limits.failing);
+  const failures = [...ledger.images.failing()].toSorted(byName).slice(0, limits.failing);
   return {
     pulled: present,
     pulling: requested,
@@ -202,10 +203,7 @@ export const statusOf = (input: StatusInput): WrittenStatus => {
     breaker: { failures: breaker.failures, suspects: breaker.suspects, threshold: breaker.threshold },
     ...(policy.strategy === 'ota' && { owners: ownersOf(ledger) }),
     ...(images && { images }),
-    failing: [...ledger.failing()]
-      .toSorted((a, b) => (a.name < b.name ? -1 : 1))
-      .slice(0, limits.failing)
-      .map(toFailing),
+    failing: [...ledger.failing()].toSorted(byName).slice(0, limits.failing).map(toFailing),
     stragglers: stragglersOf(ledger),
     conditions,
     ...(policy.rolloutPlan && { plan: formatPlanName(policy.rolloutPlan) }),

@@ -35,6 +35,14 @@ describe('get', () => {
     assert.equal((await world.run(['get', 'web', '--phase', 'failed', '-w'])).code, 2);
   });
 
+  it('counts the numbers in names', async () => {
+    world.daemonSet();
+    world.fleet('n10', 'n9', 'n100');
+    world.rollout(observed);
+    assert.equal(await world.output('get', 'web', '-o', 'name'), 'node/n9\nnode/n10\nnode/n100\n');
+    assert.match(await world.output('explain', 'web'), /^outdated \(available\): n9, n10, n100$/m);
+  });
+
   it('prints data for scripts', async () => {
     fleet();
     const data = JSON.parse(await world.output('get', 'web', '-o', 'json')) as Record<string, unknown>;

@@ -1,4 +1,5 @@
 import { explain, livePod, stalledHolds, summaryText } from '../../../rollout/index.ts';
+import { byName, compareNames } from '../../../text/index.ts';
 import {
   type Connection,
   countsOf,
@@ -106,7 +107,7 @@ const notesOf = (reading: Reading, { trouble, now }: PictureContext, width: numb
     wrap(text, width)
       .slice(0, MOST_LINES_PER_NOTE)
       .map((line): Line => [piece(line, kind)]);
-  const failing = [...ledger.failing()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  const failing = [...ledger.failing()].toSorted(byName);
   const more = failing.length - MOST_FAILURES;
   const stage = openStageOf(reading);
   const lines = [
@@ -139,7 +140,7 @@ const createNodeStates = () => {
       names = Array.from(ledger.records())
         .filter(({ status }) => status.phase !== undefined)
         .map(({ name }) => name)
-        .toSorted();
+        .toSorted(compareNames);
     return names.map((name) => {
       const record = ledger.get(name);
       const revision = (record && livePod(record)?.facts.revision) ?? '';

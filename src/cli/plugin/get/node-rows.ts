@@ -1,5 +1,5 @@
 import { livePod } from '../../../rollout/index.ts';
-import { toLines } from '../../../text/index.ts';
+import { compareNames, toLines } from '../../../text/index.ts';
 import {
   createTable,
   formatSeconds,
@@ -26,8 +26,6 @@ export interface NodeRow {
   createdAt: string;
 }
 
-const byName = (a: { node: string }, b: { node: string }): number => (a.node < b.node ? -1 : 1);
-
 /** The nodes that the DaemonSet runs on, by name. */
 export const nodeRows = (reading: Reading): NodeRow[] => {
   const images = revisionImages(reading);
@@ -46,7 +44,7 @@ export const nodeRows = (reading: Reading): NodeRow[] => {
       createdAt: createdAt > 0 ? new Date(createdAt).toISOString() : '',
     });
   }
-  return rows.toSorted(byName);
+  return rows.toSorted((a, b) => compareNames(a.node, b.node));
 };
 
 const age = (createdAt: string, now: number): string =>

@@ -1,6 +1,6 @@
 import { daemonRollouts } from '../../../controller/index.ts';
 import { isKubeError, keyOf, type ListOptions, listAll } from '../../../kube/index.ts';
-import { toLines } from '../../../text/index.ts';
+import { compareNames, toLines } from '../../../text/index.ts';
 import {
   ambiguousName,
   CommandError,
@@ -88,7 +88,7 @@ const explainDoubts = async (
 ): Promise<void> => {
   const doubted = Map.groupBy(rollouts, (rollout) => daemonSets.doubt(rollout));
   for (const [doubt, those] of doubted)
-    if (doubt) io.stderr(toLines(`Note: ${remedies[doubt](firstOf(those.map(keyOf).toSorted(), NAMED))}`));
+    if (doubt) io.stderr(toLines(`Note: ${remedies[doubt](firstOf(those.map(keyOf).toSorted(compareNames), NAMED))}`));
   if (rollouts.length === 0) return;
   const manager = await managerState(connection, () => Promise.resolve(rollouts));
   if (manager.kind === 'absent') io.stderr(toLines(`Note: ${manager.why}. What it recorded before may be outdated.`));
@@ -150,7 +150,9 @@ export const showStatus = async (words: readonly string[], flags: StatusFlags, i
     // List before watching, too: an error ends the command here, while a watch would retry forever.
     const found = await Promise.all(queries.map((where) => listRollouts(connection, where)));
     const items = found.flat().filter(isShown);
-    const rows = [...items, ...(view.table ? unserved(items) : [])].toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+    const rows = [...items, ...(view.table ? unserved(items) : [])].toSorted((a, b) =>
+      compareNames(keyOf(a), keyOf(b)),
+    );
     const missing: Named[] = [];
     for (const one of named) {
       const its = rows.filter((row) => isOf([one], row));

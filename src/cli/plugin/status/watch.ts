@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { daemonRollouts } from '../../../controller/index.ts';
 import { createReflector, keyOf } from '../../../kube/index.ts';
 import { errorText, type Logger, silentLogger } from '../../../runtime/index.ts';
-import { toLines } from '../../../text/index.ts';
+import { compareNames, toLines } from '../../../text/index.ts';
 import type { Connection } from '../../../view/index.ts';
 import type { DaemonRollout } from '../../../words/index.ts';
 import type { Io } from '../../io.ts';
@@ -84,7 +84,7 @@ export const watchStatus = async ({
 
   const rows = (): DaemonRollout[] => {
     const rollouts = [...reflector.store.values()];
-    return [...rollouts, ...(table ? unserved(rollouts) : [])].toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+    return [...rollouts, ...(table ? unserved(rollouts) : [])].toSorted((a, b) => compareNames(keyOf(a), keyOf(b)));
   };
 
   /** The lines without what changes constantly: times and the widths of columns. */
