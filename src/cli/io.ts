@@ -24,8 +24,11 @@ export interface Io extends ProcessIo {
   /** Text with control sequences, for views that escape what they show. */
   draw: { stdout: (text: string) => void; stderr: (text: string) => void };
   version: string;
-  /** The command line `words`, as in `resume ds/web`, for the user to type: this program, and the flags that the next call needs, too. */
-  edgeset: (words: string) => string;
+  /**
+   * The command line `words`, as in `resume ds/web`, for the user to type: this program, the namespace, and the flags of this call
+   * that the next one needs, too.
+   */
+  edgeset: (words: string, namespace?: string) => string;
 }
 
 export const createIo = (io: ProcessIo, edgeset: Io['edgeset']): Io => ({

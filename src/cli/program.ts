@@ -39,16 +39,14 @@ const reportError = (error: unknown, io: Io, name: string): ExitCode => {
     : exitCodes.failed;
 };
 
-/** Flags of which a hint says that the next call needs them, too. */
-const CARRIED = ['kubeconfig', 'context', 'cluster', 'user', 'server', 'as', 'namespace'] as const;
+/** Flags that the next call needs, too. */
+const CARRIED = ['kubeconfig', 'context', 'cluster', 'user', 'server', 'as'] as const;
 
 /** Those that the user gave with this command, by name. */
 const carriedFlags = (command: Command): (readonly [flag: string, text: string])[] =>
   CARRIED.flatMap((key) => {
     const value: unknown = command.opts()[key];
-    return typeof value === 'string'
-      ? [[`--${key}`, `${key === 'namespace' ? '-n' : `--${key}`} ${quoted(value)}`] as const]
-      : [];
+    return typeof value === 'string' ? [[`--${key}`, `--${key} ${quoted(value)}`] as const] : [];
   });
 
 /** Runs one command line, without node and script. Resolves with the exit code; never rejects. */
@@ -56,11 +54,12 @@ export const runProgram = async (args: readonly string[], options: ProgramOption
   const { name, build } = options;
   let code: ExitCode = exitCodes.ok;
   let carried: ReturnType<typeof carriedFlags> = [];
-  const io = createIo(options.io, (words) => {
+  const io = createIo(options.io, (words, namespace) => {
     const [first = ''] = words.split(' ', 1);
     const next = program.commands.find((one) => one.name() === first);
-    const flags = carried.filter(([flag]) => !next || findOption(next, flag)).map(([, text]) => text);
-    return [name, ...flags, words].join(' ');
+    const place = namespace === undefined ? [] : [['--namespace', `-n ${namespace}`] as const];
+    const flags = [...place, ...carried].filter(([flag]) => !next || findOption(next, flag)).map(([, text]) => text);
+    return [name, words, ...flags].join(' ');
   });
   const program = new Command(name)
     .description('DaemonSet rollouts for machines that come and go')

@@ -11,6 +11,7 @@ import {
   asksForPulls,
   busyBy,
   controllerOf,
+  type DaemonSetName,
   groupsOf,
   isEligible,
   listedState,
@@ -138,6 +139,8 @@ export interface RecordedRevision extends RevisionView {
 export interface Kind<D extends DaemonSetObject, V extends DaemonSetView, P> {
   /** Where it is read and written; owner references and Events use the same names. */
   resource: Resource<D>;
+  /** Its short name, by which commands call it. */
+  short: DaemonSetName['short'];
   /**
    * Undefined for a DaemonSet that is not managed: nothing of it is cached. `known`: the view of an earlier version, with the
    * same UID. What follows from the spec alone is taken from it while the generation is the same.
@@ -157,19 +160,17 @@ export interface Kind<D extends DaemonSetObject, V extends DaemonSetView, P> {
 }
 
 /** Identifies one DaemonSet, as owner references and Events do, and its DaemonRollout. */
-export interface DaemonSetRef {
+export interface DaemonSetRef extends DaemonSetName {
   apiVersion: string;
   kind: string;
-  namespace: string;
-  name: string;
   uid: string;
   rolloutName: string;
 }
 
 export const toDaemonSetRef = <D extends DaemonSetObject, V extends DaemonSetView, P>(
-  { resource, rolloutName }: Pick<Kind<D, V, P>, 'resource' | 'rolloutName'>,
+  { resource, short, rolloutName }: Pick<Kind<D, V, P>, 'resource' | 'short' | 'rolloutName'>,
   { namespace, name, uid }: Pick<V, 'namespace' | 'name' | 'uid'>,
 ): DaemonSetRef => {
   const { group, version, kind } = resource;
-  return { apiVersion: `${group}/${version}`, kind, namespace, name, uid, rolloutName: rolloutName(name) };
+  return { apiVersion: `${group}/${version}`, kind, short, namespace, name, uid, rolloutName: rolloutName(name) };
 };

@@ -33,7 +33,15 @@ const fieldOf = (path: readonly PropertyKey[]): string =>
 const example: Delivery = {
   id: '"',
   target: '"',
-  daemonSet: { apiVersion: 'apps/v1', kind: 'DaemonSet', namespace: '"', name: '"', uid: '"', rolloutName: '"' },
+  daemonSet: {
+    apiVersion: 'apps/v1',
+    kind: 'DaemonSet',
+    short: 'ds',
+    namespace: '"',
+    name: '"',
+    uid: '"',
+    rolloutName: '"',
+  },
   notification: {
     kind: 'started',
     reason: '"',

@@ -63,7 +63,7 @@ const delivery = (
   return {
     id: `${uid}-3-${kind}`,
     target: 'bus',
-    daemonSet: { apiVersion: 'apps/v1', kind: 'DaemonSet', namespace, name: 'app', uid, rolloutName: 'app' },
+    daemonSet: { apiVersion: 'apps/v1', kind: 'DaemonSet', short: 'ds', namespace, name: 'app', uid, rolloutName: 'r' },
     notification: {
       kind,
       reason: 'Failures',

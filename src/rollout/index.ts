@@ -143,7 +143,7 @@ export {
 export { countsOf, fullScopeOf } from './report/counts.ts';
 export { isNeverSeen } from './report/coverage.ts';
 export { DETECTION_LAG_MS, type Explanation, explain, policyWarnings, refusedSurges } from './report/explain.ts';
-export { explainHold, type RemedyCommand, seconds } from './report/explain-hold.ts';
+export { explainHold, seconds } from './report/explain-hold.ts';
 export { driftText, REMEDY_OF_DRIFT } from './report/image-drift.ts';
 export { milestonesOf } from './report/milestones.ts';
 export {
@@ -156,5 +156,6 @@ export {
   startedText,
   stragglersAt,
 } from './report/notifications.ts';
+export { commandWords, type DaemonSetName, type RemedyCommand, runText } from './report/remedy-command.ts';
 export { awaitedStage, stagesOf } from './report/stages.ts';
 export { statusOf, statusOnError, type WrittenStatus } from './report/status.ts';

@@ -20,5 +20,16 @@ describe('the columns of a text', () => {
     assert.deepEqual([cutTo('更新済み', 5), cutTo('abc', 5), cutTo('e\u0301a', 1)], ['更新', 'abc', 'e\u0301']);
     assert.deepEqual([padTo('更新', 5), padTo('更新', 3)], ['更新 ', '更新']);
     assert.deepEqual(wrap('更新 更新 ab', 7), ['更新', '更新 ab']);
+    assert.deepEqual(wrap('', 7), ['']);
+  });
+
+  it('leave a command in one piece, so that it can be copied, if the line has room for it', () => {
+    const text = 'It is paused. Run "kubectl edgeset resume ds/web -n shop". Then look at "the Events of it".';
+    assert.deepEqual(wrap(text, 48), [
+      'It is paused. Run',
+      '"kubectl edgeset resume ds/web -n shop". Then',
+      'look at "the Events of it".',
+    ]);
+    assert.equal(wrap(text, 30)[0], 'It is paused. Run "kubectl');
   });
 });

@@ -25,10 +25,15 @@ export const cutTo = (text: string, columns: number): string => {
 export const padTo = (text: string, columns: number): string =>
   text + ' '.repeat(Math.max(0, columns - columnsOf(text)));
 
+/** Words, and commands in quotes: one that is broken can't be copied. */
+const UNBREAKABLE = /"(?:kubectl|edgeset|npx) [^"]*"[^ ]*|[^ ]+/g;
+
 /** Breaks text at spaces into lines of at most `width` columns. A longer word gets its own line. */
 export const wrap = (text: string, width: number): string[] => {
+  if (text === '') return [''];
   const lines: string[] = [];
-  for (const word of text.split(' ')) {
+  const words = Array.from(text.matchAll(UNBREAKABLE), ([word]) => word);
+  for (const word of words.flatMap((one) => (columnsOf(one) > width ? one.split(' ') : [one]))) {
     const last = lines.at(-1);
     if (last !== undefined && columnsOf(last) + 1 + columnsOf(word) <= width)
       lines[lines.length - 1] = `${last} ${word}`;

@@ -33,15 +33,17 @@ export interface Caller {
   cluster?: ClusterConfig | undefined;
   /** Of this program. */
   version: string;
-  /** How the user calls the command line with these words, as in `resume ds/web`. */
-  edgeset: (words: string) => string;
+  /** How the user calls the command line with these words, as in `resume ds/web`, about this namespace. */
+  edgeset: (words: string, namespace?: string) => string;
 }
 
 /** The connection of one command. */
-export interface Connection extends Pick<Caller, 'edgeset'> {
+export interface Connection {
   client: KubeClient;
   env: Env;
   namespace: string;
+  /** How the user calls the command line with these words, as in `resume ds/web`: with the namespace of this connection. */
+  edgeset: (words: string) => string;
 }
 
 /** The user is waiting: report an unreachable server soon. */
@@ -71,7 +73,7 @@ export const withCluster = async <T>(
   const timeouts = timeoutsOf(flags);
   const kubeconfig = nonEmpty('--kubeconfig', flags.kubeconfig);
   const context = nonEmpty('--context', flags.context);
-  const namespace = nonEmpty('--namespace', flags.namespace);
+  const given = nonEmpty('--namespace', flags.namespace);
   const config =
     caller.cluster ?? (await loadClusterConfig({ kubeconfig, context, overrides: flags, env: environment }));
   const env: Env = { clock: systemClock, random: caller.random, log: silentLogger };
@@ -83,7 +85,8 @@ export const withCluster = async <T>(
     ...timeouts,
   });
   try {
-    return await work({ client, env, namespace: namespace ?? config.namespace, edgeset: caller.edgeset });
+    const namespace = given ?? config.namespace;
+    return await work({ client, env, namespace, edgeset: (words) => caller.edgeset(words, namespace) });
   } catch (error) {
     throw toCommandError(error, config);
   } finally {

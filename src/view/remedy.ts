@@ -1,4 +1,4 @@
-import type { RemedyCommand } from '../rollout/index.ts';
+import { commandWords, type RemedyCommand, runText } from '../rollout/index.ts';
 import type { Connection } from './connection.ts';
 import type { Reading } from './kinds/kind.ts';
 import { joinSentences } from './tables.ts';
@@ -9,9 +9,6 @@ export const remedyText = (
   { kind, view }: Pick<Reading, 'kind'> & { view: { name: string } },
   edgeset: Connection['edgeset'],
 ): string => {
-  const typed = commands.map(
-    ({ verb, stage }) =>
-      `"${edgeset(`${verb} ${kind.short}/${view.name}${stage === undefined ? '' : ` --stage ${stage}`}`)}"`,
-  );
-  return joinSentences(remedy, typed.length > 0 ? `Run ${typed.join(' or ')}.` : '');
+  const named = { short: kind.short, name: view.name };
+  return joinSentences(remedy, runText(commands.map((command) => edgeset(commandWords(command, named)))));
 };

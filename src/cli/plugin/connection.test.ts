@@ -41,7 +41,7 @@ describe('flags of every command', () => {
 
   it('are repeated in hints, so that the hint finds the same cluster', async () => {
     const missing = await world.run(['status', 'web', '-n', 'shop', '--context', 'test', '--token', 's3cret']);
-    assert.match(missing.stderr, /"kubectl edgeset --context test -n shop explain web" says why/);
+    assert.match(missing.stderr, /"kubectl edgeset explain web -n shop --context test" says why/);
     assert.doesNotMatch(missing.stderr, /s3cret/);
   });
 
@@ -64,7 +64,7 @@ describe('the name of the program in hints', () => {
       const { stderr } = await world.runAs('edgeset', ['status', 'web'], environment);
       assert.equal(
         stderr,
-        `${called}: there is no rollout of a DaemonSet web in namespace shop: "${called} explain web" says why\n`,
+        `${called}: there is no rollout of a DaemonSet web in namespace shop: "${called} explain web -n shop" says why\n`,
       );
       assert.match(
         (await world.runAs('edgeset', ['status', '--help'], environment)).stdout,

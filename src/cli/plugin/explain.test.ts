@@ -260,7 +260,10 @@ describe('explain', () => {
     world.daemonSet({ 'edgeset.io/paused': 'true' });
     world.fleet('n1');
     world.rollout(observed);
-    assert.match(await run('--node', 'n1'), /^n1: outdated \(available\)\n.*paused\. Remove the annotation/);
+    assert.match(
+      await run('--node', 'n1'),
+      /^n1: outdated \(available\)\n.*paused\. Run "kubectl edgeset resume ds\/web -n shop"\./,
+    );
     world.daemonSet({ 'apps.openyurt.io/max-unavailable': 'many' });
     assert.match(
       await run(),

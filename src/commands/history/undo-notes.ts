@@ -35,7 +35,9 @@ const policyNotes = ({ kind, policy, daemonSet, name, edgeset }: RevisionHistory
   if (paused)
     notes.push(`The rollout stays paused: run "${edgeset(`resume ${kind.short}/${name}`)}" to roll the nodes back.`);
   if ((strategy === 'auto' || byApproval) && maxUnavailable.value === 0 && maxSurge.value === 0)
-    notes.push(joinSentences('The budget is zero, so no node is updated.', `Raise ${words.maxUnavailable}.`));
+    notes.push(
+      `The budget is zero, so no node is updated. Run "${edgeset(`set ${kind.short}/${name} --max-unavailable 10%`)}".`,
+    );
   if (partition.value > 0)
     notes.push(
       `${words.partition} is ${formatIntOrPercent(partition)}: nodes that already run the revision count first towards the nodes that may be updated. Set it to 0 to roll back all nodes.`,

@@ -95,7 +95,7 @@ const notesOn = (
   const typed = `${kind.short}/${name}`;
   const notes: string[] = [];
   if (stage.state === 'Closed') notes.push(`Stage ${stage.name} is not open yet: this counts once it is.`);
-  if (halted) notes.push('The rollout is halted: nothing is promoted until it is resumed.');
+  if (halted) notes.push(`The rollout is halted: nothing is promoted until "${edgeset(`resume ${typed}`)}".`);
   else if (pause !== 'off')
     notes.push(`The rollout is paused: nothing is promoted until "${edgeset(`resume ${typed}`)}".`);
   else if (decision === 'Approve' && stage.awaits && !isAwaitingApproval(stage))

@@ -98,7 +98,7 @@ export interface RolloutEvents extends KindEvents {
 }
 
 export const createRolloutEvents = (recorder: EventRecorder, daemonSet: DaemonSetRef): RolloutEvents => {
-  const { rolloutName, ...regarding } = daemonSet;
+  const { rolloutName, short: _, ...regarding } = daemonSet;
   const conflicts = new Set<string>();
   /** Warnings of this rollout. */
   const warned = new Set<string>();
@@ -210,7 +210,7 @@ export const createRolloutEvents = (recorder: EventRecorder, daemonSet: DaemonSe
       event('Warning', INTERNAL_ERROR, 'Reconcile', note);
     },
     rolloutNotOurs() {
-      const note = `DaemonRollout ${rolloutName} belongs to another DaemonSet, so nothing is rolled out. If it stays, delete it: kubectl delete daemonrollout ${rolloutName}.`;
+      const note = `DaemonRollout ${rolloutName} belongs to another DaemonSet, so nothing is rolled out. If it stays, delete it: kubectl delete daemonrollout ${rolloutName} -n ${daemonSet.namespace}.`;
       warnOnce('object', 'DaemonRolloutConflict', 'Reserve', note);
     },
   };

@@ -104,7 +104,16 @@ export const createRolloutStore = (options: RolloutStoreOptions): RolloutStore =
     // Only with reservations does the writer matter: a restart at rest must not write.
     const leader = unwritten ? identity : previous?.leader;
     const policyHash = policy.kind === 'on' ? policy.hash : '';
-    const input = { ledger, decision, generation, daemonSetGeneration, policyHash, previous, now: clock.now() };
+    const input = {
+      ledger,
+      decision,
+      generation,
+      daemonSetGeneration,
+      policyHash,
+      previous,
+      daemonSet,
+      now: clock.now(),
+    };
     const status = statusOf(input);
     // What an object said that somebody deleted has been told.
     const notifications = outbox?.next(statusBefore() ?? described, status);

@@ -28,6 +28,7 @@ export const testKind: Kind<DaemonSet, DaemonSetView, PodFacts> = {
     const needs = schedulingConstraints(spec?.template.spec ?? { containers: [] });
     return { uid, namespace, name, resourceVersion, generation, needs, podSelector, policy, origin };
   },
+  short: 'ds',
   rolloutName: (daemonSet) => `${daemonSet}.test`,
   daemonSetOf: (rollout) => /^(.*)\.test$/.exec(rollout)?.[1],
   notManagedMessage: 'It has no policy: give it one.',
@@ -38,6 +39,7 @@ export const testKind: Kind<DaemonSet, DaemonSetView, PodFacts> = {
 export const testRef: DaemonSetRef = {
   apiVersion: 'apps/v1',
   kind: 'DaemonSet',
+  short: 'ds',
   namespace: 'edge',
   name: 'app',
   uid: 'u',

@@ -28,6 +28,7 @@ export const createAdvancedKind = ({
   return {
     controller: 'advanced',
     resource: advancedDaemonSets,
+    short: 'ads',
     toView: toAdvancedView,
     rolloutName: (daemonSet) => `${daemonSet}${ADVANCED_ROLLOUT_SUFFIX}`,
     daemonSetOf: (rollout) =>

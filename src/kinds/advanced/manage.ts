@@ -186,7 +186,7 @@ export const createPodManagement = (options: PodManagementOptions): PodManagemen
       const next = statusOf({
         view,
         decision,
-        rollout: conditionsOf(ledger, decision.summary),
+        rollout: conditionsOf(ledger, decision.summary, { ...view, short: 'ads' }),
         counts: counts.totals,
         hash,
         blocked,

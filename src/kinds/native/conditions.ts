@@ -118,6 +118,7 @@ export const createConditionWriter = ({ client, env, enqueue, accept, refused, l
     conditionsOnDaemonSet(ledger, summary, {
       generation: view.generation,
       rollout: view.name,
+      daemonSet: { ...view, short: 'ds' },
       present: view.conditions,
     });
 

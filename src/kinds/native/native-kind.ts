@@ -47,6 +47,7 @@ export const restoreTemplate = (
 export const nativeKind: ManagedKind<DaemonSet, NativeView, PodFacts> = {
   controller: 'native',
   resource: daemonSets,
+  short: 'ds',
   toView: toNativeView,
   rolloutName: (daemonSet) => daemonSet,
   daemonSetOf: (rollout) => (rollout.endsWith(ADVANCED_ROLLOUT_SUFFIX) ? undefined : rollout),

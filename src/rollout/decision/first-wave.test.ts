@@ -5,7 +5,7 @@ import { count, percent } from '../policy/int-or-percent.ts';
 import type { Policy } from '../policy/policy.ts';
 import { explain } from '../report/explain.ts';
 import { statusOf } from '../report/status.ts';
-import { benchAt, createWorkbench, type Workbench } from '../testing/workbench.ts';
+import { benchAt, createWorkbench, daemonSetName, type Workbench } from '../testing/workbench.ts';
 import { decide } from './decide.ts';
 import { wavesOf } from './first-wave.ts';
 
@@ -252,7 +252,13 @@ describe('how many updates follow one another', () => {
       bench.start(first, 'b');
       const now = bench.now();
       const { ledger } = bench;
-      const revision = { generation: 1, daemonSetGeneration: 1, policyHash: '', previous: undefined };
+      const revision = {
+        generation: 1,
+        daemonSetGeneration: 1,
+        policyHash: '',
+        daemonSet: daemonSetName,
+        previous: undefined,
+      };
       const { estimatedFinishAt = '' } = statusOf({ ledger, decision: bench.decide(), ...revision, now });
       return (Date.parse(estimatedFinishAt) - now) / 1000;
     };

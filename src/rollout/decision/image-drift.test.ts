@@ -7,7 +7,7 @@ import type { Policy } from '../policy/policy.ts';
 import { conditionsOf } from '../report/conditions.ts';
 import { explainHold } from '../report/explain-hold.ts';
 import { rebuild } from '../testing/rebuild.ts';
-import { createWorkbench, runs, START, seed, type Workbench } from '../testing/workbench.ts';
+import { createWorkbench, daemonSetName, runs, START, seed, type Workbench } from '../testing/workbench.ts';
 
 const digestOf = (letter: string): string => `sha256:${letter.repeat(64)}`;
 
@@ -42,7 +42,9 @@ const drifting = (bench: Workbench): string[] =>
     );
 
 const condition = (bench: Workbench) => {
-  const found = conditionsOf(bench.ledger, bench.decide().summary).find(({ type }) => type === 'ImageDrift');
+  const found = conditionsOf(bench.ledger, bench.decide().summary, daemonSetName).find(
+    ({ type }) => type === 'ImageDrift',
+  );
   assert.ok(found);
   return found;
 };

@@ -5,7 +5,7 @@ import type { NodeFacts } from '../facts/node.ts';
 import { count, percent } from '../policy/int-or-percent.ts';
 import type { Policy } from '../policy/policy.ts';
 import { statusOf } from '../report/status.ts';
-import { benchAt, imagesOf, runs, seed, type Workbench } from '../testing/workbench.ts';
+import { benchAt, daemonSetName, imagesOf, runs, seed, type Workbench } from '../testing/workbench.ts';
 
 const asked = (bench: Workbench): string[] => bench.nodesOf('request-images');
 const ask = (bench: Workbench, ...nodes: string[]): void => {
@@ -282,6 +282,7 @@ describe('the status of images', () => {
       generation: 1,
       daemonSetGeneration: 1,
       policyHash: '',
+      daemonSet: daemonSetName,
       previous: undefined,
     };
     return statusOf({ ...input, now: bench.now() }).images;

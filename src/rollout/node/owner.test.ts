@@ -6,7 +6,7 @@ import { count } from '../policy/int-or-percent.ts';
 import type { Policy } from '../policy/policy.ts';
 import { conditionsOf, summaryText } from '../report/conditions.ts';
 import { explain } from '../report/explain.ts';
-import { benchAt, START, type Workbench } from '../testing/workbench.ts';
+import { benchAt, daemonSetName, START, type Workbench } from '../testing/workbench.ts';
 
 const ota = (nodes: number, change: Partial<Policy> = {}): Workbench => benchAt(nodes, { strategy: 'ota', ...change });
 
@@ -315,7 +315,8 @@ describe('an approval', () => {
   it('keeps the condition Reconciling True, and is explained', () => {
     const bench = asking(2);
     const reconciling = (): boolean | undefined =>
-      conditionsOf(bench.ledger, bench.decide().summary).find(({ type }) => type === 'Reconciling')?.status;
+      conditionsOf(bench.ledger, bench.decide().summary, daemonSetName).find(({ type }) => type === 'Reconciling')
+        ?.status;
     approve(bench, 'b', 'n0', 'n1');
     for (const node of ['n0', 'n1'])
       bench.change(node, {

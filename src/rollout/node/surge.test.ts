@@ -6,7 +6,7 @@ import { restore, save } from '../fleet/persist.ts';
 import { count } from '../policy/int-or-percent.ts';
 import type { Policy } from '../policy/policy.ts';
 import { statusOf } from '../report/status.ts';
-import { benchAt, createWorkbench, type Workbench } from '../testing/workbench.ts';
+import { benchAt, createWorkbench, daemonSetName, type Workbench } from '../testing/workbench.ts';
 
 const down = { ready: false, readyChangedAt: 0 };
 const types = (bench: Workbench): Step['type'][] => bench.steps().map(({ type }) => type);
@@ -238,6 +238,7 @@ describe('a surge', () => {
       generation: 1,
       daemonSetGeneration: 1,
       policyHash: '',
+      daemonSet: daemonSetName,
       previous: undefined,
       now: bench.now(),
     };

@@ -60,8 +60,6 @@ export interface PolicyWords {
   maxUnavailable: string;
   partition: string;
   nodeSelector: string;
-  /** A sentence. */
-  unpause: string;
   /** A sentence: how to have the manager update the nodes instead of their owners or the user. */
   automate: string;
   /** The controller that records templates and creates pods, and the program that it is part of. */
@@ -74,7 +72,6 @@ export const annotationWords: PolicyWords = {
   maxUnavailable: annotation.maxUnavailable,
   partition: annotation.partition,
   nodeSelector: annotation.nodeSelector,
-  unpause: `Remove the annotation ${annotation.paused}.`,
   automate: `To have the manager update the nodes, set ${annotation.strategy} to auto.`,
   podController: 'DaemonSet controller',
   podControllerProgram: 'kube-controller-manager',

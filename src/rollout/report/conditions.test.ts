@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { count } from '../policy/int-or-percent.ts';
-import { benchAt, type Workbench } from '../testing/workbench.ts';
+import { benchAt, daemonSetName, type Workbench } from '../testing/workbench.ts';
 import { conditionsOf, conditionsOnDaemonSet, summaryText } from './conditions.ts';
 
 /** The conditions that kstatus reads, such as `Ready LeftOnOldRevision`: those that are True. */
 const trueOnes = (bench: Workbench): string[] =>
-  conditionsOf(bench.ledger, bench.decide().summary)
+  conditionsOf(bench.ledger, bench.decide().summary, daemonSetName)
     .filter(({ type, status }) => status && ['Ready', 'Reconciling', 'Stalled'].includes(type))
     .map(({ type, reason }) => `${type} ${reason}`);
 
 const onDaemonSet = (bench: Workbench, generation = 3) =>
-  conditionsOnDaemonSet(bench.ledger, bench.decide().summary, { generation, rollout: 'app' });
+  conditionsOnDaemonSet(bench.ledger, bench.decide().summary, { generation, rollout: 'app', daemonSet: daemonSetName });
 
 const isSubset = (some: readonly string[], all: readonly string[]): boolean => some.every((each) => all.includes(each));
 
@@ -57,7 +57,7 @@ describe('Ready', () => {
 describe('a condition about what holds the rollout', () => {
   it('has the reason of that, also after the last update', () => {
     const reasonsOf = (bench: Workbench): string[] =>
-      conditionsOf(bench.ledger, bench.decide().summary).map(
+      conditionsOf(bench.ledger, bench.decide().summary, daemonSetName).map(
         ({ type, status, reason }) => `${type} ${status} ${reason}`,
       );
     const bench = benchAt(1, { paused: true });

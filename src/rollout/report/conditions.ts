@@ -5,8 +5,9 @@ import type { Hold, OutsideHold } from '../decision/hold.ts';
 import type { StageStatus } from '../decision/stages.ts';
 import type { Ledger } from '../fleet/ledger-types.ts';
 import { coverageText, isEverywhere } from './coverage.ts';
-import { explainHold } from './explain-hold.ts';
+import { explainHold, type HoldExplanation } from './explain-hold.ts';
 import { driftText, namesOf, REMEDY_OF_DRIFT } from './image-drift.ts';
+import { type DaemonSetName, runHere } from './remedy-command.ts';
 
 /** A condition without its times: lastTransitionTime changes only with the status. */
 export interface ConditionState {
@@ -125,21 +126,39 @@ interface Standing {
   stopped: boolean;
 }
 
-const standing = (ledger: Ledger, summary: Summary): Standing => {
+const isStalled = ({ hold }: Summary): boolean => hold !== undefined && stalledHolds.has(hold.kind);
+
+const isResting = (ledger: Ledger, summary: Summary): boolean => {
   const { tally } = ledger;
-  const { hold, complete, stage } = summary;
-  const reason = reasonFor(ledger, summary);
-  const gate = stage && isGated(ledger) ? { what: `Stage ${stage.name} ${stage.message}`, remedy: '' } : undefined;
-  const explained = (hold && !isForOthers(hold)) || !gate ? hold && explainHold(hold, ledger.policy.words) : gate;
-  const stalled = hold !== undefined && stalledHolds.has(hold.kind);
+  const { hold, complete } = summary;
   // The manager still has to announce the target to pods, or waits for new pods to start.
   const ours = ledger.unannounced().size + tally.phases.updating + tally.ownersApproved;
   const othersOnly = isForOthers(hold) && ours === 0;
-  const resting = complete || stalled || reason === 'LeftOnOldRevision' || othersOnly;
+  return complete || isStalled(summary) || reasonFor(ledger, summary) === 'LeftOnOldRevision' || othersOnly;
+};
+
+/** A stage that waits for its people names the command for it. */
+const gateOf = ({ name, message, wait }: StageStatus): HoldExplanation => ({
+  what: `Stage ${name} ${message}`,
+  remedy: '',
+  ...(wait === 'Approval' && { commands: [{ verb: 'approve', stage: name }] }),
+});
+
+const sentencesOf = ({ what, remedy, commands }: HoldExplanation, daemonSet: DaemonSetName): string =>
+  [`${what}.`, remedy, runHere(commands, daemonSet)].filter((part) => part !== '').join(' ');
+
+const standing = (ledger: Ledger, summary: Summary, daemonSet: DaemonSetName): Standing => {
+  const { tally } = ledger;
+  const { hold, complete, stage } = summary;
+  const reason = reasonFor(ledger, summary);
+  const gate = stage && isGated(ledger) ? gateOf(stage) : undefined;
+  const explained = (hold && !isForOthers(hold)) || !gate ? hold && explainHold(hold, ledger.policy.words) : gate;
+  const stalled = isStalled(summary);
+  const resting = isResting(ledger, summary);
   return {
     reason,
     cause: hold ? reasonOfHold[hold.kind] : reason,
-    why: explained ? `${explained.what}. ${explained.remedy}`.trim() : '',
+    why: explained ? sentencesOf(explained, daemonSet) : '',
     stalled,
     resting,
     // As a StatefulSet at its partition: what may not be updated has to work, too.
@@ -149,7 +168,7 @@ const standing = (ledger: Ledger, summary: Summary): Standing => {
 };
 
 /** The manager has nothing left to do, although the rollout may not be complete. */
-export const isAtRest = (ledger: Ledger, summary: Summary): boolean => standing(ledger, withRefusal(summary)).resting;
+export const isAtRest = (ledger: Ledger, summary: Summary): boolean => isResting(ledger, withRefusal(summary));
 
 const stalledCondition = ({ stalled, cause, why }: Standing): ConditionState => ({
   type: 'Stalled',
@@ -181,10 +200,10 @@ const driftCondition = ({ drift }: Summary, details: string): ConditionState => 
 });
 
 /** The conditions of the DaemonRollout, including the three of kstatus: Ready, Reconciling and Stalled. */
-export const conditionsOf = (ledger: Ledger, summary: Summary): ConditionState[] => {
+export const conditionsOf = (ledger: Ledger, summary: Summary, daemonSet: DaemonSetName): ConditionState[] => {
   const { hold, complete } = summary;
-  const stand = standing(ledger, withRefusal(summary));
-  const held = standing(ledger, summary);
+  const stand = standing(ledger, withRefusal(summary), daemonSet);
+  const held = standing(ledger, summary, daemonSet);
   const { reason, why } = stand;
   const message = `${why ? `${why} ` : ''}${progress(ledger)}${trial(ledger, summary)}`;
   const halted = hold?.kind === 'halted' ? hold.halt : undefined;
@@ -246,10 +265,12 @@ export const conditionsOnDaemonSet = (
   {
     generation,
     rollout,
+    daemonSet,
     present,
   }: {
     generation: number;
     rollout: string;
+    daemonSet: DaemonSetName;
     /** Those that it has. */
     present?: readonly { type: string }[];
   },
@@ -257,7 +278,7 @@ export const conditionsOnDaemonSet = (
   const { hold } = summary;
   // Every rollout begins so, and ends it within moments: that is worth no write of its own.
   const isStarting = hold?.kind === 'unobserved' || hold?.kind === 'unsynced';
-  const stand = standing(ledger, summary);
+  const stand = standing(ledger, summary, daemonSet);
   const { reason, why, resting } = isStarting ? { ...stand, reason: 'InProgress', why: '' } : stand;
   const details = `${why} DaemonRollout ${rollout} shows the progress.`.trim();
   const states: ConditionState[] = [

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { DaemonRolloutStatus } from '../../words/index.ts';
-import { benchAt, type Workbench } from '../testing/workbench.ts';
+import { benchAt, daemonSetName, type Workbench } from '../testing/workbench.ts';
 import { isEverywhere } from './coverage.ts';
 import { statusOf } from './status.ts';
 
@@ -13,6 +13,7 @@ const statusAt = (bench: Workbench, previous?: DaemonRolloutStatus): DaemonRollo
     generation: 1,
     daemonSetGeneration: 1,
     policyHash: '',
+    daemonSet: daemonSetName,
     previous,
     now: bench.now(),
   });

@@ -1,9 +1,9 @@
-import { annotation } from '../../words/index.ts';
 import type { Hold } from '../decision/hold.ts';
 import { toTimestamp } from '../facts/metadata.ts';
 import { annotationWords, type PolicyWords } from '../policy/policy.ts';
 import { formatPolicyError } from '../policy/values.ts';
 import { namesOf, REMEDY_OF_DRIFT } from './image-drift.ts';
+import type { RemedyCommand } from './remedy-command.ts';
 
 /** A duration for people, in the largest unit that keeps it readable. */
 export const seconds = (ms: number): string => {
@@ -21,15 +21,9 @@ const failedNodes = ({ halt: { nodes }, failures }: Extract<Hold, { kind: 'halte
   return `${plural(all, 'node')}${nodes.length > 0 ? `: ${nodes.join(', ')}` : ''}${more}`;
 };
 
-/** A command that does what a remedy says. Each front end prints it as it is called there. */
-export interface RemedyCommand {
-  verb: 'undo' | 'resume' | 'approve';
-  stage?: string;
-}
-
 export interface HoldExplanation {
   what: string;
-  /** What to do about it, in words: a sentence. */
+  /** What to do about it, in words: a sentence, or nothing where commands say it. */
   remedy: string;
   commands?: readonly RemedyCommand[];
 }
@@ -80,34 +74,35 @@ export const explainHold = (hold: Hold, words: PolicyWords = annotationWords): H
         remedy: `A deleted pod is recreated at the target revision. ${words.automate}`,
       };
     case 'paused':
-      return { what: 'The rollout is paused', remedy: words.unpause };
+      return { what: 'The rollout is paused', remedy: '', commands: [{ verb: 'resume' }] };
     case 'frozen':
       return {
         what: 'The budget is zero, so nothing is updated',
-        remedy: `Raise ${words.maxUnavailable}.`,
+        remedy: '',
+        commands: [{ verb: 'set', flag: 'max-unavailable', value: '10%' }],
       };
     case 'halted':
       if (hold.halt.reason === 'CheckFailed')
         return {
           what: `The rollout is halted: check ${hold.halt.check} of the rollout plan failed`,
-          remedy: `Roll back, set a template that works, or evaluate the check again and continue with the annotation ${annotation.resume}.`,
+          remedy: 'Roll back, set a template that works, or continue to have the check evaluated again.',
           commands: [{ verb: 'undo' }, { verb: 'resume' }],
         };
       if (hold.halt.reason === 'ImageDrift')
         return {
           what: `The rollout is halted: nodes run different content under the name of ${namesOf(hold.drift)}`,
-          remedy: `${REMEDY_OF_DRIFT} To continue nevertheless, set the annotation ${annotation.resume}.`,
+          remedy: `${REMEDY_OF_DRIFT} Roll back, or continue nevertheless.`,
           commands: [{ verb: 'undo' }, { verb: 'resume' }],
         };
       return hold.halt.reason === 'RolledBack'
         ? {
             what: 'This revision was rolled back before and has been set again, so it is not rolled out',
-            remedy: `Set another template, or continue with this one with the annotation ${annotation.resume}.`,
+            remedy: 'Set another template, or continue with this one.',
             commands: [{ verb: 'resume' }],
           }
         : {
             what: `The rollout is halted: the target revision failed on ${failedNodes(hold)}`,
-            remedy: `Roll back, set a template that works, or continue despite the failures with the annotation ${annotation.resume}.`,
+            remedy: 'Roll back, set a template that works, or continue despite the failures.',
             commands: [{ verb: 'undo' }, { verb: 'resume' }],
           };
     case 'window': {

@@ -3,9 +3,10 @@ import { describe, it } from 'node:test';
 import { annotation } from '../../words/index.ts';
 import type { Hold } from '../decision/hold.ts';
 import { count } from '../policy/int-or-percent.ts';
-import { benchAt, imagesOf, policyWith, type Workbench } from '../testing/workbench.ts';
+import { benchAt, daemonSetName, imagesOf, policyWith, type Workbench } from '../testing/workbench.ts';
 import { DETECTION_LAG_MS, explain, policyWarnings, refusedSurges } from './explain.ts';
 import { explainHold } from './explain-hold.ts';
+import { runHere } from './remedy-command.ts';
 
 const breaker = { failures: 1, suspects: 2, threshold: 3, open: true, mustHalt: false };
 const holds: [Hold, what: RegExp, remedy: RegExp][] = [
@@ -24,12 +25,12 @@ const holds: [Hold, what: RegExp, remedy: RegExp][] = [
     /PodNeedUpgrade/,
   ],
   [{ kind: 'manual' }, /OnDelete/, /deleted pod is recreated at the target/],
-  [{ kind: 'paused' }, /paused/, new RegExp(annotation.paused)],
-  [{ kind: 'frozen' }, /budget is zero/, new RegExp(annotation.maxUnavailable)],
+  [{ kind: 'paused' }, /paused/, /^Run "kubectl edgeset resume ds\/app -n edge"\.$/],
+  [{ kind: 'frozen' }, /budget is zero/, /^Run "kubectl edgeset set ds\/app --max-unavailable 10% -n edge"\.$/],
   [
     { kind: 'halted', halt: { at: 1, reason: 'Failures', nodes: ['x1', 'x2'] }, failures: 1 },
     /failed on 2 nodes: x1, x2\.?$/,
-    /^Roll back, set a template that works, or continue .* with the annotation edgeset\.io\/resume\.$/,
+    /^Roll back, set a template that works, or continue despite the failures\. Run "kubectl edgeset undo ds\/app -n edge" or "kubectl edgeset resume ds\/app -n edge"\.$/,
   ],
   [
     { kind: 'halted', halt: { at: 1, reason: 'Failures', nodes: ['x1', 'x2'] }, failures: 12 },
@@ -39,12 +40,12 @@ const holds: [Hold, what: RegExp, remedy: RegExp][] = [
   [
     { kind: 'halted', halt: { at: 1, reason: 'RolledBack', nodes: [] }, failures: 0 },
     /rolled back before/,
-    /annotation edgeset\.io\/resume\.$/,
+    /^Set another template, or continue with this one\. Run "kubectl edgeset resume ds\/app -n edge"\.$/,
   ],
   [
     { kind: 'halted', halt: { at: 1, reason: 'CheckFailed', nodes: [], check: 'canary/errors' }, failures: 0 },
     /check canary\/errors of the rollout plan failed/,
-    /^Roll back, .* evaluate the check again/,
+    /^Roll back, .* or continue to have the check evaluated again\. Run .* or /,
   ],
   [{ kind: 'window', until: Date.parse('2030-01-01') }, /No window .* open until 2030-01-01T00:00:00Z/, /windows/],
   [
@@ -62,7 +63,7 @@ describe('explainHold', () => {
     it(`says what ${hold.kind}${hold.kind === 'halted' ? ` (${hold.halt.reason})` : ''} means and what to do about it`, () => {
       const text = explainHold(hold);
       assert.match(text.what, what);
-      assert.match(text.remedy, remedy);
+      assert.match(`${text.remedy} ${runHere(text.commands, daemonSetName)}`.trim(), remedy);
       assert.doesNotMatch(text.what, /undefined|\.$/);
     });
 });
@@ -84,7 +85,7 @@ describe('explain', () => {
   it('says that a waiting node waits for the budget when nothing else holds it', () => {
     const bench = benchAt(2, { maxUnavailable: count(1) });
     assert.match(explained(bench, 'n1').what, /waits for a free slot/);
-    assert.match(explained(bench, 'n1').remedy, /max-unavailable/);
+    assert.deepEqual(explained(bench, 'n1').commands, [{ verb: 'set', flag: 'max-unavailable', value: 'VALUE' }]);
     assert.equal(explained(bench, 'n1').lookedAtAgain, undefined);
   });
 

@@ -11,7 +11,8 @@ import { calendarAt } from '../plan/calendar.ts';
 import { scopeLimit } from '../plan/scopes.ts';
 import { managerReplacesPods, type Policy, surges } from '../policy/policy.ts';
 import { fullScopeOf } from './counts.ts';
-import { explainHold, type RemedyCommand, seconds } from './explain-hold.ts';
+import { explainHold, seconds } from './explain-hold.ts';
+import type { RemedyCommand } from './remedy-command.ts';
 
 /** Why a node is in its phase, for people. */
 export interface Explanation {
@@ -43,8 +44,15 @@ interface Subject {
 type Sentences = readonly [what: string, remedy: string, commands?: readonly RemedyCommand[] | undefined];
 
 /** A node that only waits for its turn: it is held by whatever holds the rollout as a whole, if anything does. */
-const held = ({ record, hold, policy }: Subject, state: string, waitsFor: string, advice = ''): Sentences => {
-  if (!hold || (hold.kind === 'owner' && record.status.owner.approved)) return [`${state}, and ${waitsFor}`, advice];
+const held = (
+  { record, hold, policy }: Subject,
+  state: string,
+  waitsFor: string,
+  advice = '',
+  advised?: readonly RemedyCommand[],
+): Sentences => {
+  if (!hold || (hold.kind === 'owner' && record.status.owner.approved))
+    return [`${state}, and ${waitsFor}`, advice, advised];
   const { what, remedy, commands } = explainHold(hold, policy.words);
   return [`${state}. ${what}`, remedy, commands];
 };
@@ -72,7 +80,7 @@ const causeOfPull = (record: NodeRecord): string => livePod(record)?.facts.image
 /** The version is to blame, as far as anybody can tell. */
 const brokenVersion = (what: string): Sentences => [
   what,
-  `Set a template that works here, or fix the cause and continue with the annotation ${annotation.resume}.`,
+  'Set a template that works here, or fix the cause and continue.',
   [{ verb: 'resume' }],
 ];
 
@@ -136,17 +144,24 @@ const imagesWord = ({ record }: Subject): string => {
 };
 
 /** What a node waits for that only waits for its turn, and how that becomes shorter. */
-const turnOf = ({ firstWave, refusedSurges: refused, policy }: Subject): [string, string] => {
+const turnOf = ({ firstWave, refusedSurges: refused, policy }: Subject): Sentences => {
   if (awaitsProof(firstWave))
     return [
       `waits until the target is available on more nodes: ${firstWave.onTrial} are trying it, ${firstWave.proven} run it`,
       `More follow with each one that becomes available; raise ${annotation.firstWave} for more at once.`,
     ];
+  const waits = 'waits for a free slot of the budget';
+  if (refused > 0)
+    return [
+      waits,
+      `${refused} new pod${refused === 1 ? ' has' : 's have'} no place beside the old one: ${WITHOUT_SURGE}.`,
+    ];
+  // The command would end the surge.
+  if (surges(policy)) return [waits, `Raise ${policy.words.maxUnavailable} for more nodes at a time.`];
   return [
-    'waits for a free slot of the budget',
-    refused > 0
-      ? `${refused} new pod${refused === 1 ? ' has' : 's have'} no place beside the old one: ${WITHOUT_SURGE}.`
-      : `Raise ${policy.words.maxUnavailable} for more nodes at a time.`,
+    waits,
+    'Raise the budget for more nodes at a time.',
+    [{ verb: 'set', flag: 'max-unavailable', value: 'VALUE' }],
   ];
 };
 
@@ -255,7 +270,8 @@ const sentences: Record<Cause, (subject: Subject) => Sentences> = {
   ],
   partition: (subject) => [
     `is kept on the older revision by ${subject.policy.words.partition}${imagesWord(subject)}`,
-    'Lower the partition.',
+    'Lower the partition to update more nodes.',
+    [{ verb: 'set', flag: 'partition', value: '0' }],
   ],
   stage: ({ record, policy, stand }) => [
     `is in stage ${policy.plan?.stages[record.stage]?.name ?? '?'} of the rollout plan, which is not open yet`,
@@ -287,7 +303,7 @@ const sentences: Record<Cause, (subject: Subject) => Sentences> = {
     ),
   'came-back-old': () => [
     'failed: after the update its pod was recreated at an older revision',
-    `Check whether another controller creates the pods; to try once more, set the annotation ${annotation.resume}.`,
+    'Check whether another controller creates the pods, then try once more.',
     [{ verb: 'resume' }],
   ],
   'no-pod': ({ record }) => [

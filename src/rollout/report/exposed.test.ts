@@ -4,7 +4,7 @@ import type { DaemonRolloutStatus, PlanStage } from '../../words/index.ts';
 import { restore } from '../fleet/persist.ts';
 import { count } from '../policy/int-or-percent.ts';
 import { approve, ring, SECOND, stagedBench } from '../testing/staged.ts';
-import type { Workbench } from '../testing/workbench.ts';
+import { daemonSetName, type Workbench } from '../testing/workbench.ts';
 import { explain } from './explain.ts';
 import { statusOf } from './status.ts';
 
@@ -34,6 +34,7 @@ const write = (bench: Workbench, previous?: DaemonRolloutStatus): DaemonRolloutS
     generation: 1,
     daemonSetGeneration: 1,
     policyHash: '',
+    daemonSet: daemonSetName,
     previous,
     now: bench.now(),
   });

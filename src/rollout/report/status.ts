@@ -27,6 +27,7 @@ import {
 } from './conditions.ts';
 import { countsOf } from './counts.ts';
 import { stragglersOf } from './coverage.ts';
+import type { DaemonSetName } from './remedy-command.ts';
 import { stagesOf } from './stages.ts';
 
 // Every update changes the estimate slightly: rounding it avoids writing the status for that alone.
@@ -122,6 +123,8 @@ export interface StatusInput {
   /** Empty while the policy is not valid. */
   policyHash: string;
   previous: DaemonRolloutStatus | undefined;
+  /** Of which commands are told. */
+  daemonSet: DaemonSetName;
   now: number;
 }
 
@@ -178,7 +181,7 @@ export const statusOf = (input: StatusInput): WrittenStatus => {
   const images = imagesOf(ledger);
   const stages = policy.rolloutPlan ? stagesOf(ledger, decision.summary, previous) : [];
   const finish = estimatedFinish(ledger, decision, now);
-  const conditions = conditionsOf(ledger, decision.summary).map((state) => toCondition(state, input));
+  const conditions = conditionsOf(ledger, decision.summary, input.daemonSet).map((state) => toCondition(state, input));
   return {
     observedGeneration,
     daemonSetGeneration,

@@ -4,7 +4,7 @@ import type { Approval } from '../plan/approval.ts';
 import { matchingStages } from '../plan/membership.ts';
 import { percent } from '../policy/int-or-percent.ts';
 import { statusOf } from '../report/status.ts';
-import { benchAt, planOf, START, type Workbench } from './workbench.ts';
+import { benchAt, daemonSetName, planOf, START, type Workbench } from './workbench.ts';
 
 export const SECOND = 1_000;
 /** The annotation of the DaemonSet. */
@@ -59,6 +59,7 @@ export const failOver = (bench: Workbench): void => {
     generation: 1,
     daemonSetGeneration: 1,
     policyHash: '',
+    daemonSet: daemonSetName,
     previous: undefined,
     now,
   });

@@ -13,6 +13,7 @@ import { afterStageAction } from '../plan/stage-state.ts';
 import { percent } from '../policy/int-or-percent.ts';
 import type { Plan } from '../policy/plan-terms.ts';
 import { type Policy, parsePolicy } from '../policy/policy.ts';
+import type { DaemonSetName } from '../report/remedy-command.ts';
 
 /** How many runs a property makes, before its own factor. */
 export const runs = Number(process.env['EDGESET_RUNS'] ?? 250);
@@ -21,6 +22,9 @@ export const runs = Number(process.env['EDGESET_RUNS'] ?? 250);
 const chosenSeed = process.env['EDGESET_SEED'] ?? '1';
 export const seed = chosenSeed === 'random' ? Number(process.hrtime.bigint() % 2n ** 31n) : Number(chosenSeed);
 if (!Number.isSafeInteger(seed)) throw new Error(`EDGESET_SEED must be an integer or random, not "${chosenSeed}"`);
+
+/** As conditions call it. */
+export const daemonSetName: DaemonSetName = { short: 'ds', namespace: 'edge', name: 'app' };
 
 /** The policy of a DaemonSet with only the annotation `auto`, with changes. */
 export const policyWith = (change: Partial<Policy> = {}): Policy => {

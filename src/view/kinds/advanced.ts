@@ -104,7 +104,6 @@ const notes = ({ view, ledger }: RolloutReading & { view: AdvancedView }): strin
 /** DaemonSets of apps.kruise.io. */
 export const advanced: DaemonSetKind = defineKind(createAdvancedKind(), {
   label: `daemonset.${group}`,
-  short: 'ads',
   title: 'Advanced DaemonSet',
   recordsDefaults: true,
   podController: 'manager',

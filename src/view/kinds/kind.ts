@@ -10,7 +10,7 @@ import type {
   Resource,
   WriteOptions,
 } from '../../kube/index.ts';
-import type { OutsideHold, ParsedPolicy, Preceding, Predecessor } from '../../rollout/index.ts';
+import type { DaemonSetName, OutsideHold, ParsedPolicy, Preceding, Predecessor } from '../../rollout/index.ts';
 import type { Clock } from '../../runtime/index.ts';
 import type { Connection } from '../connection.ts';
 import type { CommandError } from '../errors.ts';
@@ -94,8 +94,8 @@ export interface ReadingOptions {
 export interface DaemonSetKind {
   /** As kubectl prints it: `daemonset.apps`. */
   label: string;
-  /** The short name that messages use: `ds`, `ads`. */
-  short: string;
+  /** The short name that messages use. */
+  short: DaemonSetName['short'];
   /** The name of the kind in sentences. */
   title: string;
   resource: Resource<DaemonSetLike>;
@@ -139,7 +139,7 @@ export interface DaemonSetKind {
 export interface KindSpec<D, V>
   extends Omit<
     DaemonSetKind,
-    'resource' | 'rolloutName' | 'get' | 'list' | 'read' | 'watch' | 'policyWith' | 'settingsPatch'
+    'resource' | 'short' | 'rolloutName' | 'get' | 'list' | 'read' | 'watch' | 'policyWith' | 'settingsPatch'
   > {
   policyOf: (daemonSet: D) => ParsedPolicy;
   pauseOf: (daemonSet: D) => DaemonSetState['pause'];
@@ -163,6 +163,7 @@ export const defineKind = <D extends DaemonSetLike & DaemonSetObject, V extends 
   const self: DaemonSetKind = {
     ...ways,
     resource: kind.resource,
+    short: kind.short,
     rolloutName: (daemonSet) => kind.rolloutName(daemonSet),
     get: async (client, ref, call = {}) => toSubject(await client.get(kind.resource, ref, call)),
     list: async (client, where) => (await client.list(kind.resource, where)).items.map(toSubject),

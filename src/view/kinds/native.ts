@@ -44,7 +44,6 @@ const pauseOf = ({ metadata }: DaemonSet): 'on' | 'off' | 'unreadable' => {
 /** DaemonSets of apps/v1. */
 export const native: DaemonSetKind = defineKind(nativeKind, {
   label: 'daemonset.apps',
-  short: 'ds',
   title: 'DaemonSet',
   recordsDefaults: false,
   podController: 'DaemonSet controller',

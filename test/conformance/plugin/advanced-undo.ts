@@ -72,7 +72,7 @@ export const advancedUndoing = section(
       // The manager writes the status of the DaemonSet a moment after that of the DaemonRollout.
       await untilPresent(c, 2);
       const [, notes] = succeeds(await edgeset(c, 'undo', 'app'));
-      assert.match(notes, /The halt of revision 2 ends; .*"kubectl edgeset .*resume ads\/app"/);
+      assert.match(notes, /The halt of revision 2 ends; .*"kubectl edgeset resume ads\/app -n .*"/);
       succeeds(await edgeset(c, 'wait', 'app', '--timeout', '60s'));
       assert.deepEqual(await c.running('app:v1'), c.nodes);
       refuses(await edgeset(c, 'undo', 'app'), /failed and was rolled back: choose a revision/);
@@ -91,7 +91,7 @@ export const advancedUndoing = section(
         succeeds(await edgeset(c, 'pause', 'app'));
         await untilPresent(c, 2);
         const [, notes] = succeeds(await edgeset(c, 'undo', 'app'));
-        assert.match(notes, /The rollout stays paused: run "kubectl edgeset .*resume ads\/app"/);
+        assert.match(notes, /The rollout stays paused: run "kubectl edgeset resume ads\/app -n .*"/);
         assert.match(notes, /rollingUpdate\.partition is 1: .* Set it to 0 to roll back all nodes/);
         assert.equal(await imageOf(c), 'app:v1');
         succeeds(await edgeset(c, 'resume', 'app'));

@@ -122,7 +122,7 @@ export const undoing = section('history and undo', (rule) => {
       await c.annotate({ 'edgeset.io/paused': 'true' });
       const before = (await c.updates()).length;
       const [, notes] = succeeds(await edgeset(c, 'undo', 'app'));
-      assert.match(notes, /The rollout stays paused: run "kubectl edgeset .*resume ds\/app"/);
+      assert.match(notes, /The rollout stays paused: run "kubectl edgeset resume ds\/app -n .*"/);
       assert.equal(await imageOf(c), 'app:v1');
       await c.expectNoUpdatesFor(2);
       assert.equal((await c.updates()).length, before);

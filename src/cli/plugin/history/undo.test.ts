@@ -88,7 +88,7 @@ describe('undo', () => {
     await world.status('kept', halted, 2, 1);
     assert.match(
       await refused('kept', '--to-revision', '2'),
-      /is already the current one of .*; its rollout is halted: "kubectl edgeset resume ds\/kept" continues it: /,
+      /is already the current one of .*; its rollout is halted: "kubectl edgeset resume ds\/kept -n default" continues it: /,
     );
     await create('first', ['app:1']);
     assert.match(await refused('first'), /has no earlier revision to roll back to: set the template that you want/);
@@ -109,7 +109,7 @@ describe('undo', () => {
     );
     assert.match(
       (await done('hurry', '--to-revision', '2'))[1],
-      /Note: The last complete revision is 1 \(app:1\): "kubectl edgeset undo ds\/hurry --to-revision 1"\.\n/,
+      /Note: The last complete revision is 1 \(app:1\): "kubectl edgeset undo ds\/hurry --to-revision 1 -n default"\.\n/,
     );
     assert.equal(await image('hurry'), 'app:2');
   });
@@ -152,8 +152,8 @@ describe('undo', () => {
     });
     const [, notes] = await done('held');
     assert.deepEqual(notes.trimEnd().split('\n'), [
-      'Note: The rollout stays paused: run "kubectl edgeset resume ds/held" to roll the nodes back.',
-      'Note: The budget is zero, so no node is updated. Raise apps.openyurt.io/max-unavailable.',
+      'Note: The rollout stays paused: run "kubectl edgeset resume ds/held -n default" to roll the nodes back.',
+      'Note: The budget is zero, so no node is updated. Run "kubectl edgeset set ds/held --max-unavailable 10% -n default".',
       'Note: Argo CD (application shop) restores the template from its repository at its next sync: revert it there too, or stop automated sync.',
     ]);
     await create('ota', ['app:1', 'app:2'], { annotations: { 'apps.openyurt.io/update-strategy': 'ota' } });
@@ -248,7 +248,7 @@ describe('undo', () => {
     assert.equal(code, 1);
     assert.match(
       stderr,
-      /DaemonSet default\/raced was changed at the same time, so nothing was rolled back: check "kubectl edgeset history ds\/raced"/,
+      /DaemonSet default\/raced was changed at the same time, so nothing was rolled back: check "kubectl edgeset history ds\/raced -n default"/,
     );
     assert.equal(await image('raced'), 'app:3');
   });

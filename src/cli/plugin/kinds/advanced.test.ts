@@ -31,9 +31,9 @@ describe('status of both kinds', () => {
     world.rollout({ summary: 'Complete' }, ROLLOUT);
     assert.match(await output('web'), /^NAME .*\nads\/web +Complete .*\n$/);
     const { stderr } = await world.run(['status', 'ds/web']);
-    assert.match(stderr, /no rollout of a DaemonSet web in namespace shop: "kubectl edgeset explain ds\/web"/);
+    assert.match(stderr, /no rollout of a DaemonSet web in namespace shop: "kubectl edgeset explain ds\/web -n shop"/);
     const { stderr: other } = await world.run(['status', 'ads/db']);
-    assert.match(other, /no rollout of an Advanced DaemonSet db .*"kubectl edgeset explain ads\/db"/);
+    assert.match(other, /no rollout of an Advanced DaemonSet db .*"kubectl edgeset explain ads\/db -n shop"/);
   });
 
   it('watches a bare name in both kinds, and no other name', async () => {
@@ -93,7 +93,7 @@ describe('an Advanced DaemonSet', () => {
     world.advanced({ paused: true });
     fleet();
     const text = await output('explain', 'ads/web', '--node', 'n1');
-    assert.match(text, /The rollout is paused\. Set spec\.updateStrategy\.rollingUpdate\.paused to false\./);
+    assert.match(text, /The rollout is paused\. Run "kubectl edgeset resume ads\/web -n shop"\./);
     world.advanced({ partition: 4 });
     assert.match(
       await output('explain', 'ads/web', '--node', 'n1'),

@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { clusterRolloutPlans, rolloutApprovals, rolloutPlans } from '../../../controller/index.ts';
 import { advancedDaemonSetApi } from '../../../kinds/advanced/index.ts';
 import { awaitingApproval, planWith, stage } from '../../../view/testing/index.ts';
-import type { DaemonRolloutStage, RolloutApproval } from '../../../words/index.ts';
+import type { DaemonRolloutStage, DaemonRolloutStatus, RolloutApproval } from '../../../words/index.ts';
 import { createEmbeddedTestCluster } from '../testing/embedded-cluster.ts';
 import { createFakeCluster, observed } from '../testing/fake-cluster.ts';
 
@@ -21,9 +21,14 @@ describe('approve and promote', () => {
     return items.map(({ spec }) => spec).filter(({ daemonSet }) => daemonSet.name === name);
   };
   /** A rollout from the first to the second revision, with these stages of a plan of the same name. */
-  const staged = async (name: string, stages: readonly DaemonRolloutStage[], plan = name): Promise<string> => {
+  const staged = async (
+    name: string,
+    stages: readonly DaemonRolloutStage[],
+    plan = name,
+    more: DaemonRolloutStatus = {},
+  ): Promise<string> => {
     await world.create(name, ['app:1', 'app:2']);
-    await world.status(name, { plan, stages: [...stages] }, 2, 1);
+    await world.status(name, { ...more, plan, stages: [...stages] }, 2, 1);
     const [, second] = await world.revisions(name);
     return second?.metadata?.labels?.['controller-revision-hash'] ?? '';
   };
@@ -76,7 +81,7 @@ describe('approve and promote', () => {
     );
     assert.match(
       stderr,
-      /^Note: If the plan requires an approval of stage lab, it is still to be given: run "kubectl edgeset approve ds\/quick --stage lab"\.\n$/,
+      /^Note: If the plan requires an approval of stage lab, it is still to be given: run "kubectl edgeset approve ds\/quick --stage lab -n default"\.\n$/,
     );
     assert.deepEqual(
       (await approvals('quick')).map(({ decision }) => decision),
@@ -91,7 +96,7 @@ describe('approve and promote', () => {
     const note = async (): Promise<string> => (await world.run('promote', 'needs', '--dry-run=server')).stderr;
     assert.match(
       await note(),
-      /^Note: The plan also requires an approval of stage lab: run "kubectl edgeset approve ds\/needs --stage lab"\.\n$/,
+      /^Note: The plan also requires an approval of stage lab: run "kubectl edgeset approve ds\/needs --stage lab -n default"\.\n$/,
     );
     const early = await world.run('approve', 'needs', '--stage', 'lab');
     assert.equal(early.stderr, 'Note: Stage lab soaks until noon.\n');
@@ -99,7 +104,7 @@ describe('approve and promote', () => {
     await client.replace(clusterRolloutPlans, { ...stored, spec: { stages: [{ name: 'lab' }] } });
     assert.match(
       await refused('approve', 'needs', '--stage', 'lab'),
-      /plan cluster\/all-shops requires no approval of stage lab: "kubectl edgeset promote ds\/needs --stage lab" skips what the stage waits for/,
+      /plan cluster\/all-shops requires no approval of stage lab: "kubectl edgeset promote ds\/needs --stage lab -n default" skips what the stage waits for/,
     );
   });
 
@@ -139,7 +144,13 @@ describe('approve and promote', () => {
     await world.change('still', { metadata: { annotations: { 'edgeset.io/paused': 'true' } } }, 'merge');
     assert.match(
       (await world.run('approve', 'still')).stderr,
-      /^Note: The rollout is paused: nothing is promoted until "kubectl edgeset resume ds\/still"\.\n$/,
+      /^Note: The rollout is paused: nothing is promoted until "kubectl edgeset resume ds\/still -n default"\.\n$/,
+    );
+    const halted = { at: '2030-01-01T00:00:00Z', reason: 'Failures' as const, nodes: [] };
+    await staged('stuck', awaitingApproval, 'stuck', { halted });
+    assert.match(
+      (await world.run('approve', 'stuck')).stderr,
+      /^Note: The rollout is halted: nothing is promoted until "kubectl edgeset resume ds\/stuck -n default"\.\n$/,
     );
   });
 
@@ -197,7 +208,7 @@ describe('approve and promote', () => {
     await world.status('lost', { plan: 'gone' }, 2, 1);
     assert.match(
       await refused('approve', 'lost'),
-      /plan gone gives DaemonSet default\/lost no stages: add spec\.stages to it; if it has them, "kubectl edgeset explain ds\/lost" says why/,
+      /plan gone gives DaemonSet default\/lost no stages: add spec\.stages to it; if it has them, "kubectl edgeset explain ds\/lost -n default" says why/,
     );
     await world.change('lost', { metadata: { annotations: { 'edgeset.io/rollout-plan': 'gone' } } });
     assert.match(

@@ -124,7 +124,7 @@ describe('status', () => {
     assert.deepEqual([partly.code, shown(partly.stdout)], [1, ['web']]);
     assert.equal(
       partly.stderr,
-      'kubectl edgeset: there are no rollouts of ads/db, none in namespace shop: "kubectl edgeset explain NAME" says why\n',
+      'kubectl edgeset: there are no rollouts of ads/db, none in namespace shop: "kubectl edgeset explain NAME -n shop" says why\n',
     );
     const { code, stderr } = await world.run(['status', 'ds', 'ds/web']);
     assert.equal(code, 2);

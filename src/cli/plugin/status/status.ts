@@ -109,7 +109,11 @@ const explainConditions = (rollouts: readonly DaemonRollout[], daemonSets: Daemo
   }
 };
 
-const noRolloutOf = (missing: readonly Named[], place: string, { edgeset }: Connection): CommandError => {
+const noRolloutOf = (
+  missing: readonly Named[],
+  place: string,
+  { edgeset }: Pick<Connection, 'edgeset'>,
+): CommandError => {
   const [{ kind, name } = { kind: undefined, name: '' }, ...others] = missing;
   const { title, short } = kind ?? native;
   const article = title === native.title ? 'a' : 'an';
@@ -140,6 +144,8 @@ export const showStatus = async (words: readonly string[], flags: StatusFlags, i
     const inNamespace = { ...(!allNamespaces && { namespace: connection.namespace }) };
     const scope = { ...inNamespace, ...(selector !== undefined && { labelSelector: selector }) };
     const place = allNamespaces ? 'any namespace' : `namespace ${connection.namespace}`;
+    // Somebody who looks in all namespaces has yet to find the right one.
+    const typed = allNamespaces ? { edgeset: (text: string) => io.edgeset(text, 'NAMESPACE') } : connection;
     const names = [...new Set(named.flatMap(rolloutNames))];
     const queries =
       names.length > 0 ? names.map((name) => ({ ...scope, fieldSelector: `metadata.name=${name}` })) : [scope];
@@ -159,7 +165,7 @@ export const showStatus = async (words: readonly string[], flags: StatusFlags, i
       checkUnambiguous(its, one.name);
       if (its.length === 0) missing.push(one);
     }
-    if (missing.length > 0 && rows.length === 0 && !watch) throw noRolloutOf(missing, place, connection);
+    if (missing.length > 0 && rows.length === 0 && !watch) throw noRolloutOf(missing, place, typed);
     if (rows.length === 0) io.stderr(toLines(`No rollouts in ${place}.`));
     if (watch) {
       const [only = scope, ...others] = queries;
@@ -174,6 +180,6 @@ export const showStatus = async (words: readonly string[], flags: StatusFlags, i
     if (named.length > 0 && view.table) explainConditions(rows, daemonSets, io);
     await explainDoubts(connection, rows, daemonSets, io);
     // As kubectl does: what there is, and an error for the rest.
-    if (missing.length > 0) throw noRolloutOf(missing, place, connection);
+    if (missing.length > 0) throw noRolloutOf(missing, place, typed);
   });
 };

@@ -40,7 +40,6 @@ const words: Omit<PolicyWords, 'daemonSet'> = {
   maxUnavailable: rollingField('maxUnavailable'),
   partition: rollingField('partition'),
   nodeSelector: rollingField('selector'),
-  unpause: `Set ${rollingField('paused')} to false.`,
   automate: 'To update the nodes from here, set spec.updateStrategy.type to RollingUpdate.',
   podController: 'manager',
   podControllerProgram: 'edgeset-manager',
