@@ -1,14 +1,12 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { DryRun } from '../commands/index.ts';
+import { toLines } from '../text/index.ts';
 import type { OutputFormat } from '../view/index.ts';
 import type { Phase } from '../words/index.ts';
 import { type ExitCode, exitCodes, type Io } from './io.ts';
-import type { CommandContext } from './program.ts';
+import type { AddCommand, CommandContext } from './program.ts';
 
 // Flags and arguments that several commands have.
-
-/** The heading of the flags that most commands have, at the end of their help. */
-const CONNECTION = 'Cluster and user, as in kubectl:';
 
 const each = (value: string, previous: readonly string[] = []): readonly string[] => [...previous, value];
 
@@ -32,8 +30,28 @@ export const connectionOptions = (): Option[] => [
 ];
 
 export const addConnectionFlags = (command: Command): Command => {
-  for (const option of connectionOptions()) command.addOption(option.helpGroup(CONNECTION));
-  return command;
+  for (const option of connectionOptions()) command.addOption(option.hideHelp());
+  return command.addHelpText('after', () => {
+    const program = command.parent?.name() ?? '';
+    return `\nUse "${program} options" for the flags that choose the cluster, the namespace and the user, such as -n.`;
+  });
+};
+
+/** As `kubectl options`: what the help of each command leaves out. */
+export const addOptionsCommand: AddCommand = (program, { io }) => {
+  program
+    .command('options', { hidden: true })
+    .description('list the flags that choose the cluster and the user')
+    .helpOption(false)
+    .action(() => {
+      const help = program.createHelp();
+      const terms = connectionOptions().map(
+        (option) => [help.optionTerm(option), help.optionDescription(option)] as const,
+      );
+      const width = Math.max(...terms.map(([term]) => term.length));
+      io.stdout('The following flags can be given to any command, as in kubectl:\n\n');
+      io.stdout(toLines(...terms.map(([term, description]) => `  ${term.padEnd(width)}  ${description}`)));
+    });
 };
 
 export const outputOption = (...formats: OutputFormat[]): Option =>

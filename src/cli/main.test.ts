@@ -22,7 +22,10 @@ test('help goes to stdout and lists every command', async () => {
   for (const args of [['help'], ['--help']]) {
     const { code, stdout, stderr } = await run(...args);
     assert.deepEqual([code, stderr], [0, '']);
-    assert.match(stdout, /\nFlags may stand before or after the command\. "edgeset COMMAND --help" lists them/);
+    assert.match(
+      stdout,
+      /\nFlags may stand before or after the command\. "edgeset COMMAND --help" lists them, with examples;\n"edgeset options" lists those/,
+    );
     for (const command of ['manager', 'crds']) assert.match(stdout, new RegExp(`^ {2}${command}\\b`, 'm'));
   }
   const { code, stdout } = await run('help', 'manager');
@@ -40,9 +43,28 @@ test('the help of every command ends with examples that name the program as it w
     assert.ok(commands.length >= 13, commands.join(' '));
     for (const name of commands) {
       const help = await runMain(['help', name], { environment });
-      assert.match(help.stdout, new RegExp(`\nExamples:\n(  # [^\n]+\n  ${called} ${name}\\b[^\n]*\n)+\n?$`), name);
+      assert.match(
+        help.stdout,
+        new RegExp(
+          `\nExamples:\n(  # [^\n]+\n  ${called} ${name}\\b[^\n]*\n)+(\nUse "${called} options" [^\n]+\n)?\n?$`,
+        ),
+        name,
+      );
     }
   }
+});
+
+test('options lists the flags that the help of each command names in one line', async () => {
+  const { code, stdout, stderr } = await run('options');
+  assert.deepEqual([code, stderr], [0, '']);
+  const help = (await run('help', 'status')).stdout;
+  const flags = [...stdout.matchAll(/^ {2}(?:-\w, )?(--[a-z-]+) +(?:<\w+> +)?\w/gm)].map(([, flag = '']) => flag);
+  assert.ok(flags.includes('--namespace') && flags.includes('--as-group') && flags.length > 14, flags.join(' '));
+  for (const flag of flags) assert.ok(!help.includes(`${flag} `), flag);
+  assert.match(
+    help,
+    /\nUse "edgeset options" for the flags that choose the cluster, the namespace and the user, such as -n\.\n$/,
+  );
 });
 
 test('a missing command prints help to stderr', async () => {

@@ -14,6 +14,7 @@ import {
   addWaitCommand,
 } from './commands.ts';
 import { addCrdsCommand } from './crds.ts';
+import { addOptionsCommand } from './flags.ts';
 import type { ExitCode, ProcessIo } from './io.ts';
 import { addManagerCommand } from './manager.ts';
 import { type AddCommand, COMPLETE, runProgram } from './program.ts';
@@ -51,7 +52,7 @@ const groups: readonly CommandGroup[] = [
     ],
   },
   { heading: 'Try it out:', pluginToo: false, commands: [addDemoCommand, addClusterCommand] },
-  { heading: 'Install:', pluginToo: true, commands: [addCrdsCommand] },
+  { heading: 'Install:', pluginToo: true, commands: [addCrdsCommand, addOptionsCommand] },
   { heading: 'Run:', pluginToo: false, commands: [addManagerCommand, addAgentCommand, addCompletionCommand] },
 ];
 
@@ -73,7 +74,8 @@ export const main = (args: readonly string[], io: ProcessIo, program: ProgramNam
       }
       root.addHelpText(
         'after',
-        `\nFlags may stand before or after the command. "${root.name()} COMMAND --help" lists them, with examples.`,
+        `\nFlags may stand before or after the command. "${root.name()} COMMAND --help" lists them, with examples;` +
+          `\n"${root.name()} options" lists those that choose the cluster and the user.`,
       );
     },
     // Not parsed by commander, which would reject an incomplete command line.

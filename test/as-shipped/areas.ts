@@ -243,8 +243,7 @@ const flagsIn = (help: string): string[] =>
     .map(([, flag = '']) => flag)
     .filter((flag) => flag !== '--help' && flag !== '--version');
 
-const connectionFlags = async (): Promise<string[]> =>
-  flagsIn((await helpOf('status')).split('Cluster and user, as in kubectl:')[1] ?? '');
+const connectionFlags = async (): Promise<string[]> => flagsIn((await run(['options'])).stdout);
 
 /** `COMMAND` and `COMMAND --flag`; the flags of all commands are an area of their own. */
 const commands = async (): Promise<Area> => {
@@ -252,7 +251,7 @@ const commands = async (): Promise<Area> => {
   const inCode: string[] = [];
   const own = names.filter((name) => !/^(manager|agent|help|demo|cluster)$/.test(name));
   for (const name of own) {
-    const flags = flagsIn((await helpOf(name)).split('Cluster and user, as in kubectl:')[0] ?? '');
+    const flags = flagsIn(await helpOf(name));
     inCode.push(name, ...flags.map((flag) => `${name} ${flag}`));
   }
   const shared = section(page('cli'), '## Flags of all commands');

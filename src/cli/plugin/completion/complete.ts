@@ -140,8 +140,11 @@ const wordsFor = async (position: Position, word: string, io: Io): Promise<Candi
   const positional = position.arguments.length;
   if (awaits) return valuesOf(awaits, position, io);
   if (word.startsWith('-')) {
-    const options = command.createHelp().visibleOptions(command);
-    return options.flatMap(({ long, description }) => (long ? [{ value: long, description }] : []));
+    // The help leaves out the flags that all commands have.
+    const shared = command.options.filter(({ hidden }) => hidden);
+    return [...command.createHelp().visibleOptions(command), ...shared].flatMap(({ long, description }) =>
+      long ? [{ value: long, description }] : [],
+    );
   }
   if (command.commands.length > 0 && positional === 0) {
     const inner = command.createHelp().visibleCommands(command);
