@@ -2,7 +2,7 @@ import { isKubeError } from '../../kube/index.ts';
 import { CommandError, type Connection, type DaemonSetLike, FIELD_MANAGER, type Named } from '../../view/index.ts';
 import { type ChangeOptions, dryRunSuffix, type Written } from '../change.ts';
 import { chooseRevision } from './choose-revision.ts';
-import { describeRevision, type RevisionHistory, readHistory, readLiveDaemonSet } from './revisions.ts';
+import { describeRevision, type Revision, type RevisionHistory, readHistory, readLiveDaemonSet } from './revisions.ts';
 import { diffTemplates, renderDifference } from './template-diff.ts';
 import { rollbackMark, undoNotes } from './undo-notes.ts';
 
@@ -68,6 +68,12 @@ const describeChanges = (kept: RevisionHistory, { template }: Change): string[] 
   return [...changes.slice(0, MOST_CHANGES), ...(more > 0 ? [`  and ${more} more`] : [])];
 };
 
+/** The number under which `history` lists it then: the revision of the template has the highest one. */
+const newNumber = ({ revisions }: RevisionHistory, to: Revision): string => {
+  const number = Math.max(to.number, ...revisions.map((one) => (one.name === to.name ? 0 : one.number + 1)));
+  return number === to.number ? '' : `, which becomes revision ${number}`;
+};
+
 /** Rolls back in one write, which fails if the DaemonSet has changed since it was read. */
 export const undo = async (
   connection: Connection,
@@ -80,6 +86,7 @@ export const undo = async (
   const object =
     dryRun === 'client' ? asChanged(kept.daemonSet, change) : await put(connection, kept, change, dryRun === 'server');
   const label = `${kept.kind.label}/${kept.name}`;
-  const done = `${label} rolled back to revision ${describeRevision(revision)}${dryRunSuffix(dryRun)}`;
+  const to = `${describeRevision(revision)}${newNumber(kept, revision)}`;
+  const done = `${label} rolled back to revision ${to}${dryRunSuffix(dryRun)}`;
   return { label, object, lines: [done, ...describeChanges(kept, change)], notes: undoNotes(kept, revision) };
 };

@@ -49,7 +49,7 @@ export const advancedUndoing = section(
         shown,
         /would change, compared with revision 3:\n {2}spec\.containers\[app\]\.image: app:v3 -> app:v1\n\n/,
       );
-      const said = 'rolled back to revision 1 (app:v1)';
+      const said = 'rolled back to revision 1 (app:v1), which becomes revision 4';
       const changed = '  spec.containers[app].image: app:v3 -> app:v1\n';
       for (const form of ['client', 'server']) {
         const [dry] = succeeds(await edgeset(c, 'undo', 'app', '--to-revision', '1', `--dry-run=${form}`));

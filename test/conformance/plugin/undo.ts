@@ -33,7 +33,7 @@ export const undoing = section('history and undo', (rule) => {
     const [said, notes] = succeeds(await edgeset(c, 'undo', 'ds/app'));
     assert.equal(
       said,
-      'daemonset.apps/app rolled back to revision 1 (app:v1)\n  spec.containers[app].image: app:v2--crash-loop -> app:v1\n',
+      'daemonset.apps/app rolled back to revision 1 (app:v1), which becomes revision 3\n  spec.containers[app].image: app:v2--crash-loop -> app:v1\n',
     );
     assert.match(notes, /The halt of revision 2 ends; nodes that it broke are repaired first\./);
     assert.equal((await edgeset(c, 'wait', 'app', '--timeout', '60s')).code, 0);

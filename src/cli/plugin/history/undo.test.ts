@@ -33,7 +33,7 @@ describe('undo', () => {
     await create('web', ['web:1']);
     await world.change('web', { spec: { template: { spec: { hostNetwork: true } } } });
     assert.deepEqual(await done('ds/web'), [
-      'daemonset.apps/web rolled back to revision 1 (web:1)\n  spec.hostNetwork: true -> (not set)\n',
+      'daemonset.apps/web rolled back to revision 1 (web:1), which becomes revision 3\n  spec.hostNetwork: true -> (not set)\n',
       '',
     ]);
     const now = await world.get('web');
@@ -102,7 +102,7 @@ describe('undo', () => {
     await create('hurry', ['app:1', 'app:2', 'app:3']);
     await world.status('hurry', { plan: 'rings', stages: [] }, 3, 1);
     const [output, notes] = await done('hurry', '--dry-run');
-    assert.match(output, /rolled back to revision 1 \(app:1\) \(dry run\)\n/);
+    assert.match(output, /rolled back to revision 1 \(app:1\), which becomes revision 4 \(dry run\)\n/);
     assert.match(
       notes,
       /^Note: Revision 1 was last complete: the stages of plan rings don't hold it back, and neither do its windows and freezes unless it sets windowsOnRollback\.$/m,
@@ -187,7 +187,7 @@ describe('undo', () => {
       const before = await world.get(name);
       assert.equal(
         (await done(name, flag))[0],
-        `daemonset.apps/${name} rolled back to revision 1 (app:1) ${words}\n  spec.containers[app].image: app:2 -> app:1\n`,
+        `daemonset.apps/${name} rolled back to revision 1 (app:1), which becomes revision 3 ${words}\n  spec.containers[app].image: app:2 -> app:1\n`,
       );
       const [json] = await done(name, flag, '-o', 'json');
       const changed = JSON.parse(json) as DaemonSet;
