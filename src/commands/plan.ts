@@ -19,6 +19,7 @@ import {
   managerNotes,
   type Named,
   type Overrides,
+  policyNotes,
   type Reading,
   readRolloutOf,
   requirePlan,
@@ -170,7 +171,7 @@ export const planText = ({ reading, now, edgeset }: PlannedRollout): string => {
   if (hold) {
     lines.push(holdText(hold, reading, edgeset));
   }
-  lines.push(...managerNotes(reading).map((note) => `Note: ${note}`));
+  lines.push(...[...managerNotes(reading), ...policyNotes(reading)].map((note) => `Note: ${note}`));
   const steps = reading.decision.actions.map(toStep);
   if (steps.length > 0) {
     lines.push('The manager would now:', ...steps.slice(0, LONGEST_LIST).map((step) => `  ${step}`));

@@ -52,9 +52,12 @@ export const notesOf = (reading: Reading): string[] => [
   ...managerNotes(reading),
   ...exposureNotes(reading),
   ...driftNotes(reading),
-  // Once all is updated, and while nobody changes the template, no node is at risk.
-  ...(reading.decision.summary.complete ? [] : policyWarnings(reading.view.policy.policy)),
 ];
+
+/** Hazards of the policy, for where people see it. */
+export const policyNotes = ({ decision, view }: Pick<Reading, 'decision' | 'view'>): string[] =>
+  // Once all is updated, and while nobody changes the template, no node is at risk.
+  decision.summary.complete ? [] : policyWarnings(view.policy.policy);
 
 /** That nothing is left to do, and on which nodes; undefined while something is, or would be if nodes were online. */
 export const doneText = ({ ledger: { tally }, decision: { summary } }: Reading): string | undefined => {

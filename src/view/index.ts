@@ -12,6 +12,7 @@ export {
   holdText,
   notesOf,
   overview,
+  policyNotes,
   whenHalted,
 } from './explain-rollout.ts';
 export { keepDrawing } from './keep-drawing.ts';

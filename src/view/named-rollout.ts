@@ -218,7 +218,7 @@ export const managerNotes = (reading: Reading): string[] => {
   const refused = status.causes?.find(({ cause }) => cause === 'refused')?.count ?? 0;
   if (refused > 0)
     notes.push(
-      `The API server rejected the manager's updates of ${refused} of the nodes: see the ${kind.failureEvents} Events of the DaemonSet ("kubectl describe ${kind.short}/${view.name}").`,
+      `The API server rejected the manager's updates of ${refused} of the nodes: see the ${kind.failureEvents} Events of the DaemonSet ("kubectl describe ${kind.short}/${view.name} -n ${view.namespace}").`,
     );
   const { warnings } = view.policy;
   notes.push(

@@ -23,7 +23,8 @@ describe('explain', () => {
       text,
       /^offline \(offline-outdated\): n9\n {2}n9 has been offline for \d+ h \(last seen at 2020-01-01T00:00:00Z\); it is skipped/m,
     );
-    assert.match(text, /^Note: minReadySeconds \(0 s\) is shorter/m);
+    assert.doesNotMatch(text, /minReadySeconds/, 'plan says it, where the policy is shown');
+    assert.match(await world.output('plan', 'ds/web'), /^Note: minReadySeconds \(0 s\) is shorter/m);
     const sections = [...text.matchAll(/^(\w+) \(/gm)].map(([, phase]) => phase);
     assert.deepEqual(sections, ['offline', 'outdated', 'updated'], 'the most urgent first');
   });

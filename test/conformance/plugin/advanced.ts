@@ -77,7 +77,7 @@ export const advancedOnes = section(
       await c.untilCondition('Paused');
       assert.match(
         succeeds(await edgeset(c, 'plan', 'app'))[0],
-        new RegExp(`^The rollout is paused\\. Set ${ROLLING}\\.paused to false\\.$`, 'm'),
+        /^The rollout is paused\. Run "kubectl edgeset resume ads\/app -n [^"]+"\.$/m,
       );
       assert.deepEqual((await plan(c)).actions, []);
       const { actions, budget } = await plan(c, '--unpaused', '--max-unavailable', '2');

@@ -19,7 +19,12 @@ export const explaining = section('explain', (rule) => {
 
       await c.annotate({ 'edgeset.io/paused': 'true' });
       await c.setImage('app:v2');
-      await untilExplained(c, first, 'outdated (available)', /The rollout is paused.*edgeset\.io\/paused/);
+      await untilExplained(
+        c,
+        first,
+        'outdated (available)',
+        /The rollout is paused\. Run "kubectl edgeset resume (ds|ads)\/app -n /,
+      );
       await c.breakPod(third);
       await untilExplained(c, third, 'broken (not-available)', /The rollout is paused/);
       await untilExplained(c, first, 'outdated (available)', /paused/);

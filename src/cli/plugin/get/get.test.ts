@@ -33,6 +33,12 @@ describe('get', () => {
     assert.equal(await world.output('get', 'web', '-o', 'name'), 'node/n1\nnode/n2\nnode/n3\n');
     assert.equal(await world.output('get', 'web', '--phase', 'offline,updated', '-o', 'name'), 'node/n1\nnode/n3\n');
     assert.equal((await world.run(['get', 'web', '--phase', 'failed', '-w'])).code, 2);
+    assert.deepEqual(await world.run(['get', 'web', '--phase', 'failed,broken']), {
+      code: 0,
+      stdout: '',
+      stderr: 'No node is failed or broken.\n',
+    });
+    assert.equal(await world.output('get', 'web', '--phase', 'failed', '-o', 'name'), '');
   });
 
   it('counts the numbers in names', async () => {

@@ -22,6 +22,9 @@ export interface GetFlags extends ConnectionFlags {
   watch?: boolean;
 }
 
+const noneText = (phase: readonly Phase[] | undefined): string =>
+  phase ? `No node is ${phase.join(' or ')}.` : 'No node is eligible for this DaemonSet.';
+
 /** Lists the nodes of a rollout, or follows them until interrupted. */
 export const getNodes = async (
   text: string,
@@ -36,7 +39,8 @@ export const getNodes = async (
       const view = createNodeRowsView(output);
       const print = io.stdout;
       const rows = nodeRows(reading).filter((row) => phase?.includes(row.phase) ?? true);
-      print(view.all(reading, rows, env.clock.now()));
+      if (view.table && rows.length === 0) io.stderr(toLines(noneText(phase)));
+      else print(view.all(reading, rows, env.clock.now()));
       const rights = rightsNote(reading);
       if (rights !== undefined) io.stderr(toLines(`Note: ${rights}`));
       return;

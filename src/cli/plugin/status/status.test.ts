@@ -141,7 +141,13 @@ describe('status', () => {
     );
     const other = await world.run(['status', '-n', 'other']);
     assert.ok(world.api.requests.some(({ path }) => path === ROLLOUTS.replace('shop', 'other')));
-    assert.deepEqual(other, { code: 0, stdout: '', stderr: 'No rollouts in namespace other.\n' });
+    assert.deepEqual(other, {
+      code: 0,
+      stdout: '',
+      stderr:
+        'No rollouts in namespace other.\nTo roll out a DaemonSet with edgeset, add these two lines of YAML to it:\n' +
+        '  metadata: {annotations: {apps.openyurt.io/update-strategy: auto}}\n  spec: {updateStrategy: {type: OnDelete}}\n',
+    });
     assert.equal((await world.run(['status', '-n', 'other', '-o', 'json'])).stdout.includes('"items": []'), true);
   });
 

@@ -126,6 +126,18 @@ const noRolloutOf = (
   );
 };
 
+/** How a DaemonSet opts in, for those who have none yet. */
+const OPT_IN = [
+  'To roll out a DaemonSet with edgeset, add these two lines of YAML to it:',
+  '  metadata: {annotations: {apps.openyurt.io/update-strategy: auto}}',
+  '  spec: {updateStrategy: {type: OnDelete}}',
+];
+
+const noneText = (place: string, selector: string | undefined, named: readonly Named[]): string[] => {
+  if (selector !== undefined) return [`No rollouts match the selector in ${place}.`];
+  return [`No rollouts in ${place}.`, ...(named.length > 0 ? [] : OPT_IN)];
+};
+
 /** Prints rollouts once, or on every change until interrupted. */
 export const showStatus = async (words: readonly string[], flags: StatusFlags, io: Io): Promise<void> => {
   const { output, allNamespaces = false, selector, watch = false } = flags;
@@ -166,7 +178,7 @@ export const showStatus = async (words: readonly string[], flags: StatusFlags, i
       if (its.length === 0) missing.push(one);
     }
     if (missing.length > 0 && rows.length === 0 && !watch) throw noRolloutOf(missing, place, typed);
-    if (rows.length === 0) io.stderr(toLines(`No rollouts in ${place}.`));
+    if (rows.length === 0) io.stderr(toLines(...noneText(place, selector, named)));
     if (watch) {
       const [only = scope, ...others] = queries;
       const where = others.length === 0 ? only : scope;
