@@ -4,9 +4,9 @@ const dark = matchMedia('(prefers-color-scheme: dark)');
 const calm = matchMedia('(prefers-reduced-motion: reduce)');
 
 /** One pulse takes a second: slow enough to be no flicker, and few enough drawings for ten thousand cells. */
-const BEAT_MS = 250;
+const BEAT_MS = 500;
 /** How opaque the cells are, beat by beat. */
-const BEATS = [1, 0.8, 0.6, 0.8] as const;
+const BEATS = [1, 0.7] as const;
 
 /** Draws again with what has changed; false where there is nothing left to draw on. */
 type Redraw = () => boolean;
