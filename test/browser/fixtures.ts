@@ -302,3 +302,9 @@ export const scenes = {
 } satisfies Readonly<Record<string, Scene>>;
 
 export type SceneName = keyof typeof scenes;
+
+/** The scene with a title of its own, which shows when the page has it. */
+export const titled = ({ device: shown, updates }: Scene, title: string): Scene => {
+  const displayName = shown.displayName === null ? null : `${title}: ${shown.displayName}`;
+  return { device: { ...shown, node: title, displayName }, updates };
+};

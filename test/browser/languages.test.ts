@@ -4,7 +4,7 @@ import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { languages } from '../../web/owner/text/index.ts';
 import { misfits, violations } from './checks.ts';
-import { device, history, type Scene, type SceneName, scenes, update } from './fixtures.ts';
+import { device, history, type Scene, type SceneName, scenes, titled, update } from './fixtures.ts';
 import { phone, visits } from './visit.ts';
 
 const visit = visits();
@@ -12,9 +12,9 @@ const visit = visits();
 const SAID = 'A sentence of the agent.';
 const names = Object.keys(scenes) as SceneName[];
 
-/** The scene with a sentence of the agent wherever it may send one, and with a node name to wait for. */
-const saying = (scene: Scene, node: string): Scene => ({
-  device: { ...scene.device, node },
+/** The scene with a sentence of the agent wherever it may send one. */
+const saying = (scene: Scene): Scene => ({
+  device: scene.device,
   updates: scene.updates.map((each) => ({
     ...each,
     message: SAID,
@@ -38,7 +38,7 @@ for (const text of languages) {
     backend.remember(history.map((entry) => ({ ...entry, result: SAID })));
     for (const name of names) {
       await t.test(name, async () => {
-        backend.show(saying(scenes[name], name));
+        backend.show(saying(titled(scenes[name], name)));
         await page.locator('.device', { hasText: name }).waitFor();
         const words = await wordsOf(page);
         assert.ok(!words.includes(SAID), words);
@@ -54,8 +54,7 @@ for (const text of languages) {
       page.evaluate<number>(`document.querySelector('${selector}').getBoundingClientRect().bottom`);
     assert.ok((await bottomOf('.choices')) <= phone.height, `choices end at ${await bottomOf('.choices')}`);
     for (const name of ['queuedWindow', 'queuedWithheld', 'stopping', 'starting', 'failed'] as const) {
-      const scene = scenes[name];
-      backend.show({ ...scene, device: { ...scene.device, node: name } });
+      backend.show(titled(scenes[name], name));
       await page.locator('.device', { hasText: name }).waitFor();
       assert.ok((await bottomOf('.steps')) <= phone.height, `${name}: steps end at ${await bottomOf('.steps')}`);
     }

@@ -4,7 +4,7 @@ import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { cells, type FakeFleet, head, row, serveFleet } from '../../src/dashboard/testing/index.ts';
 import { misfits, violations } from './checks.ts';
-import { type SceneName, scenes } from './fixtures.ts';
+import { type SceneName, scenes, titled } from './fixtures.ts';
 import { pages, screens, type VisitOptions, visits } from './visit.ts';
 
 const visit = visits();
@@ -18,9 +18,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
       await page.evaluate(axe.source);
       for (const name of names) {
         await t.test(name, async () => {
-          // The node name is unique, so it shows when the page has this state.
-          const scene = scenes[name];
-          backend.show({ ...scene, device: { ...scene.device, node: name } });
+          backend.show(titled(scenes[name], name));
           await page.locator('.device', { hasText: name }).waitFor();
           assert.deepEqual(await violations(page), []);
           assert.deepEqual(await misfits(page), []);
@@ -74,8 +72,7 @@ test('at 200 %, and at 400 % on a screen of 1280, nothing is cut off', async (t)
   ]) {
     const { page, backend } = await visit(t, 'current', { viewport });
     for (const name of names) {
-      const scene = scenes[name];
-      backend.show({ ...scene, device: { ...scene.device, node: name } });
+      backend.show(titled(scenes[name], name));
       await page.locator('.device', { hasText: name }).waitFor();
       assert.deepEqual(await misfits(page), [], `${name} at ${viewport.width}`);
     }
