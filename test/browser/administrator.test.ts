@@ -48,7 +48,7 @@ test('the administrator is named in the footer, and where something failed or th
 test('a refusal that only the administrator can end says how to reach them', async (t) => {
   const { page, backend } = await visit(t, 'named', { allow: /403|409/ });
   const notice = page.locator('.notice');
-  const press = (): Promise<void> => page.locator('.choice-main[aria-disabled=false]').click();
+  const press = (): Promise<void> => page.locator('.choice.main[aria-disabled=false]').click();
   backend.answer(() => ({ kind: 'refused', status: 403, reason: 'CallerGone', message: '' }));
   await press();
   await notice.filter({ hasText: 'not allowed' }).waitFor();
