@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { colorsOf } from '../../web/colors.ts';
 import { anchorOf } from '../check-tree.ts';
 import { GITHUB, siteLink } from './links.ts';
 import { INDEX, readPages, root } from './pages.ts';
@@ -39,10 +40,13 @@ const adaptPages = (markdown: MarkdownIt): void =>
     }
   });
 
-/** The accent of the dashboard and of the owner's page, on the surfaces of VitePress, and more room for tables. */
+const brand = (selector: string, { accent }: Readonly<Record<string, string>>): string =>
+  `${selector} { --vp-c-brand-1: ${accent}; --vp-c-brand-2: ${accent}; --vp-c-brand-soft: color-mix(in srgb, ${accent} 14%, transparent); }`;
+
+/** The accent of the dashboard on the surfaces of VitePress, and more room for tables. */
 const STYLE = `
-:root { --vp-c-brand-1: #0b5d4e; --vp-c-brand-2: #0d7361; --vp-c-brand-3: #0b5d4e; --vp-c-brand-soft: rgb(11 93 78 / 14%); }
-.dark { --vp-c-brand-1: #7fd6bf; --vp-c-brand-2: #9fe3d0; --vp-c-brand-3: #0b5d4e; --vp-c-brand-soft: rgb(127 214 191 / 16%); }
+${brand(':root', colorsOf('fleet', 'light'))}
+${brand('.dark', colorsOf('fleet', 'dark'))}
 @media (min-width: 1440px) { .VPDoc.has-aside .content-container { max-width: 50rem !important; } }
 `;
 
