@@ -35,3 +35,9 @@ test('the page is small enough for a slow device', () => {
   const bytes = files.reduce((sum, { body }) => sum + Buffer.byteLength(body), 0);
   assert.ok(bytes < 100_000, `${bytes} bytes`);
 });
+
+test('the page draws the icons that it names, and holds no others', () => {
+  const script = at(/\.js$/)?.body ?? '';
+  for (const name of ['globe', 'moon', 'refresh-cw']) assert.match(script, new RegExp(`"?${name}"?:'<`), name);
+  assert.doesNotMatch(script, /snowflake|undo-2/);
+});

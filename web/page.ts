@@ -6,7 +6,7 @@ import path from 'node:path';
 import { buildSync } from 'esbuild';
 import type { Asset } from '../src/http/index.ts';
 import { COLOR_PACKAGE, colorSheet } from './colors.ts';
-import { iconFiles, readIcons } from './icons.ts';
+import { iconsOf } from './icons.ts';
 
 const WEB = import.meta.dirname;
 
@@ -40,6 +40,7 @@ export interface BuiltPage {
  */
 export const buildPage = (page: 'owner' | 'fleet'): BuiltPage => {
   const sources = path.join(WEB, page);
+  const icons = iconsOf(sources);
   // Not `build`: it starts a child process that lives as long as this one.
   const { outputFiles, metafile } = buildSync({
     absWorkingDir: sources,
@@ -48,7 +49,7 @@ export const buildPage = (page: 'owner' | 'fleet'): BuiltPage => {
     outdir: '/',
     loader: { '.svg': 'copy' },
     banner: { css: colorSheet(page) },
-    define: { ICONS: JSON.stringify(readIcons()) },
+    define: { ICONS: JSON.stringify(icons.drawings) },
     bundle: true,
     minify: true,
     format: 'esm',
@@ -74,6 +75,10 @@ export const buildPage = (page: 'owner' | 'fleet'): BuiltPage => {
   });
   return {
     assets: [asset('/', 'text/html; charset=utf-8', html), ...files],
-    inputs: [...Object.keys(metafile.inputs).map((input) => path.resolve(sources, input)), COLOR_PACKAGE, ...iconFiles],
+    inputs: [
+      ...Object.keys(metafile.inputs).map((input) => path.resolve(sources, input)),
+      COLOR_PACKAGE,
+      ...icons.files,
+    ],
   };
 };
