@@ -1,5 +1,6 @@
 import { escapeText } from '../text/index.ts';
-import type { Caller } from '../view/index.ts';
+import type { Caller, Paint } from '../view/index.ts';
+import { escapePainted, hasColor, paint } from './color.ts';
 import { version } from './version.ts';
 
 /** Exit codes. `stalled`: the rollout that `wait` watched is stuck until someone acts. */
@@ -21,6 +22,10 @@ export interface ProcessIo extends Omit<Caller, 'edgeset' | 'version'> {
  * cluster also need `toLines`, a table or `structured`, which keep their newlines from starting a line.
  */
 export interface Io extends ProcessIo {
+  /** Colors what goes to stdout, or leaves it as it is. */
+  paint: Paint;
+  /** Prints text of which pieces are painted. */
+  print: (text: string) => void;
   /** Text with control sequences, for views that escape what they show. */
   draw: { stdout: (text: string) => void; stderr: (text: string) => void };
   version: string;
@@ -37,6 +42,8 @@ export const createIo = (io: ProcessIo, edgeset: Io['edgeset']): Io => ({
   version,
   stdout: (text) => io.stdout(escapeText(text)),
   stderr: (text) => io.stderr(escapeText(text)),
+  paint: io.screen && hasColor(io.environment) ? paint : (text) => text,
+  print: (text) => io.stdout(escapePainted(text)),
   draw: { stdout: io.stdout, stderr: io.stderr },
 });
 

@@ -1,25 +1,17 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { canRedraw, createRegion } from './terminal.ts';
-
-const shown = (rows: number, columns: number, ...texts: string[]): string[] => {
-  const written: string[] = [];
-  const region = createRegion(
-    (text) => written.push(text),
-    () => ({ rows, columns }),
-  );
-  for (const text of texts) region.show(text);
-  return written;
-};
+import { paint } from './color.ts';
+import { canRedraw, fitting } from './terminal.ts';
 
 describe('a terminal region', () => {
-  it('erases as many lines as it wrote', () => {
-    assert.deepEqual(shown(24, 80, 'a\nb\n', 'c\n', 'd'), ['a\nb\n', '\u001B[2A\u001B[0Jc\n', '\u001B[1A\u001B[0Jd\n']);
-  });
+  const size = (columns: number, rows: number) => ({ columns, rows });
 
-  it('cuts lines that would wrap, and counts those that do not fit', () => {
-    assert.deepEqual(shown(4, 3, 'abcdef\nb\nc\nd\ne'), ['abc\nb\n(3 \n']);
-    assert.deepEqual(shown(4, 80, 'a\nb\nc\nd\ne', 'f'), ['a\nb\n(3 more lines)\n', '\u001B[3A\u001B[0Jf\n']);
+  it('cuts lines that would wrap, whatever their colors, and counts those that do not fit', () => {
+    assert.deepEqual(fitting(['abcdef', 'b'], size(3, 2)), ['abc', 'b']);
+    const red = paint('abcdef', 'bad');
+    assert.deepEqual(fitting([`${red} ${paint('x', 'good')}`], size(8, 9)), [`${red} ${paint('x', 'good')}`]);
+    assert.deepEqual(fitting([`${red}x`], size(3, 9)), [paint('abc', 'bad')]);
+    assert.deepEqual(fitting(['a', 'b', 'c', 'd', 'e'], size(80, 3)), ['a', 'b', '(3 more lines)']);
   });
 
   it('is not used in logs or with NO_COLOR', () => {

@@ -1,5 +1,6 @@
 import { escapeLine } from '../text/index.ts';
-import { cutTo, wrap } from '../view/index.ts';
+import { columnsOf, cutTo, type TonedLine, wrap } from '../view/index.ts';
+import { hasColor, partsOf } from './color.ts';
 import type { Io } from './io.ts';
 
 /** A signal that aborts on SIGINT or SIGTERM; `done` removes the signal handlers. */
@@ -34,8 +35,7 @@ export interface LiveScreen {
 const SMALLEST_SCREEN = { columns: 40, rows: 16 };
 
 /** Whether output can be redrawn in place: not in CI, where a log keeps every line, and not when NO_COLOR is set. */
-export const canRedraw = (environment: Io['environment']): boolean =>
-  !environment.NO_COLOR && !environment.CI && environment.TERM !== 'dumb';
+export const canRedraw = (environment: Io['environment']): boolean => hasColor(environment) && !environment.CI;
 
 /** The Linux console and terminals without a UTF-8 locale have ASCII glyphs only. */
 const hasUnicode = ({ LC_ALL, LC_CTYPE, LANG, TERM }: Io['environment']): boolean =>
@@ -49,45 +49,56 @@ export const liveScreenOf = ({ draw, screen, environment }: Io): LiveScreen | un
   return { write: draw.stdout, screen, unicode: hasUnicode(environment) };
 };
 
-export interface Region {
-  /** Replaces the text that was shown before. */
-  show(text: string): void;
-}
+/** The beginning of a painted line that fits into this many columns. */
+const cutPainted = (painted: string, columns: number): string => {
+  let left = columns;
+  return partsOf(painted)
+    .map(({ color, text }) => {
+      const kept = cutTo(text, left);
+      left = kept === text ? left - columnsOf(kept) : 0;
+      return color + kept;
+    })
+    .join('');
+};
 
-const UP_AND_CLEAR = (lines: number): string => (lines === 0 ? '' : `\u001B[${lines}A\u001B[0J`);
-
-/** The last lines of a terminal, redrawn in place. */
-export const createRegion = (write: (text: string) => void, size: () => { columns: number; rows: number }): Region => {
-  let shown = 0;
-  return {
-    show(text) {
-      const { columns, rows } = size();
-      // A line that wraps, or a region taller than the terminal, could not be erased again.
-      const most = Math.max(1, rows - 1);
-      const all = text.replace(/\n$/, '').split('\n').map(escapeLine);
-      const lines = all.length > most ? [...all.slice(0, most - 1), `(${all.length - most + 1} more lines)`] : all;
-      write(`${UP_AND_CLEAR(shown)}${lines.map((line) => `${cutTo(line, columns)}\n`).join('')}`);
-      shown = lines.length;
-    },
-  };
+/** As many of the lines as the screen has room for, each cut to its width: neither wraps. */
+export const fitting = (lines: readonly string[], { columns, rows }: Screen): string[] => {
+  const most = Math.max(1, rows);
+  const shown = lines.length > most ? [...lines.slice(0, most - 1), `(${lines.length - most + 1} more lines)`] : lines;
+  return shown.map((line) => cutPainted(line, columns));
 };
 
 /** Narrower lines are harder to read than lines that the terminal breaks. */
 const MIN_WIDTH = 30;
 
 /** On a terminal: lines broken at spaces, with further lines indented. Otherwise unchanged, for grep. */
-export const wrapped = (lines: readonly string[], { screen }: Pick<Io, 'screen'>): string[] => {
+const wrapped = (line: string, width: number | undefined): string[] => {
+  if (width === undefined) return [line];
+  const [indent = ''] = /^ */.exec(line) ?? [];
+  const [first = '', ...further] = wrap(line.slice(indent.length), Math.max(MIN_WIDTH, width - indent.length));
+  const hanging = `${indent}  `;
+  return [
+    `${indent}${first}`,
+    ...(further.length > 0 ? wrap(further.join(' '), Math.max(MIN_WIDTH, width - hanging.length)) : []).map(
+      (more) => `${hanging}${more}`,
+    ),
+  ];
+};
+
+/** Prints lines, in color and wrapped on a terminal. */
+export const printLines = (
+  lines: readonly TonedLine[],
+  { screen, paint, print }: Pick<Io, 'screen' | 'paint' | 'print'>,
+): void => {
   const width = screen?.().columns;
-  if (width === undefined) return [...lines];
-  return lines.flatMap((line) => {
-    const [indent = ''] = /^ */.exec(line) ?? [];
-    const [first = '', ...further] = wrap(line.slice(indent.length), Math.max(MIN_WIDTH, width - indent.length));
-    const hanging = `${indent}  `;
-    return [
-      `${indent}${first}`,
-      ...(further.length > 0 ? wrap(further.join(' '), Math.max(MIN_WIDTH, width - hanging.length)) : []).map(
-        (more) => `${hanging}${more}`,
-      ),
-    ];
+  const painted = lines.flatMap(({ text, tone, upTo = Number.POSITIVE_INFINITY }) => {
+    let left = upTo;
+    return wrapped(escapeLine(text), width).map((line) => {
+      const head = line.slice(0, left);
+      // A space was at the break.
+      left = Math.max(0, left - line.trimStart().length - 1);
+      return `${paint(head, tone)}${line.slice(head.length)}\n`;
+    });
   });
+  print(painted.join(''));
 };

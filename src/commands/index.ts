@@ -3,7 +3,7 @@ export { type HistoryOptions, historyData, historyText, listRevisions, loadRollo
 export { readLiveDaemonSet, readRevisions } from './history/revisions.ts';
 export { undo } from './history/undo.ts';
 export { pause, resume, resumeValue } from './pause.ts';
-export { planData, planRollout, planText } from './plan.ts';
+export { planData, planLines, planRollout, planText } from './plan.ts';
 export type { PlannedStage } from './plan-stages.ts';
 export { setPolicy } from './set.ts';
 export { approve, promote } from './stages/approve.ts';

@@ -10,7 +10,7 @@ import {
   wavesOf,
 } from '../rollout/index.ts';
 import { compareNames } from '../text/index.ts';
-import { firstOf, formatSeconds, type Reading } from '../view/index.ts';
+import { firstOf, formatSeconds, headed, type Reading, type TonedLine } from '../view/index.ts';
 import { REST_STAGE } from '../words/index.ts';
 import { forecastStages, type StageTimes } from './plan-times.ts';
 
@@ -218,13 +218,17 @@ const describeBegin = ({ state, updates, beginsAt, waitsFor, isLowerBound, appro
 const ESTIMATE =
   'The times are estimates: as if nodes stayed online, no update failed, checks held, and approvals came at once.';
 
+const toneOf = { passed: 'good', open: 'accent', closed: 'dim' } as const;
+
 /** The stages as lines: the nodes of each, what is left to do there, and when it can begin. */
-export const renderStages = (stages: readonly PlannedStage[]): string[] => {
+export const renderStages = (stages: readonly PlannedStage[]): TonedLine[] => {
   // As in the status, which has the stage of all others only if it has nodes.
   const shown = stages.filter(({ name, nodes }) => name !== REST_STAGE || nodes.length > 0);
-  const lines = shown.flatMap((stage) => [
-    `  ${stage.name} (${stage.state}): ${describeNodes(stage)}`,
-    ...[describeTime(stage), describeBegin(stage)].filter((line) => line !== '').map((line) => `    ${line}`),
+  const lines = shown.flatMap((stage): TonedLine[] => [
+    headed(`  ${stage.name} (${stage.state}):`, toneOf[stage.state], ` ${describeNodes(stage)}`),
+    ...[describeTime(stage), describeBegin(stage)]
+      .filter((line) => line !== '')
+      .map((line) => ({ text: `    ${line}` })),
   ]);
-  return shown.some(({ beginsAt }) => beginsAt !== undefined) ? [...lines, ESTIMATE] : lines;
+  return shown.some(({ beginsAt }) => beginsAt !== undefined) ? [...lines, { text: ESTIMATE, tone: 'dim' }] : lines;
 };

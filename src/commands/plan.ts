@@ -14,15 +14,18 @@ import {
   type Connection,
   doneText,
   firstOf,
-  holdText,
+  headed,
+  holdLine,
   joinSentences,
   managerNotes,
   type Named,
+  noteLine,
   type Overrides,
   policyNotes,
   type Reading,
   readRolloutOf,
   requirePlan,
+  type TonedLine,
   whenHalted,
   withManager,
 } from '../view/index.ts';
@@ -159,36 +162,47 @@ const budgetText = ({ decision, ledger }: Reading): string => {
     : `Budget ${budget}: ${inUse} in use, ${usage.inFlight} of them by updates in flight.`;
 };
 
-export const planText = ({ reading, now, edgeset }: PlannedRollout): string => {
+export const planText = (planned: PlannedRollout): string => toLines(...planLines(planned).map(({ text }) => text));
+
+/** What the manager would do, for people. */
+export const planLines = ({ reading, now, edgeset }: PlannedRollout): TonedLine[] => {
   const { breaker, hold, complete, budget, firstWave } = reading.decision.summary;
   const { policy, state } = reading.ledger;
-  const lines = [
-    'Nothing is written: this is what the manager would do now.',
-    isForOwners(reading.ledger) ? 'No budget: owners decide.' : budgetText(reading),
-    ...(policy.strategy === 'auto' && !state.rollback && !complete ? [firstWaveText(firstWave, budget)] : []),
-    `Breaker: ${breaker.failures} failures and ${breaker.suspects} suspects; ${whenHalted(reading.decision.summary)}.`,
+  const failing = breaker.failures + breaker.suspects > 0 ? 'warning' : 'bold';
+  const lines: TonedLine[] = [
+    { text: 'Nothing is written: this is what the manager would do now.', tone: 'dim' },
+    { text: isForOwners(reading.ledger) ? 'No budget: owners decide.' : budgetText(reading) },
+    ...(policy.strategy === 'auto' && !state.rollback && !complete ? [{ text: firstWaveText(firstWave, budget) }] : []),
+    headed(
+      'Breaker:',
+      failing,
+      ` ${breaker.failures} failures and ${breaker.suspects} suspects; ${whenHalted(reading.decision.summary)}.`,
+    ),
   ];
-  if (hold) {
-    lines.push(holdText(hold, reading, edgeset));
-  }
-  lines.push(...[...managerNotes(reading), ...policyNotes(reading)].map((note) => `Note: ${note}`));
+  if (hold) lines.push(holdLine(hold, reading, edgeset));
+  lines.push(...[...managerNotes(reading), ...policyNotes(reading)].map(noteLine));
   const steps = reading.decision.actions.map(toStep);
   if (steps.length > 0) {
-    lines.push('The manager would now:', ...steps.slice(0, LONGEST_LIST).map((step) => `  ${step}`));
-    if (steps.length > LONGEST_LIST) lines.push(`  and ${steps.length - LONGEST_LIST} more: -o json lists all of them`);
-  } else lines.push(doneText(reading) ?? 'The manager would do nothing now.');
+    lines.push({ text: 'The manager would now:', tone: 'accent' });
+    lines.push(...steps.slice(0, LONGEST_LIST).map((step) => ({ text: `  ${step}` })));
+    if (steps.length > LONGEST_LIST)
+      lines.push({ text: `  and ${steps.length - LONGEST_LIST} more: -o json lists all of them` });
+  } else {
+    const done = doneText(reading);
+    lines.push(done === undefined ? { text: 'The manager would do nothing now.' } : { text: done, tone: 'good' });
+  }
   const rest = outlook(reading);
-  if (rest !== '') lines.push(rest);
+  if (rest !== '') lines.push({ text: rest });
   const stages = plannedStages(reading, now);
   if (stages.length > 0) {
     const { summary } = reading.decision;
     const awaited = awaitedStage(reading.ledger, summary);
-    lines.push('Stages of the rollout plan:', ...renderStages(stages));
+    lines.push({ text: 'Stages of the rollout plan:', tone: 'bold' }, ...renderStages(stages));
     if (!summary.stage && !complete)
-      lines.push('They do not hold back a rollback to the revision that was last complete.');
-    if (awaited) lines.push(`Stage ${awaited.name} ${awaited.message}.`);
+      lines.push({ text: 'They do not hold back a rollback to the revision that was last complete.' });
+    if (awaited) lines.push({ text: `Stage ${awaited.name} ${awaited.message}.` });
   }
-  return toLines(...lines);
+  return lines;
 };
 
 /** For programs. */

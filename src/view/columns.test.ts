@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { columnsOf, cutTo, padTo, wrap } from './columns.ts';
+import { columnsOf, cutTo, wrap } from './columns.ts';
 
 describe('the columns of a text', () => {
   it('are two for East Asian characters and emoji, and none for marks', () => {
@@ -16,9 +16,8 @@ describe('the columns of a text', () => {
       assert.equal(columnsOf(text), columns, text);
   });
 
-  it('decide where a text is cut, padded and broken', () => {
+  it('decide where a text is cut and broken', () => {
     assert.deepEqual([cutTo('更新済み', 5), cutTo('abc', 5), cutTo('e\u0301a', 1)], ['更新', 'abc', 'e\u0301']);
-    assert.deepEqual([padTo('更新', 5), padTo('更新', 3)], ['更新 ', '更新']);
     assert.deepEqual(wrap('更新 更新 ab', 7), ['更新', '更新 ab']);
     assert.deepEqual(wrap('', 7), ['']);
   });

@@ -22,9 +22,6 @@ export const cutTo = (text: string, columns: number): string => {
   return text.slice(0, end);
 };
 
-export const padTo = (text: string, columns: number): string =>
-  text + ' '.repeat(Math.max(0, columns - columnsOf(text)));
-
 /** Words, and commands in quotes: one that is broken can't be copied. */
 const UNBREAKABLE = /"(?:kubectl|edgeset|npx) [^"]*"[^ ]*|[^ ]+/g;
 

@@ -7,7 +7,9 @@ import {
   policyWarnings,
   REMEDY_OF_DRIFT,
   refusedSurges,
+  seconds,
   slotsOf,
+  stalledHolds,
   surges,
 } from '../rollout/index.ts';
 import { byName, compareNames } from '../text/index.ts';
@@ -18,6 +20,7 @@ import { managerNotes } from './named-rollout.ts';
 import { bySeverity } from './phase-style.ts';
 import { remedyText } from './remedy.ts';
 import { firstOf, joinSentences } from './tables.ts';
+import { headed, noteLine, type Tone, type TonedLine, toneOfPhase } from './tones.ts';
 
 /** A node of the ledger. */
 type Subject = Parameters<typeof explain>[0];
@@ -102,8 +105,28 @@ export const explainRecord = (
   return { ...explanation, remedy: remedyText({ remedy: explanation.remedy, commands }, reading, edgeset) };
 };
 
+/** What a hold means: red where the rollout is stuck, amber where a person may end it. */
+const toneOfHold = ({ kind }: Parameters<typeof explainHold>[0]): Tone | undefined => {
+  if (stalledHolds.has(kind)) return 'bad';
+  return kind === 'paused' || kind === 'frozen' || kind === 'waiting' ? 'warning' : undefined;
+};
+
+/** `holdText` as a line. */
+export const holdLine = (
+  hold: Parameters<typeof explainHold>[0],
+  reading: Reading,
+  edgeset: Connection['edgeset'],
+): TonedLine => {
+  const text = holdText(hold, reading, edgeset);
+  const { what } = explainHold(hold, reading.ledger.policy.words);
+  return headed(`${what}.`, toneOfHold(hold), text.slice(what.length + 1));
+};
+
 /** How far the rollout is, what holds it, and notes. */
-export const overview = (reading: Reading, edgeset: Connection['edgeset']): string[] => {
+export const overview = (reading: Reading, edgeset: Connection['edgeset']): string[] =>
+  overviewLines(reading, edgeset).map(({ text }) => text);
+
+const overviewLines = (reading: Reading, edgeset: Connection['edgeset']): TonedLine[] => {
   const { ledger, decision, view } = reading;
   const { hold, budget, usage, firstWave } = decision.summary;
   const { tally, state } = ledger;
@@ -111,34 +134,47 @@ export const overview = (reading: Reading, edgeset: Connection['edgeset']): stri
   const { strategy, byApproval } = view.policy.policy;
   const owned = strategy === 'ota';
   const target = state.target?.name ?? 'the target revision (not known yet)';
-  const lines = [
-    `${view.namespace}/${view.name}: ${tally.phases.updated} of ${tally.online} online nodes run ${target}; ${tally.phases.offline} offline.`,
-    doneText(reading) ??
-      joinSentences(
-        owned ? `${tally.ownersAsked} ${tally.ownersAsked === 1 ? 'owner has' : 'owners have'} been asked.` : '',
-        !owned || byApproval ? `${inUse} of ${budget} slots of the budget are in use${beyond && `: ${beyond}`}.` : '',
-      ),
+  const done = doneText(reading);
+  const lines: TonedLine[] = [
+    headed(
+      `${view.namespace}/${view.name}:`,
+      'bold',
+      ` ${tally.phases.updated} of ${tally.online} online nodes run ${target}; ${tally.phases.offline} offline.`,
+    ),
+    done === undefined
+      ? {
+          text: joinSentences(
+            owned ? `${tally.ownersAsked} ${tally.ownersAsked === 1 ? 'owner has' : 'owners have'} been asked.` : '',
+            !owned || byApproval
+              ? `${inUse} of ${budget} slots of the budget are in use${beyond && `: ${beyond}`}.`
+              : '',
+          ),
+        }
+      : { text: done, tone: 'good' },
   ];
-  if (!hold && firstWave && firstWave.limit < budget) lines.push(firstWaveText(firstWave, budget));
-  if (hold) {
-    lines.push(holdText(hold, reading, edgeset));
-  }
-  return [...lines, ...notesOf(reading).map((note) => `Note: ${note}`)];
+  if (!hold && firstWave && firstWave.limit < budget) lines.push({ text: firstWaveText(firstWave, budget) });
+  if (hold) lines.push(holdLine(hold, reading, edgeset));
+  return [...lines, ...notesOf(reading).map(noteLine)];
 };
 
-/** Nodes whose explanations are the same but for their names. */
+/** Nodes whose explanations are the same but for their names, and for how long they have been offline. */
 interface Group {
   names: string[];
   first: Explanation;
+  /** Since when they have been offline, epoch ms. */
+  since: number[];
 }
 
 const grouped = (explanations: readonly Explanation[]): Group[] => {
   const groups = new Map<string, Group>();
   for (const one of explanations) {
-    const key = JSON.stringify([withoutName(one), one.remedy]);
+    const key = JSON.stringify([withoutTime(one), one.remedy]);
     const group = groups.get(key);
-    if (group) group.names.push(one.node);
-    else groups.set(key, { names: [one.node], first: one });
+    const since = one.away ? [one.away.since] : [];
+    if (group) {
+      group.names.push(one.node);
+      group.since.push(...since);
+    } else groups.set(key, { names: [one.node], first: one, since });
   }
   return [...groups.values()];
 };
@@ -146,16 +182,29 @@ const grouped = (explanations: readonly Explanation[]): Group[] => {
 /** Each explanation begins with the name of its node. */
 const withoutName = ({ node, what }: Explanation): string => what.slice(node.length + 1);
 
+/** It says of each node something else for how long it has been offline. */
+const withoutTime = (one: Explanation): string => withoutName(one).replace(one.away?.text ?? '', '');
+
+/** What is said of all nodes of a group: `was last seen 2 h to 3 d ago; it is skipped`. */
+const sharedText = ({ first, since }: Group, now: number): string => {
+  const text = withoutName(first);
+  const times = [Math.max(...since), Math.min(...since)].map((at) => seconds(now - at));
+  const [least = '', longest = ''] = times;
+  if (!first.away || least === longest) return text;
+  return text.replace(first.away.text, () => `was last seen ${least} to ${longest} ago`);
+};
+
 /** The explanations of the nodes that have one cause; equal ones as one sentence, and an equal remedy once. */
-const explainCause = (explanations: readonly Explanation[], most: number): string[] => {
+const explainCause = (explanations: readonly Explanation[], most: number, now: number): string[] => {
   const groups = grouped(explanations);
   const remedies = new Set(groups.map(({ first }) => first.remedy));
-  const lines = groups.slice(0, most).map(({ names, first }) => {
+  const lines = groups.slice(0, most).map((group) => {
+    const { names, first } = group;
     const { what, remedy } = first;
     const whole =
       names.length === 1
         ? what
-        : `${groups.length === 1 ? 'Each' : `Each of ${firstOf(names, most)}`} ${withoutName(first)}`;
+        : `${groups.length === 1 ? 'Each' : `Each of ${firstOf(names, most)}`} ${sharedText(group, now)}`;
     return `  ${remedies.size === 1 && groups.length > 1 ? whole : joinSentences(whole, remedy)}`;
   });
   const more = groups.slice(most).reduce((sum, { names }) => sum + names.length, 0);
@@ -177,24 +226,25 @@ export const explainRollout = (
   reading: Reading,
   records: readonly Subject[],
   { now, all, phases, edgeset }: RolloutExplanationOptions,
-): string[] => {
+): TonedLine[] => {
   const most = all ? Number.POSITIVE_INFINITY : MOST;
   const byCause = Map.groupBy(records, ({ status }) => status.cause);
   const sections = bySeverity.flatMap((phase) =>
     Array.from(byCause, ([cause, group]) => section(phase, cause, group)).flat(),
   );
-  const none = phases && sections.length === 0 ? ['', `No node is ${phases.join(' or ')}.`] : [];
-  return [...overview(reading, edgeset), ...sections, ...none];
+  const none = phases && sections.length === 0 ? [{ text: '' }, { text: `No node is ${phases.join(' or ')}.` }] : [];
+  return [...overviewLines(reading, edgeset), ...sections, ...none];
 
-  function section(phase: Phase, cause: Cause | undefined, group: readonly Subject[]): string[] {
+  function section(phase: Phase, cause: Cause | undefined, group: readonly Subject[]): TonedLine[] {
     if (group[0]?.status.phase !== phase || cause === undefined) return [];
     const sorted = group.toSorted(byName);
-    const head = `${phase} (${cause}): ${firstOf(
+    const names = firstOf(
       sorted.map(({ name }) => name),
       most,
-    )}`;
+    );
     const explanations =
       phase === 'updated' ? [] : sorted.map((record) => explainRecord(reading, record, now, edgeset));
-    return ['', head, ...explainCause(explanations, most)];
+    const lines = explainCause(explanations, most, now).map((text): TonedLine => ({ text }));
+    return [{ text: '' }, headed(`${phase} (${cause}):`, toneOfPhase(phase), ` ${names}`), ...lines];
   }
 };

@@ -9,6 +9,7 @@ export {
   driftNotes,
   explainRecord,
   explainRollout,
+  holdLine,
   holdText,
   notesOf,
   overview,
@@ -52,6 +53,7 @@ export { revisionImages } from './revision-images.ts';
 export type { RolloutReading } from './rollout-display.ts';
 export { presentStages, promotionWay } from './stages.ts';
 export {
+  type Cell,
   createTable,
   firstOf,
   formatSeconds,
@@ -61,5 +63,16 @@ export {
   timeUntil,
   withoutManagedFields,
 } from './tables.ts';
+export {
+  headed,
+  noteLine,
+  type Paint,
+  type Tone,
+  type Toned,
+  type TonedLine,
+  toneOfPhase,
+  toneOfStage,
+  toneOfStatus,
+} from './tones.ts';
 export { createTrouble } from './trouble.ts';
 export { type RolloutWatch, type WatchRolloutOptions, watchNodes } from './watch-rollout.ts';

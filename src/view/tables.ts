@@ -1,31 +1,42 @@
 import { Document, visit } from 'yaml';
 import type { KubeObject } from '../kube/index.ts';
 import { escapeLine, escapeText, isActive } from '../text/index.ts';
-import { columnsOf, padTo } from './columns.ts';
+import { columnsOf } from './columns.ts';
+import { type Paint, type Toned, unpainted } from './tones.ts';
 
 /** Values of `-o`. Without it, commands print text. */
 export type OutputFormat = 'wide' | 'json' | 'yaml' | 'name';
 
+/** A cell of a table, with or without a tone. */
+export type Cell = string | Toned;
+
+const toned = (cell: Cell): Toned => (typeof cell === 'string' ? { text: cell } : cell);
+
 /** Aligns columns as kubectl does: three spaces between them, none at the end of a line. */
-export const createTable = (header: readonly string[]) => {
+export const createTable = (header: readonly string[], paint: Paint = unpainted) => {
   const widths = header.map((title) => title.length);
-  const line = (cells: readonly string[]): string =>
-    `${cells
-      .map((cell, column) => padTo(escapeLine(cell), widths[column] ?? 0))
-      .join('   ')
-      .trimEnd()}\n`;
-  /** Widths only grow, so that rows that are appended later line up with earlier ones. */
-  const measure = (rows: readonly (readonly string[])[]): void => {
-    for (const row of rows)
-      for (const [column, cell] of row.entries())
-        widths[column] = Math.max(widths[column] ?? 0, columnsOf(escapeLine(cell)));
+  const widthOf = (cell: Cell): number => columnsOf(escapeLine(toned(cell).text));
+  const line = (cells: readonly Cell[]): string => {
+    const last = cells.findLastIndex((cell) => toned(cell).text !== '');
+    const padded = cells.slice(0, last + 1).map((cell, column) => {
+      const { text, tone } = toned(cell);
+      const missing = column === last ? 0 : Math.max(0, (widths[column] ?? 0) - widthOf(cell));
+      return paint(escapeLine(text), tone) + ' '.repeat(missing);
+    });
+    return `${padded.join('   ')}\n`;
   };
+  /** Widths only grow, so that rows that are appended later line up with earlier ones. */
+  const measure = (rows: readonly (readonly Cell[])[]): void => {
+    for (const row of rows)
+      for (const [column, cell] of row.entries()) widths[column] = Math.max(widths[column] ?? 0, widthOf(cell));
+  };
+  const titles = header.map((text): Toned => ({ text, tone: 'dim' }));
   return {
-    withHeader(rows: readonly (readonly string[])[]): string {
+    withHeader(rows: readonly (readonly Cell[])[]): string {
       measure(rows);
-      return [header, ...rows].map(line).join('');
+      return [titles, ...rows].map(line).join('');
     },
-    row(cells: readonly string[]): string {
+    row(cells: readonly Cell[]): string {
       measure([cells]);
       return line(cells);
     },

@@ -1,10 +1,9 @@
 import { escapeLine } from '../../text/index.ts';
-import { columnsOf, cutTo } from '../../view/index.ts';
+import { columnsOf, cutTo, type Tone } from '../../view/index.ts';
+import { codes } from '../color.ts';
 
 /** How a piece of text is highlighted. */
-export type Style =
-  | { kind: 'plain' | 'bold' | 'dim' | 'accent' | 'warning' | 'good' | 'bad' }
-  | { kind: 'cell'; background: number; text: number };
+export type Style = { kind: Tone | 'plain' } | { kind: 'cell'; background: number; text: number };
 
 export interface Piece {
   text: string;
@@ -21,10 +20,10 @@ export const piece = (text: string, kind: Exclude<Style['kind'], 'cell'> = 'plai
 });
 
 const RESET = '\u001B[0m';
-const codes = { plain: '', bold: '1', dim: '2', accent: '38;5;33', warning: '33', good: '32', bad: '1;31' } as const;
-
-const codeOf = (style: Style): string =>
-  style.kind === 'cell' ? `48;5;${style.background};38;5;${style.text}` : codes[style.kind];
+const codeOf = (style: Style): string => {
+  if (style.kind === 'cell') return `48;5;${style.background};38;5;${style.text}`;
+  return style.kind === 'plain' ? '' : codes[style.kind];
+};
 
 export const widthOf = (line: Line): number => line.reduce((sum, { text }) => sum + columnsOf(text), 0);
 

@@ -1,6 +1,6 @@
 import { objectName } from '../../process/index.ts';
 import type { Explanation } from '../../rollout/index.ts';
-import { byName, toLines } from '../../text/index.ts';
+import { byName } from '../../text/index.ts';
 import {
   type ConnectionFlags,
   explainNode,
@@ -8,17 +8,20 @@ import {
   explainRollout,
   joinSentences,
   managerNotes,
+  noteLine,
   notesOf,
   readName,
   readRolloutOf,
   structured,
+  type TonedLine,
+  toneOfPhase,
   withCluster,
   withManager,
   withRefusedPods,
 } from '../../view/index.ts';
 import type { Phase } from '../../words/index.ts';
 import type { Io } from '../io.ts';
-import { wrapped } from '../terminal.ts';
+import { printLines } from '../terminal.ts';
 
 export interface ExplainFlags extends ConnectionFlags {
   node?: string;
@@ -37,10 +40,13 @@ const when = (time: number | undefined, now: number): string => {
 /** Phases in which nothing is expected to happen. */
 const settled: ReadonlySet<string> = new Set<Explanation['phase']>(['updated', 'not-eligible']);
 
-export const renderNode = (one: Explanation, notes: readonly string[], now: number): string[] => [
-  `${one.node}: ${one.phase}${one.cause ? ` (${one.cause})` : ''}`,
-  `  ${joinSentences(one.what, one.remedy, settled.has(one.phase) ? '' : when(one.lookedAtAgain, now))}`,
-  ...notes.map((note) => `Note: ${note}`),
+const renderNode = (one: Explanation, notes: readonly string[], now: number): TonedLine[] => [
+  {
+    text: `${one.node}: ${one.phase}${one.cause ? ` (${one.cause})` : ''}`,
+    tone: one.phase === 'not-eligible' ? 'dim' : toneOfPhase(one.phase),
+  },
+  { text: `  ${joinSentences(one.what, one.remedy, settled.has(one.phase) ? '' : when(one.lookedAtAgain, now))}` },
+  ...notes.map(noteLine),
 ];
 
 /** Whether a node is asked for; one that the DaemonSet does not run on has no phase. */
@@ -48,10 +54,10 @@ const isWanted = (phase: Phase | undefined, wanted: readonly Phase[] | undefined
   wanted === undefined || (phase !== undefined && wanted.includes(phase));
 
 /** For scripts, with times as dates. */
-const toData = ({ lookedAtAgain, ...rest }: Explanation): object => ({
-  ...rest,
-  ...(lookedAtAgain !== undefined && { lookedAtAgain: new Date(lookedAtAgain).toISOString() }),
-});
+const toData = (one: Explanation): object => {
+  const { lookedAtAgain, away: _, ...rest } = one;
+  return { ...rest, ...(lookedAtAgain !== undefined && { lookedAtAgain: new Date(lookedAtAgain).toISOString() }) };
+};
 
 /** Explains the state of nodes from the cluster's objects alone, without the manager. */
 export const showExplanation = async (name: string, flags: ExplainFlags, io: Io): Promise<void> => {
@@ -66,16 +72,12 @@ export const showExplanation = async (name: string, flags: ExplainFlags, io: Io)
     if (node !== undefined) {
       const one = await explainNode(connection, reading, node);
       if (output) io.stdout(structured(toData(one), output));
-      else io.stdout(toLines(...wrapped(renderNode(one, managerNotes(reading), now), io)));
+      else printLines(renderNode(one, managerNotes(reading), now), io);
       return;
     }
     const wanted = [...ledger.records()].filter(({ status }) => isWanted(status.phase, phase));
     if (!output) {
-      io.stdout(
-        toLines(
-          ...wrapped(explainRollout(reading, wanted, { now, all, phases: phase, edgeset: connection.edgeset }), io),
-        ),
-      );
+      printLines(explainRollout(reading, wanted, { now, all, phases: phase, edgeset: connection.edgeset }), io);
       return;
     }
     const { hold, complete, budget, usage, breaker } = decision.summary;

@@ -4,6 +4,7 @@ import * as fc from 'fast-check';
 import { parseAllDocuments } from 'yaml';
 import { structured } from '../../view/index.ts';
 import { stage } from '../../view/testing/index.ts';
+import { withoutColors } from '../color.ts';
 import { createIo } from '../io.ts';
 import { createFakeCluster, observed, PODS, REVISIONS } from './testing/fake-cluster.ts';
 
@@ -151,15 +152,14 @@ describe('texts of the cluster', () => {
       }
     });
 
-  it('are escaped in the rows that a watch redraws', async () => {
-    const { createRegion } = await import('../terminal.ts');
-    let shown = '';
-    const region = createRegion(
-      (text) => (shown = text),
-      () => ({ rows: 9, columns: 200 }),
-    );
-    region.show(HOSTILE);
-    assert.doesNotMatch(shown, ACTS);
+  it('are escaped between the colors of a terminal', async () => {
+    plant();
+    const screen = () => ({ columns: 200, rows: 50 });
+    for (const command of ['status', 'get', 'explain', 'plan', 'history']) {
+      const { stdout } = await world.run([command, ...(command === 'status' ? [] : ['web'])], { screen });
+      assert.notEqual(withoutColors(stdout), stdout, command);
+      assert.doesNotMatch(withoutColors(stdout), ACTS, command);
+    }
   });
 
   it('can be the DaemonSet of an error', async () => {

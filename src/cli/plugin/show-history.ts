@@ -28,8 +28,8 @@ export const showHistory = async (name: string, flags: HistoryFlags, io: Io): Pr
       io.stdout(structured(historyData(history), output));
       return;
     }
-    const { text, notes } = historyText(history, output === 'wide');
-    io.stdout(text);
+    const { text, notes } = historyText(history, output === 'wide', io.paint);
+    io.print(text);
     io.stderr(toLines(...notes));
   });
 };

@@ -1,6 +1,7 @@
-import { planData, planRollout, planText } from '../../commands/index.ts';
+import { planData, planLines, planRollout } from '../../commands/index.ts';
 import { type ConnectionFlags, type Overrides, readName, structured, withCluster } from '../../view/index.ts';
 import type { Io } from '../io.ts';
+import { printLines } from '../terminal.ts';
 
 export interface PlanFlags extends ConnectionFlags, Overrides {
   output?: 'json' | 'yaml';
@@ -12,5 +13,5 @@ export const showPlan = async (name: string, flags: PlanFlags, io: Io): Promise<
   const overrides = { maxUnavailable, partition, nodeSelector, unpaused };
   const planned = await withCluster(flags, io, (connection) => planRollout(connection, named, overrides));
   if (output) io.stdout(structured(planData(planned), output));
-  else io.stdout(planText(planned));
+  else printLines(planLines(planned), io);
 };

@@ -1,6 +1,6 @@
 import { count, type IntOrPercent, isNeverSeen, parseIntOrPercent, percent, scaledValue } from '../../rollout/index.ts';
 import { OptionError } from '../../runtime/index.ts';
-import { formatSeconds } from '../../view/index.ts';
+import { formatSeconds, timeUntil } from '../../view/index.ts';
 import type { DaemonRolloutStatus } from '../../words/index.ts';
 
 /** What `wait` waits for. */
@@ -23,6 +23,18 @@ export const readGoal = (coverage = '100%', includeOffline = false): Goal => {
       `"${coverage}" is not a share of the nodes: give a percentage such as 99%, or a number of nodes`,
     );
   return { coverage: parsed.kind === 'percent' ? percent(parsed.value) : count(parsed.value), includeOffline };
+};
+
+/** How fast it goes, and for how long by the manager's estimate: `8 nodes a minute, 28m left`; empty without one. */
+export const paceOf = ({ nodes, estimatedFinishAt }: DaemonRolloutStatus, now: number): string => {
+  const left = timeUntil(estimatedFinishAt, now);
+  const minutes = (Date.parse(estimatedFinishAt ?? '') - now) / 60_000;
+  const updates = (nodes?.outdated ?? 0) + (nodes?.broken ?? 0) + (nodes?.updating ?? 0);
+  if (left === '' || updates === 0) return '';
+  const rate = updates / minutes;
+  const [often, unit] = rate < 1 ? [rate * 60, 'an hour'] : [rate, 'a minute'];
+  const shown = Math.max(1, Math.round(often));
+  return `${shown} node${shown === 1 ? '' : 's'} ${unit}, ${left} left`;
 };
 
 export interface Coverage {

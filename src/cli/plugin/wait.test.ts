@@ -4,7 +4,9 @@ import { eventually } from '../../../test/support/index.ts';
 import { type ParsedPolicy, parsePolicy, withPlan } from '../../rollout/index.ts';
 import { planWith } from '../../view/testing/index.ts';
 import type { DaemonRolloutStatus } from '../../words/index.ts';
+import { terminal } from '../testing/terminal.ts';
 import { createFakeCluster, SETS } from './testing/fake-cluster.ts';
+import { paceOf } from './wait-goal.ts';
 
 const strategy = { 'apps.openyurt.io/update-strategy': 'auto' };
 
@@ -135,6 +137,35 @@ describe('wait', () => {
     assert.deepEqual(output, ['1 of 3 online nodes run web-new.\n', '2 of 3 online nodes run web-new.\n']);
   });
 
+  it('says how fast it goes and how long it takes, by the estimate of status', async () => {
+    world.daemonSet();
+    const estimatedFinishAt = new Date(Date.now() + 10 * 60_000).toISOString();
+    const nodes = { online: 90, updated: 10, outdated: 70, broken: 0, updating: 10 } as NonNullable<
+      DaemonRolloutStatus['nodes']
+    >;
+    world.rollout({ ...going(), nodes, estimatedFinishAt });
+    const output: string[] = [];
+    const waiting = world.run(['wait', 'web'], { stderr: (text) => output.push(text) });
+    await eventually('the first', () => output.length === 1);
+    const asked = world.api.requests.length;
+    await eventually('two more looks', () => world.api.requests.length >= asked + 4);
+    world.rollout(complete());
+    await waiting;
+    assert.deepEqual(output, ['1 of 3 online nodes run web-new. 8 nodes a minute, 10m left.\n'], 'once');
+    for (const [left, minutes, pace] of [
+      [1, 120, '1 node an hour, 2h left'],
+      [30, 120, '15 nodes an hour, 2h left'],
+      [0, 10, ''],
+      [5, -1, ''],
+    ] as const) {
+      const status = {
+        nodes: { ...nodes, outdated: left, updating: 0 },
+        estimatedFinishAt: new Date(minutes * 60_000).toISOString(),
+      };
+      assert.equal(paceOf(status, 0), pace);
+    }
+  });
+
   it('redraws its line on a terminal', async () => {
     world.daemonSet();
     world.rollout(going());
@@ -143,9 +174,14 @@ describe('wait', () => {
     await eventually('the first', () => output.length === 1);
     world.rollout(going('2 of 3.'));
     await eventually('the second', () => output.length === 2);
-    assert.equal(output[1], '\u001B[1A\u001B[0J2 of 3.\n');
+    const tty = terminal(80, 24);
+    tty.write(output.join(''));
+    assert.deepEqual(tty.lines(), ['2 of 3.']);
     world.rollout(complete());
     assert.equal((await waiting).code, 0);
+    tty.write(output.slice(2).join(''));
+    assert.deepEqual(tty.lines(), [''], 'the result takes its place');
+    assert.equal(tty.isRestored(), true);
   });
 
   it('exits with 0 if a partition holds the other nodes, but not if an error does', async () => {

@@ -12,7 +12,7 @@ import {
   TEMPLATE_NOT_OBSERVED,
 } from '../../rollout/index.ts';
 import { anySignal, parseDuration, sleep } from '../../runtime/index.ts';
-import { toLines } from '../../text/index.ts';
+import { escapeLine, toLines } from '../../text/index.ts';
 import {
   CommandError,
   type Connection,
@@ -20,13 +20,16 @@ import {
   type DaemonSetKind,
   type DaemonSetState,
   findKind,
+  joinSentences,
   readName,
   withCluster,
 } from '../../view/index.ts';
 import type { DaemonRollout, HeldCause } from '../../words/index.ts';
+import { hasColor, paint } from '../color.ts';
 import { type ExitCode, exitCodes, type Io } from '../io.ts';
-import { canRedraw, createRegion, untilInterrupted } from '../terminal.ts';
-import { coverageOf, type Goal, isDefault, readGoal } from './wait-goal.ts';
+import { createLiveRegion } from '../live-region.ts';
+import { canRedraw, fitting, printLines, type Screen, untilInterrupted } from '../terminal.ts';
+import { coverageOf, type Goal, isDefault, paceOf, readGoal } from './wait-goal.ts';
 
 export interface WaitFlags extends ConnectionFlags {
   timeout: string;
@@ -44,9 +47,15 @@ const WIDEST_LINE = 1_000;
 export interface Progress {
   kind: 'complete' | 'held' | 'stalled' | 'progressing';
   message: string;
+  /** How fast it goes, and the time left; changes all the time. */
+  pace?: string;
 }
 
-const progressing = (message: string): Progress => ({ kind: 'progressing', message });
+const progressing = (message: string, pace = ''): Progress => ({
+  kind: 'progressing',
+  message,
+  ...(pace !== '' && { pace }),
+});
 
 /** Which DaemonSets wait for themselves, which servers checks may ask and whether their Secrets exist, only the manager knows. */
 const isJudgedByManager = (plan: Plan | undefined): boolean =>
@@ -110,13 +119,14 @@ export const progressOf = (
     return progressing('Waiting for the manager to observe the current policy.');
   if (stalled?.status === 'True') return { kind: 'stalled', message: stalled.message };
   // What the policy keeps back is not covered, either.
-  if (!isDefault(goal)) return progressing(covered?.message ?? ready?.message ?? '');
+  const pace = paceOf(status, now);
+  if (!isDefault(goal)) return progressing(covered?.message ?? ready?.message ?? '', pace);
   const message = ready?.message ?? status.summary ?? '';
   const held = (status.causes ?? []).filter(({ phase }) => phase === 'held');
   const isHeld = ready?.reason === 'LeftOnOldRevision' && held.every(({ cause }) => isDeliberate[cause as HeldCause]);
   return isHeld
     ? { kind: 'held', message: `${message} The others are left on the old revision by the policy.` }
-    : progressing(message);
+    : progressing(message, pace);
 };
 
 const look = async (
@@ -149,17 +159,24 @@ const isTransient = (error: unknown): boolean =>
   isKubeError(error, 'Transport', 'Timeout', 'TooManyRequests', 'ServerTimeout', 'ServiceUnavailable', 'InternalError');
 
 /** Writes progress to stderr: one line that is redrawn on a terminal, otherwise a line per change. */
-const createProgress = (io: Io): ((message: string) => void) => {
-  const region =
-    io.terminal && canRedraw(io.environment)
-      ? createRegion(io.draw.stderr, () => ({ columns: io.screen?.().columns ?? WIDEST_LINE, rows: 3 }))
-      : undefined;
+const createProgress = (io: Io) => {
+  const screen = (): Screen => ({ columns: io.screen?.().columns ?? WIDEST_LINE, rows: 1 });
+  const region = io.terminal && canRedraw(io.environment) ? createLiveRegion(io.draw.stderr, screen) : undefined;
   let printed = '';
-  return (message) => {
-    if (message === printed) return;
-    printed = message;
-    if (region) region.show(message);
-    else io.stderr(toLines(message));
+  return {
+    show({ message, pace }: Pick<Progress, 'message' | 'pace'>): void {
+      if (region) {
+        const line = joinSentences(escapeLine(message), pace === undefined ? '' : paint(`${pace}.`, 'accent'));
+        region.draw(fitting([line], screen()));
+        return;
+      }
+      // The pace alone is no news for a log.
+      if (message === printed) return;
+      printed = message;
+      io.stderr(toLines(joinSentences(message, pace === undefined ? '' : `${pace}.`)));
+    },
+    /** What was shown gives way to the result. */
+    close: (): void => region?.close(),
   };
 };
 
@@ -175,6 +192,8 @@ export const waitForRollout = async (name: string, flags: WaitFlags, io: Io): Pr
     const timer = env.clock.timer(timeoutMs, () => over.abort());
     const stop = anySignal(signal, over.signal);
     const progress = createProgress(io);
+    // However the process ends, the cursor is restored.
+    process.once('exit', progress.close);
     let last: Progress | undefined;
     let kind: DaemonSetKind | undefined;
     try {
@@ -184,20 +203,25 @@ export const waitForRollout = async (name: string, flags: WaitFlags, io: Io): Pr
           last = await look(connection, kind, named.name, goal, stop);
         } catch (error) {
           if (last === undefined || stop.aborted || !isTransient(error)) throw error;
-          progress('The API server is not responding; waiting for it.');
+          progress.show({ message: 'The API server is not responding; waiting for it.' });
           await sleep(env.clock, POLL_MS, stop);
           continue;
         }
-        if (last.kind === 'complete' || last.kind === 'held') {
-          io.stdout(toLines(last.message));
+        if (last.kind === 'progressing') {
+          progress.show(last);
+          await sleep(env.clock, POLL_MS, stop);
+          continue;
+        }
+        progress.close();
+        const { kind: result, message } = last;
+        if (result !== 'stalled') {
+          printLines([{ text: message, tone: result === 'complete' ? 'good' : undefined }], io);
           return exitCodes.ok;
         }
-        if (last.kind === 'stalled') {
-          io.stderr(toLines(last.message));
-          return exitCodes.stalled;
-        }
-        progress(last.message);
-        await sleep(env.clock, POLL_MS, stop);
+        const inColor = io.terminal && hasColor(io.environment);
+        if (inColor) io.draw.stderr(`${paint(escapeLine(message), 'bad')}\n`);
+        else io.stderr(toLines(message));
+        return exitCodes.stalled;
       }
     } catch (error) {
       if (signal.aborted) return exitCodes.failed;
@@ -208,6 +232,8 @@ export const waitForRollout = async (name: string, flags: WaitFlags, io: Io): Pr
         ? kind.notFound(connection, named.name, error)
         : new CommandError('NotFound', `${kind.title} ${namespace}/${named.name} was deleted`, error);
     } finally {
+      progress.close();
+      process.off('exit', progress.close);
       timer.cancel();
       done();
     }

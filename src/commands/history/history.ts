@@ -1,7 +1,16 @@
 import { listAll, pods } from '../../kube/index.ts';
 import { controllerOf } from '../../rollout/index.ts';
 import { toLines } from '../../text/index.ts';
-import { type Connection, createTable, formatSeconds, type Named, structured } from '../../view/index.ts';
+import {
+  type Cell,
+  type Connection,
+  createTable,
+  formatSeconds,
+  type Named,
+  type Paint,
+  structured,
+  type Tone,
+} from '../../view/index.ts';
 import type { DaemonRolloutHistory } from '../../words/index.ts';
 import { noSuchRevision } from './choose-revision.ts';
 import { renderPastStages, renderRollouts } from './past-rollouts.ts';
@@ -54,29 +63,35 @@ const toRow = (kept: RevisionHistory, revision: Revision, podCounts: ReadonlyMap
 const stateOf = ({ present, lastComplete, rolledBack }: Row): string =>
   [present && 'present', lastComplete && 'last complete', rolledBack && 'rolled back'].filter(Boolean).join(', ');
 
+const toneOf = ({ lastComplete, rolledBack, present }: Row): Tone | undefined => {
+  if (rolledBack) return 'bad';
+  return lastComplete ? 'good' : present ? 'accent' : undefined;
+};
+
 interface Column {
   title: string;
   wide?: boolean;
-  cell: (row: Row, now: number) => string;
+  cell: (row: Row, now: number) => Cell;
 }
 
 const columns: readonly Column[] = [
   { title: 'REVISION', cell: ({ number }) => String(number) },
-  { title: 'HASH', cell: ({ hash }) => hash },
+  { title: 'HASH', cell: ({ hash }) => ({ text: hash, tone: 'dim' }) },
   { title: 'NAME', wide: true, cell: ({ name }) => name },
   { title: 'AGE', cell: ({ createdAt }, now) => formatSeconds(Math.max(0, now - Date.parse(createdAt)) / 1000) },
   { title: 'CREATED', wide: true, cell: ({ createdAt }) => createdAt },
   { title: 'PODS', cell: (row) => String(row.pods) },
-  { title: 'STATE', cell: stateOf },
+  { title: 'STATE', cell: (row) => ({ text: stateOf(row), tone: toneOf(row) }) },
   { title: 'IMAGES', cell: ({ images }) => images.join(',') },
   { title: 'CHANGE-CAUSE', cell: ({ changeCause }) => changeCause ?? '' },
 ];
 
-const renderTable = (rows: readonly Row[], wide: boolean, now: number): string => {
+const renderTable = (rows: readonly Row[], wide: boolean, now: number, paint?: Paint): string => {
   const shown = columns.filter((column) => wide || !column.wide);
-  return createTable(shown.map(({ title }) => title)).withHeader(
-    rows.map((row) => shown.map(({ cell }) => cell(row, now))),
-  );
+  return createTable(
+    shown.map(({ title }) => title),
+    paint,
+  ).withHeader(rows.map((row) => shown.map(({ cell }) => cell(row, now))));
 };
 
 /** The template of one revision, and how it differs from the current one. */
@@ -156,13 +171,14 @@ export const historyData = ({ kept, rows, compared, rollouts }: RolloutHistory):
 export const historyText = (
   { kept, rows, compared, rollouts, now }: RolloutHistory,
   wide: boolean,
+  paint?: Paint,
 ): { text: string; notes: readonly string[] } => {
   const [row] = rows;
   if (compared && row) return { text: renderOne(kept, row, compared), notes: [] };
   const tables = [
-    rows.length > 0 ? renderTable(rows, wide, now) : '',
-    rollouts.length > 0 ? renderRollouts(rollouts, wide, now) : '',
-    renderPastStages(rollouts, wide, now),
+    rows.length > 0 ? renderTable(rows, wide, now, paint) : '',
+    rollouts.length > 0 ? renderRollouts(rollouts, wide, now, paint) : '',
+    renderPastStages(rollouts, wide, now, paint),
   ];
   const notes = [
     ...(rows.length === 0 ? [`${kept.kind.title} ${kept.namespace}/${kept.name} has no revisions.`] : []),

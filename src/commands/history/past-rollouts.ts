@@ -1,14 +1,31 @@
-import { changedImages, createTable, durationMs, formatSeconds } from '../../view/index.ts';
+import {
+  type Cell,
+  changedImages,
+  createTable,
+  durationMs,
+  formatSeconds,
+  type Paint,
+  type Tone,
+} from '../../view/index.ts';
 import type { DaemonRolloutHistory } from '../../words/index.ts';
 
 const seconds = (ms: number | undefined): string => (ms === undefined ? '' : formatSeconds(ms / 1_000));
 
 type PastStage = NonNullable<DaemonRolloutHistory['stages']>[number];
 
+const toneOfResult: Readonly<Record<DaemonRolloutHistory['result'], Tone | undefined>> = {
+  InProgress: 'accent',
+  Complete: 'good',
+  Halted: 'bad',
+  RolledBack: 'bad',
+  Undone: 'warning',
+  Superseded: undefined,
+};
+
 interface Column {
   title: string;
   wide?: boolean;
-  cell: (rollout: DaemonRolloutHistory, now: number) => string;
+  cell: (rollout: DaemonRolloutHistory, now: number) => Cell;
 }
 
 const columns: readonly Column[] = [
@@ -21,9 +38,9 @@ const columns: readonly Column[] = [
   { title: 'STARTED', wide: true, cell: ({ startedAt = '' }) => startedAt },
   { title: 'FROM', cell: ({ from }) => (from ? String(from.number) : '') },
   { title: 'TO', cell: ({ to }) => String(to.number) },
-  { title: 'RESULT', cell: ({ result }) => result },
+  { title: 'RESULT', cell: ({ result }) => ({ text: result, tone: toneOfResult[result] }) },
   { title: 'NODES', cell: ({ nodes }) => String(nodes) },
-  { title: 'FAILED', cell: ({ failures }) => String(failures) },
+  { title: 'FAILED', cell: ({ failures }) => ({ text: String(failures), tone: failures > 0 ? 'bad' : undefined }) },
   { title: 'DURATION', cell: (rollout, now) => seconds(durationMs(rollout, now)) },
   { title: 'FINISHED', wide: true, cell: ({ finishedAt = '' }) => finishedAt },
   { title: 'ALL-NODES', wide: true, cell: ({ allNodesUpdatedAt = '' }) => allNodesUpdatedAt },
@@ -74,19 +91,31 @@ const stageColumns: readonly StageColumn[] = [
 ];
 
 /** The stages of the rollouts as a table, in the given order; empty without any. */
-export const renderPastStages = (rollouts: readonly DaemonRolloutHistory[], wide: boolean, now: number): string => {
+export const renderPastStages = (
+  rollouts: readonly DaemonRolloutHistory[],
+  wide: boolean,
+  now: number,
+  paint?: Paint,
+): string => {
   const rows = rollouts.flatMap(({ rollout, stages = [] }) => stages.map((stage): StageRow => ({ rollout, stage })));
   if (rows.length === 0) return '';
   const shown = stageColumns.filter((column) => wide || !column.wide);
-  return createTable(shown.map(({ title }) => title)).withHeader(
-    rows.map((row) => shown.map(({ cell }) => cell(row, now))),
-  );
+  return createTable(
+    shown.map(({ title }) => title),
+    paint,
+  ).withHeader(rows.map((row) => shown.map(({ cell }) => cell(row, now))));
 };
 
 /** The rollouts as a table, in the given order. */
-export const renderRollouts = (rollouts: readonly DaemonRolloutHistory[], wide: boolean, now: number): string => {
+export const renderRollouts = (
+  rollouts: readonly DaemonRolloutHistory[],
+  wide: boolean,
+  now: number,
+  paint?: Paint,
+): string => {
   const shown = columns.filter((column) => wide || !column.wide);
-  return createTable(shown.map(({ title }) => title)).withHeader(
-    rollouts.map((rollout) => shown.map(({ cell }) => cell(rollout, now))),
-  );
+  return createTable(
+    shown.map(({ title }) => title),
+    paint,
+  ).withHeader(rollouts.map((rollout) => shown.map(({ cell }) => cell(rollout, now))));
 };

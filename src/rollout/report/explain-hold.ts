@@ -9,7 +9,8 @@ import type { RemedyCommand } from './remedy-command.ts';
 export const seconds = (ms: number): string => {
   const whole = Math.max(0, Math.round(ms / 1000));
   if (whole < 120) return `${whole} s`;
-  return whole < 7200 ? `${Math.round(whole / 60)} min` : `${Math.round(whole / 3600)} h`;
+  if (whole < 7200) return `${Math.round(whole / 60)} min`;
+  return whole < 259_200 ? `${Math.round(whole / 3600)} h` : `${Math.round(whole / 86_400)} d`;
 };
 
 const plural = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? '' : 's'}`;

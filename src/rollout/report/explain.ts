@@ -27,6 +27,8 @@ export interface Explanation {
   commands?: readonly RemedyCommand[];
   /** When the node is reassessed without any event, epoch ms; undefined if only an event changes it. */
   lookedAtAgain: number | undefined;
+  /** The part of `what` that says for how long it has been offline, and since when, epoch ms; of a node that was seen before. */
+  away?: { text: string; since: number };
 }
 
 interface Subject {
@@ -69,6 +71,16 @@ const ago = (time: number, now: number): string => seconds(now - time);
 /** Of an offline node: `has been offline for 62 min (last seen at 2030-01-01T00:00:00Z)`. */
 const away = ({ since }: NodeRecord, now: number): string =>
   since === 0 ? 'has never reported' : `has been offline for ${ago(since, now)} (last seen at ${toTimestamp(since)})`;
+
+const wentOffline = ({ since }: NodeRecord, now: number): string => `went offline ${ago(since, now)} ago`;
+
+/** What the sentence of a cause says of the time for which a node has been offline. */
+const awayTexts: Partial<Record<Cause, (record: NodeRecord, now: number) => string>> = {
+  'offline-current': away,
+  'offline-outdated': away,
+  suspect: wentOffline,
+  lost: wentOffline,
+};
 
 const detailOf = (record: NodeRecord): string => {
   const detail = livePod(record)?.facts.detail;
@@ -245,12 +257,12 @@ const sentences: Record<Cause, (subject: Subject) => Sentences> = {
           'Bring the node back; it does not block the rollout in the meantime.',
         ],
   suspect: ({ record, now }) => [
-    `went offline ${ago(record.since, now)} ago, soon after its update, so the target revision is suspect`,
+    `${wentOffline(record, now)}, soon after its update, so the target revision is suspect`,
     'If the node returns and works, it is cleared.',
   ],
   lost: ({ record, now }) =>
     brokenVersion(
-      `went offline ${ago(record.since, now)} ago, soon after its update, and did not return in time: it counts as a failure`,
+      `${wentOffline(record, now)}, soon after its update, and did not return in time: it counts as a failure`,
     ),
   returned: ({ record, policy, now }) => [
     `has been back online for ${ago(record.since, now)}; the update waits until it has been Ready for ${seconds(policy.settleMs)}`,
@@ -351,6 +363,7 @@ export const explain = (
       refusedSurges: refused,
       now,
     });
+    const text = awayTexts[why]?.(record, now);
     return {
       node: record.name,
       phase: phase ?? 'not-eligible',
@@ -359,6 +372,7 @@ export const explain = (
       remedy: remedy === '' && record.status.exposed ? BACK_OR_WAIT : remedy,
       ...(commands && { commands }),
       lookedAtAgain,
+      ...(text !== undefined && record.since > 0 && { away: { text, since: record.since } }),
     };
   }
 };

@@ -30,8 +30,8 @@ interface Display {
 
 /** A line for each node that has changed. */
 const createLines = (io: Io, format: OutputFormat | undefined): Display => {
-  const view = createNodeRowsView(format);
-  const print = io.stdout;
+  const view = createNodeRowsView(format, io.paint);
+  const { print } = io;
   let before: Map<string, NodeRow> | undefined;
   let said = '';
   let isNoted = false;

@@ -36,8 +36,8 @@ export const getNodes = async (
     const { client, env, namespace } = connection;
     if (!watch) {
       const reading = await readRolloutOf(connection, named);
-      const view = createNodeRowsView(output);
-      const print = io.stdout;
+      const view = createNodeRowsView(output, io.paint);
+      const { print } = io;
       const rows = nodeRows(reading).filter((row) => phase?.includes(row.phase) ?? true);
       if (view.table && rows.length === 0) io.stderr(toLines(noneText(phase)));
       else print(view.all(reading, rows, env.clock.now()));

@@ -1,13 +1,16 @@
 import { livePod } from '../../../rollout/index.ts';
 import { compareNames, toLines } from '../../../text/index.ts';
 import {
+  type Cell,
   createTable,
   formatSeconds,
   type OutputFormat,
+  type Paint,
   phaseOf,
   type Reading,
   revisionImages,
   structured,
+  toneOfPhase,
 } from '../../../view/index.ts';
 import type { Phase } from '../../../words/index.ts';
 
@@ -53,14 +56,14 @@ const age = (createdAt: string, now: number): string =>
 interface Column {
   title: string;
   wide?: boolean;
-  cell: (row: NodeRow, now: number) => string;
+  cell: (row: NodeRow, now: number) => Cell;
 }
 
 const columns: readonly Column[] = [
   { title: 'NODE', cell: ({ node }) => node },
-  { title: 'PHASE', cell: ({ phase }) => phase },
+  { title: 'PHASE', cell: ({ phase }) => ({ text: phase, tone: toneOfPhase(phase) }) },
   { title: 'CAUSE', cell: ({ cause }) => cause },
-  { title: 'REVISION', cell: ({ revision }) => revision },
+  { title: 'REVISION', cell: ({ revision }) => ({ text: revision, tone: 'dim' }) },
   { title: 'IMAGES', cell: ({ images }) => images.join(',') },
   { title: 'POD', wide: true, cell: ({ pod }) => pod },
   { title: 'AGE', wide: true, cell: ({ createdAt }, now) => age(createdAt, now) },
@@ -91,7 +94,7 @@ const toData = ({ kind, view, ledger, decision }: Reading, nodes: readonly NodeR
   };
 };
 
-export const createNodeRowsView = (format: OutputFormat | undefined): NodeRowsView => {
+export const createNodeRowsView = (format: OutputFormat | undefined, paint?: Paint): NodeRowsView => {
   if (format === 'name') {
     const all = (rows: readonly NodeRow[]): string => toLines(...rows.map(({ node }) => `node/${node}`));
     return { table: false, all: (_, rows) => all(rows), changed: all };
@@ -103,8 +106,11 @@ export const createNodeRowsView = (format: OutputFormat | undefined): NodeRowsVi
       changed: (rows) => rows.map((row) => `${format === 'yaml' ? '---\n' : ''}${structured(row, format)}`).join(''),
     };
   const shown = columns.filter(({ wide }) => !wide || format === 'wide');
-  const table = createTable(shown.map(({ title }) => title));
-  const cells = (row: NodeRow, now: number): string[] => shown.map(({ cell }) => cell(row, now));
+  const table = createTable(
+    shown.map(({ title }) => title),
+    paint,
+  );
+  const cells = (row: NodeRow, now: number): Cell[] => shown.map(({ cell }) => cell(row, now));
   return {
     table: true,
     all: (_, rows, now) => table.withHeader(rows.map((row) => cells(row, now))),

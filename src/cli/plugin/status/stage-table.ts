@@ -1,4 +1,12 @@
-import { createTable, formatSeconds, promotionWay, timeUntil } from '../../../view/index.ts';
+import {
+  type Cell,
+  createTable,
+  formatSeconds,
+  type Paint,
+  promotionWay,
+  timeUntil,
+  toneOfStage,
+} from '../../../view/index.ts';
 import type { DaemonRollout, DaemonRolloutStage } from '../../../words/index.ts';
 
 /** `5m ago, approved by alice`; empty for a stage that is not passed. */
@@ -24,12 +32,12 @@ const updatedOf = ({ nodes: { updated, online, exposed = 0 } }: DaemonRolloutSta
 const HEADER = ['STAGE', 'STATE', 'UPDATED', 'NODES', 'SOAK-LEFT', 'CHECKS', 'PROMOTED', 'AWAITS'];
 
 /** The stages of rollouts, a line each, below their rows. `wide`: with what each check answered. */
-export const createStageTable = (wide: boolean) => {
-  const table = createTable(HEADER);
-  const rows = ({ status }: DaemonRollout, now: number): string[][] =>
+export const createStageTable = (wide: boolean, paint?: Paint) => {
+  const table = createTable(HEADER, paint);
+  const rows = ({ status }: DaemonRollout, now: number): Cell[][] =>
     (status?.stages ?? []).map((stage) => [
       stage.name,
-      stage.state,
+      { text: stage.state, tone: toneOfStage(stage) },
       updatedOf(stage),
       String(stage.nodes.total),
       timeUntil(stage.state === 'Open' ? stage.soakUntil : undefined, now),

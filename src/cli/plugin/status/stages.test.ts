@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { eventually } from '../../../../test/support/index.ts';
 import { stage } from '../../../view/testing/index.ts';
 import type { DaemonRolloutStage } from '../../../words/index.ts';
+import { terminal } from '../../testing/terminal.ts';
 import { createFakeCluster } from '../testing/fake-cluster.ts';
 import { createFollow } from '../testing/follow.ts';
 
@@ -122,12 +123,13 @@ describe('the stages of status', () => {
 
   it('are redrawn by -w on a terminal', async () => {
     put(rings());
-    const screen = () => ({ columns: 200, rows: 24 });
-    const { stdout } = await follow(['web'], { screen }, async (output) => {
+    const tty = terminal(200, 24);
+    const { stdout } = await follow(['web'], { screen: () => tty.size }, async (output) => {
       await eventually('the stages', () => output.stdout.includes('canary'));
       put(rings(2));
       await eventually('the change', () => output.stdout.includes('2/3'));
     });
-    assert.match(stdout.split('NAME').at(-1) ?? '', /\n {2}lab .*\n {2}canary +Open +2\/3 .*\n {2}rest .*\n$/);
+    tty.write(stdout);
+    assert.match(tty.lines().join('\n'), /^NAME[^]*\n {2}lab .*\n {2}canary +Open +2\/3 .*\n {2}rest .*\n$/);
   });
 });

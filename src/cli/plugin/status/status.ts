@@ -148,6 +148,7 @@ export const showStatus = async (words: readonly string[], flags: StatusFlags, i
     single: named.length === 1,
     stages: named.length > 0,
     doubt: (rollout) => daemonSets?.doubt(rollout),
+    paint: io.paint,
   });
   // The selector is for the labels of DaemonRollouts.
   const unserved = (items: readonly DaemonRollout[]): DaemonRollout[] =>
@@ -187,8 +188,7 @@ export const showStatus = async (words: readonly string[], flags: StatusFlags, i
       await watchStatus({ connection, where, isShown, view, follow, unserved, io });
       return;
     }
-    if (rows.length > 0 || output === 'json' || output === 'yaml')
-      io.stdout(view.all(rows, connection.env.clock.now()));
+    if (rows.length > 0 || output === 'json' || output === 'yaml') io.print(view.all(rows, connection.env.clock.now()));
     if (named.length > 0 && view.table) explainConditions(rows, daemonSets, io);
     await explainDoubts(connection, rows, daemonSets, io);
     // As kubectl does: what there is, and an error for the rest.

@@ -1,6 +1,7 @@
 import { isNeverSeen, slotsOfStatus } from '../../../rollout/index.ts';
 import { toLines } from '../../../text/index.ts';
 import {
+  type Cell,
   createTable,
   type Doubt,
   doubtTexts,
@@ -8,8 +9,10 @@ import {
   native,
   type OutputFormat,
   ownerOfRollout,
+  type Paint,
   structured,
   timeUntil,
+  toneOfStatus,
   withoutManagedFields,
 } from '../../../view/index.ts';
 import type { DaemonRollout, DaemonRolloutStatus } from '../../../words/index.ts';
@@ -43,17 +46,17 @@ const lastSeen = ({ stragglers = [], causes = [] }: DaemonRolloutStatus, now: nu
 interface Column {
   title: string;
   wide?: boolean;
-  cell: (status: DaemonRolloutStatus, now: number) => string;
+  cell: (status: DaemonRolloutStatus, now: number) => Cell;
 }
 
 const columns: readonly Column[] = [
-  { title: 'STATUS', cell: (s) => s.summary ?? 'Not started' },
-  { title: 'TARGET', cell: (s) => s.target?.hash ?? '' },
+  { title: 'STATUS', cell: (s) => ({ text: s.summary ?? 'Not started', tone: toneOfStatus(s) }) },
+  { title: 'TARGET', cell: (s) => ({ text: s.target?.hash ?? '', tone: 'dim' }) },
   // Out of the online nodes: offline nodes have a column of their own and don't block the rollout.
   { title: 'UPDATED', cell: (s) => `${number(s.nodes?.updated)}/${number(s.nodes?.online)}` },
   { title: 'UPDATING', cell: (s) => number(s.nodes?.updating) },
   { title: 'OFFLINE', cell: (s) => number(s.nodes?.offline) },
-  { title: 'FAILED', cell: (s) => number(s.nodes?.failed) },
+  { title: 'FAILED', cell: (s) => ({ text: number(s.nodes?.failed), tone: s.nodes?.failed ? 'bad' : undefined }) },
   {
     title: 'BUDGET',
     // If owners replace their pods themselves, there is no budget.
@@ -105,12 +108,14 @@ export interface StatusViewOptions {
   stages?: boolean;
   /** Why the status of a rollout is not about the present. */
   doubt?: (rollout: DaemonRollout) => Doubt | undefined;
+  /** Default: without colors. */
+  paint?: Paint;
 }
 
 /** Formats rollouts for `status`. */
 export const createStatusView = (
   format: OutputFormat | undefined,
-  { namespaces, single, stages = false, doubt }: StatusViewOptions,
+  { namespaces, single, stages = false, doubt, paint }: StatusViewOptions,
 ): StatusView => {
   if (format === 'json' || format === 'yaml')
     return {
@@ -127,8 +132,8 @@ export const createStatusView = (
     return { table: false, all: (rollouts) => rollouts.map(one).join(''), one };
   }
   const shown = columns.filter(({ wide }) => !wide || format === 'wide');
-  const table = createTable([...(namespaces ? ['NAMESPACE'] : []), 'NAME', ...shown.map(({ title }) => title)]);
-  const cells = (rollout: DaemonRollout, now: number): string[] => {
+  const table = createTable([...(namespaces ? ['NAMESPACE'] : []), 'NAME', ...shown.map(({ title }) => title)], paint);
+  const cells = (rollout: DaemonRollout, now: number): Cell[] => {
     const { metadata, status = {} } = rollout;
     const doubted = doubt?.(rollout);
     return [
@@ -136,10 +141,10 @@ export const createStatusView = (
       titleOf(rollout),
       ...(doubted === undefined
         ? shown.map(({ cell }) => cell(status, now))
-        : shown.map(({ title }) => (title === 'STATUS' ? doubtTexts[doubted] : '-'))),
+        : shown.map(({ title }): Cell => (title === 'STATUS' ? { text: doubtTexts[doubted], tone: 'warning' } : '-'))),
     ];
   };
-  const stageTable = createStageTable(format === 'wide');
+  const stageTable = createStageTable(format === 'wide', paint);
   const hasStages = (rollout: DaemonRollout): boolean => stages && doubt?.(rollout) === undefined;
   /** With several, the name of each above its stages. */
   const sections = (rollouts: readonly DaemonRollout[], now: number): string =>

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { beforeEach, describe, it } from 'node:test';
 import { eventually } from '../../../../test/support/index.ts';
+import { paint, withoutColors } from '../../color.ts';
+import { terminal } from '../../testing/terminal.ts';
 import { createFakeCluster, ROLLOUTS } from '../testing/fake-cluster.ts';
 import { createFollow } from '../testing/follow.ts';
 
@@ -74,14 +76,16 @@ describe('status -w', () => {
 
   it('redraws the table on a terminal', async () => {
     world.rollout({ summary: 'Rolling out' });
-    const screen = () => ({ columns: 100, rows: 24 });
-    const { stdout } = await follow([], { screen }, async (output) => {
+    const tty = terminal(100, 24);
+    const { stdout } = await follow([], { screen: () => tty.size }, async (output) => {
       await eventually('the table', () => output.stdout.includes('Rolling out'));
       world.rollout({ summary: 'Complete' });
       await eventually('the next', () => output.stdout.includes('Complete'));
     });
-    const visible = stdout.replaceAll('\u001B', 'ESC');
-    assert.match(visible, /^NAME .*\nweb .*Rolling out.*\nESC\[2AESC\[0JNAME .*\nweb .*Complete.*\n$/);
+    assert.ok(stdout.includes(paint('Rolling out', 'accent')));
+    tty.write(stdout);
+    assert.match(tty.lines().join('\n'), /^NAME .*\nweb .*Complete.*\n$/, 'in place');
+    assert.equal(tty.isRestored(), true);
   });
 
   for (const environment of [{ NO_COLOR: '1' }, { CI: 'true' }])
@@ -96,7 +100,8 @@ describe('status -w', () => {
         world.rollout({ summary: 'Complete' });
         await eventually('the second row', () => rows(output.stdout).length === 2);
       });
-      assert.ok(!stdout.includes('\u001B'));
+      assert.ok(!withoutColors(stdout).includes('\u001B'));
+      assert.equal(stdout.includes('\u001B'), !('NO_COLOR' in environment), 'colors');
     });
 
   it('prints one document per change with -o yaml', async () => {

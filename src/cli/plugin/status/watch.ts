@@ -6,7 +6,8 @@ import { compareNames, toLines } from '../../../text/index.ts';
 import type { Connection } from '../../../view/index.ts';
 import type { DaemonRollout } from '../../../words/index.ts';
 import type { Io } from '../../io.ts';
-import { canRedraw, createRegion, untilInterrupted } from '../../terminal.ts';
+import { createLiveRegion } from '../../live-region.ts';
+import { canRedraw, fitting, untilInterrupted } from '../../terminal.ts';
 import type { StatusView } from './view.ts';
 
 export interface WatchOptions {
@@ -40,8 +41,8 @@ export const watchStatus = async ({
 }: WatchOptions): Promise<void> => {
   const { client, env } = connection;
   const { table } = view;
-  const print = io.stdout;
-  const region = table && io.screen && canRedraw(io.environment) ? createRegion(io.draw.stdout, io.screen) : undefined;
+  const { print, screen } = io;
+  const region = table && screen && canRedraw(io.environment) ? createLiveRegion(io.draw.stdout, screen) : undefined;
   let trouble = '';
   const report = (error: unknown): void => {
     trouble = toLines(`The watch failed (${errorText(error)}); retrying.`);
@@ -92,7 +93,11 @@ export const watchStatus = async ({
     view.one(rollout, Number.POSITIVE_INFINITY).replaceAll(/ {2,}/g, '  ').split('\n');
 
   function redraw(): void {
-    region?.show(`${view.all(rows(), env.clock.now())}${trouble}`);
+    if (!region || !screen) return;
+    const { columns, rows: height } = screen();
+    const lines = `${view.all(rows(), env.clock.now())}${trouble}`.trimEnd().split('\n');
+    // The last line stays free: the cursor goes there when the region is left.
+    region.draw(fitting(lines, { columns, rows: height - 1 }));
   }
   function start(): void {
     started = true;
@@ -117,7 +122,8 @@ export const watchStatus = async ({
     else if (table && before) {
       // The row, which the lines of its stages belong to, and those of them that have changed.
       const whole = view.one(rollout, now).split('\n');
-      print(toLines(...whole.filter((line, index) => line !== '' && (index === 0 || lines[index] !== before[index]))));
+      const changed = whole.filter((line, index) => line !== '' && (index === 0 || lines[index] !== before[index]));
+      print(changed.map((line) => `${line}\n`).join(''));
     } else print(view.one(rollout, now));
     headed = true;
   }
@@ -129,9 +135,14 @@ export const watchStatus = async ({
     else if (rollout && table) append(key, rollout);
   });
   const { signal, done } = untilInterrupted();
+  // However the process ends, the cursor is restored.
+  const leave = (): void => region?.leave();
+  process.once('exit', leave);
   try {
     await Promise.all([reflector.run(signal), followed(signal)]);
   } finally {
+    leave();
+    process.off('exit', leave);
     done();
   }
 };

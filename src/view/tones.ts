@@ -1,0 +1,60 @@
+import type { DaemonRolloutStage, DaemonRolloutStatus, Phase } from '../words/index.ts';
+
+/** What a piece of text means. A terminal shows it as a color: red failed, amber a person must act, blue running, green complete. */
+export type Tone = 'bad' | 'warning' | 'accent' | 'good' | 'dim' | 'bold';
+
+export interface Toned {
+  text: string;
+  tone?: Tone | undefined;
+}
+
+/** A line of output, of which the first `upTo` characters have the tone; all of it without that. */
+export interface TonedLine extends Toned {
+  upTo?: number;
+}
+
+/** Colors a text that is escaped already; without a tone, and where there are no colors, it stays as it is. */
+export type Paint = (text: string, tone?: Tone) => string;
+
+export const unpainted: Paint = (text) => text;
+
+/** A line that begins with a word of this tone. */
+export const headed = (head: string, tone: Tone | undefined, rest: string): TonedLine => ({
+  text: `${head}${rest}`,
+  tone,
+  upTo: head.length,
+});
+
+export const noteLine = (note: string): TonedLine => headed('Note:', 'dim', ` ${note}`);
+
+const phaseTones: Readonly<Record<Phase, Tone | undefined>> = {
+  failed: 'bad',
+  broken: 'warning',
+  missing: 'warning',
+  updating: 'accent',
+  settling: 'accent',
+  updated: 'good',
+  outdated: undefined,
+  held: undefined,
+  offline: 'dim',
+};
+
+export const toneOfPhase = (phase: Phase): Tone | undefined => phaseTones[phase];
+
+/** Whether a stage waits for a person. */
+const awaitsPerson = ({ state, awaits }: DaemonRolloutStage): boolean =>
+  state === 'Open' && (awaits?.reason === 'Approval' || awaits?.reason === 'Timeout');
+
+export const toneOfStage = (stage: DaemonRolloutStage): Tone | undefined => {
+  if (awaitsPerson(stage)) return 'warning';
+  return { Passed: 'good', Open: 'accent', Closed: 'dim' }[stage.state] as Tone;
+};
+
+/** What the state of a rollout means, by its conditions. */
+export const toneOfStatus = ({ conditions = [], stages = [] }: DaemonRolloutStatus): Tone | undefined => {
+  const is = (type: string): boolean => conditions.some((one) => one.type === type && one.status === 'True');
+  if (is('Stalled')) return 'bad';
+  if (is('Paused') || stages.some(awaitsPerson)) return 'warning';
+  if (is('Complete')) return 'good';
+  return conditions.some(({ reason }) => reason === 'WaitingForSuspects') ? 'warning' : 'accent';
+};
