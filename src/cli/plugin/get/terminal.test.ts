@@ -32,7 +32,7 @@ describe('get -w on a pseudo terminal', { skip: hasScript ? false : 'needs scrip
       assert.equal(tty.isRestored(), false);
       execFileSync('stty', ['-F', readFileSync(ttyFile, 'utf8').trim(), 'rows', '16', 'cols', '50']);
       // The legend moves below the nodes.
-      await until('the smaller picture', /updated +0 +↻ +updating/);
+      await until('the smaller picture', /updated +0 +↑ +updating/);
       assert.ok(tty.lines().length < 16);
       world.pod('n1', 'new');
       await until('the change', /1 of 60 online nodes/);
