@@ -7,6 +7,8 @@ export interface RolloutCounts {
   counts: Readonly<Partial<Record<Phase, number>>>;
   /** Slots of the budget. */
   budget: { inUse: number; limit: number };
+  /** Owners alone decide when pods are replaced: there is no budget. Default: false. */
+  byOwners?: boolean;
   halted: boolean;
 }
 
@@ -28,6 +30,7 @@ export const countsOf = ({ ledger, decision }: Pick<RolloutReading, 'ledger' | '
   return {
     counts: { ...countsOfLedger(ledger, decision.summary).phases },
     budget: { inUse, limit },
+    byOwners: ledger.policy.strategy === 'ota' && !ledger.policy.byApproval,
     halted: hold?.kind === 'halted',
   };
 };

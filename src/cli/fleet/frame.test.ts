@@ -65,6 +65,14 @@ for (const count of [0, 1, 3, 6, 7, 40, 41, 400, 1000, 10_000])
     }
   });
 
+test('no budget is said to be none, zero, or not there yet', () => {
+  const drawn = (change: Partial<Snapshot>): string =>
+    draw(snapshot(40, { budget: { inUse: 0, limit: 0 }, ...change }), 80, 24).join('\n');
+  assert.match(drawn({ byOwners: true }), /budget +none: owners decide/);
+  assert.match(drawn({}), /budget +zero: no node is updated/);
+  assert.match(drawn({ nodes: [] }), /budget +nothing to roll out yet/);
+});
+
 test('40 nodes at 80x24 are 40 cells, with the legend, the budget and the newest events', () => {
   const lines = draw(snapshot(40));
   // The legend shows each glyph once more.

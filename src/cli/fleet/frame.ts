@@ -81,9 +81,16 @@ export const barLine = ({ label, value, limit, text, kind }: Bar, width: number,
   ];
 };
 
-const budgetLine = ({ budget, halted }: Snapshot, width: number, unicode: boolean): Line => {
+/** Why there are no slots. */
+const noBudget = ({ nodes, byOwners = false }: Snapshot): string => {
+  if (byOwners) return 'none: owners decide';
+  return nodes.length === 0 ? 'nothing to roll out yet' : 'zero: no node is updated';
+};
+
+const budgetLine = (snapshot: Snapshot, width: number, unicode: boolean): Line => {
+  const { budget, halted } = snapshot;
   const { inUse: value, limit } = budget;
-  if (limit === 0) return [piece('budget'.padEnd(LABEL_WIDTH), 'bold'), piece('nothing to roll out yet', 'dim')];
+  if (limit === 0) return [piece('budget'.padEnd(LABEL_WIDTH), 'bold'), piece(noBudget(snapshot), 'dim')];
   const text = `  ${value} of ${limit} in use`;
   const bar = barLine({ label: 'budget', value, limit, text, kind: halted ? 'bad' : 'accent' }, width, unicode);
   return halted ? [...bar, piece('  HALTED', 'bad')] : bar;
