@@ -73,7 +73,7 @@ for (const [major, node] of nodes)
         await cluster.until(/^export KUBECONFIG/m);
         await machine.run('edgeset crds | kubectl apply -f -');
         const { stderr } = await machine.run('kubectl edgeset status');
-        assert.equal(stderr, 'No rollouts in namespace default.\n');
+        assert.match(stderr, /^No rollouts in namespace default\.\n/);
         const flags = '--metrics-bind-address=0 --health-probe-bind-address=0';
         const manager = startBackground(machine, `edgeset manager --leader-elect=false ${flags}`);
         await manager.until(/"msg":"starting"/);
