@@ -74,14 +74,18 @@ export const following = section('get', (rule) => {
     '-w draws on a terminal, and appends lines there if CI or NO_COLOR is set',
     async (c) => {
       await c.rolledOut();
-      const [drawn = '', ...appended] = await Promise.all(
+      const [drawn = '', inCi = '', plain = ''] = await Promise.all(
         [{}, { CI: 'true' }, { NO_COLOR: '1' }].map((variables) => onTerminal(c, variables)),
       );
       assert.ok(drawn.includes('\u001B['), drawn);
-      for (const lines of appended) {
-        assert.ok(!lines.includes('\u001B'), lines);
-        assert.match(lines, new RegExp(`^NODE [^]*^${c.nodes[0]} +updated `, 'm'));
-      }
+      const [first = '', ...colored] = inCi.split('\u001B[');
+      assert.ok(
+        colored.every((piece) => /^[\d;]*m/.test(piece)),
+        'colors, and nothing that moves the cursor',
+      );
+      const bare = first + colored.map((piece) => piece.slice(piece.indexOf('m') + 1)).join('');
+      assert.ok(!plain.includes('\u001B'), plain);
+      for (const lines of [bare, plain]) assert.match(lines, new RegExp(`^NODE [^]*^${c.nodes[0]} +updated `, 'm'));
     },
     { nodes: 1 },
   );
