@@ -16,8 +16,8 @@ export const codes: Readonly<Record<Tone, string>> = {
 };
 
 /** Whether a terminal gets colors: https://no-color.org */
-export const hasColor = ({ NO_COLOR, TERM }: Readonly<Record<string, string | undefined>>): boolean =>
-  !NO_COLOR && TERM !== 'dumb';
+export const hasColor = (environment: Readonly<Record<string, string | undefined>>): boolean =>
+  !environment.NO_COLOR && environment.TERM !== 'dumb';
 
 export const paint: Paint = (text, tone) =>
   tone === undefined || text === '' ? text : `${ESC}${codes[tone]}m${text}${RESET}`;
