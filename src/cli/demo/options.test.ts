@@ -5,7 +5,7 @@ import { resolveDemoOptions } from './options.ts';
 
 test('without arguments, all parts run in their order', () => {
   assert.deepEqual(resolveDemoOptions([], {}), {
-    parts: ['auto', 'ota', 'advanced', 'rings', 'fleet'],
+    parts: ['fleet', 'auto', 'ota', 'advanced', 'rings'],
     keep: false,
     dashboard: false,
     fleet: 40,
@@ -16,8 +16,8 @@ test('without arguments, all parts run in their order', () => {
 });
 
 test('parts can be separated by spaces or commas, in any order', () => {
-  assert.deepEqual(resolveDemoOptions(['fleet,', 'auto'], {}).parts, ['auto', 'fleet']);
-  assert.deepEqual(resolveDemoOptions(['fleet,auto'], {}).parts, ['auto', 'fleet']);
+  assert.deepEqual(resolveDemoOptions(['auto,', 'fleet'], {}).parts, ['fleet', 'auto']);
+  assert.deepEqual(resolveDemoOptions(['auto,fleet'], {}).parts, ['fleet', 'auto']);
   assert.deepEqual(resolveDemoOptions(['fleet'], {}).parts, ['fleet']);
 });
 

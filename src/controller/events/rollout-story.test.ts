@@ -61,7 +61,7 @@ describe('the log of a manager', () => {
       await untilComplete(scene, 'v1');
       assert.deepEqual(manager.story, [
         'rollout started version=app:bad from=app:v1 revision=app-bad rollout=2 strategy=auto online=12 offline=0 budget=6',
-        'rollout halted version=app:bad reason=Failures nodes=n1,n10,n4 updated=0 online=12 offline=0 failed=3 after=31 s',
+        'rollout halted version=app:bad reason=Failures nodes=n1,n4,n10 updated=0 online=12 offline=0 failed=3 after=31 s',
         'rollout resumed version=app:bad resume=bad/1 updated=0 online=12 offline=0 failed=3',
         'rollout halted version=app:bad reason=Failures nodes=n2,n5,n7 updated=0 online=12 offline=0 failed=6 after=91 s',
         'rollout started version=app:v1 from=app:bad revision=app-v1 rollout=3 strategy=auto online=12 offline=0 budget=6',
