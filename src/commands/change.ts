@@ -21,6 +21,13 @@ export interface ChangeOptions {
   dryRun?: DryRun | undefined;
 }
 
+/** A setting, or a field of the template, before and after. */
+export interface FieldChange {
+  what: string;
+  from: string;
+  to: string;
+}
+
 /** What a command has written, or would write. */
 export interface Written {
   /** As kubectl prints it: `daemonset.apps/web`. */
@@ -30,6 +37,10 @@ export interface Written {
   lines: readonly string[];
   /** What they should know about it. */
   notes: readonly string[];
+  /** Absent where it changes no field that has a value before and after. */
+  changes?: readonly FieldChange[];
+  /** There was nothing to write. */
+  isSame?: boolean;
 }
 
 /** Appended to the message for a change that was not made. */
@@ -50,6 +61,7 @@ export interface Verdict {
   change?: Change;
   message: string;
   notes?: readonly string[];
+  changes?: readonly FieldChange[];
 }
 
 /** A managed DaemonSet, as read from the API server. */
@@ -110,10 +122,11 @@ export const changeDaemonSet = async (
   const label = `${kind.label}/${named.name}`;
   for (let tries = 1; ; tries += 1) {
     const daemonSet = await readManaged(connection, kind, named.name);
-    const { change, message, notes = [] } = await decide(daemonSet);
+    const { change, message, notes = [], changes } = await decide(daemonSet);
     try {
       const object = change ? await write(connection, daemonSet, change, dryRun) : daemonSet.object;
-      return { label, object, lines: [`${label} ${message}${change ? dryRunSuffix(dryRun) : ''}`], notes };
+      const lines = [`${label} ${message}${change ? dryRunSuffix(dryRun) : ''}`];
+      return { label, object, lines, notes, ...(changes && { changes }), ...(!change && { isSame: true }) };
     } catch (error) {
       if (!isKubeError(error, 'Conflict')) throw error;
       // The DaemonSet has changed since it was read: read it again and decide again.

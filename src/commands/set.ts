@@ -69,6 +69,11 @@ export const setPolicy = async (connection: Connection, named: Named, options: S
       return { message: `already has ${changes.map(([{ name, value }]) => `${name} ${value}`).join(' and ')}` };
     const shown = policy.kind === 'on' ? others : changes;
     return {
+      changes: shown.map(([was, will]) => ({
+        what: was.name === will.name ? was.name : `${was.name}, ${will.name}`,
+        from: was.value,
+        to: will.value,
+      })),
       change: kind.settingsPatch(object, settings),
       message: `set: ${shown.map(([was, will]) => describeChange(was, will)).join('; ')}`,
       notes: notesOn(daemonSet, before, after, connection),

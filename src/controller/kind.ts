@@ -133,6 +133,8 @@ export interface RevisionView extends TargetRevision {
 /** A revision with the template that it records. */
 export interface RecordedRevision extends RevisionView {
   template: PodTemplateSpec | undefined;
+  /** Annotation `kubernetes.io/change-cause`: why somebody set the template; absent without one. */
+  changeCause?: string;
 }
 
 /** One kind of DaemonSet: `D` as the API serves it, `V` what is kept of it, `P` what is kept of each of its pods. */

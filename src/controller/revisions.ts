@@ -1,6 +1,7 @@
 import type { ControllerRevision } from 'kubernetes-types/apps/v1.d.ts';
 import { controllerRevisions, type KubeClient, pagesOf, type Resource } from '../kube/index.ts';
 import { recordedTemplate, templateDigest } from '../rollout/index.ts';
+import { CHANGE_CAUSE } from '../words/index.ts';
 import { controllingDaemonSet, type DaemonSetView, type RecordedRevision, type RevisionView } from './kind.ts';
 
 const HASH_LABEL = 'controller-revision-hash';
@@ -27,7 +28,8 @@ export const toRecorded = (
   resource: Pick<Resource, 'group' | 'kind'>,
 ): RecordedRevision[] => {
   const view = toRevisionView(revision, resource);
-  return view ? [{ ...view, template: recordedTemplate(revision) }] : [];
+  const changeCause = revision.metadata?.annotations?.[CHANGE_CAUSE];
+  return view ? [{ ...view, template: recordedTemplate(revision), ...(changeCause && { changeCause }) }] : [];
 };
 
 /**

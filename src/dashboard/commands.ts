@@ -1,8 +1,6 @@
 import {
   approve,
   type ChangeOptions,
-  historyText,
-  loadRolloutHistory,
   pause,
   planRollout,
   planText,
@@ -13,7 +11,7 @@ import {
   type Written,
 } from '../commands/index.ts';
 import { errorText } from '../runtime/index.ts';
-import { escapeText, quoted, toLines, toMessage } from '../text/index.ts';
+import { escapeLine, quoted, toLines, toMessage } from '../text/index.ts';
 import { type Caller, type Connection, type ConnectionFlags, kinds, type Named, withCluster } from '../view/index.ts';
 import { planLimits } from '../words/index.ts';
 import { edgesetIn } from './edgeset-in.ts';
@@ -50,15 +48,22 @@ export const readCommand = (body: unknown): CommandRequest | undefined => {
   return isValid ? (body as CommandRequest) : undefined;
 };
 
-/** What is printed of a command. */
-interface Printed {
-  text: string;
-  notes: readonly string[];
-}
+type Printed = Omit<CommandResult, 'typed' | 'failed'>;
+
+const MOST_CHANGES = 200;
 
 const printed = async (written: Promise<Written>): Promise<Printed> => {
-  const { lines, notes } = await written;
-  return { text: toLines(...lines), notes: notes.map((note) => `Note: ${note}`) };
+  const { lines, notes, changes, isSame } = await written;
+  return {
+    output: toLines(...lines),
+    notes: notes.map(escapeLine),
+    ...(changes && {
+      changes: changes
+        .slice(0, MOST_CHANGES)
+        .map(({ what, from, to }) => ({ what: escapeLine(what), from: escapeLine(from), to: escapeLine(to) })),
+    }),
+    ...(isSame && { isSame }),
+  };
 };
 
 interface Command {
@@ -68,22 +73,21 @@ interface Command {
 }
 
 const dryRunOf = ({ dryRun }: CommandRequest): ChangeOptions => (dryRun ? { dryRun: 'server' } : {});
-const dryRunFlag = ({ dryRun }: CommandRequest): { 'dry-run'?: string } => (dryRun ? { 'dry-run': 'server' } : {});
 const settings = ({ maxUnavailable, partition }: CommandRequest) => ({
   'max-unavailable': maxUnavailable,
   partition,
 });
 
 const COMMAND: Readonly<Record<CommandRequest['command'], Command>> = {
-  pause: { flags: dryRunFlag, run: (to, named, request) => printed(pause(to, named, dryRunOf(request))) },
-  resume: { flags: dryRunFlag, run: (to, named, request) => printed(resume(to, named, dryRunOf(request))) },
+  pause: { flags: () => ({}), run: (to, named, request) => printed(pause(to, named, dryRunOf(request))) },
+  resume: { flags: () => ({}), run: (to, named, request) => printed(resume(to, named, dryRunOf(request))) },
   set: {
-    flags: (request) => ({ ...dryRunFlag(request), ...settings(request) }),
+    flags: settings,
     run: (to, named, { maxUnavailable, partition, ...request }) =>
       printed(setPolicy(to, named, { maxUnavailable, partition, ...dryRunOf(request) })),
   },
   undo: {
-    flags: (request) => ({ ...dryRunFlag(request), 'to-revision': request.revision?.toString() }),
+    flags: ({ revision }) => ({ 'to-revision': revision?.toString() }),
     run: (to, named, request) => printed(undo(to, named, { toRevision: request.revision, ...dryRunOf(request) })),
   },
   approve: decision(approve),
@@ -91,25 +95,21 @@ const COMMAND: Readonly<Record<CommandRequest['command'], Command>> = {
   plan: {
     flags: settings,
     run: async (to, named, { maxUnavailable, partition }) => ({
-      text: planText(await planRollout(to, named, { maxUnavailable, partition })),
+      output: planText(await planRollout(to, named, { maxUnavailable, partition })),
       notes: [],
     }),
-  },
-  history: {
-    flags: ({ revision }) => ({ revision: revision?.toString() }),
-    run: async (to, named, { revision }) => historyText(await loadRolloutHistory(to, named, { revision }), false),
   },
 };
 
 function decision(decide: typeof approve): Command {
   return {
-    flags: (request) => ({ ...dryRunFlag(request), stage: request.stage, comment: request.comment }),
+    flags: ({ stage, comment }) => ({ stage, comment }),
     run: (to, named, { stage, comment, ...request }) =>
       printed(decide(to, named, { stage, comment, ...dryRunOf(request) })),
   };
 }
 
-/** As a user would type it. The value of a flag may hold anything. */
+/** As a user would type it, to do it and not to see what it would do. The value of a flag may hold anything. */
 const typedAs = (request: CommandRequest): string => {
   const { command, namespace, kind, name } = request;
   const flags = Object.entries({ namespace, ...COMMAND[command].flags(request) }).flatMap(([flag, value]) =>
@@ -129,11 +129,11 @@ export const runCommand = async (
   try {
     const named = { kind: kinds.find(({ short }) => short === request.kind), name };
     const as = { ...caller, edgeset: edgesetIn(namespace) };
-    const { text, notes } = await withCluster({ ...flags, namespace }, as, (connection) =>
+    const done = await withCluster({ ...flags, namespace }, as, (connection) =>
       COMMAND[command].run(connection, named, request),
     );
-    return { typed, failed: false, output: escapeText(text) + toLines(...notes) };
+    return { typed, failed: false, ...done };
   } catch (error) {
-    return { typed, failed: true, output: toMessage(`kubectl edgeset: ${errorText(error)}`) };
+    return { typed, failed: true, output: toMessage(errorText(error)), notes: [] };
   }
 };

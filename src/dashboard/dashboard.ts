@@ -1,3 +1,5 @@
+import type { SelfSubjectReview } from 'kubernetes-types/authentication/v1.d.ts';
+import { defineResource, type KubeClient } from '../kube/index.ts';
 import { errorText, OptionError, systemClock } from '../runtime/index.ts';
 import { createFleet, type FleetOptions } from './fleet.ts';
 import { type CodeOptions, createKeyGate } from './key-gate.ts';
@@ -22,12 +24,28 @@ export interface OwnDashboard extends Addresses {
   close(): Promise<void>;
 }
 
+const selfReviews = defineResource<SelfSubjectReview>({
+  group: 'authentication.k8s.io',
+  version: 'v1',
+  plural: 'selfsubjectreviews',
+  kind: 'SelfSubjectReview',
+  namespaced: false,
+});
+
+/** Who the API server takes the user for; empty where it does not say, as before Kubernetes 1.28. */
+const userOf = async (client: Pick<KubeClient, 'create'>): Promise<string> => {
+  const review = await client.create(selfReviews, {}).catch(() => undefined);
+  return review?.status?.userInfo?.username ?? '';
+};
+
 /** Serves the page on this machine, with the rights of the connection for each page that was opened by an address. */
 export const openDashboard = async ({ port, shown = '', ...options }: DashboardOptions): Promise<OwnDashboard> => {
   const fleet = createFleet(options);
   // Those who look at it live in real time, whatever the clock of the cluster shows.
   const env = { ...options.connection.env, clock: systemClock };
-  const gate = createKeyGate({ clock: env.clock, fleet });
+  const { cluster, client } = options.connection;
+  const session = { cluster, user: await userOf(client) };
+  const gate = createKeyGate({ clock: env.clock, fleet, session });
   try {
     // A right that is missing ends the command here, while the page would wait for ever.
     await fleet.overview();

@@ -1,13 +1,14 @@
 import { type Connection, createTrouble, kinds, watchNodes } from '../view/index.ts';
 import { inNamespace } from './edgeset-in.ts';
+import { rolloutEvents } from './events.ts';
 import { createFeeds, type Feed } from './feed.ts';
-import type { CommandRequest, CommandResult, NodeDetails, OverviewMessage } from './messages.ts';
+import type { CommandRequest, CommandResult, NodeDetails, OverviewMessage, RolloutEvents } from './messages.ts';
 import { nodeDetails } from './node-details.ts';
 import { createOverviewFeed } from './overview-feed.ts';
 import { createRolloutFeed, type RolloutFeed, type RunningRolloutFeed } from './rollout-feed.ts';
 
 export interface FleetOptions {
-  connection: Pick<Connection, 'client' | 'env'>;
+  connection: Pick<Connection, 'client' | 'env' | 'cluster'>;
   /** Undefined for all namespaces. */
   namespace: string | undefined;
   run: (request: CommandRequest) => Promise<CommandResult>;
@@ -19,6 +20,7 @@ export interface Fleet extends Pick<FleetOptions, 'run'> {
   /** Undefined for another kind; call `done` when it is no longer shown. */
   rollout(namespace: string, kind: string, name: string): { feed: RolloutFeed; done: () => void } | undefined;
   node(feed: RolloutFeed, namespace: string, node: string): Promise<NodeDetails | undefined>;
+  events(feed: RolloutFeed, namespace: string): Promise<RolloutEvents | undefined>;
   /** The time that the times of the cluster's objects are compared with, epoch ms. */
   now(): number;
   /** Why the page may show what is old; empty if it doesn't. */
@@ -33,9 +35,9 @@ const MOST_GROUPS = 200;
 
 export const createFleet = ({ connection: quiet, namespace, run }: FleetOptions): Fleet => {
   const trouble = createTrouble(quiet.env.clock);
-  const { client } = quiet;
+  const { client, cluster } = quiet;
   const env = { ...quiet.env, log: trouble.log };
-  const connection = { client, env };
+  const connection = { client, env, cluster };
   const stop = new AbortController();
   const running: Promise<void>[] = [];
   let nodes: ReturnType<typeof watchNodes> | undefined;
@@ -76,6 +78,10 @@ export const createFleet = ({ connection: quiet, namespace, run }: FleetOptions)
     async node(feed, of, node) {
       const reading = feed.reading();
       return reading && nodeDetails(inNamespace(connection, of), reading, node);
+    },
+    async events(feed, of) {
+      const reading = feed.reading();
+      return reading && rolloutEvents(inNamespace(connection, of), reading);
     },
     async labels(key) {
       const known = watchedNodes();

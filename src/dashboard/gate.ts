@@ -2,7 +2,14 @@ import type { IncomingMessage } from 'node:http';
 import type { HttpResponse, Rate, Site } from '../http/index.ts';
 import type { Feed } from './feed.ts';
 import type { Fleet } from './fleet.ts';
-import type { CommandRequest, CommandResult, NodeDetails, OverviewMessage, SessionInfo } from './messages.ts';
+import type {
+  CommandRequest,
+  CommandResult,
+  NodeDetails,
+  OverviewMessage,
+  RolloutEvents,
+  SessionInfo,
+} from './messages.ts';
 import type { RolloutFeed } from './rollout-feed.ts';
 
 /** What one caller may see, and does with its own rights. */
@@ -14,6 +21,7 @@ export interface View {
   /** Undefined for a rollout that the caller must not know of, or that does not exist; call `done` when it is no longer shown. */
   rollout(namespace: string, kind: string, name: string): Promise<{ feed: RolloutFeed; done: () => void } | undefined>;
   node(feed: RolloutFeed, namespace: string, node: string): Promise<NodeDetails | undefined>;
+  events(feed: RolloutFeed, namespace: string): Promise<RolloutEvents | undefined>;
   labels: Fleet['labels'];
   run(request: CommandRequest): Promise<CommandResult>;
   /** Aborts when the caller is no longer admitted; streams end then. */

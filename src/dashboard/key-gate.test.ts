@@ -62,8 +62,17 @@ test('nothing but the key admits: no cookie, no code, no key in the address', as
     assert.equal((await get(path, headers)).status, 401, `${path} ${JSON.stringify(headers)}`);
   const page = await get(`/?key=${key}`, {});
   assert.deepEqual([page.status, page.headers.getSetCookie()], [200, []]);
-  assert.deepEqual(await (await get('/api/session', {})).json(), { user: '', mayLeave: false, mustOpen: true });
-  assert.deepEqual(await (await get('/api/session', { authorization })).json(), { user: '', mayLeave: false });
+  assert.deepEqual(await (await get('/api/session', {})).json(), {
+    user: '',
+    cluster: '',
+    mayLeave: false,
+    mustOpen: true,
+  });
+  assert.deepEqual(await (await get('/api/session', { authorization })).json(), {
+    user: '',
+    cluster: '',
+    mayLeave: false,
+  });
 });
 
 test('a page of another site can lead there, and can neither ask nor exchange', async (t) => {

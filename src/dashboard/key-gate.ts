@@ -30,6 +30,8 @@ export interface KeyGate extends Gate {
 export interface KeyGateOptions {
   clock: Clock;
   fleet: Fleet;
+  /** Default: neither is known. */
+  session?: Pick<SessionInfo, 'user' | 'cluster'>;
   /** Default: a new one. It is never part of an address, of a command line or of a cookie. */
   key?: string;
 }
@@ -43,13 +45,14 @@ const idOf = (code: string): string => digest(code).toString('base64');
  * Admits pages that hold the key: each sees what the user who started the dashboard may see. A page gets the key for a code, and
  * sends it as a header. No cookie: browsers send the cookies of 127.0.0.1 to the servers on all of its ports.
  */
-export const createKeyGate = ({ clock, fleet, key = random(KEY_BITS) }: KeyGateOptions): KeyGate => {
+export const createKeyGate = ({ clock, fleet, session, key = random(KEY_BITS) }: KeyGateOptions): KeyGate => {
   const view: View = {
     key: 'user',
-    session: { user: '', mayLeave: false },
+    session: { user: '', cluster: '', ...session, mayLeave: false },
     overview: () => fleet.overview(),
     rollout: async (namespace, kind, name) => fleet.rollout(namespace, kind, name),
     node: (feed, namespace, node) => fleet.node(feed, namespace, node),
+    events: (feed, namespace) => fleet.events(feed, namespace),
     labels: (label) => fleet.labels(label),
     run: (request) => fleet.run(request),
     mayStay: async () => true,

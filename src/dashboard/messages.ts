@@ -1,11 +1,14 @@
 // What the dashboard's server and its page tell each other.
 
+import type { RolloutState, VersionStep } from '../view/index.ts';
 import type { Cause, DaemonRolloutHistory, DaemonRolloutStage, Phase } from '../words/index.ts';
 
 /** Who looks at the page. */
 export interface SessionInfo {
-  /** Empty for the user who started the dashboard. */
+  /** Empty if the cluster does not tell. */
   user: string;
+  /** The context of the kubeconfig, or the host of the API server; empty in a cluster. */
+  cluster: string;
   /** Whether there is a session to log out of. */
   mayLeave: boolean;
   /** There is none yet, or no longer, and why. */
@@ -25,20 +28,25 @@ export interface RolloutRow {
   name: string;
   /** For the command line: `ds` or `ads`. */
   kind: string;
+  state: RolloutState;
+  /** In a few words, as `kubectl edgeset status` has it. */
   status: string;
-  /** The status is not about the present. */
-  doubtful: boolean;
+  /** Why, and what to do about it; empty where nothing holds it. */
+  why: string;
+  /** Hash of the target revision; empty while it is not known. */
   target: string;
+  version: VersionStep;
   strategy: string;
   /** By phase, and `online`, `eligible`. */
   nodes: Readonly<Record<string, number>>;
   budget: { inUse: number; limit: number };
+  /** Of the rollout plan; undefined without stages. `open`: the name of the open one. */
+  stages?: { passed: number; total: number; open: string } | undefined;
+  /** The client that changed the template; undefined if nothing tells. */
+  changedBy?: string | undefined;
   startedAt?: string | undefined;
   finishedAt?: string | undefined;
   estimatedFinishAt?: string | undefined;
-  halted: boolean;
-  paused: boolean;
-  complete: boolean;
 }
 
 /** What a page is told on every stream. */
@@ -84,6 +92,40 @@ export interface StageStep
 
 export type StageDecision = 'approve' | 'promote';
 
+/** What a person should know of a rollout first: see `Headline` in the view. */
+export interface RolloutHeadline {
+  state: RolloutState;
+  badge: string;
+  /** A sentence without its full stop; empty where nothing needs to be said. */
+  title: string;
+  evidence: string;
+  cause?: { cause: Cause; count: number };
+  /** The first failed node. */
+  node?: string;
+  commands: readonly HeadlineCommand[];
+}
+
+export interface HeadlineCommand {
+  /** For `set`, somebody has to choose a value first. */
+  command: 'undo' | 'resume' | 'approve' | 'set';
+  stage?: string;
+  /** As a user would type it. */
+  typed: string;
+}
+
+/** The policy of a rollout, as it is in force. */
+export interface RolloutSettings {
+  maxUnavailable: string;
+  /** Absent unless new pods are created beside the old ones. */
+  maxSurge?: string;
+  partition: string;
+  failureThreshold: string;
+  /** NAME or cluster/NAME; absent without a rollout plan. */
+  plan?: string;
+  /** What is risky about them: sentences. */
+  warnings: readonly string[];
+}
+
 /** What the page says of the whole rollout. */
 export interface RolloutHead {
   namespace: string;
@@ -91,20 +133,32 @@ export interface RolloutHead {
   /** For the command line: `ds` or `ads`. */
   kind: string;
   title: string;
+  headline: RolloutHeadline;
   /** Hash of the target revision; empty while it is not known. */
   target: string;
+  /** Number of the target revision; 0 while it is not known. */
+  revision: number;
+  version: VersionStep;
+  /** The client that changed the template, and why somebody did; undefined if nothing tells. */
+  changedBy?: string | undefined;
+  changeCause?: string | undefined;
   strategy: string;
-  complete: boolean;
-  paused: boolean;
-  halted: boolean;
+  settings: RolloutSettings;
   budget: { inUse: number; limit: number };
+  /** Failed nodes halt the rollout at this number. */
+  breaker: { failures: number; suspects: number; haltsAt: number };
+  /** Nodes a minute; undefined while nobody knows. */
+  perMinute?: number | undefined;
+  eligible: number;
   online: number;
   phases: Readonly<Record<Phase, number>>;
   causes: readonly { cause: Cause; count: number }[];
-  /** How far it is, what holds it, notes: the sentences of `kubectl edgeset explain`. */
-  sentences: readonly string[];
+  /** Sentences of `kubectl edgeset explain`, besides the headline. */
+  notes: readonly string[];
   /** Of the rollout plan, in its order; undefined without a plan. */
   stages?: { plan: string; steps: readonly StageStep[] } | undefined;
+  /** The version, or the revision, that `undo` returns to; absent where it needs to be told. */
+  undoTo?: string;
   /** Newest first. */
   revisions: readonly { hash: string; number: number; images: readonly string[] }[];
   /** The last rollouts, newest first. */
@@ -113,6 +167,8 @@ export interface RolloutHead {
   marks: readonly { at: string; kind: 'halt' | 'resume' | 'pause' | 'approval' | 'stage' | 'complete'; what: string }[];
   startedAt?: string | undefined;
   finishedAt?: string | undefined;
+  /** Since when it is halted, or paused. */
+  stoppedAt?: string | undefined;
   estimatedFinishAt?: string | undefined;
 }
 
@@ -123,6 +179,23 @@ export type RolloutMessage =
   | { type: 'change'; head?: RolloutHead; nodes: readonly NodeCell[]; gone: readonly string[] }
   /** There is nothing to show, and why. */
   | { type: 'nothing'; why: string };
+
+export interface ObjectEvent {
+  reason: string;
+  message: string;
+  warning: boolean;
+  /** When it was seen last. */
+  at: string;
+  /** How often it was seen. */
+  count: number;
+}
+
+/** The Events about a rollout: of its DaemonSet and its DaemonRollout, newest first. */
+export interface RolloutEvents {
+  events: readonly ObjectEvent[];
+  /** What the user may not read. */
+  missing: readonly string[];
+}
 
 /** What the page says of one node. */
 export interface NodeDetails {
@@ -137,14 +210,14 @@ export interface NodeDetails {
   conditions: readonly { type: string; status: string; reason: string; message: string; since: string }[];
   labels: Readonly<Record<string, string>>;
   /** Of its pods, newest first. */
-  events: readonly { reason: string; message: string; warning: boolean; at: string }[];
+  events: readonly ObjectEvent[];
   /** What the user may not read. */
   missing: readonly string[];
 }
 
 /** What a page may ask for: the commands of `kubectl edgeset` that act on one DaemonSet, with the user's own rights. */
 export interface CommandRequest {
-  command: 'pause' | 'resume' | 'set' | 'undo' | StageDecision | 'plan' | 'history';
+  command: 'pause' | 'resume' | 'set' | 'undo' | StageDecision | 'plan';
   namespace: string;
   kind: 'ds' | 'ads';
   name: string;
@@ -158,14 +231,20 @@ export interface CommandRequest {
   stage?: string;
   /** Of `approve` and `promote`: why, for people. */
   comment?: string;
-  /** Of `undo`, and of `history` with the difference of a revision. */
+  /** Of `undo`: the revision to return to. */
   revision?: number;
 }
 
 export interface CommandResult {
-  /** As a user would type it. */
+  /** As a user would type it, also if it was a dry run. */
   typed: string;
   failed: boolean;
-  /** What it did, or why it failed, as the command line prints it. */
+  /** What it did, as the command line prints it, or why it failed. */
   output: string;
+  /** What the user should know about it: sentences. */
+  notes: readonly string[];
+  /** Before and after, where it changes settings or the template. */
+  changes?: readonly { what: string; from: string; to: string }[];
+  /** There is nothing to change. */
+  isSame?: boolean;
 }

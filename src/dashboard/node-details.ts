@@ -1,13 +1,11 @@
-import type { Event, Node } from 'kubernetes-types/core/v1.d.ts';
-import { events, isKubeError, nodes } from '../kube/index.ts';
+import type { Node } from 'kubernetes-types/core/v1.d.ts';
+import { isKubeError, nodes } from '../kube/index.ts';
 import { errorText } from '../runtime/index.ts';
 import { type Connection, explainNode, type Reading } from '../view/index.ts';
+import { createEventReader, toEvents } from './events.ts';
 import type { NodeDetails } from './messages.ts';
 
 const EVENTS = 20;
-
-const timeOf = ({ series, eventTime, lastTimestamp, metadata }: Event): string =>
-  series?.lastObservedTime ?? lastTimestamp ?? eventTime ?? metadata.creationTimestamp ?? '';
 
 export const nodeDetails = async (connection: Connection, reading: Reading, name: string): Promise<NodeDetails> => {
   const { client, namespace } = connection;
@@ -22,12 +20,11 @@ export const nodeDetails = async (connection: Connection, reading: Reading, name
     }
   };
   const { phase, cause = '', what, remedy } = await explainNode(connection, reading, name);
+  const reader = createEventReader(client, namespace);
   const pods = (reading.ledger.get(name)?.pods ?? []).map(({ facts }) => facts);
   const [node, ...lists] = await Promise.all([
     orNone<Node>('the node', client.get(nodes, { name })),
-    ...pods.map((pod) =>
-      orNone('Events', client.list(events, { namespace, fieldSelector: `involvedObject.name=${pod.name}` })),
-    ),
+    ...pods.map((pod) => reader.about(`involvedObject.name=${pod.name}`)),
   ]);
   return {
     node: name,
@@ -50,16 +47,7 @@ export const nodeDetails = async (connection: Connection, reading: Reading, name
       since: condition.lastTransitionTime ?? '',
     })),
     labels: node?.metadata?.labels ?? {},
-    events: lists
-      .flatMap((list) => list?.items ?? [])
-      .toSorted((a, b) => timeOf(b).localeCompare(timeOf(a)))
-      .slice(0, EVENTS)
-      .map((event) => ({
-        reason: event.reason ?? '',
-        message: event.message ?? '',
-        warning: event.type === 'Warning',
-        at: timeOf(event),
-      })),
-    missing: [...new Set(missing)],
+    events: toEvents(lists.flat(), EVENTS),
+    missing: [...missing, ...reader.missing],
   };
 };

@@ -5,41 +5,59 @@ import { slotsOfStatus } from '../rollout/index.ts';
 import { compareNames } from '../text/index.ts';
 import {
   type Connection,
+  type Doubt,
   keepDrawing,
   ownerOfRollout,
   readDaemonSets,
+  stateOf,
   statusText,
+  versionStep,
   watchDaemonSets,
 } from '../view/index.ts';
-import type { DaemonRollout } from '../words/index.ts';
+import type { DaemonRollout, DaemonRolloutStatus } from '../words/index.ts';
 import { createSubscribers, type Feed } from './feed.ts';
 import type { OverviewMessage, RolloutRow } from './messages.ts';
 
 const keyOfRow = ({ namespace, kind, name }: Pick<RolloutRow, 'namespace' | 'kind' | 'name'>): string =>
   `${namespace}/${kind}/${name}`;
 
-const rowOf = (rollout: DaemonRollout, doubt: Parameters<typeof statusText>[1]): RolloutRow => {
+/** What holds the rollout, by the first condition that says so. */
+const whyOf = ({ conditions = [] }: DaemonRolloutStatus): string =>
+  ['Stalled', 'Paused']
+    .map((wanted) => conditions.find(({ type, status }) => type === wanted && status === 'True')?.message ?? '')
+    .find((message) => message !== '') ?? '';
+
+const stagesOf = ({ stages = [] }: DaemonRolloutStatus): RolloutRow['stages'] =>
+  stages.length === 0
+    ? undefined
+    : {
+        passed: stages.filter(({ state }) => state === 'Passed').length,
+        total: stages.length,
+        open: stages.find(({ state }) => state === 'Open')?.name ?? '',
+      };
+
+const rowOf = (rollout: DaemonRollout, doubt: Doubt | undefined): RolloutRow => {
   const { metadata, status = {} } = rollout;
   const { kind, name } = ownerOfRollout(rollout);
-  const is = (type: string): boolean =>
-    status.conditions?.some((condition) => condition.type === type && condition.status === 'True') ?? false;
   const { inUse, limit } = slotsOfStatus(status);
+  const [current] = status.history ?? [];
   return {
     namespace: metadata.namespace ?? '',
     name,
     kind: kind.short,
+    state: stateOf(status.conditions, doubt),
     status: statusText(rollout, doubt),
-    doubtful: doubt !== undefined,
+    why: doubt === undefined ? whyOf(status) : '',
     target: status.target?.hash ?? '',
+    version: versionStep(current?.from?.images, current?.to.images ?? []),
     strategy: status.strategy ?? '',
     nodes: status.nodes ?? {},
     budget: { inUse, limit },
+    stages: stagesOf(status),
+    changedBy: current?.changedBy?.manager,
     startedAt: status.startedAt,
     finishedAt: status.finishedAt,
     estimatedFinishAt: status.estimatedFinishAt,
-    halted: is('Halted'),
-    paused: is('Paused'),
-    complete: is('Complete') && doubt === undefined,
   };
 };
 

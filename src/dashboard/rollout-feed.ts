@@ -1,52 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Reflector } from '../kube/index.ts';
 import { livePod, type NodeInfo } from '../rollout/index.ts';
-import {
-  type Connection,
-  countsOf,
-  type DaemonSetKind,
-  keepDrawing,
-  overview,
-  type Reading,
-  readPredecessor,
-  revisionImages,
-} from '../view/index.ts';
+import { type Connection, type DaemonSetKind, keepDrawing, type Reading, readPredecessor } from '../view/index.ts';
 import { createSubscribers, type Feed } from './feed.ts';
-import { marksOf } from './marks.ts';
+import { headOf } from './head.ts';
 import type { NodeCell, RolloutHead, RolloutMessage } from './messages.ts';
-import { stagesOf } from './stage-steps.ts';
-
-const headOf = (reading: Reading, edgeset: Connection['edgeset']): RolloutHead => {
-  const { kind, view, ledger, decision, status } = reading;
-  const { budget, halted } = countsOf(reading);
-  const images = revisionImages(reading);
-  const { tally, state } = ledger;
-  return {
-    namespace: view.namespace,
-    name: view.name,
-    kind: kind.short,
-    title: kind.title,
-    target: state.target?.hash ?? '',
-    strategy: view.policy.policy.strategy,
-    complete: decision.summary.complete,
-    paused: view.policy.policy.paused,
-    halted,
-    budget,
-    online: tally.online,
-    phases: { ...tally.phases },
-    causes: Array.from(tally.causes, ([cause, count]) => ({ cause, count })).filter(({ count }) => count > 0),
-    sentences: overview(reading, edgeset),
-    stages: stagesOf(status, view, ledger),
-    revisions: reading.revisions
-      .map(({ hash, number }) => ({ hash, number, images: images.get(hash) ?? [] }))
-      .toSorted((a, b) => b.number - a.number),
-    history: status?.history ?? [],
-    marks: marksOf(status),
-    startedAt: status?.startedAt,
-    finishedAt: status?.finishedAt,
-    estimatedFinishAt: status?.estimatedFinishAt,
-  };
-};
 
 type NodeRecord = NonNullable<ReturnType<Reading['ledger']['get']>>;
 
@@ -137,7 +95,7 @@ export const createRolloutFeed = (
       subscribers.publish({ type: 'nothing', why });
       return;
     }
-    const next = headOf(read, connection.edgeset);
+    const next = headOf(read, connection);
     const changed = cells.update(read);
     const first = head === undefined;
     const isNews = !isDeepStrictEqual(head, next);

@@ -106,17 +106,20 @@ export const startDashboardServer = async (options: DashboardServerOptions): Pro
 
   const serveRollout = async (
     response: ServerResponse,
-    [, namespace = '', kind = '', name = '', nodes, node, ...more]: readonly string[],
+    [, namespace = '', kind = '', name = '', part, node, ...more]: readonly string[],
     view: View,
   ): Promise<HttpResponse | undefined> => {
-    const names = [namespace, name, ...(nodes === undefined ? [] : [node ?? ''])];
+    const names = [namespace, name, ...(part === 'nodes' ? [node ?? ''] : [])];
     if (!names.every((one) => NAME.test(one))) return noSuchRollout();
-    if (nodes !== undefined && (nodes !== 'nodes' || more.length > 0)) return failure(404, 'there is no such path');
+    const isPart = part === undefined || part === 'nodes' || (part === 'events' && node === undefined);
+    if (!isPart || more.length > 0) return failure(404, 'there is no such path');
     const used = await view.rollout(namespace, kind, name);
     if (!used) return noSuchRollout();
-    if (node !== undefined)
+    if (part !== undefined)
       try {
-        const details = await view.node(used.feed, namespace, node);
+        const details = await (node === undefined
+          ? view.events(used.feed, namespace)
+          : view.node(used.feed, namespace, node));
         return details ? json(200, details) : failure(404, 'the rollout is still being read, or is gone');
       } finally {
         used.done();

@@ -156,6 +156,7 @@ export {
   startedText,
   stragglersAt,
 } from './report/notifications.ts';
+export { type Pace, paceOf } from './report/pace.ts';
 export { commandWords, type DaemonSetName, type RemedyCommand, runText } from './report/remedy-command.ts';
 export { awaitedStage, stagesOf } from './report/stages.ts';
 export { statusOf, statusOnError, type WrittenStatus } from './report/status.ts';

@@ -42,6 +42,8 @@ export interface Connection {
   client: KubeClient;
   env: Env;
   namespace: string;
+  /** For people: the context of the kubeconfig, or the host of the API server. */
+  cluster: string;
   /** How the user calls the command line with these words, as in `resume ds/web`: with the namespace of this connection. */
   edgeset: (words: string) => string;
 }
@@ -86,7 +88,13 @@ export const withCluster = async <T>(
   });
   try {
     const namespace = given ?? config.namespace;
-    return await work({ client, env, namespace, edgeset: (words) => caller.edgeset(words, namespace) });
+    return await work({
+      client,
+      env,
+      namespace,
+      cluster: config.context ?? new URL(config.server).host,
+      edgeset: (words) => caller.edgeset(words, namespace),
+    });
   } catch (error) {
     throw toCommandError(error, config);
   } finally {

@@ -73,6 +73,13 @@ export const doneText = ({ ledger: { tally }, decision: { summary } }: Reading):
   return online === 0 ? `No node is online: ${away}.` : `Nothing is left to do on online nodes; ${away}.`;
 };
 
+/** How many failed nodes halt the rollout, if they don't hold every slot before. */
+export const haltsAt = ({
+  breaker,
+  firstWave,
+}: Pick<Reading['decision']['summary'], 'breaker' | 'firstWave'>): number =>
+  Math.min(breaker.threshold, firstWave?.limit ?? breaker.threshold);
+
 /**
  * When the breaker halts the rollout. Without a budget there is no slot that a failed node could hold; a first wave that is
  * smaller than the threshold halts it once all of it has failed.
@@ -82,7 +89,7 @@ export const whenHalted = ({
   budget,
   firstWave,
 }: Pick<Reading['decision']['summary'], 'breaker' | 'budget' | 'firstWave'>): string =>
-  `halts the rollout at ${Math.min(breaker.threshold, firstWave?.limit ?? breaker.threshold)}${budget > 0 ? ', or once failed nodes hold every slot' : ''}`;
+  `halts the rollout at ${haltsAt({ breaker, firstWave })}${budget > 0 ? ', or once failed nodes hold every slot' : ''}`;
 
 /** What holds the rollout, and what to do about it. */
 export const holdText = (

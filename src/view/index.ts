@@ -9,6 +9,7 @@ export {
   driftNotes,
   explainRecord,
   explainRollout,
+  haltsAt,
   holdLine,
   holdText,
   notesOf,
@@ -16,6 +17,7 @@ export {
   policyNotes,
   whenHalted,
 } from './explain-rollout.ts';
+export { type Headline, headlineOf, versionOf } from './headline.ts';
 export { keepDrawing } from './keep-drawing.ts';
 export { advanced } from './kinds/advanced.ts';
 export type { DaemonSetKind, DaemonSetLike, DaemonSetState, Overrides, Reading } from './kinds/kind.ts';
@@ -49,9 +51,12 @@ export { MARK_BOX, type MarkLayer, phaseMark } from './phase-mark.ts';
 export { bySeverity, type PhaseColors, phaseStyles } from './phase-style.ts';
 export type { ReadOptions } from './read-rollout.ts';
 export { lastSeen, withRefusedPods } from './refused-pods.ts';
+export { typedCommand } from './remedy.ts';
 export { revisionImages } from './revision-images.ts';
 export type { RolloutReading } from './rollout-display.ts';
+export { stateOf } from './rollout-state.ts';
 export { presentStages, promotionWay } from './stages.ts';
+export type { RolloutState } from './states.ts';
 export {
   type Cell,
   createTable,
@@ -75,4 +80,5 @@ export {
   toneOfStatus,
 } from './tones.ts';
 export { createTrouble } from './trouble.ts';
+export { type VersionStep, versionStep } from './versions.ts';
 export { type RolloutWatch, type WatchRolloutOptions, watchNodes } from './watch-rollout.ts';

@@ -3,12 +3,15 @@ import type { Connection } from './connection.ts';
 import type { Reading } from './kinds/kind.ts';
 import { joinSentences } from './tables.ts';
 
+type Named = Pick<Reading, 'kind'> & { view: { name: string } };
+
+/** A command about a rollout as the user calls it. */
+export const typedCommand = (command: RemedyCommand, { kind, view }: Named, edgeset: Connection['edgeset']): string =>
+  edgeset(commandWords(command, { short: kind.short, name: view.name }));
+
 /** What to do about a rollout, and the commands for it as the user calls them. */
 export const remedyText = (
   { remedy, commands = [] }: { remedy: string; commands?: readonly RemedyCommand[] | undefined },
-  { kind, view }: Pick<Reading, 'kind'> & { view: { name: string } },
+  named: Named,
   edgeset: Connection['edgeset'],
-): string => {
-  const named = { short: kind.short, name: view.name };
-  return joinSentences(remedy, runText(commands.map((command) => edgeset(commandWords(command, named)))));
-};
+): string => joinSentences(remedy, runText(commands.map((command) => typedCommand(command, named, edgeset))));

@@ -37,6 +37,7 @@ export {
   alias,
   aliasOf,
   annotation,
+  CHANGE_CAUSE,
   keyInUse,
   knownKeys,
   OPENYURT_PREFIX,

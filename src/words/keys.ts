@@ -52,6 +52,9 @@ export const ownKey = {
   administrator: 'edgeset.io/administrator',
 } as const;
 
+/** Why somebody set a template, for people: kubectl writes it, and the controllers copy it to the revision. */
+export const CHANGE_CAUSE = 'kubernetes.io/change-cause';
+
 export const PREFIX = 'edgeset.io/';
 export const OPENYURT_PREFIX = 'apps.openyurt.io/';
 

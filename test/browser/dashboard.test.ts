@@ -106,15 +106,15 @@ describe('the dashboard', { timeout: 240_000 }, () => {
   it('shows the fleet, why a version was halted, and takes it back', async (t) => {
     const { page } = await open(t, origin, { path: await dashboard.entry(), viewport: { width: 1280, height: 800 } });
     await page.evaluate(axe.source);
-    await page.getByRole('row', { name: /^web .* Complete / }).waitFor();
+    await page.getByRole('row', { name: /^Complete web / }).waitFor();
     assert.deepEqual(await violations(page), []);
 
     await page.getByRole('link', { name: 'web' }).click();
     await page.getByRole('button', { name: `${ALL} updated` }).waitFor();
     await kubectlApply(cluster.kubeconfig, daemonSet(namespace, 'web:v2--crash-loop'));
-    await page.locator('.said.bad').waitFor({ timeout: 60_000 });
+    await page.locator('.badge.bad', { hasText: 'Halted' }).waitFor({ timeout: 60_000 });
     await page.getByLabel('Group by').selectOption('site');
-    await page.getByRole('heading', { name: `van ${VANS.length}` }).waitFor();
+    await page.getByRole('region', { name: 'van' }).getByText(`/ ${VANS.length}`).waitFor();
     if (process.env.EDGESET_WRITE_PICTURES) await page.screenshot({ path: PICTURE });
     assert.deepEqual(await violations(page), []);
 
@@ -131,24 +131,27 @@ describe('the dashboard', { timeout: 240_000 }, () => {
     await page.keyboard.press('Escape');
     await drawer.waitFor({ state: 'detached' });
 
-    await page.getByRole('button', { name: 'Undo' }).click();
-    const dialog = page.getByRole('dialog');
-    await dialog.getByText(/dry run/).waitFor();
+    await page.getByRole('button', { name: 'Undo to v1…' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Undo web to v1' });
+    await dialog.getByRole('row', { name: 'web:v2--crash-loop web:v1' }).waitFor();
+    await dialog.getByText(`${FAILED} failed nodes get v1 back first.`).waitFor();
     assert.deepEqual(await violations(page), []);
-    await dialog.getByRole('button', { name: 'Do it' }).click();
+    await dialog.getByRole('button', { name: 'Undo to v1' }).click();
     await dialog.getByText(/rolled back/).waitFor();
     await dialog.getByRole('button', { name: 'Close' }).click();
     await page.getByRole('button', { name: `${ALL} updated` }).waitFor({ timeout: 60_000 });
 
-    await page.getByText('Last rollouts').click();
-    await page.getByRole('row', { name: /^2 .* Undone .* web:v1 -> web:v2--crash-loop$/ }).waitFor();
-    await page.getByRole('row', { name: /^3 .* 2 to 3 .* edgeset-cli / }).waitFor();
+    await page.getByRole('link', { name: /^History/ }).click();
+    const past = page.getByRole('list', { name: 'Last rollouts' }).getByRole('listitem');
+    await past.filter({ hasText: /Rollout 2.*Undone.*v1 → v2--crash-loop/s }).waitFor();
+    await past.filter({ hasText: /Rollout 3.*changed by edgeset-cli.*revision 2 → 3/s }).waitFor();
     assert.deepEqual(await violations(page), []);
   });
 
   it('draws a rollout since it began for who comes later', async (t) => {
     const { page } = await open(t, origin, { path: await dashboard.entry() });
     await page.getByRole('link', { name: 'web' }).click();
+    await page.getByRole('link', { name: 'Timeline' }).click();
     await page
       .getByRole('img', { name: new RegExp(`updated from ${(100 * (ALL - FAILED)) / ALL}% to 100%`) })
       .waitFor();
@@ -159,14 +162,16 @@ describe('the dashboard', { timeout: 240_000 }, () => {
   it('sets the budget and the partition after it has said what changes', async (t) => {
     const { page } = await open(t, origin, { path: await dashboard.entry() });
     await page.getByRole('link', { name: 'web' }).click();
+    await page.getByRole('link', { name: 'Settings' }).click();
     const dialog = page.getByRole('dialog');
     const set = page.getByRole('button', { name: 'Set…' });
     await set.waitFor();
     assert.equal(await set.isDisabled(), true, 'there is nothing to set yet');
-    await page.getByLabel('Budget').fill('5');
-    await page.getByLabel('Partition').fill('50%');
+    await page.getByRole('textbox', { name: 'Budget' }).fill('5');
+    await page.getByRole('textbox', { name: 'Partition' }).fill('50%');
     await set.click();
-    await dialog.getByText('max-unavailable 10% -> 5; edgeset.io/partition 0 -> 50% (server dry run)').waitFor();
+    await dialog.getByRole('row', { name: '10% 5' }).waitFor();
+    await dialog.getByRole('row', { name: '0 50%' }).waitFor();
     await dialog.getByText('Budget 5: 0 in use').waitFor();
     await page.evaluate(axe.source);
     assert.deepEqual(await violations(page), []);
@@ -175,26 +180,25 @@ describe('the dashboard', { timeout: 240_000 }, () => {
       Object.keys(items[0]?.metadata?.annotations ?? {}).filter((key) => key.endsWith('partition')),
       [],
     );
-    await dialog.getByRole('button', { name: 'Do it' }).click();
+    await dialog.getByRole('button', { name: 'Set', exact: true }).click();
     await dialog.getByText(/partition 0 -> 50%$/m).waitFor();
     await dialog.getByRole('button', { name: 'Close' }).click();
-    await page.getByText('budget 0 of 5').waitFor();
+    await page.getByText('= 5 nodes').waitFor();
 
-    await page.getByLabel('Budget').fill('500%');
-    await page.getByLabel('Partition').fill('');
+    await page.getByRole('textbox', { name: 'Budget' }).fill('500%');
     await set.click();
     await dialog.getByText('"500%" is more than all nodes').waitFor();
-    assert.equal(await dialog.getByRole('button', { name: 'Do it' }).count(), 0);
+    assert.equal(await dialog.getByRole('button', { name: 'Set', exact: true }).count(), 0);
   });
 
   it('shows why the API server refuses a change', async (t) => {
     const { page } = await open(t, origin, { path: await dashboard.entry() });
-    await page.goto(`${origin}/#/${namespace}/ads/cache`);
-    await page.getByLabel('Budget').fill('0');
+    await page.goto(`${origin}/#/${namespace}/ads/cache?tab=settings`);
+    await page.getByRole('textbox', { name: 'Budget' }).fill('0');
     await page.getByRole('button', { name: 'Set…' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByText(/no node could ever be updated/).waitFor();
-    assert.equal(await dialog.getByRole('button', { name: 'Do it' }).count(), 0);
+    assert.equal(await dialog.getByRole('button', { name: 'Set', exact: true }).count(), 0);
   });
 
   it('goes where somebody wants to go while a filter is not in the address yet', async (t) => {
@@ -210,10 +214,10 @@ describe('the dashboard', { timeout: 240_000 }, () => {
 
   it('says that the API server does not answer, and shows what happened once it does', async (t) => {
     const { page } = await open(t, origin, { path: await dashboard.entry() });
-    const state = page.locator('.link');
+    const state = page.locator('.live');
     await state.getByText('live').waitFor();
     link.cut();
-    await state.getByText(/The watch failed .* retrying/).waitFor();
+    await page.getByRole('alert').getByText(/The watch failed .* retrying/).waitFor();
     assert.equal(await page.getByRole('link', { name: 'web' }).count(), 1, 'what was known stays');
     link.restore();
     await state.getByText('live').waitFor({ timeout: 60_000 });
@@ -241,7 +245,7 @@ describe('the dashboard', { timeout: 240_000 }, () => {
     await page.getByRole('button', { name: `${ALL} updated` }).waitFor();
     await check('a rollout');
     await page.getByLabel('Node', { exact: true }).fill('van-16');
-    await page.getByRole('heading', { name: 'Nodes 1', exact: true }).waitFor();
+    await page.getByRole('region', { name: 'Nodes' }).getByText('1 / 1').waitFor();
     await page.getByRole('application').focus();
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');

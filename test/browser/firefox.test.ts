@@ -56,7 +56,7 @@ describe('both pages in Firefox', { skip: noFirefox, timeout: 240_000 }, () => {
   it('the dashboard opens by a code once, follows its stream, and runs nothing of hostile sentences', async (t) => {
     const server = await serveFleet({
       rows: [row],
-      rollout: { type: 'rollout', head: { ...head, sentences: [HOSTILE] }, nodes: cells },
+      rollout: { type: 'rollout', head: { ...head, notes: [HOSTILE] }, nodes: cells },
     });
     t.after(() => server.close());
     const { origin } = server;

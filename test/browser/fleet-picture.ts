@@ -58,7 +58,7 @@ export const takeFleetPicture = async (browser: Browser, file: string): Promise<
     });
     page.setDefaultTimeout(120_000);
     await page.goto(`${dashboard.origin}${await dashboard.entry()}`);
-    await page.locator('.link').getByText('live').waitFor();
+    await page.locator('.live').getByText('live').waitFor();
     await page.goto(`${dashboard.origin}/#/${namespace}/ds/till?group=site`);
     await page.reload();
     await page.getByRole('button', { name: `${nodes.length} updated` }).waitFor();

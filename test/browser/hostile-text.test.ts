@@ -147,7 +147,7 @@ test('the dashboard shows hostile texts as texts, and its buttons work', async (
       pods: [{ name: 'x', revision: 'x', ready: true, terminating: false, createdAt: '2026-01-01T00:00:00Z' }],
       conditions: [{ type: 'x', status: 'x', reason: 'x', message: 'x', since: '2026-01-01T00:00:00Z' }],
       labels: {},
-      events: [{ reason: 'x', message: 'x', warning: true, at: '2026-01-01T00:00:00Z' }],
+      events: [{ reason: 'x', message: 'x', warning: true, at: '2026-01-01T00:00:00Z', count: 2 }],
       missing: ['x'],
     },
   };
@@ -171,7 +171,12 @@ test('the dashboard shows hostile texts as texts, and its buttons work', async (
       },
       details: { ...said.details, node: 'shop-1', labels: { [text]: text } },
       labels: { [text.slice(0, 300)]: text },
-      output: `${text}\n`,
+      result: {
+        failed: false,
+        output: `${text}\n`,
+        notes: [text],
+        changes: [{ what: text, from: text, to: text }],
+      },
     });
     await t.test(text.slice(0, 60), async (one) => {
       const { page } = await open(one, server.origin, {
@@ -193,8 +198,10 @@ test('the dashboard shows hostile texts as texts, and its buttons work', async (
       await isFine('a node');
       await page.getByLabel('Group by').selectOption({ index: 2 });
       await isFine('a group');
+      await page.keyboard.press('Escape');
+      await page.getByRole('complementary').waitFor({ state: 'detached' });
       await page.getByRole('button', { name: 'Undo…' }).click();
-      await page.getByRole('dialog').locator('pre').waitFor();
+      await page.getByRole('dialog').locator('.changes').waitFor();
       await isFine('a command');
       await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
     });

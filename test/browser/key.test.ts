@@ -24,7 +24,7 @@ const serve = async (t: TestContext) => {
   t.after(() => server.close());
   return server;
 };
-const isLive = (page: Page): Promise<void> => page.locator('.link').getByText('live').waitFor();
+const isLive = (page: Page): Promise<void> => page.locator('.live').getByText('live').waitFor();
 /** What the dashboard sent: the name of the rollout is in the address. */
 const showsWeb = (page: Page): Promise<void> => page.getByRole('button', { name: '1 updated' }).waitFor();
 const isShut = (page: Page): Promise<void> => page.getByRole('heading', { name: 'Open the dashboard again' }).waitFor();

@@ -103,10 +103,10 @@ describe('the stages on the dashboard', { timeout: 240_000 }, () => {
     const dialog = page.getByRole('dialog');
     const promote = current.getByRole('button', { name: 'Promote lab…' });
     await promote.click(PATIENT);
-    await dialog.getByRole('button', { name: 'Do it' }).waitFor();
+    await dialog.getByRole('button', { name: 'Promote lab' }).waitFor();
     await kubectlApply(cluster.kubeconfig, daemonSet(namespace, 'web', 'web:v3', planned));
     await dialog.getByText('The target revision has changed').waitFor(PATIENT);
-    assert.equal(await dialog.getByRole('button', { name: 'Do it' }).count(), 0, 'nobody has looked at it');
+    assert.equal(await dialog.getByRole('button', { name: 'Promote lab' }).count(), 0, 'nobody has looked at it');
     await dialog.getByRole('button', { name: 'Close' }).click();
 
     await current
@@ -157,10 +157,10 @@ describe('the stages on the dashboard', { timeout: 240_000 }, () => {
     await promote.focus();
     await page.keyboard.press('Enter');
     await dialog.getByText('This skips: soak (1 hr left).').waitFor();
-    await dialog.getByText(/stage lab promoted at revision \w+: .* \(server dry run\)/).waitFor();
+    await dialog.getByRole('heading', { name: 'Promote stage lab of web' }).waitFor();
     assert.deepEqual(await violations(page), []);
     assert.deepEqual((await cluster.client.list(rolloutApprovals, { namespace })).items, []);
-    await dialog.getByRole('button', { name: 'Do it' }).click();
+    await dialog.getByRole('button', { name: 'Promote lab' }).click();
     await dialog.getByText(/stage lab promoted at revision .* skipped$/m).waitFor();
     await dialog.getByRole('button', { name: 'Close' }).click();
     const lab = stages.filter({ hasText: 'lab' });
@@ -184,7 +184,7 @@ describe('the stages on the dashboard', { timeout: 240_000 }, () => {
     await dialog.getByText('You approve stage canary: 2 of 2 online nodes updated, 2 in all.').waitFor();
     await dialog.getByLabel('Comment').fill("Lyon's tills are fine ");
     assert.deepEqual(await violations(page), []);
-    await dialog.getByRole('button', { name: 'Do it' }).click();
+    await dialog.getByRole('button', { name: 'Approve canary' }).click();
     await dialog.getByText(/stage canary approved at revision \w+$/m).waitFor();
     assert.equal(await dialog.getByLabel('Comment').count(), 0, 'it is decided');
     await dialog.getByRole('button', { name: 'Close' }).click();
@@ -194,8 +194,8 @@ describe('the stages on the dashboard', { timeout: 240_000 }, () => {
       .getByText(/^Passed .*, approved by \S+$/)
       .waitFor(PATIENT);
     assert.equal(await pipeline.getByRole('button').count(), 0, 'the last stage has nothing to decide');
-    await page.getByText('Last rollouts').click();
-    const recorded = page.getByRole('region', { name: 'Table of the last rollouts' });
+    await page.getByRole('link', { name: /^History/ }).click();
+    const recorded = page.getByRole('list', { name: 'Last rollouts' });
     await recorded.getByText(/^promoted by \S+$/).waitFor(PATIENT);
     await recorded.getByText(/^approved by \S+: Lyon's tills are fine$/).waitFor(PATIENT);
     assert.deepEqual(await violations(page), []);

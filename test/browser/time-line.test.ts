@@ -32,7 +32,6 @@ const cellOf = (index: number): Cell => {
 const cells = Array.from({ length: NODES }, (_, index) => cellOf(index));
 const headOf = (more: Partial<Head> = {}): Head => ({
   ...base,
-  halted: false,
   online: NODES,
   budget: { inUse: FAILED, limit: LIMIT },
   phases: {
@@ -53,15 +52,13 @@ const headOf = (more: Partial<Head> = {}): Head => ({
   ...more,
 });
 const halted = headOf({
-  halted: true,
+  headline: { ...base.headline, state: 'halted' },
   marks: [...headOf().marks, { at: at(90), kind: 'halt', what: 'Halted: too many nodes failed' }],
 });
 
-/** Where the time line is behind a tab, it is opened. */
 const timeLineOf = async (page: Page) => {
   await page.getByRole('heading', { name: 'web', exact: true }).first().waitFor();
-  const tab = page.getByRole('tab', { name: 'Timeline' });
-  if ((await tab.count()) > 0) await tab.click();
+  await page.getByRole('link', { name: 'Timeline' }).click();
   const figure = page.locator('figure.time-line');
   await figure.waitFor();
   return figure;

@@ -54,11 +54,11 @@ import { parseDuration } from '../../src/runtime/options.ts';
 import { escapeLine, toMessage } from '../../src/text/escape.ts';
 import { parseYaml, plainText } from '../../src/text/index.ts';
 import { columnsOf } from '../../src/view/columns.ts';
+import { readImage } from '../../src/view/image-name.ts';
 import { readKind, readName, readNames } from '../../src/view/kinds/names.ts';
 import { cut } from '../../src/words/daemon-rollout.ts';
 import { IN_PLACE_STATE } from '../../src/words/index.ts';
 import { knownKeys } from '../../src/words/keys.ts';
-import { readImage } from '../../web/owner/view/image-name.ts';
 
 const pod = (type: string, message: string): Pod => ({
   status: { conditions: [{ type, status: 'True', reason: 'PullImageFail', message }] },

@@ -1,7 +1,7 @@
 import { readEvents } from './events.ts';
 import { keyHeaders } from './key.ts';
 import { text } from './text/index.ts';
-import type { CommandRequest, CommandResult, KeyMessage, NodeDetails, SessionInfo } from './types.ts';
+import type { CommandRequest, CommandResult, KeyMessage, NodeDetails, RolloutEvents, SessionInfo } from './types.ts';
 
 const segment = encodeURIComponent;
 
@@ -63,6 +63,7 @@ export const readLabels = (): Promise<string[]> => ask('/api/labels');
 export const readLabel = (key: string): Promise<Record<string, string>> => ask(`/api/labels?label=${segment(key)}`);
 export const readNode = (ref: RolloutRef, node: string): Promise<NodeDetails> =>
   ask(`${pathOf(ref)}/nodes/${segment(node)}`);
+export const readEventsOf = (ref: RolloutRef): Promise<RolloutEvents> => ask(`${pathOf(ref)}/events`);
 export const run = (command: CommandRequest): Promise<CommandResult> => ask('/api/commands', post(command));
 
 export const readSession = (): Promise<SessionInfo> => ask('/api/session');

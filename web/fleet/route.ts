@@ -2,12 +2,16 @@ import { signal } from '@preact/signals';
 import type { RolloutRef } from './api.ts';
 import { fragment } from './key.ts';
 import type { RolloutHead } from './types.ts';
+import { type Filter, filters } from './view/overview.ts';
 
 type Phase = keyof RolloutHead['phases'];
 
 /** No label has such a key. */
 export const BY_STAGE = '.stage';
 export const UNGROUPED = '.none';
+
+export const tabs = ['', 'stages', 'timeline', 'history', 'events', 'settings'] as const;
+export type Tab = (typeof tabs)[number];
 
 /** What the address shows, so that it can be kept and sent to others. */
 export interface Route {
@@ -18,6 +22,12 @@ export interface Route {
   phase: Phase | '';
   /** Of names. */
   search: string;
+  /** The part of a rollout's page; empty for its fleet. */
+  tab: Tab;
+  /** Groups by name instead of the worst first. */
+  sort: 'name' | '';
+  /** Which rollouts the overview shows; empty for all. */
+  only: Filter | '';
 }
 
 /** Text that is not encoded as an address is stays as it is: somebody may have typed it, or cut a link off. */
@@ -39,6 +49,9 @@ const parse = (hash: string): Route => {
     node: values.get('node') ?? '',
     phase: (values.get('phase') ?? '') as Phase | '',
     search: values.get('search') ?? '',
+    tab: tabs.find((tab) => tab === values.get('tab')) ?? '',
+    sort: values.get('sort') === 'name' ? 'name' : '',
+    only: filters.find((filter) => filter === values.get('only')) ?? '',
   };
 };
 
@@ -53,10 +66,10 @@ addEventListener('hashchange', () => {
   route.value = parse(fragment());
 });
 
-/** Changes a part of the address. Only another rollout or node is a step of the browser's history. */
+/** Changes a part of the address. Only another rollout, tab or node is a step of the browser's history. */
 export const go = (change: Partial<Route>): void => {
   const next = { ...route.value, ...change };
-  if ('rollout' in change || 'node' in change) {
+  if ('rollout' in change || 'node' in change || 'tab' in change) {
     location.hash = hrefOf(next);
     return;
   }
@@ -71,4 +84,4 @@ export const go = (change: Partial<Route>): void => {
 };
 
 export const linkTo = (rollout: RolloutRef | undefined): string =>
-  hrefOf({ rollout, group: '', node: '', phase: '', search: '' });
+  hrefOf({ rollout, group: '', node: '', phase: '', search: '', tab: '', sort: '', only: '' });

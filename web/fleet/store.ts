@@ -1,15 +1,20 @@
 import { batch, computed, signal } from '@preact/signals';
 import { followOverview, followRollout, type RolloutRef, readLabel, readLabels } from './api.ts';
-import { clusterNow, setClock } from './clock.ts';
+import { clusterNow, freezeAges, keepTime, setClock } from './clock.ts';
 import { BY_STAGE, route, UNGROUPED } from './route.ts';
 import type { NodeCell, OverviewMessage, RolloutHead, RolloutMessage, RolloutRow, StreamMessage } from './types.ts';
 import { type Mark, note, recall, withMarks } from './view/follow.ts';
-import { compare, type Group, groupCells } from './view/groups.ts';
+import { compare, type Group, groupCells, worstFirst } from './view/groups.ts';
 import type { Moment } from './view/moments.ts';
 
 export const link = signal<'loading' | 'live' | 'silent' | 'refused'>('loading');
 /** Why what is shown may be old; empty if it isn't. */
 export const trouble = signal('');
+/** When the dashboard said something last, epoch ms; 0 before it has. */
+export const heardAt = signal(0);
+/** What is shown may be old: nobody should act on it. */
+export const isOld = computed(() => link.value === 'silent' || link.value === 'refused' || trouble.value !== '');
+isOld.subscribe(freezeAges);
 /** Undefined until they are known. */
 export const rows = signal<ReadonlyMap<string, RolloutRow> | undefined>(undefined);
 export const head = signal<RolloutHead | undefined>(undefined);
@@ -46,6 +51,8 @@ const listener = <M extends OverviewMessage | RolloutMessage>(hear: (message: M)
   },
   message: (message: M | StreamMessage): void =>
     batch(() => {
+      // What arrives while the watches fail is no news from the cluster.
+      if (trouble.value === '') heardAt.value = clusterNow();
       if (!isOfStream(message)) hear(message);
       else if (message.type === 'clock') setClock(message.now);
       else trouble.value = message.text;
@@ -125,7 +132,9 @@ export const groups = computed((): readonly Group[] => {
   const isFiltered = phase !== '' || search !== '';
   const first = by === BY_STAGE ? stageNames.value.split(',') : [];
   const found = groupCells(wanted, grouping(by), first).filter(({ nodes }) => nodes.length > 0 || !isFiltered);
-  return found.length === 0 ? [{ name: '', nodes: [] }] : found;
+  if (found.length === 0) return groupCells([], grouping(by), ['']);
+  // Stages have an order of their own.
+  return by === BY_STAGE || route.value.sort === 'name' ? found : found.toSorted(worstFirst);
 });
 
 let close = (): void => undefined;
@@ -175,6 +184,7 @@ const followRoute = (): void => {
 let end: (() => void) | undefined;
 
 export const start = (): void => {
+  keepTime();
   end ??= route.subscribe(followRoute);
 };
 

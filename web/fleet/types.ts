@@ -6,7 +6,9 @@ export type {
   KeyMessage,
   NodeCell,
   NodeDetails,
+  ObjectEvent,
   OverviewMessage,
+  RolloutEvents,
   RolloutHead,
   RolloutMessage,
   RolloutRow,
@@ -14,7 +16,16 @@ export type {
   StageStep,
   StreamMessage,
 } from '../../src/dashboard/messages.ts';
-export { changedImages, durationMs } from '../../src/view/past-rollout.ts';
+export { durationMs } from '../../src/view/past-rollout.ts';
 export { MARK_BOX, type MarkColor, phaseMark } from '../../src/view/phase-mark.ts';
 export { bySeverity, phaseStyles } from '../../src/view/phase-style.ts';
+export {
+  byUrgency,
+  type RolloutState,
+  rolloutStates,
+  type StateGroup,
+  stateGroups,
+  type Tone,
+} from '../../src/view/states.ts';
+export { type VersionStep, versionStep } from '../../src/view/versions.ts';
 export { planLimits } from '../../src/words/plan.ts';

@@ -14,3 +14,4 @@ export type {
   Weekday,
   When,
 } from '../../src/agent/types.ts';
+export { compareImages, type ImageChange } from '../../src/view/image-name.ts';

@@ -88,7 +88,7 @@ const serveDashboard = async (
   const [only, ...others] = parts;
   const { namespace, name } = only?.daemonSet.metadata ?? {};
   return openDashboard({
-    connection: { client, env: { clock: clusterClock, random, log: silentLogger } },
+    connection: { client, cluster: 'demo', env: { clock: clusterClock, random, log: silentLogger } },
     namespace: undefined,
     port: 0,
     ...(only && others.length === 0 && { shown: `/${namespace}/${only.kind.short}/${name}` }),

@@ -1,4 +1,5 @@
 import { CommandError } from '../../view/index.ts';
+import { priorRevision } from './prior-revision.ts';
 import { describeRevision, lastCompleteName, type Revision, type RevisionHistory } from './revisions.ts';
 
 const titleOf = ({ kind, namespace, name }: RevisionHistory): string => `${kind.title} ${namespace}/${name}`;
@@ -29,37 +30,36 @@ const named = (kept: RevisionHistory, number: number): Revision => {
   return found;
 };
 
-/**
- * The revision that was last complete, as long as the current one is not. Otherwise the one before the current one, by number, as
- * in `kubectl rollout undo`.
- */
+/** Throws a `CommandError` where the user must choose. */
 const byDefault = (kept: RevisionHistory): Revision => {
-  const { kind, revisions, present, uncertain, lastComplete, rolledBackHash, status } = kept;
+  const { kind, revisions, present, uncertain, rolledBackHash, status } = kept;
   const choose = `choose a revision with --to-revision; ${listed(kept)}`;
   if (uncertain)
     throw new CommandError(
       'ChoiceNeeded',
       `the ${kind.podController} has not recorded the current template of ${titleOf(kept)} yet: check that it is running and try again, or ${choose}`,
     );
-  const recorded = lastCompleteName(status);
-  if (recorded !== undefined && !lastComplete)
-    throw new CommandError(
-      'ChoiceNeeded',
-      `the last complete revision of ${titleOf(kept)}, ${recorded}, is no longer kept: ${choose}`,
-    );
-  if (lastComplete && lastComplete.name !== present?.name) return lastComplete;
-  const found = revisions.findLast(({ name }) => name !== present?.name);
-  if (!found)
-    throw new CommandError(
-      'NothingToUndo',
-      `${titleOf(kept)} has no earlier revision to roll back to: set the template that you want with "kubectl apply"`,
-    );
-  if (found.hash === rolledBackHash)
-    throw new CommandError(
-      'ChoiceNeeded',
-      `revision ${describeRevision(found)}, the one before the current one, failed and was rolled back: ${choose}`,
-    );
-  return found;
+  const lastComplete = lastCompleteName(status);
+  const found = priorRevision({ revisions, present, lastComplete, rolledBackHash });
+  switch (found.why) {
+    case undefined:
+      return found.revision;
+    case 'not-kept':
+      throw new CommandError(
+        'ChoiceNeeded',
+        `the last complete revision of ${titleOf(kept)}, ${lastComplete}, is no longer kept: ${choose}`,
+      );
+    case 'none':
+      throw new CommandError(
+        'NothingToUndo',
+        `${titleOf(kept)} has no earlier revision to roll back to: set the template that you want with "kubectl apply"`,
+      );
+    case 'rolled-back':
+      throw new CommandError(
+        'ChoiceNeeded',
+        `revision ${describeRevision(found.revision)}, the one before the current one, failed and was rolled back: ${choose}`,
+      );
+  }
 };
 
 export interface ChosenRevision {

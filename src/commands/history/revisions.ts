@@ -21,7 +21,7 @@ import {
   readDaemonSet,
   readStatus,
 } from '../../view/index.ts';
-import { annotation, type DaemonRolloutStatus } from '../../words/index.ts';
+import { annotation, CHANGE_CAUSE, type DaemonRolloutStatus } from '../../words/index.ts';
 
 /** A template that a DaemonSet had, as recorded in a ControllerRevision. */
 export interface Revision {
@@ -60,7 +60,6 @@ export interface RevisionHistory extends Pick<Connection, 'edgeset'> {
   status: DaemonRolloutStatus | undefined;
 }
 
-const CHANGE_CAUSE = 'kubernetes.io/change-cause';
 export const HASH_LABEL = 'controller-revision-hash';
 
 const toKept = (revision: ControllerRevision): Revision => {

@@ -45,7 +45,8 @@ export const diffTemplates = (from: unknown, to: unknown, path = ''): Difference
 /** Strings that need no quotes: no spaces, not a number, not a literal. */
 const UNMISTAKABLE = /^(?!(?:true|false|null|-?[\d.]+)$)[\x21-\x7e]+$/;
 
-const shown = (value: unknown): string => {
+/** A value of a field, as people read it. */
+export const shown = (value: unknown): string => {
   if (value === undefined) return '(not set)';
   return typeof value === 'string' && UNMISTAKABLE.test(value) ? value : JSON.stringify(value);
 };

@@ -3,7 +3,7 @@ import { CommandError, type Connection, type DaemonSetLike, FIELD_MANAGER, type 
 import { type ChangeOptions, dryRunSuffix, type Written } from '../change.ts';
 import { chooseRevision } from './choose-revision.ts';
 import { describeRevision, type Revision, type RevisionHistory, readHistory, readLiveDaemonSet } from './revisions.ts';
-import { diffTemplates, renderDifference } from './template-diff.ts';
+import { type Difference, diffTemplates, renderDifference, shown } from './template-diff.ts';
 import { rollbackMark, undoNotes } from './undo-notes.ts';
 
 export interface UndoOptions extends ChangeOptions {
@@ -62,10 +62,10 @@ const asChanged = ({ metadata, ...daemonSet }: DaemonSetLike, { template, annota
   return { ...daemonSet, metadata: { ...metadata, annotations: merged }, spec: { ...daemonSet.spec, template } };
 };
 
-const describeChanges = (kept: RevisionHistory, { template }: Change): string[] => {
-  const changes = diffTemplates(kept.template, template).map((one) => `  ${renderDifference(one)}`);
-  const more = changes.length - MOST_CHANGES;
-  return [...changes.slice(0, MOST_CHANGES), ...(more > 0 ? [`  and ${more} more`] : [])];
+const describe = (differences: readonly Difference[]): string[] => {
+  const lines = differences.map((one) => `  ${renderDifference(one)}`);
+  const more = lines.length - MOST_CHANGES;
+  return [...lines.slice(0, MOST_CHANGES), ...(more > 0 ? [`  and ${more} more`] : [])];
 };
 
 /** The number under which `history` lists it then: the revision of the template has the highest one. */
@@ -88,5 +88,12 @@ export const undo = async (
   const label = `${kept.kind.label}/${kept.name}`;
   const to = `${describeRevision(revision)}${newNumber(kept, revision)}`;
   const done = `${label} rolled back to revision ${to}${dryRunSuffix(dryRun)}`;
-  return { label, object, lines: [done, ...describeChanges(kept, change)], notes: undoNotes(kept, revision) };
+  const differences = diffTemplates(kept.template, template);
+  return {
+    label,
+    object,
+    lines: [done, ...describe(differences)],
+    notes: undoNotes(kept, revision),
+    changes: differences.map(({ path, from, to }) => ({ what: path, from: shown(from), to: shown(to) })),
+  };
 };

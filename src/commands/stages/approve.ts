@@ -152,6 +152,7 @@ const decideOn = async (
     object: approval,
     lines: [`${kind.label}/${named.name} stage ${stage.name} ${what}`],
     notes: notesOn(decision, target, status, stage, approved, edgeset),
+    ...(same && { isSame: true }),
   };
 };
 

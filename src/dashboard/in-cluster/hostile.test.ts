@@ -159,7 +159,7 @@ describe('a session', () => {
     assert.equal(await status(used), 200, 'what was not used for longest is ended');
     const { status: ofRoot, headers, body } = await stage.call({ path: '/api/session', headers: { cookie: of } });
     assert.equal(ofRoot, 200);
-    assert.deepEqual(JSON.parse(body), { user: 'root', mayLeave: true });
+    assert.deepEqual(JSON.parse(body), { user: 'root', cluster: '', mayLeave: true });
     const login = await stage.logIn('token-of-root');
     assert.doesNotMatch(JSON.stringify([headers, login]), /token-of/);
   });

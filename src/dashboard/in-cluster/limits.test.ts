@@ -188,7 +188,7 @@ describe('responses', () => {
     assert.equal(said.headers['x-content-type-options'], 'nosniff');
     assert.equal(said.headers['cache-control'], 'no-store');
     assert.equal(said.headers['access-control-allow-origin'], undefined);
-    assert.deepEqual(JSON.parse(said.body), { user: script, mayLeave: true });
+    assert.deepEqual(JSON.parse(said.body), { user: script, cluster: '', mayLeave: true });
     const preflight = await stage.call({
       method: 'OPTIONS',
       path: '/api/commands',

@@ -8,10 +8,13 @@ import {
   startEndpoints,
 } from '../../process/index.ts';
 import { type Env, OptionError, sleep, systemClock } from '../../runtime/index.ts';
+import type { Connection, Reading } from '../../view/index.ts';
 import { runCommand } from '../commands.ts';
 import { inNamespace } from '../edgeset-in.ts';
+import { rolloutEvents } from '../events.ts';
 import { createFleet, type Fleet, type FleetOptions } from '../fleet.ts';
 import { nodeDetails } from '../node-details.ts';
+import type { RolloutFeed } from '../rollout-feed.ts';
 import { startDashboardServer } from '../server.ts';
 import { createCallers } from './callers.ts';
 import { mergeOverviews } from './merge-overviews.ts';
@@ -39,19 +42,28 @@ const ownRightsOf =
     userAgent: string,
     { random, version }: Pick<ProgramHost, 'random' | 'version'>,
   ): OwnRights =>
-  (token) => ({
-    async node(feed, namespace, node) {
+  (token) => {
+    const read = async <T>(
+      feed: RolloutFeed,
+      namespace: string,
+      work: (connection: Connection, reading: Reading) => Promise<T>,
+    ): Promise<T | undefined> => {
       const reading = feed.reading();
       if (!reading) return undefined;
       const client = createClient(asCaller(config, token), { env, userAgent, ...OWN_LIMITS });
       try {
-        return await nodeDetails(inNamespace({ client, env }, namespace), reading, node);
+        return await work(inNamespace({ client, env, cluster: '' }, namespace), reading);
       } finally {
         await client.close();
       }
-    },
-    run: (request) => runCommand(request, {}, { random, version, environment: {}, cluster: asCaller(config, token) }),
-  });
+    };
+    return {
+      node: (feed, namespace, node) =>
+        read(feed, namespace, (connection, reading) => nodeDetails(connection, reading, node)),
+      events: (feed, namespace) => read(feed, namespace, rolloutEvents),
+      run: (request) => runCommand(request, {}, { random, version, environment: {}, cluster: asCaller(config, token) }),
+    };
+  };
 
 type SharedFleet = Pick<Fleet, 'overview' | 'rollout' | 'labels' | 'trouble' | 'close'>;
 
@@ -111,7 +123,7 @@ const serve = async (
     onRequest: (report) => metrics.requested(report),
   });
   const sessions = createSessions(clock);
-  const fleet = createSharedFleet({ client: metrics.counting(client), env }, namespaces);
+  const fleet = createSharedFleet({ client: metrics.counting(client), env, cluster: '' }, namespaces);
   const gate = createTokenGate({
     env,
     fleet,

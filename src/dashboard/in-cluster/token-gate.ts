@@ -25,7 +25,7 @@ const REVIEW_MS = 5 * 60_000;
 const MOST_REVIEWS = 60;
 
 /** What a caller does with rights of their own. */
-export type OwnRights = (token: string) => Pick<View, 'node' | 'run'>;
+export type OwnRights = (token: string) => Pick<View, 'node' | 'events' | 'run'>;
 
 export interface TokenGateOptions {
   env: Env;
@@ -93,7 +93,7 @@ export const createTokenGate = (options: TokenGateOptions): TokenGate => {
 
   const viewOf = ({ token, user, access }: Caller, session: Session | undefined): View => ({
     key: holderOf(user.username ?? ''),
-    session: { user: user.username ?? '', mayLeave: session !== undefined },
+    session: { user: user.username ?? '', cluster: '', mayLeave: session !== undefined },
     signal: session?.signal,
     overview: async () => visibleRollouts(await fleet.overview(), access, env.clock),
     async rollout(namespace, kind, name) {
@@ -186,7 +186,7 @@ export const createTokenGate = (options: TokenGateOptions): TokenGate => {
     if (request.headers.authorization !== undefined) return undefined;
     const admitted = await admit(request);
     if (!('why' in admitted)) return undefined;
-    return json(200, { user: '', mayLeave: false, mustLogIn: admitted.why } satisfies SessionInfo);
+    return json(200, { user: '', cluster: '', mayLeave: false, mustLogIn: admitted.why } satisfies SessionInfo);
   };
 
   return {

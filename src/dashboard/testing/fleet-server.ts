@@ -1,7 +1,15 @@
 import { type Clock, silentLogger, systemClock } from '../../runtime/index.ts';
 import type { Fleet } from '../fleet.ts';
 import { createKeyGate } from '../key-gate.ts';
-import type { NodeCell, NodeDetails, RolloutHead, RolloutMessage, RolloutRow } from '../messages.ts';
+import type {
+  CommandResult,
+  NodeCell,
+  NodeDetails,
+  RolloutEvents,
+  RolloutHead,
+  RolloutMessage,
+  RolloutRow,
+} from '../messages.ts';
 import { startDashboardServer } from '../server.ts';
 
 /** A dashboard that starts again has another one; a test may continue with the page that it opened before. */
@@ -11,24 +19,40 @@ export const row: RolloutRow = {
   namespace: 'shop',
   name: 'web',
   kind: 'ds',
+  state: 'halted',
   status: 'Halted',
-  doubtful: false,
+  why: 'The rollout is halted: the target revision failed on 1 node: shop-1.',
   target: '6d8c9f7b5',
+  version: { from: '1.0', to: '2.0', changed: 1, images: [{ name: 'web', from: '1.0', to: '2.0' }] },
   strategy: 'auto',
   nodes: { eligible: 2, online: 1, updated: 1, offline: 1 },
   budget: { inUse: 0, limit: 1 },
-  halted: true,
-  paused: false,
-  complete: false,
 };
 
 export const head: RolloutHead = {
-  ...row,
+  namespace: row.namespace,
+  name: row.name,
+  kind: row.kind,
+  target: row.target,
+  version: row.version,
+  strategy: row.strategy,
+  budget: row.budget,
   title: 'DaemonSet',
+  headline: {
+    state: 'running',
+    badge: 'Rolling out: 100%',
+    title: 'Version 2.0 is rolling out',
+    evidence: '1 of 1 online node runs it.',
+    commands: [],
+  },
+  revision: 2,
+  settings: { maxUnavailable: '10%', partition: '0', failureThreshold: '3%', warnings: [] },
+  breaker: { failures: 0, suspects: 0, haltsAt: 3 },
+  eligible: 2,
   online: 1,
   phases: { updated: 1, updating: 0, outdated: 0, broken: 0, offline: 1, settling: 0, held: 0, failed: 0, missing: 0 },
   causes: [],
-  sentences: ['shop/web: 1 of 1 online nodes run web-6d8c9f7b5; 1 offline.'],
+  notes: ['The manager has not observed the current template yet.'],
   revisions: [],
   history: [],
   marks: [],
@@ -59,10 +83,14 @@ export interface FakeFleet {
   rollout: RolloutMessage | undefined;
   /** Of every node. Default: of one that the user may not read. */
   details?: NodeDetails;
+  /** About the rollout. Default: none. */
+  events?: RolloutEvents;
   /** On every node. Default: none. */
   labels?: Readonly<Record<string, string>>;
-  /** What a command prints. Default: that it is forbidden. */
-  output?: string;
+  /** In place of `labels`: the keys, or the value of one on each node. */
+  labelsOf?: (key: string | undefined) => readonly string[] | Readonly<Record<string, string>>;
+  /** Of every command. Default: that it is forbidden. */
+  result?: Omit<CommandResult, 'typed'>;
 }
 
 /** The dashboard's server and page with a fleet that says what it is told, to somebody who may change nothing. */
@@ -73,8 +101,7 @@ export const serveFleet = async (known: FakeFleet, port = 0, clock: Clock = syst
   const fleet: Fleet = {
     run: async ({ command }) => ({
       typed: `kubectl edgeset ${command} ds/web`,
-      failed: true,
-      output: known.output ?? `kubectl edgeset: daemonsets.apps "web" is forbidden\n`,
+      ...(known.result ?? { failed: true, output: 'daemonsets.apps "web" is forbidden\n', notes: [] }),
     }),
     now: () => systemClock.now(),
     trouble: () => '',
@@ -98,9 +125,14 @@ export const serveFleet = async (known: FakeFleet, port = 0, clock: Clock = syst
             done: () => undefined,
           }
         : undefined,
-    node: async () => details,
+    node: async (_feed, _namespace, node) => ({ ...details, node }),
+    events: async () => known.events ?? { events: [], missing: [] },
     labels: async (key) =>
-      key === undefined ? Object.keys(labels) : Object.fromEntries(cells.map(([name]) => [name, labels[key] ?? ''])),
+      known.labelsOf
+        ? known.labelsOf(key)
+        : key === undefined
+          ? Object.keys(labels)
+          : Object.fromEntries(cells.map(([name]) => [name, labels[key] ?? ''])),
     close: async () => undefined,
   };
   const gate = createKeyGate({ clock, fleet, key: KEY });

@@ -8,7 +8,6 @@ import {
   daemonRolloutLimits as limits,
 } from '../../words/index.ts';
 import type { Decision } from '../decision/decide.ts';
-import { wavesOf } from '../decision/first-wave.ts';
 import { toTimestamp } from '../facts/metadata.ts';
 import type { Ledger } from '../fleet/ledger-types.ts';
 import { save } from '../fleet/persist.ts';
@@ -27,11 +26,9 @@ import {
 } from './conditions.ts';
 import { countsOf } from './counts.ts';
 import { stragglersOf } from './coverage.ts';
+import { paceOf } from './pace.ts';
 import type { DaemonSetName } from './remedy-command.ts';
 import { stagesOf } from './stages.ts';
-
-// Every update changes the estimate slightly: rounding it avoids writing the status for that alone.
-const ESTIMATE_STEP_MS = 10_000;
 
 /** What a revision has proved matters as long as it allows less than the budget. */
 const firstWaveStatus = ({ firstWave, budget, complete }: Decision['summary']) => {
@@ -60,14 +57,6 @@ const toFailing = (record: NodeRecord) => {
     message: (cause && failureText[cause]) ?? '',
     since: toTimestamp(record.status.online ? record.downSince || record.since : record.since),
   };
-};
-
-const estimatedFinish = (ledger: Ledger, { summary }: Decision, now: number): number | undefined => {
-  const { outdated, broken, updating } = ledger.tally.phases;
-  const left = outdated + broken + updating;
-  if (summary.hold || summary.budget === 0 || left === 0 || ledger.meanUpdateMs === undefined) return undefined;
-  const finish = now + wavesOf(summary.firstWave, summary.budget, left) * ledger.meanUpdateMs;
-  return Math.ceil(finish / ESTIMATE_STEP_MS) * ESTIMATE_STEP_MS;
 };
 
 /** The first `most` names in their order. */
@@ -180,7 +169,7 @@ export const statusOf = (input: StatusInput): WrittenStatus => {
   const counts = countsOf(ledger, decision.summary);
   const images = imagesOf(ledger);
   const stages = policy.rolloutPlan ? stagesOf(ledger, decision.summary, previous) : [];
-  const finish = estimatedFinish(ledger, decision, now);
+  const pace = paceOf(ledger, decision, now);
   const conditions = conditionsOf(ledger, decision.summary, input.daemonSet).map((state) => toCondition(state, input));
   return {
     observedGeneration,
@@ -211,7 +200,7 @@ export const statusOf = (input: StatusInput): WrittenStatus => {
     conditions,
     ...(policy.rolloutPlan && { plan: formatPlanName(policy.rolloutPlan) }),
     ...(stages.length > 0 && { stages }),
-    ...(finish !== undefined && { estimatedFinishAt: toTimestamp(finish) }),
+    ...(pace && { estimatedFinishAt: toTimestamp(pace.finishAt) }),
     ...save(ledger),
   };
 };

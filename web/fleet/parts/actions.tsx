@@ -1,71 +1,27 @@
-import { useState } from 'preact/hooks';
 import { text } from '../text/index.ts';
 import type { RolloutHead } from '../types.ts';
-import type { Asked } from './command-dialog.tsx';
+import { type Asked, undoTarget } from '../view/effects.ts';
 
-/** How many nodes: `3` or `10%`. */
-const COUNT = '\\d{1,9}%?';
+type Ask = (request: Asked) => void;
 
-interface Settings {
-  maxUnavailable: string;
-  partition: string;
-}
-
-/** What to plan with, or to set. */
-const SettingsForm = ({ ask }: { ask: (request: Asked) => void }) => {
-  const [settings, setSettings] = useState<Settings>({ maxUnavailable: '', partition: '' });
-  const given = Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== ''));
-  const isEmpty = Object.keys(given).length === 0;
-  const field = (name: keyof Settings, title: string, placeholder: string) => (
-    <label>
-      {title}
-      <input
-        size={5}
-        value={settings[name]}
-        pattern={COUNT}
-        placeholder={placeholder}
-        title={text.actions.count}
-        onInput={(event) => setSettings({ ...settings, [name]: event.currentTarget.value })}
-      />
-    </label>
-  );
+/** The commands of `kubectl edgeset` for the whole rollout, without the one that the card below has. */
+export const Actions = ({ head, ask }: { head: RolloutHead; ask: Ask }) => {
+  const { state, commands } = head.headline;
+  const [first] = commands;
+  const isHalted = state === 'halted';
+  const button = (command: 'pause' | 'resume' | 'undo' | 'plan', title: string, look = '') =>
+    first?.command !== command && (
+      <button type="button" class={look} onClick={() => ask({ command })}>
+        {title}
+      </button>
+    );
   return (
-    <form
-      onSubmit={(event) => {
-        event.preventDefault();
-        ask({ command: event.submitter?.getAttribute('value') === 'set' ? 'set' : 'plan', ...given });
-      }}
-    >
-      {field('maxUnavailable', text.actions.budget, '10%')}
-      {field('partition', text.actions.partition, '0')}
-      <button type="submit" value="plan">
-        {text.actions.plan}
-      </button>
-      <button type="submit" value="set" disabled={isEmpty}>
-        {text.actions.set}
-      </button>
-    </form>
+    <div class="actions">
+      {!isHalted && state !== 'paused' && button('pause', text.actions.pause, state === 'complete' ? 'quiet' : '')}
+      {state === 'paused' && button('resume', text.actions.resume)}
+      {button('undo', text.actions.undo(undoTarget(head, undefined)))}
+      {state !== 'complete' && button('plan', text.actions.preview)}
+      {isHalted && button('resume', text.actions.resumeAnyway, 'quiet')}
+    </div>
   );
 };
-
-/** The commands of `kubectl edgeset` for the whole rollout. */
-export const Actions = ({ head, ask }: { head: RolloutHead; ask: (request: Asked) => void }) => (
-  <div class="actions">
-    {head.paused || head.halted ? (
-      <button type="button" onClick={() => ask({ command: 'resume' })}>
-        {text.actions.resume}
-      </button>
-    ) : (
-      <button type="button" onClick={() => ask({ command: 'pause' })}>
-        {text.actions.pause}
-      </button>
-    )}
-    <button type="button" onClick={() => ask({ command: 'undo' })}>
-      {text.actions.undo}
-    </button>
-    <button type="button" onClick={() => ask({ command: 'history' })}>
-      {text.actions.history}
-    </button>
-    <SettingsForm ask={ask} />
-  </div>
-);

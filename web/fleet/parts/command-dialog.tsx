@@ -1,27 +1,74 @@
 import { useRef, useState } from 'preact/hooks';
 import { run } from '../api.ts';
+import { isOld } from '../store.ts';
 import { text } from '../text/index.ts';
 import { type CommandRequest, type CommandResult, planLimits, type RolloutHead } from '../types.ts';
-import { consequenceOf } from '../view/stages.ts';
+import { type Asked, effectsOf, isDangerous, verbOf } from '../view/effects.ts';
+import { AsCommand, Changes, Printed } from './command-result.tsx';
 
-/** A command for the rollout that is shown. */
-export type Asked = Pick<CommandRequest, 'command' | 'maxUnavailable' | 'partition' | 'stage' | 'revision'>;
+export type { Asked } from '../view/effects.ts';
 
-const WRITES: ReadonlySet<string> = new Set(['pause', 'resume', 'set', 'undo', 'approve', 'promote']);
+const WRITES: ReadonlySet<CommandRequest['command']> = new Set([
+  'pause',
+  'resume',
+  'set',
+  'undo',
+  'approve',
+  'promote',
+]);
+/** They count for one revision: nobody may confirm them for one that they have not looked at. */
+const ABOUT_TARGET: ReadonlySet<CommandRequest['command']> = new Set(['resume', 'undo', 'approve', 'promote']);
 
-const Said = ({ result: { typed, failed, output } }: { result: CommandResult }) => (
-  <>
-    <code class="typed">{typed}</code>
-    <pre
-      class={failed ? 'bad' : ''}
-      tabIndex={0}
-      role="region"
-      aria-label={text.command.output(typed.split(' ')[2] ?? '')}
-    >
-      {output}
-    </pre>
-  </>
-);
+/** What the API server, or the manager's own rule, answered. */
+interface Answer {
+  result: CommandResult;
+  /** What the manager would do then. */
+  plan?: CommandResult;
+  isDone: boolean;
+}
+
+interface Question {
+  asked: Asked;
+  /** The rollout when the user asked. */
+  head: RolloutHead;
+}
+
+const Answered = ({ question: { asked, head }, answer }: { question: Question; answer: Answer }) => {
+  const { result, plan, isDone } = answer;
+  const { output, notes, changes = [], failed, isSame = false } = result;
+  if (failed)
+    return (
+      <p class="refusal bad" role="alert">
+        {output.trim()}
+      </p>
+    );
+  if (!WRITES.has(asked.command)) return <Printed title={text.command.preview} output={output} />;
+  const isPrinted = isDone || isSame;
+  const effects = [...(isPrinted ? [] : effectsOf(asked, head)), ...notes];
+  return (
+    <>
+      {isPrinted && (
+        <p class="done" role="status">
+          {output.split('\n', 1)[0]}
+        </p>
+      )}
+      {!isPrinted && changes.length > 0 && <Changes changes={changes} />}
+      {effects.length > 0 && (
+        <ul class="effects">
+          {effects.map((effect) => (
+            <li key={effect}>{effect}</li>
+          ))}
+        </ul>
+      )}
+      {plan && !isDone && (
+        <details class="preview" open>
+          <summary>{text.command.preview}</summary>
+          <Printed title={text.command.preview} output={plan.output} />
+        </details>
+      )}
+    </>
+  );
+};
 
 /**
  * Runs the commands of `kubectl edgeset` with the user's rights, and shows what they say. One that writes first says what it would
@@ -29,61 +76,69 @@ const Said = ({ result: { typed, failed, output } }: { result: CommandResult }) 
  */
 export const useCommands = (head: RolloutHead) => {
   const dialog = useRef<HTMLDialogElement>(null);
-  const [asked, setAsked] = useState<Asked | undefined>();
-  /** The target when the user asked. */
-  const [seen, setSeen] = useState('');
-  const [results, setResults] = useState<readonly CommandResult[]>([]);
+  const [question, setQuestion] = useState<Question | undefined>();
+  const [answer, setAnswer] = useState<Answer | undefined>();
   const [comment, setComment] = useState('');
   const [error, setError] = useState('');
-  const [isDone, setDone] = useState(false);
+  const [isBusy, setBusy] = useState(false);
   const { namespace, name } = head;
   const kind = head.kind === 'ads' ? 'ads' : 'ds';
 
-  const call = async (request: Asked, dryRun: boolean): Promise<void> => {
+  const call = async (asked: Asked, dryRun: boolean): Promise<void> => {
     setError('');
-    const typed = (one: Asked, more: object): Promise<CommandResult> => run({ namespace, name, kind, ...one, ...more });
+    setBusy(true);
+    const send = (one: Asked, more: object): Promise<CommandResult> => run({ namespace, name, kind, ...one, ...more });
     try {
-      const first = await typed(request, dryRun ? { dryRun } : {});
-      setResults([first]);
-      setDone(!dryRun);
-      // What the manager would do then.
-      if (request.command === 'set' && dryRun && !first.failed)
-        setResults([first, await typed({ ...request, command: 'plan' }, {})]);
+      const result = await send(asked, dryRun ? { dryRun } : {});
+      const isAccepted = asked.command === 'set' && dryRun && !result.failed && !result.isSame;
+      const plan = isAccepted ? await send({ ...asked, command: 'plan' }, {}) : undefined;
+      setAnswer({ result, isDone: !dryRun && !result.failed, ...(plan && { plan }) });
     } catch (reason) {
       setError(reason instanceof Error ? reason.message : String(reason));
+    } finally {
+      setBusy(false);
     }
   };
-  const ask = (request: Asked): void => {
-    setAsked(request);
-    setSeen(head.target);
-    setResults([]);
+  const ask = (asked: Asked): void => {
+    setQuestion({ asked, head });
+    setAnswer(undefined);
     setComment('');
     dialog.current?.showModal();
-    void call(request, WRITES.has(request.command));
+    void call(asked, WRITES.has(asked.command));
   };
-  const step = head.stages?.steps.find((one) => one.name === asked?.stage);
-  const isAccepted = asked !== undefined && WRITES.has(asked.command) && !isDone && results[0]?.failed === false;
-  // A decision on a stage counts for one revision: nobody may give it for one that they have not looked at.
-  const isOutdated = isAccepted && asked.stage !== undefined && head.target !== seen;
+  const asked = question?.asked;
+  const isAccepted =
+    asked !== undefined &&
+    WRITES.has(asked.command) &&
+    answer !== undefined &&
+    !answer.isDone &&
+    !answer.result.failed &&
+    !answer.result.isSame;
+  const isOutdated = isAccepted && ABOUT_TARGET.has(asked.command) && head.target !== question?.head.target;
   const mustConfirm = isAccepted && !isOutdated;
+  const verb = question && verbOf(question.asked, question.head);
   return {
     ask,
     dialog: (
-      <dialog ref={dialog} aria-label={text.command.title} onClose={() => setAsked(undefined)}>
-        {mustConfirm && step && <p>{consequenceOf(asked.command, step)}</p>}
-        {results.map((result) => (
-          <Said key={result.typed} result={result} />
-        ))}
-        {error !== '' && <p class="bad">{error}</p>}
-        {isOutdated && <p class="bad">{text.command.outdated}</p>}
-        {results.length === 0 && error === '' && <p class="soft">{text.command.asking}</p>}
+      <dialog ref={dialog} aria-labelledby="command" onClose={() => setQuestion(undefined)}>
+        <h2 id="command" class="dialog-head">
+          {verb?.title ?? text.command.title}
+        </h2>
+        {question && answer && <Answered question={question} answer={answer} />}
+        {error !== '' && (
+          <p class="refusal bad" role="alert">
+            {error}
+          </p>
+        )}
+        {isOutdated && <p class="refusal bad">{text.command.outdated}</p>}
+        {!answer && error === '' && <p class="soft">{text.command.asking}</p>}
         <form
           onSubmit={(event) => {
             event.preventDefault();
             if (asked) void call({ ...asked, ...(comment.trim() !== '' && { comment: comment.trim() }) }, false);
           }}
         >
-          {mustConfirm && step && (
+          {mustConfirm && asked.stage !== undefined && (
             <label>
               {text.command.comment}
               <input
@@ -94,15 +149,20 @@ export const useCommands = (head: RolloutHead) => {
               />
             </label>
           )}
+          {answer && <AsCommand typed={answer.result.typed} />}
           <div class="answers">
-            {mustConfirm && (
-              <button type="submit" class="main">
-                {text.command.confirm}
-              </button>
-            )}
             <button type="button" onClick={() => dialog.current?.close()}>
               {mustConfirm ? text.command.cancel : text.command.close}
             </button>
+            {mustConfirm && question && (
+              <button
+                type="submit"
+                class={isDangerous(asked, question.head) ? 'danger' : 'main'}
+                disabled={isBusy || isOld.value}
+              >
+                {verb?.button}
+              </button>
+            )}
           </div>
         </form>
       </dialog>

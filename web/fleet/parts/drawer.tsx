@@ -3,13 +3,18 @@ import { type RolloutRef, readNode } from '../api.ts';
 import { go } from '../route.ts';
 import { cellOf } from '../store.ts';
 import { text } from '../text/index.ts';
-import type { NodeDetails } from '../types.ts';
+import { bySeverity, type NodeCell, type NodeDetails } from '../types.ts';
 import { ago } from '../view/ago.ts';
+import { EventList } from './events.tsx';
+import { PhaseMark } from './phase-mark.tsx';
+
+const isPhase = (phase: string): phase is NodeCell[1] => bySeverity.some((one) => one === phase);
 
 const Details = ({ details }: { details: NodeDetails }) => (
   <>
     <p>
-      <strong>{details.phase}</strong> {details.cause !== '' && `(${details.cause})`}
+      {isPhase(details.phase) && <PhaseMark phase={details.phase} />} <strong>{details.phase}</strong>{' '}
+      {details.cause !== '' && `(${details.cause})`}
     </p>
     <p>{details.what}</p>
     {details.remedy !== '' && <p>{details.remedy}</p>}
@@ -25,14 +30,7 @@ const Details = ({ details }: { details: NodeDetails }) => (
       ))}
     </ul>
     <h3>{text.node.events}</h3>
-    {details.events.length === 0 && <p class="soft">{text.node.none}</p>}
-    <ul>
-      {details.events.map((event) => (
-        <li key={`${event.at} ${event.reason} ${event.message}`} class={event.warning ? 'bad' : ''}>
-          <strong>{event.reason}</strong> {event.message} <span class="soft">{ago(event.at)}</span>
-        </li>
-      ))}
-    </ul>
+    <EventList events={details.events} />
     <h3>{text.node.node}</h3>
     <ul>
       {details.conditions.map((condition) => (
@@ -87,6 +85,7 @@ export const Drawer = ({ rollout, node }: { rollout: RolloutRef; node: string })
   }, [namespace, kind, name, node, phase, cause, revision]);
   return (
     <aside
+      class="drawer"
       aria-label={text.node.title(node)}
       onKeyDown={(event) => {
         if (event.key === 'Escape') go({ node: '' });

@@ -1,88 +1,74 @@
-import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { go, route } from '../route.ts';
+import { BY_STAGE, go, route, UNGROUPED } from '../route.ts';
+import { groupedBy, groups, labelKeys, size } from '../store.ts';
 import { text } from '../text/index.ts';
-import type { NodeCell, StageStep } from '../types.ts';
-import { createPainter, gridFor, indexAt } from '../view/cells.ts';
-import { StageLine } from './stages.tsx';
+import type { RolloutHead } from '../types.ts';
+import type { Asked } from './command-dialog.tsx';
+import { GroupCard } from './group-card.tsx';
+import { Legend } from './legend.tsx';
 
-interface FleetGridProps {
-  name: string;
-  nodes: readonly NodeCell[];
-  /** The nodes of all groups. */
-  all: number;
-  /** The stage whose nodes these are. */
-  step?: StageStep | undefined;
-}
-
-/** A group of nodes, a cell each. The arrow keys move, Enter opens a node. */
-export const FleetGrid = ({ name, nodes, all, step }: FleetGridProps) => {
-  const box = useRef<HTMLDivElement>(null);
-  const canvas = useRef<HTMLCanvasElement>(null);
-  const [width, setWidth] = useState(0);
-  const [at, setAt] = useState(-1);
-  const isEmpty = nodes.length === 0;
-  const grid = gridFor(nodes.length, width, all, innerHeight);
-  const painter = useRef<ReturnType<typeof createPainter>>(undefined);
-
-  useLayoutEffect(() => {
-    const element = box.current;
-    if (!element) return undefined;
-    const observer = new ResizeObserver(() => setWidth(element.clientWidth));
-    observer.observe(element);
-    setWidth(element.clientWidth);
-    return () => {
-      observer.disconnect();
-      painter.current = undefined;
-    };
-  }, [isEmpty]);
-  const { node: shown } = route.value;
-  const chosen = shown === '' ? -1 : nodes.findIndex(([node]) => node === shown);
-  useLayoutEffect(() => {
-    if (!canvas.current || width === 0) return;
-    painter.current ??= createPainter(canvas.current);
-    painter.current(nodes, grid, at >= 0 ? at : chosen);
-  }, [nodes, grid.size, grid.columns, width, at, chosen]);
-
-  const pointed = ({ offsetX, offsetY }: MouseEvent): number => indexAt(grid, nodes.length, offsetX, offsetY);
-  const open = (index: number): void => {
-    const [node] = nodes[index] ?? [];
-    if (node !== undefined) go({ node });
-  };
-  const onKey = (event: KeyboardEvent): void => {
-    const by = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -grid.columns, ArrowDown: grid.columns }[event.key];
-    if (event.key === 'Enter') open(at);
-    if (by === undefined) return;
-    event.preventDefault();
-    setAt(Math.max(0, Math.min(nodes.length - 1, (at < 0 ? 0 : at) + (at < 0 ? 0 : by))));
-  };
-  const [node = '', phase = '', cause = ''] = nodes[at] ?? [];
-  const label = name === '' ? text.fleet.nodes : name;
+const Filters = ({ head }: { head: RolloutHead }) => {
+  const { search, sort } = route.value;
   return (
-    <section class="group">
-      <h2>
-        {label} <span class="soft">{nodes.length}</span>
-      </h2>
-      {step && <StageLine step={step} />}
-      {!isEmpty && (
-        <div ref={box} class="grid">
-          <canvas
-            ref={canvas}
-            role="application"
-            tabIndex={0}
-            aria-label={text.fleet.grid(label, nodes.length)}
-            style={{ height: `${grid.height}px` }}
-            onMouseMove={(event) => setAt(pointed(event))}
-            onMouseLeave={() => setAt(-1)}
-            onClick={(event) => open(pointed(event))}
-            onKeyDown={onKey}
+    <div class="filters">
+      <label>
+        {text.rollout.groupBy}
+        <select value={groupedBy.value} onChange={(event) => go({ group: event.currentTarget.value })}>
+          <option value={UNGROUPED}>{text.rollout.ungrouped}</option>
+          {head.stages && <option value={BY_STAGE}>{text.rollout.byStage}</option>}
+          {labelKeys.value.map((key) => (
+            <option key={key} value={key}>
+              {key}
+            </option>
+          ))}
+        </select>
+      </label>
+      {groups.value.length > 1 && groupedBy.value !== BY_STAGE && (
+        <label>
+          {text.rollout.sort}
+          <select value={sort} onChange={(event) => go({ sort: event.currentTarget.value === 'name' ? 'name' : '' })}>
+            <option value="">{text.rollout.worstFirst}</option>
+            <option value="name">{text.rollout.byName}</option>
+          </select>
+        </label>
+      )}
+      <label>
+        {text.rollout.node}
+        <input type="search" value={search} onInput={(event) => go({ search: event.currentTarget.value })} />
+      </label>
+    </div>
+  );
+};
+
+const Causes = ({ head }: { head: RolloutHead }) => (
+  <ul class="causes" aria-label={text.rollout.causes}>
+    {head.causes.map(({ cause, count }) => (
+      <li key={cause}>{text.rollout.cause(count, cause)}</li>
+    ))}
+  </ul>
+);
+
+/** The map: a cell for each node, in cards of groups. */
+export const Fleet = ({ head, ask }: { head: RolloutHead; ask: (request: Asked) => void }) => {
+  const steps = groupedBy.value === BY_STAGE ? head.stages?.steps : undefined;
+  const all = groups.value;
+  return (
+    <section class="fleet" aria-label={text.fleet.title}>
+      <div class="above">
+        <Legend head={head} />
+        <Filters head={head} />
+      </div>
+      <div class={all.length > 1 ? 'cards' : 'cards single'}>
+        {all.map((group) => (
+          <GroupCard
+            key={group.name}
+            group={group}
+            all={size.value}
+            step={steps?.find((step) => step.name === group.name)}
+            ask={ask}
           />
-        </div>
-      )}
-      {!isEmpty && (
-        <p class="pointed" role="status">
-          {node === '' ? '' : text.fleet.pointed(node, phase, cause)}
-        </p>
-      )}
+        ))}
+      </div>
+      <Causes head={head} />
     </section>
   );
 };

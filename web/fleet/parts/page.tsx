@@ -1,41 +1,32 @@
-import { linkTo, route } from '../route.ts';
+import { route } from '../route.ts';
 import { isOut, session } from '../session.ts';
-import { head, link, trouble } from '../store.ts';
+import { head, rows } from '../store.ts';
 import { text } from '../text/index.ts';
-import { Account, Login, NoKey } from './login.tsx';
+import { rolloutStates } from '../types.ts';
+import { worstState } from '../view/overview.ts';
+import { setIcon } from '../view/state-icon.ts';
+import { Login, NoKey } from './login.tsx';
 import { Overview } from './overview.tsx';
 import { Rollout } from './rollout.tsx';
-
-const Link = () => {
-  const isOld = link.value === 'silent' || link.value === 'refused' || trouble.value !== '';
-  return (
-    <span class={isOld ? 'link silent' : 'link'} role="status">
-      {link.value === 'live' && trouble.value !== '' ? trouble.value : text.link[link.value]}
-    </span>
-  );
-};
+import { Disconnected, TopBar } from './top-bar.tsx';
 
 const Entrance = () => (session.value?.mustOpen ? <NoKey /> : <Login />);
 
+/** Says the state where tabs are listed. It comes first: they show little of a title. */
+const label = (name: string | undefined): void => {
+  const state = name === undefined ? worstState(rows.value?.values() ?? []) : head.value?.headline.state;
+  const style = state && !isOut.value ? rolloutStates[state] : undefined;
+  document.title = text.page.title(style?.glyph ?? '', name);
+  setIcon(style?.tone ?? 'idle');
+};
+
 export const Page = () => {
   const rollout = isOut.value ? undefined : route.value.rollout;
-  document.title = rollout ? text.page.title(rollout.name) : 'edgeset';
+  label(rollout?.name);
   return (
     <>
-      <header>
-        <nav aria-label={text.page.where}>
-          <a href={linkTo(undefined)} aria-current={rollout ? undefined : 'page'}>
-            {text.overview.title}
-          </a>
-          {rollout && (
-            <span aria-current="page">
-              {rollout.namespace} / {rollout.kind}/{rollout.name}
-            </span>
-          )}
-        </nav>
-        <Account />
-        {!isOut.value && <Link />}
-      </header>
+      <TopBar />
+      <Disconnected />
       <main>
         {isOut.value ? <Entrance /> : rollout ? <Rollout rollout={rollout} head={head.value} /> : <Overview />}
       </main>

@@ -1,19 +1,29 @@
-import { clusterNow } from '../clock.ts';
+import { shownNow } from '../clock.ts';
+import { isOld } from '../store.ts';
 import { text } from '../text/index.ts';
-import { changedImages, durationMs, type RolloutHead } from '../types.ts';
+import { durationMs, type RolloutHead, type Tone, versionStep } from '../types.ts';
 import { ago, lasted } from '../view/ago.ts';
+import type { Asked } from '../view/effects.ts';
+import { Versions } from './version.tsx';
 
-const tone: Readonly<Record<string, string>> = { Halted: 'bad', RolledBack: 'bad', InProgress: 'wait' };
+type Past = RolloutHead['history'][number];
 
-type Stages = NonNullable<RolloutHead['history'][number]['stages']>;
+const tones: Readonly<Record<Past['result'], Tone>> = {
+  InProgress: 'go',
+  Complete: 'ok',
+  Halted: 'bad',
+  RolledBack: 'bad',
+  Undone: 'wait',
+  Superseded: 'idle',
+};
 
 /** The stages of one rollout, with who let each pass. */
-const PastStages = ({ stages }: { stages: Stages }) => (
-  <ol>
+const PastStages = ({ stages }: { stages: NonNullable<Past['stages']> }) => (
+  <ol class="past-stages">
     {stages.map(({ name, openedAt, promotedAt, promotion, decisions = [] }) => (
       <li key={name}>
         {name}{' '}
-        <span title={promotedAt ?? openedAt}>
+        <span class="soft" title={promotedAt ?? openedAt}>
           {promotedAt ? text.past.passed(ago(promotedAt), promotion ?? '') : text.past.notPassed}
         </span>
         {decisions.map(({ decision, by, at, comment }) => (
@@ -27,38 +37,69 @@ const PastStages = ({ stages }: { stages: Stages }) => (
   </ol>
 );
 
-/** The last rollouts, newest first. */
-export const PastRollouts = ({ head: { history } }: { head: RolloutHead }) => (
-  <details>
-    <summary>{text.past.title}</summary>
-    <div class="scroll" tabIndex={0} role="region" aria-label={text.past.table}>
-      <table>
-        <thead>
-          <tr>
-            {text.past.columns.map((title) => (
-              <th key={title} scope="col">
-                {title}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {history.map((past) => (
-            <tr key={past.rollout}>
-              <th scope="row">{past.rollout}</th>
-              <td title={past.startedAt}>{ago(past.startedAt)}</td>
-              <td>{past.from ? text.past.revisions(past.from.number, past.to.number) : past.to.number}</td>
-              <td class={tone[past.result] ?? ''}>{past.result}</td>
-              <td>{past.nodes}</td>
-              <td>{past.failures}</td>
-              <td>{lasted(durationMs(past, clusterNow()))}</td>
-              <td title={past.changedBy?.time}>{past.changedBy?.manager}</td>
-              <td>{changedImages(past)}</td>
-              <td>{past.stages && <PastStages stages={past.stages} />}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  </details>
+const Facts = ({ past }: { past: Past }) => {
+  const { startedAt, nodes, failures, changedBy, from, to } = past;
+  const took = lasted(durationMs(past, shownNow.value));
+  return (
+    <ul class="facts">
+      {startedAt && <li title={startedAt}>{text.past.started(ago(startedAt))}</li>}
+      {took !== '' && <li>{text.past.took(took)}</li>}
+      <li>{text.past.nodes(nodes)}</li>
+      {failures > 0 && <li class="bad">{text.past.failures(failures)}</li>}
+      {changedBy && <li title={changedBy.time}>{text.past.changedBy(changedBy.manager)}</li>}
+      <li>{from ? text.past.revisions(from.number, to.number) : text.past.revision(to.number)}</li>
+    </ul>
+  );
+};
+
+const Rollout = ({ past }: { past: Past }) => (
+  <li class="card">
+    <p class="past-head">
+      <span class="soft">{text.past.rollout(past.rollout)}</span>
+      <span class={`badge ${tones[past.result]}`}>{text.past.results[past.result]}</span>
+    </p>
+    <Versions version={versionStep(past.from?.images, past.to.images)} />
+    <Facts past={past} />
+    {past.stages && <PastStages stages={past.stages} />}
+  </li>
+);
+
+const Revisions = ({ head, ask }: { head: RolloutHead; ask: (request: Asked) => void }) => (
+  <ul class="revisions" aria-label={text.past.revisionsTitle}>
+    {head.revisions.map(({ hash, number, images }) => (
+      <li key={hash} class="card" aria-current={hash === head.target ? 'true' : undefined}>
+        <p class="past-head">
+          <strong>{text.past.revision(number)}</strong>
+          <code class="hash">{hash}</code>
+          {hash === head.target ? (
+            <span class="badge idle">{text.past.target}</span>
+          ) : (
+            <button type="button" disabled={isOld.value} onClick={() => ask({ command: 'undo', revision: number })}>
+              {text.past.undoTo(number)}
+            </button>
+          )}
+        </p>
+        <p class="images">{images.join(', ')}</p>
+      </li>
+    ))}
+  </ul>
+);
+
+/** The last rollouts, newest first, and the revisions that are kept. */
+export const PastRollouts = ({ head, ask }: { head: RolloutHead; ask: (request: Asked) => void }) => (
+  <div class="history">
+    <section>
+      <h2>{text.past.title}</h2>
+      {head.history.length === 0 && <p class="soft">{text.past.none}</p>}
+      <ol class="past" aria-label={text.past.title}>
+        {head.history.map((past) => (
+          <Rollout key={past.rollout} past={past} />
+        ))}
+      </ol>
+    </section>
+    <section>
+      <h2>{text.past.revisionsTitle}</h2>
+      <Revisions head={head} ask={ask} />
+    </section>
+  </div>
 );

@@ -88,7 +88,13 @@ const Checks = ({ step: { name, checks } }: { step: StageStep }) => (
 
 const buttonStyles = { approve: 'main', promote: 'danger' } as const;
 
-const Decisions = ({ step: { name, decisions }, ask }: { step: StageStep; ask: (request: Asked) => void }) => (
+export const StageDecisions = ({
+  step: { name, decisions },
+  ask,
+}: {
+  step: StageStep;
+  ask: (request: Asked) => void;
+}) => (
   <div class="answers">
     {decisions.map((command) => (
       <button key={command} type="button" class={buttonStyles[command]} onClick={() => ask({ command, stage: name })}>
@@ -106,7 +112,7 @@ const OpenStage = ({ step, ask }: { step: StageStep; ask: (request: Asked) => vo
     {step.awaits !== '' && <p>{awaits(step)}</p>}
     <Soak step={step} />
     {step.checks.length > 0 && <Checks step={step} />}
-    {step.decisions.length > 0 && <Decisions step={step} ask={ask} />}
+    {step.decisions.length > 0 && <StageDecisions step={step} ask={ask} />}
   </div>
 );
 

@@ -10,9 +10,14 @@ export const en = {
   link: {
     loading: 'connecting',
     live: 'live',
+    lost: 'not connected',
     silent: 'The dashboard does not answer; retrying.',
     refused: 'The dashboard refuses to show this; retrying.',
+    since: (time: string) => `This is what was known at ${time}.`,
+    never: 'Nothing is known yet.',
   },
+
+  copy: { copy: 'copy', done: 'copied', failed: 'select it to copy it' },
 
   request: {
     noAnswer: 'The dashboard does not answer. Is it still running?',
@@ -20,8 +25,10 @@ export const en = {
   },
 
   page: {
+    product: 'edgeset',
     where: 'Where you are',
-    title: (rollout: string) => `${rollout} - edgeset`,
+    title: (glyph: string, rollout: string | undefined) =>
+      `${glyph} ${rollout === undefined ? 'edgeset' : `${rollout} - edgeset`}`.trim(),
   },
 
   login: {
@@ -39,37 +46,135 @@ export const en = {
     what: 'Open the address that the terminal printed last, in this tab or another one. Each address opens one page; the tabs that you open from it need none.',
   },
 
+  version: {
+    change: (from: string, to: string) => `${from} → ${to}`,
+    image: (name: string, change: string) => `${name} ${change}`,
+    images: (count: number) => `${count} images`,
+  },
+
   overview: {
     title: 'Rollouts',
     reading: 'Reading the rollouts…',
     empty: 'No DaemonSet has opted in yet.',
+    optIn: 'To opt in, set these two fields of a DaemonSet:',
+    optInAdvanced: 'An Advanced DaemonSet needs neither of them.',
     search: 'Search',
     searchHint: 'name, namespace or status',
-    noMatch: (search: string) => `No rollout matches “${search}”.`,
-    table: 'Table of rollouts',
+    noMatch: (search: string) =>
+      search === '' ? 'No rollout matches this filter.' : `No rollout matches “${search}”.`,
+    showAll: 'Show all rollouts',
+    table: 'Rollouts that are not complete',
+    completeTable: 'Rollouts that are complete',
     advanced: 'Advanced',
-    noNodes: 'no nodes',
-    nodes: (count: number, phase: string) => `${count} ${phase}`,
-    updated: (updated: number, all: number) => `${updated} of ${all}`,
+    filters: 'Show only',
+    groups: {
+      stopped: (count: number) => `${count} stopped`,
+      person: (count: number) => (count === 1 ? '1 waits for you' : `${count} wait for you`),
+      running: (count: number) => `${count} running`,
+      waiting: (count: number) => `${count} waiting or paused`,
+      complete: (count: number) => `${count} complete`,
+    },
+    offline: (offline: number, all: number) => `${offline} of ${all} nodes offline`,
+    offlineOf: (rollout: string) => `Nodes of ${rollout}. Shows the rollouts with offline nodes.`,
+    noneOnline: 'no node online',
+    percent: (percent: number) => `${percent}%`,
+    underAMinute: 'less than a minute',
     columns: {
-      name: 'Name',
-      namespace: 'Namespace',
       status: 'Status',
+      name: 'Name',
+      version: 'Version',
       progress: 'Progress',
-      offline: 'Offline',
+      stages: 'Stages',
       failed: 'Failed',
-      budget: 'Budget',
-      target: 'Target',
+      left: 'Time left',
       started: 'Started',
     },
   },
 
+  head: {
+    to: 'to',
+    image: (name: string, from: string, to: string) =>
+      from === to ? `${name} ${to}` : `${name} ${from || 'none'} → ${to || 'removed'}`,
+    images: (changed: number, all: number) =>
+      changed === 0 ? `${all} images, none changed` : `${changed} of ${all} images changed`,
+    revision: (number: number, hash: string) => `rev ${number} · ${hash}`,
+    changedBy: (manager: string) => `Changed by ${manager}`,
+    cause: (why: string) => `“${why}”`,
+    first: 'first rollout',
+    started: (when: string) => `started ${when}`,
+    halted: (when: string) => `halted ${when}`,
+    paused: (when: string) => `paused ${when}`,
+    finished: (when: string) => `all online nodes updated ${when}`,
+    strategy: (name: string) => ({ auto: 'automatic', ota: 'owners decide', manual: 'by deleting pods' })[name] ?? name,
+    budget: (share: string, nodes: number) =>
+      share === String(nodes) ? `budget ${nodes}` : `budget ${share} = ${nodes}`,
+    plan: (name: string) => `plan ${name}`,
+    noPlan: 'no plan',
+  },
+
+  why: {
+    notes: 'Notes',
+    worst: (failed: number, all: number, group: string) => `${failed} of ${all} nodes of ${group} failed.`,
+    cause: (cause: string, count: number) => `${cause} × ${count}`,
+    first: (node: string) => `First: ${node}`,
+  },
+
+  numbers: {
+    title: 'Numbers',
+    progress: 'Progress of online nodes',
+    reached: (updated: number, online: number, version: string, offline: number) =>
+      `${updated} of ${online} on ${version || 'the target'}${offline > 0 ? ` · ${offline} offline, skipped` : ''}`,
+    failed: 'Failed',
+    haltsAt: (nodes: number, suspects: number) => `halts at ${nodes}${suspects > 0 ? ` · ${suspects} suspect` : ''}`,
+    budget: 'Budget in use',
+    share: (share: string, failed: number, inUse: number) =>
+      failed > 0 && failed >= inUse ? 'held by failed nodes' : `of ${share}`,
+    noBudget: (strategy: string) => (strategy === 'auto' ? 'nothing may be updated' : 'owners decide'),
+    rate: 'Rate',
+    perMinute: (nodes: number) => `${nodes} / min`,
+    average: 'nodes, on average',
+    left: 'Time left',
+    endsAt: (time: string) =>
+      `until ${new Date(time).toLocaleTimeString('en', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })}`,
+  },
+
+  bar: { nodes: (count: number, phase: string) => `${count} ${phase}`, none: 'no nodes' },
+
+  tabs: {
+    title: 'Parts of the rollout',
+    names: {
+      fleet: 'Fleet',
+      stages: 'Stages',
+      timeline: 'Timeline',
+      history: 'History',
+      events: 'Events',
+      settings: 'Settings',
+    },
+  },
+
+  events: {
+    title: 'Events of the DaemonSet and its rollout',
+    times: (count: number) => `(${count} times)`,
+  },
+
+  settings: {
+    title: 'Policy',
+    strategy: 'Strategy',
+    budget: 'Budget (maxUnavailable)',
+    surge: 'Budget (maxSurge)',
+    partition: 'Partition',
+    threshold: 'Failure threshold',
+    plan: 'Rollout plan',
+    change: 'Change it',
+  },
+
   rollout: {
     reading: 'Reading the fleet…',
-    about: (kind: string, namespace: string, started: string) => `${kind} in ${namespace}, started ${started}`,
-    finished: (when: string) => `, all online nodes updated ${when}`,
-    budget: (inUse: number, limit: number) => `; budget ${inUse} of ${limit}`,
     phases: 'Phases',
+    without: (phases: number) => `${phases} ${phases === 1 ? 'phase' : 'phases'} with 0 nodes`,
+    sort: 'Sort',
+    worstFirst: 'worst first',
+    byName: 'by name',
     phase: (count: number, phase: string) => `${count} ${phase}`,
     causes: 'Causes',
     cause: (count: number, cause: string) => `${count} ${cause}`,
@@ -77,12 +182,13 @@ export const en = {
     ungrouped: 'nothing',
     byStage: 'stage',
     node: 'Node',
-    revisions: 'Revisions',
-    target: 'target',
   },
 
   fleet: {
+    title: 'Fleet',
     nodes: 'Nodes',
+    failed: (count: number) => `${count} failed · `,
+    updated: (updated: number, all: number) => `${updated} of ${all} nodes are updated`,
     grid: (group: string, count: number) => `${group}: ${count} nodes; arrow keys move, Enter opens a node`,
     pointed: (node: string, phase: string, cause: string) => `${node}: ${phase} (${cause})`,
   },
@@ -90,6 +196,7 @@ export const en = {
   stages: {
     title: 'Stages',
     line: 'Stages in one line',
+    none: 'There are no stages: the DaemonSet follows no rollout plan.',
     ofPlan: (plan: string) => `of plan ${plan}`,
     states: { Passed: 'Passed', Open: 'Open', Closed: 'Closed' },
     progress: (updated: number, online: number, total: number) =>
@@ -108,8 +215,8 @@ export const en = {
     approves: (stage: string, progress: string) => `You approve stage ${stage}: ${progress}.`,
     promotes: (stage: string, skipped: readonly string[]) =>
       skipped.length === 0
-        ? `You promote stage ${stage}. Nothing that it waits for now is skipped.`
-        : `You promote stage ${stage}. This skips: ${skipped.join(', ')}.`,
+        ? `Stage ${stage} has its coverage, and no soak or check is left to skip.`
+        : `This skips: ${skipped.join(', ')}.`,
     coverage: (updated: number, online: number) => `coverage (${updated} of ${online} online nodes updated)`,
     soak: (left: string) => `soak (${left})`,
     check: (check: string, state: string) => `check ${check} (${state})`,
@@ -134,25 +241,73 @@ export const en = {
   actions: {
     pause: 'Pause…',
     resume: 'Resume…',
-    undo: 'Undo…',
-    history: 'History',
+    resumeAnyway: 'Resume anyway…',
+    undo: (to: string) => (to === '' ? 'Undo…' : `Undo to ${to}…`),
+    preview: 'Preview next wave',
     plan: 'Plan',
     set: 'Set…',
     budget: 'Budget',
     partition: 'Partition',
+    nodes: (nodes: number) => `= ${nodes} ${nodes === 1 ? 'node' : 'nodes'}`,
+    surges: (surge: string, nodes: string) => `new pods start beside old ones: maxSurge ${surge} ${nodes}`,
+    ownersDecide: 'owners decide: the budget limits nothing',
+    partitionMeans: 'nodes that stay on the old revision',
     count: 'a number of nodes, or a percentage',
   },
 
   command: {
     title: 'Command',
-    output: (command: string) => `What ${command} says`,
     asking: 'Asking the API server…',
     outdated: 'The target revision has changed meanwhile: close this, and look at it first.',
     comment: 'Comment',
     commentHint: 'why, for those who read it later',
-    confirm: 'Do it',
     cancel: 'Cancel',
     close: 'Close',
+    before: 'Now',
+    after: 'Then',
+    typed: 'As a command',
+    preview: 'Preview of the next wave',
+    revision: (number: number) => `revision ${number}`,
+    verbs: {
+      pause: (name: string) => ({ title: `Pause ${name}`, button: 'Pause' }),
+      resume: (name: string) => ({ title: `Resume ${name}`, button: 'Resume' }),
+      resumeInSpite: (name: string, failures: number) => ({
+        title: `Resume ${name} in spite of ${failures} ${failures === 1 ? 'failure' : 'failures'}`,
+        button: 'Resume anyway',
+      }),
+      undo: (name: string, to: string) =>
+        to === ''
+          ? { title: `Undo ${name}`, button: 'Undo' }
+          : { title: `Undo ${name} to ${to}`, button: `Undo to ${to}` },
+      set: (name: string) => ({ title: `Change the settings of ${name}`, button: 'Set' }),
+      plan: (name: string) => ({ title: `Preview of the next wave of ${name}`, button: '' }),
+      approve: (name: string, stage: string) => ({
+        title: `Approve stage ${stage} of ${name}`,
+        button: `Approve ${stage}`,
+      }),
+      promote: (name: string, stage: string) => ({
+        title: `Promote stage ${stage} of ${name}`,
+        button: `Promote ${stage}`,
+      }),
+    },
+  },
+
+  effects: {
+    pause: 'No further update starts. Updates that run now finish.',
+    forgive: (failures: number) =>
+      failures === 1
+        ? '1 failure is forgiven: it no longer stops the rollout.'
+        : `${failures} failures are forgiven: they no longer stop the rollout.`,
+    goOn: (outdated: number) => `Updates continue on ${outdated} outdated ${outdated === 1 ? 'node' : 'nodes'}.`,
+    haltAgain: 'New failures can halt the rollout again.',
+    repair: (failed: number, to: string) =>
+      `${failed} failed ${failed === 1 ? 'node gets' : 'nodes get'} ${to === '' ? 'the older revision' : to} back first.`,
+    budget: (setting: string, nodes: number) =>
+      `At most ${setting.endsWith('%') ? `${setting} = ` : ''}${nodes} ${nodes === 1 ? 'node is' : 'nodes are'} down at a time.`,
+    offline: (offline: number) =>
+      offline === 1
+        ? '1 offline node is skipped until it returns.'
+        : `${offline} offline nodes are skipped until they return.`,
   },
 
   node: {
@@ -172,19 +327,23 @@ export const en = {
 
   past: {
     title: 'Last rollouts',
-    table: 'Table of the last rollouts',
-    columns: [
-      'Rollout',
-      'Began',
-      'Revision',
-      'Result',
-      'Nodes',
-      'Failed',
-      'Duration',
-      'Changed by',
-      'Images',
-      'Stages',
-    ],
+    none: 'No rollout is recorded yet.',
+    rollout: (number: number) => `Rollout ${number}`,
+    results: {
+      InProgress: 'In progress',
+      Complete: 'Complete',
+      Halted: 'Halted',
+      RolledBack: 'Rolled back',
+      Undone: 'Undone',
+      Superseded: 'Superseded',
+    },
+    started: (when: string) => `started ${when}`,
+    took: (time: string) => `took ${time}`,
+    nodes: (nodes: number) => `${nodes} ${nodes === 1 ? 'node' : 'nodes'} updated`,
+    failures: (failures: number) => `${failures} failed`,
+    changedBy: (manager: string) => `changed by ${manager}`,
+    revision: (number: number) => `Revision ${number}`,
+    revisions: (from: number, to: number) => `revision ${from} → ${to}`,
     passed: (when: string, how: string) => `passed ${when} (${how})`,
     notPassed: 'not passed',
     decided: {
@@ -192,7 +351,9 @@ export const en = {
       Promote: (by: string) => `promoted by ${by}`,
     },
     comment: (comment: string) => `: ${comment}`,
-    revisions: (from: number, to: number) => `${from} to ${to}`,
+    revisionsTitle: 'Revisions',
+    target: 'target',
+    undoTo: (revision: number) => `Undo to revision ${revision}…`,
   },
 };
 

@@ -1,4 +1,4 @@
-import { clusterNow } from '../clock.ts';
+import { shownNow } from '../clock.ts';
 import { text } from '../text/index.ts';
 
 const UNITS: readonly (readonly [unit: Intl.RelativeTimeFormatUnit, seconds: number])[] = [
@@ -17,11 +17,17 @@ export const lasted = (ms: number | undefined): string => {
 };
 
 /** How long ago that was, such as `3 hr. ago`; empty without a time. */
-export const ago = (time: string | undefined, now = clusterNow()): string => {
+export const ago = (time: string | undefined, now = shownNow.value): string => {
   if (!time) return '';
   const seconds = Math.round((Date.parse(time) - now) / 1000);
   const found = UNITS.find(([, size]) => Math.abs(seconds) >= size);
   return found
     ? format.format(Math.trunc(seconds / found[1]), found[0])
     : format.format(Math.min(0, seconds), 'second');
+};
+
+/** How long it is until then, such as `4 min`; empty if that is past, or unknown. */
+export const until = (time: string | undefined, now = shownNow.value): string => {
+  const ms = time === undefined ? 0 : Date.parse(time) - now;
+  return ms > 0 ? lasted(ms) : '';
 };

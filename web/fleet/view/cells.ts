@@ -7,8 +7,10 @@ const LARGEST = 26;
 /** On a wall, people stand further away. */
 const LARGEST_ON_WALL = 44;
 const WALL_WIDTH = 1_600;
-/** The part of the window that a whole fleet should fit into. */
-const SHARE_OF_HEIGHT = 0.6;
+/** Of what is shown, as in the style sheet. */
+const MOST_WIDTH = 1_680;
+/** The part of the window that the cells of a whole fleet may take: cards have heads and margins, too. */
+const SHARE_OF_PAGE = 0.35;
 
 export interface Grid {
   /** Of a cell, CSS px, as are the others. */
@@ -19,14 +21,16 @@ export interface Grid {
   height: number;
 }
 
-/** A grid for `count` of `all` nodes: every group of a fleet has cells of the same size. */
-export const gridFor = (count: number, width: number, all: number, windowHeight: number): Grid => {
-  const most = width > WALL_WIDTH ? LARGEST_ON_WALL : LARGEST;
-  const room = Math.floor(Math.sqrt((width * windowHeight * SHARE_OF_HEIGHT) / Math.max(1, all)));
-  const size = Math.max(SMALLEST, Math.min(most, room - GAP));
-  const step = size + GAP;
-  const columns = Math.max(1, Math.floor((width + GAP) / step));
-  return { size, step, columns, width, height: Math.max(1, Math.ceil(count / columns)) * step };
+/** A grid for `count` of `all` nodes: every group of a fleet has cells of the same size, whatever the width of its card. */
+export const gridFor = (count: number, width: number, all: number): Grid => {
+  const most = innerWidth > WALL_WIDTH ? LARGEST_ON_WALL : LARGEST;
+  const page = Math.min(MOST_WIDTH, innerWidth) * innerHeight * SHARE_OF_PAGE;
+  const room = Math.floor(Math.sqrt(page / Math.max(1, all)));
+  const least = Math.max(SMALLEST, Math.min(most, room - GAP)) + GAP;
+  const columns = Math.max(1, Math.floor((width + GAP) / least));
+  // What is left of the width goes to the cells.
+  const step = Math.max(least, Math.floor((width + GAP) / columns));
+  return { size: step - GAP, step, columns, width, height: Math.max(1, Math.ceil(count / columns)) * step };
 };
 
 /** Of a place in the grid; -1 for none. */

@@ -21,16 +21,15 @@ const phases = {
 };
 const head = (counts: Partial<Head['phases']>, more: Partial<Head> = {}): Head => ({
   budget: { inUse: 0, limit: 3 },
-  complete: false,
-  halted: false,
-  paused: false,
+  headline: { state: 'running' },
   marks: [],
   startedAt: at(0),
   phases: { ...phases, ...counts },
   ...more,
 });
 const halt: Mark = { at: at(10), kind: 'halt', what: 'Halted' };
-const halted = (counts: Partial<Head['phases']>): Head => head(counts, { halted: true, marks: [halt] });
+const halted = (counts: Partial<Head['phases']>): Head =>
+  head(counts, { headline: { state: 'halted' }, marks: [halt] });
 const node = (phase: NodeCell[1], began: number, ended: number): NodeCell => [
   'n',
   phase,
@@ -105,7 +104,7 @@ describe('the time line of a rollout', () => {
   });
 
   it('ends when all online nodes are updated, whatever happens to them later', () => {
-    const finished = head({ updated: 2 }, { complete: true, finishedAt: at(20) });
+    const finished = head({ updated: 2 }, { headline: { state: 'complete' }, finishedAt: at(20) });
     let moments = note([], head({ outdated: 2 }), undefined, now(0));
     moments = note(moments, finished, head({}), now(21));
     const end = [
@@ -149,7 +148,8 @@ describe('the time line of a rollout', () => {
 
   it('knows when a rollout is at rest', () => {
     assert.equal(isAtRest(head({})), false);
-    for (const one of [{ halted: true }, { paused: true }, { complete: true }, { finishedAt: at(1) }])
-      assert.equal(isAtRest(head({}, one)), true, JSON.stringify(one));
+    for (const state of ['halted', 'paused', 'complete'] as const)
+      assert.equal(isAtRest(head({}, { headline: { state } })), true, state);
+    assert.equal(isAtRest(head({}, { finishedAt: at(1) })), true);
   });
 });

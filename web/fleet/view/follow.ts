@@ -3,27 +3,28 @@ import { type Moment, momentOf, thinned, withMoment } from './moments.ts';
 import { pastMoments } from './past-moments.ts';
 
 export type Mark = RolloutHead['marks'][number];
-type Head = Pick<
-  RolloutHead,
-  'budget' | 'complete' | 'finishedAt' | 'halted' | 'marks' | 'paused' | 'phases' | 'startedAt'
->;
+type Head = Pick<RolloutHead, 'budget' | 'finishedAt' | 'marks' | 'phases' | 'startedAt'> & {
+  headline: Pick<RolloutHead['headline'], 'state'>;
+};
 
 /** What was under way when a rollout was halted or paused ends soon, or fails. */
 const GRACE_MS = 10 * 60_000;
 /** The times of a node are rounded to a second, that of the end is cut to one. */
 const ROUNDED_MS = 2_000;
 
+const isStopped = ({ state }: Head['headline']): boolean => state === 'halted' || state === 'paused';
+
 /** Nothing begins until somebody acts, or there is nothing left. */
-export const isAtRest = ({ halted, paused, complete, finishedAt }: Head): boolean =>
-  halted || paused || complete || finishedAt !== undefined;
+export const isAtRest = ({ headline, finishedAt }: Head): boolean =>
+  isStopped(headline) || headline.state === 'complete' || finishedAt !== undefined;
 
 const timeOf = ({ at }: Mark): number => Date.parse(at);
 
 /** When the rollout came to a rest, and what may still change then. */
 const restOf = (head: Head, from: number): { at: number; graceMs: number } | undefined => {
-  const { finishedAt, marks, halted, paused } = head;
+  const { finishedAt, marks, headline } = head;
   if (finishedAt !== undefined) return { at: Date.parse(finishedAt), graceMs: ROUNDED_MS };
-  if (!halted && !paused) return undefined;
+  if (!isStopped(headline)) return undefined;
   const stop = marks.findLast(({ kind }) => kind === 'halt' || kind === 'pause');
   return { at: Math.max(from, stop ? timeOf(stop) : from), graceMs: GRACE_MS };
 };

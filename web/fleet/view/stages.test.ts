@@ -89,11 +89,11 @@ describe('a stage', () => {
     });
     assert.equal(
       consequenceOf('promote', soaking, NOW),
-      'You promote stage canary. This skips: coverage (3 of 8 online nodes updated), soak (3 hr left), check errors (NoResult).',
+      'This skips: coverage (3 of 8 online nodes updated), soak (3 hr left), check errors (NoResult).',
     );
     assert.equal(
       consequenceOf('promote', step(), NOW),
-      'You promote stage canary. Nothing that it waits for now is skipped.',
+      'Stage canary has its coverage, and no soak or check is left to skip.',
     );
     assert.equal(consequenceOf('pause', step(), NOW), '');
   });

@@ -1,7 +1,4 @@
-import { MARK_BOX, phaseMark, phaseStyles } from '../types.ts';
-
-/** What a page's icon says in the bar of tabs: the worst state that the page shows. */
-export type Tone = 'bad' | 'wait' | 'go' | 'ok' | 'idle';
+import { MARK_BOX, phaseMark, phaseStyles, type Tone } from '../types.ts';
 
 /** A state looks like the cells that stand for it. */
 const phaseOf = { bad: 'failed', wait: 'broken', go: 'updating', ok: 'updated' } as const;

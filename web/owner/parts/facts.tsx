@@ -1,10 +1,9 @@
 import type { ComponentChildren } from 'preact';
 import { Icon } from '../../icon.tsx';
 import type { Store } from '../store.ts';
-import type { Update } from '../types.ts';
+import { compareImages, type ImageChange, type Update } from '../types.ts';
 import { saySize } from '../view/amount.ts';
 import { isWithheld } from '../view/choices.ts';
-import { compareImages, type ImageChange } from '../view/image-name.ts';
 
 const Change = ({ store, change, named }: { store: Store; change: ImageChange; named: boolean }) => {
   const { text } = store;

@@ -19,15 +19,14 @@ export const rowOf = (namespace: string, name = 'web'): RolloutRow => ({
   namespace,
   name,
   kind: 'ds',
+  state: 'complete',
   status: 'Complete',
-  doubtful: false,
+  why: '',
   target: 'v1',
+  version: { from: '', to: 'v1', changed: 0, images: [] },
   strategy: 'auto',
   nodes: {},
   budget: { inUse: 0, limit: 1 },
-  halted: false,
-  paused: false,
-  complete: true,
 });
 
 export interface Reply {
@@ -123,9 +122,10 @@ export const openStage = async (t: TestContext, options: Partial<DashboardServer
         world.watched.push(`node ${node}`);
         throw new Error('no node is read here');
       },
+      events: async () => ({ events: [], missing: [] }),
       async run(asked) {
         world.ran.push([token, asked]);
-        return { typed: '', failed: false, output: '' };
+        return { typed: '', failed: false, output: '', notes: [] };
       },
     }),
     sites,

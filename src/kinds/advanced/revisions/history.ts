@@ -1,7 +1,7 @@
 import type { ControllerRevision } from 'kubernetes-types/apps/v1.d.ts';
 import type { PodTemplateSpec } from 'kubernetes-types/core/v1.d.ts';
 import { controllerOf, recordedTemplate, type TargetRevision, templateDigest } from '../../../rollout/index.ts';
-import { annotation } from '../../../words/index.ts';
+import { annotation, CHANGE_CAUSE } from '../../../words/index.ts';
 import { controllerRef } from '../api/types.ts';
 import { revisionHash } from './hash.ts';
 
@@ -19,7 +19,7 @@ export interface HistoryOwner {
   description?: Readonly<Record<string, string>>;
 }
 
-const DESCRIBING: readonly string[] = ['kubernetes.io/change-cause', annotation.releaseNotes];
+const DESCRIBING: readonly string[] = [CHANGE_CAUSE, annotation.releaseNotes];
 
 /** Annotations of a DaemonSet that describe its template. A revision records them, as those of native DaemonSets do. */
 export const describing = (annotations: Readonly<Record<string, string>>): Record<string, string> =>

@@ -1,0 +1,2 @@
+export { approve, ring, stagedBench } from './staged.ts';
+export { benchAt, type Workbench } from './workbench.ts';

@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { count, percent } from '../rollout/index.ts';
+import { approve, benchAt, ring, stagedBench, type Workbench } from '../rollout/testing/index.ts';
+import type { DaemonRolloutStatus } from '../words/index.ts';
+import { type Headline, headlineOf } from './headline.ts';
+
+const revision = (hash: string, version: string) => ({
+  revision: `set-${hash}`,
+  hash,
+  number: 1,
+  images: [`registry/pos:${version}`],
+});
+
+const status: DaemonRolloutStatus = {
+  history: [
+    {
+      rollout: 2,
+      result: 'InProgress',
+      from: revision('a', '2.0.1'),
+      to: revision('b', '2.1.0'),
+      nodes: 0,
+      failures: 0,
+    },
+  ],
+};
+
+const of = (bench: Workbench): Parameters<typeof headlineOf>[0] => ({
+  ledger: bench.ledger,
+  decision: bench.decide(),
+  status,
+  kind: { short: 'ds' },
+  view: { namespace: 'shop', name: 'pos', origin: { images: ['registry/pos:2.1.0'], changedBy: undefined } },
+});
+
+const headline = (bench: Workbench): Headline => headlineOf(of(bench));
+
+const crash = (bench: Workbench, ...nodes: string[]): void => {
+  for (const node of nodes) {
+    bench.deletePod(node);
+    bench.start(node, 'b', {
+      ready: false,
+      trouble: 'crash-loop',
+      detail: 'container main: CrashLoopBackOff (exit code 1, 8 restarts)',
+    });
+  }
+};
+
+const halt = (bench: Workbench, nodes: string[], reason: 'Failures' | 'RolledBack' = 'Failures'): void =>
+  bench.ledger.patchState({ halted: { at: bench.now(), reason, nodes } }, bench.now());
+
+describe('the headline of a rollout', () => {
+  it('says what a version does that fails everywhere, where first, and what still runs', () => {
+    const bench = benchAt(10, { maxUnavailable: count(3) });
+    crash(bench, 'n2', 'n1', 'n0');
+    halt(bench, ['n0', 'n1', 'n2']);
+    assert.deepEqual(headline(bench), {
+      state: 'halted',
+      badge: 'Halted: 3 failed',
+      title: 'Version 2.1.0 crashes on start on all 3 nodes that got it',
+      evidence: 'Container main: CrashLoopBackOff (exit code 1, 8 restarts). 7 nodes still run 2.0.1.',
+      cause: { cause: 'crash-loop', count: 3 },
+      node: 'n0',
+      commands: [{ verb: 'undo' }, { verb: 'resume' }],
+    });
+  });
+
+  it('says on how many of those that got it a version fails, and no cause for all where there are several', () => {
+    const bench = benchAt(6, { maxUnavailable: count(3) });
+    bench.update('b', 'n4', 'n5');
+    crash(bench, 'n0', 'n1');
+    halt(bench, ['n0', 'n1']);
+    assert.equal(headline(bench).title, 'Version 2.1.0 crashes on start on 2 of 4 nodes that got it');
+    bench.change('n1', { trouble: 'image-pull', detail: 'container main: ErrImagePull' });
+    const { title, cause } = headline(bench);
+    assert.equal(title, 'Version 2.1.0 failed on 2 of 4 nodes that got it');
+    assert.equal(cause?.count, 1);
+  });
+
+  it('says that nodes went offline after they got the version', () => {
+    const bench = benchAt(4);
+    bench.update('b', 'n0');
+    bench.offline('n0');
+    bench.advance(3_600_000);
+    halt(bench, ['n0']);
+    assert.equal(headline(bench).title, 'Nodes went offline after they got version 2.1.0: 1 of 1');
+  });
+
+  it('is what explains the hold where no node failed', () => {
+    const bench = benchAt(2);
+    halt(bench, [], 'RolledBack');
+    assert.match(headline(bench).title, /^This revision was rolled back before/);
+    assert.deepEqual(headline(bench).commands, [{ verb: 'resume' }]);
+    const paused = headline(benchAt(2, { paused: true }));
+    assert.deepEqual([paused.state, paused.badge, paused.title], ['paused', 'Paused', 'The rollout is paused']);
+    assert.equal(headline(benchAt(2, { maxUnavailable: count(0) })).state, 'frozen');
+  });
+
+  it('says how far a rollout is that nothing holds, and nothing once it is complete', () => {
+    const bench = benchAt(4, { maxUnavailable: percent(100) });
+    bench.update('b', 'n0');
+    const { state, badge, title, evidence, commands } = headline(bench);
+    assert.deepEqual([state, badge, title], ['running', 'Rolling out: 25%', 'Version 2.1.0 is rolling out']);
+    assert.equal(evidence, '1 of 4 online nodes runs it.');
+    assert.deepEqual(commands, []);
+    bench.update('b', 'n1', 'n2', 'n3');
+    assert.deepEqual(headline(bench), { state: 'complete', badge: 'Complete', title: '', evidence: '', commands: [] });
+    bench.offline('n3');
+    assert.equal(headline(bench).badge, 'Complete, 1 offline');
+  });
+
+  it('names the stage that waits for approval, and how to give it', () => {
+    const bench = stagedBench([ring('canary', { approval: { required: true } })], ['canary', 'rest']);
+    bench.followStages();
+    bench.update('b', 'n0');
+    bench.followStages();
+    const { state, title, commands } = headline(bench);
+    assert.deepEqual([state, title], ['approval', 'Stage canary waits for approval']);
+    assert.deepEqual(commands, [{ verb: 'approve', stage: 'canary' }]);
+    approve(bench, 'canary');
+    bench.followStages();
+    assert.equal(headline(bench).state, 'running');
+  });
+
+  it('waits for the manager while there is no status', () => {
+    assert.equal(headlineOf({ ...of(benchAt(2)), status: undefined }).state, 'unserved');
+  });
+
+  it('calls a target without a version of its own the revision', () => {
+    const bench = benchAt(2);
+    const title = headlineOf({
+      ...of(bench),
+      view: { ...of(bench).view, origin: { images: ['a:1', 'b:2'], changedBy: undefined } },
+    }).title;
+    assert.equal(title, 'The target revision is rolling out');
+  });
+});

@@ -1,0 +1,164 @@
+import {
+  awaitsProof,
+  conditionsOf,
+  explainHold,
+  firstWaveText,
+  livePod,
+  type RemedyCommand,
+} from '../rollout/index.ts';
+import { byName } from '../text/index.ts';
+import type { Cause, FailedCause } from '../words/index.ts';
+import type { Reading } from './kinds/kind.ts';
+import { stateOf } from './rollout-state.ts';
+import { type RolloutState, rolloutStates } from './states.ts';
+import { type VersionStep, versionStep, versionText } from './versions.ts';
+
+/** What somebody who looks at a rollout should know first. */
+export interface Headline {
+  state: RolloutState;
+  /** The state, with the number that matters: `Halted: 28 failed`. */
+  badge: string;
+  /** A sentence without its full stop; empty where nothing needs to be said. */
+  title: string;
+  /** What shows that, and what follows from it: sentences. */
+  evidence: string;
+  /** Why most of the failed nodes failed, and how many. */
+  cause?: { cause: Cause; count: number };
+  /** The first failed node. */
+  node?: string;
+  /** What to do about it, the best first. */
+  commands: readonly RemedyCommand[];
+}
+
+/** What of a reading it follows from. */
+type Summarized = Pick<Reading, 'ledger' | 'decision' | 'status'> & {
+  kind: Pick<Reading['kind'], 'short'>;
+  view: Pick<Reading['view'], 'origin' | 'namespace' | 'name'>;
+};
+
+type FailureCause = FailedCause | 'lost';
+
+const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
+
+/** For each cause what the version does, to be followed by where. */
+const failures: Readonly<Record<FailureCause, (version: string) => string>> = {
+  'crash-loop': (version) => `${version} crashes on start`,
+  'image-pull': (version) => `The image of ${lower(version)} can't be pulled`,
+  deadline: (version) => `${version} does not become available`,
+  'came-back-old': (version) => `${version} was replaced by an older revision`,
+  lost: (version) => `Nodes went offline after they got ${lower(version)}`,
+};
+
+function lower(version: string): string {
+  return `${version.charAt(0).toLowerCase()}${version.slice(1)}`;
+}
+
+/** What the rollout changes. The images are those of the template; what was before is in the status. */
+export const versionOf = ({
+  view,
+  status,
+  ledger,
+}: Pick<Reading, 'status' | 'ledger'> & { view: Pick<Reading['view'], 'origin'> }): VersionStep => {
+  const [current] = status?.history ?? [];
+  const isCurrent = current !== undefined && current.to.hash === ledger.state.target?.hash;
+  return versionStep(isCurrent ? current.from?.images : undefined, view.origin.images);
+};
+
+const isFailure = (cause: Cause | undefined): cause is FailureCause => cause !== undefined && cause in failures;
+
+/** Why most of the failed nodes failed. */
+const mainCause = (causes: readonly FailureCause[]): { cause: FailureCause; count: number } | undefined => {
+  const counts = Map.groupBy(causes, (cause) => cause);
+  const [first] = Array.from(counts, ([cause, all]) => ({ cause, count: all.length })).toSorted(
+    (a, b) => b.count - a.count,
+  );
+  return first;
+};
+
+/** Of a rollout that nodes failed in: what failed, where, and the words of the first failure. */
+const failureOf = (
+  reading: Summarized,
+  version: VersionStep,
+): Pick<Headline, 'title' | 'evidence' | 'cause' | 'node'> | undefined => {
+  const { tally } = reading.ledger;
+  const failing = [...reading.ledger.failing()].toSorted(byName);
+  const causes = failing.flatMap(({ status: { cause } }) => (isFailure(cause) ? [cause] : []));
+  const main = mainCause(causes);
+  const [first] = failing;
+  if (!main || !first) return undefined;
+  const got = failing.length + tally.phases.updated;
+  const where =
+    failing.length === got
+      ? `on ${got === 1 ? 'the only node' : `all ${got} nodes`} that got it`
+      : `on ${failing.length} of ${got} nodes that got it`;
+  const what =
+    main.count === failing.length ? failures[main.cause](versionText(version)) : `${versionText(version)} failed`;
+  const detail = livePod(first)?.facts.detail ?? '';
+  const untouched = tally.phases.outdated + tally.phases.held;
+  const older = version.from === '' ? 'the older revision' : version.from;
+  return {
+    title:
+      main.cause === 'lost' && main.count === failing.length
+        ? `${what}: ${failing.length} of ${got}`
+        : `${what} ${where}`,
+    evidence: [
+      detail === '' ? '' : `${detail.charAt(0).toUpperCase()}${detail.slice(1)}.`,
+      untouched > 0 ? `${plural(untouched, 'node')} still ${untouched === 1 ? 'runs' : 'run'} ${older}.` : '',
+    ]
+      .filter((text) => text !== '')
+      .join(' '),
+    cause: main,
+    node: first.name,
+  };
+};
+
+const badgeOf = (state: RolloutState, { ledger: { tally } }: Summarized): string => {
+  const { word } = rolloutStates[state];
+  const failed = tally.onlineFailures + tally.lostFailures;
+  if (state === 'halted' && failed > 0) return `${word}: ${failed} failed`;
+  if (state === 'complete' && tally.phases.offline > 0) return `${word}, ${tally.phases.offline} offline`;
+  if (state === 'running' && tally.online > 0)
+    return `${word}: ${Math.floor((100 * tally.phases.updated) / tally.online)}%`;
+  if (state === 'owners' && tally.ownersAsked > 0) return `Waits for ${plural(tally.ownersAsked, 'owner')}`;
+  return word;
+};
+
+/** Of a rollout that nothing holds. */
+const progressOf = (reading: Summarized, version: VersionStep): Pick<Headline, 'title' | 'evidence'> => {
+  const { ledger, decision } = reading;
+  const { firstWave, budget, stage } = decision.summary;
+  const { tally } = ledger;
+  const reach = `${tally.phases.updated} of ${plural(tally.online, 'online node')} ${tally.phases.updated === 1 ? 'runs' : 'run'} it.`;
+  const title =
+    stage && !stage.isLast && stage.wait !== 'Held'
+      ? `Stage ${stage.name} ${stage.message}`
+      : awaitsProof(firstWave)
+        ? `${versionText(version)} is being tried on its first nodes`
+        : `${versionText(version)} is rolling out`;
+  return {
+    title,
+    evidence: firstWave && firstWave.limit < budget ? `${reach} ${firstWaveText(firstWave, budget)}` : reach,
+  };
+};
+
+/** The one account of where a rollout stands, for the head of a page. */
+export const headlineOf = (reading: Summarized): Headline => {
+  const { ledger, decision, status, kind, view } = reading;
+  const { hold, stage } = decision.summary;
+  const named = { short: kind.short, namespace: view.namespace, name: view.name };
+  const version = versionOf(reading);
+  const state = status === undefined ? 'unserved' : stateOf(conditionsOf(ledger, decision.summary, named));
+  const base = { state, badge: badgeOf(state, reading) };
+  if (state === 'complete') return { ...base, title: '', evidence: '', commands: [] };
+  if (state === 'approval' && stage)
+    return {
+      ...base,
+      title: `Stage ${stage.name} waits for approval`,
+      evidence: progressOf(reading, version).evidence,
+      commands: [{ verb: 'approve', stage: stage.name }],
+    };
+  if (!hold) return { ...base, ...progressOf(reading, version), commands: [] };
+  const { what, remedy, commands = [] } = explainHold(hold, ledger.policy.words);
+  const failed = hold.kind === 'halted' && hold.halt.reason === 'Failures' ? failureOf(reading, version) : undefined;
+  return { ...base, title: what, evidence: remedy, ...failed, commands };
+};

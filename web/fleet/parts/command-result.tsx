@@ -1,0 +1,46 @@
+import { text } from '../text/index.ts';
+import type { CommandResult } from '../types.ts';
+import { Copy } from './copy.tsx';
+
+/** Settings and fields, before and after. */
+export const Changes = ({ changes }: { changes: NonNullable<CommandResult['changes']> }) => (
+  <table class="changes">
+    <thead>
+      <tr>
+        <th scope="col">{text.command.before}</th>
+        <th scope="col">{text.command.after}</th>
+      </tr>
+    </thead>
+    {changes.map(({ what, from, to }) => (
+      <tbody key={what}>
+        <tr>
+          <th scope="rowgroup" colSpan={2}>
+            {what}
+          </th>
+        </tr>
+        <tr>
+          <td>{from}</td>
+          <td>{to}</td>
+        </tr>
+      </tbody>
+    ))}
+  </table>
+);
+
+/** What a command prints, with its own lines. */
+export const Printed = ({ title, output }: { title: string; output: string }) => (
+  <pre tabIndex={0} role="region" aria-label={title}>
+    {output}
+  </pre>
+);
+
+/** The command that does the same, for a terminal. */
+export const AsCommand = ({ typed }: { typed: string }) => (
+  <details class="as-command">
+    <summary>{text.command.typed}</summary>
+    <div class="code">
+      <code>{typed}</code>
+      <Copy what={typed} />
+    </div>
+  </details>
+);
