@@ -1,5 +1,14 @@
 import { lastCompleteName, priorRevision } from '../commands/index.ts';
-import { formatIntOrPercent, formatPlanName, paceOf, policyWarnings, surges } from '../rollout/index.ts';
+import {
+  formatIntOrPercent,
+  formatPlanName,
+  type OwnerStep,
+  ownerStepOf,
+  ownerSteps,
+  paceOf,
+  policyWarnings,
+  surges,
+} from '../rollout/index.ts';
 import {
   type Connection,
   countsOf,
@@ -62,10 +71,22 @@ const headlineFor = (reading: Reading, edgeset: Connection['edgeset']): RolloutH
   };
 };
 
+/** How far the owners' updates are; undefined unless owners decide. */
+const ownersOf = ({ ledger }: Reading): RolloutHead['owners'] => {
+  if (ledger.policy.strategy !== 'ota') return undefined;
+  const counts = Object.fromEntries(ownerSteps.map((step) => [step, 0])) as Record<OwnerStep, number>;
+  for (const { status } of ledger.records()) {
+    const step = ownerStepOf(status);
+    if (step) counts[step] += 1;
+  }
+  return counts;
+};
+
 /** What the page says of the whole rollout. */
 export const headOf = (reading: Reading, { edgeset, env }: Pick<Connection, 'edgeset' | 'env'>): RolloutHead => {
   const { kind, view, ledger, decision, status } = reading;
   const { tally, state } = ledger;
+  const owners = ownersOf(reading);
   const { breaker } = decision.summary;
   const images = revisionImages(reading);
   const undo = undoTo(reading, images);
@@ -95,6 +116,7 @@ export const headOf = (reading: Reading, { edgeset, env }: Pick<Connection, 'edg
     eligible: tally.eligible,
     online: tally.online,
     phases: { ...tally.phases },
+    ...(owners && { owners }),
     causes: Array.from(tally.causes, ([cause, count]) => ({ cause, count })).filter(({ count }) => count > 0),
     notes: notesOf(reading),
     stages: stagesOf(status, view, ledger),

@@ -1,5 +1,6 @@
 // What the dashboard's server and its page tell each other.
 
+import type { OwnerStep } from '../rollout/index.ts';
 import type { RolloutState, VersionStep } from '../view/index.ts';
 import type { Cause, DaemonRolloutHistory, DaemonRolloutStage, Phase } from '../words/index.ts';
 
@@ -64,7 +65,8 @@ export type OverviewMessage =
 
 /**
  * One node, as the page draws it. `began`: when its update to the target began. `ended`: when it ran the target, or failed to.
- * Both in seconds since the epoch, as far as its records tell; 0 otherwise. `stage`: of the rollout plan; empty without one.
+ * Both in seconds since the epoch, as far as its records tell; 0 otherwise. `stage`: of the rollout plan; empty without one. `owner`: how
+ * far the owner's update is; empty unless owners decide.
  */
 export type NodeCell = readonly [
   name: string,
@@ -74,6 +76,7 @@ export type NodeCell = readonly [
   began: number,
   ended: number,
   stage: string,
+  owner: OwnerStep | '',
 ];
 
 type StageCheck = NonNullable<DaemonRolloutStage['checks']>[number];
@@ -152,6 +155,8 @@ export interface RolloutHead {
   eligible: number;
   online: number;
   phases: Readonly<Record<Phase, number>>;
+  /** By how far the owner's update is; absent unless owners decide. */
+  owners?: Readonly<Record<OwnerStep, number>>;
   causes: readonly { cause: Cause; count: number }[];
   /** Sentences of `kubectl edgeset explain`, besides the headline. */
   notes: readonly string[];

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Reflector } from '../kube/index.ts';
-import { livePod, type NodeInfo } from '../rollout/index.ts';
+import { livePod, type NodeInfo, ownerStepOf } from '../rollout/index.ts';
 import { type Connection, type DaemonSetKind, keepDrawing, type Reading, readPredecessor } from '../view/index.ts';
 import { createSubscribers, type Feed } from './feed.ts';
 import { headOf } from './head.ts';
@@ -32,6 +32,7 @@ const createCells = () => {
       const seen = new Set<string>();
       const target = ledger.state.target?.hash;
       const stages = ledger.policy.plan?.stages ?? [];
+      const ownersDecide = ledger.policy.strategy === 'ota';
       for (const record of ledger.records()) {
         const { phase, cause = '' } = record.status;
         if (phase === undefined) continue;
@@ -39,7 +40,8 @@ const createCells = () => {
         const pod = livePod(record);
         const times = timesOf(record, pod, target);
         const stage = stages[record.stage]?.name ?? '';
-        const cell: NodeCell = [record.name, phase, cause, pod?.facts.revision ?? '', ...times, stage];
+        const owner = (ownersDecide && ownerStepOf(record.status)) || '';
+        const cell: NodeCell = [record.name, phase, cause, pod?.facts.revision ?? '', ...times, stage, owner];
         if (isSame(cells.get(record.name), cell)) continue;
         cells.set(record.name, cell);
         nodes.push(cell);

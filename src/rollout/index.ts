@@ -66,6 +66,7 @@ export type { TargetRevision } from './fleet/state.ts';
 export { asksForPulls } from './node/images.ts';
 export { boundVersion } from './node/in-place.ts';
 export { MAX_CLOCK_SKEW_MS } from './node/observe.ts';
+export { type OwnerStep, ownerStepOf, ownerSteps } from './node/owner.ts';
 export { isStale, livePod } from './node/pods.ts';
 export { isCarriedOut, type NodeUpdate, newUpdate } from './node/update.ts';
 export type { UpdateEvent } from './node/update-events.ts';

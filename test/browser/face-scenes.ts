@@ -38,6 +38,7 @@ const cellsOf = (phases: Partial<Phases>, stageOf: (index: number) => string = (
       began,
       began + 20,
       stageOf(index),
+      '',
     ];
   });
 };

@@ -27,7 +27,7 @@ const cellOf = (index: number): Cell => {
   const phase =
     index < UPDATED ? 'updated' : index < UPDATED + FAILED ? 'failed' : index % 5 === 0 ? 'held' : 'outdated';
   const times = index < UPDATED + FAILED ? ([began, began + 6] as const) : ([0, 0] as const);
-  return [`shop-${index}`, phase, 'current', 'two', ...times, ''];
+  return [`shop-${index}`, phase, 'current', 'two', ...times, '', ''];
 };
 const cells = Array.from({ length: NODES }, (_, index) => cellOf(index));
 const headOf = (more: Partial<Head> = {}): Head => ({

@@ -59,8 +59,8 @@ export const head: RolloutHead = {
 };
 
 export const cells: readonly NodeCell[] = [
-  ['shop-1', 'updated', 'current', '6d8c9f7b5', 0, 0, ''],
-  ['shop-2', 'offline', 'offline', '5b69c76c6', 0, 0, ''],
+  ['shop-1', 'updated', 'current', '6d8c9f7b5', 0, 0, '', ''],
+  ['shop-2', 'offline', 'offline', '5b69c76c6', 0, 0, '', ''],
 ];
 
 /** The details of a node for who may not read it, nor its Events. */

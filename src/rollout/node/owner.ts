@@ -1,7 +1,7 @@
 import type { NeedUpgradeReason } from '../../words/index.ts';
 import { type Announcement, isAnnounced } from '../facts/need-upgrade.ts';
 import { isCurrent, livePod } from './pods.ts';
-import { type Context, type NodeRecord, noOwner, type OwnerStatus } from './record.ts';
+import { type Context, type NodeRecord, type NodeStatus, noOwner, type OwnerStatus } from './record.ts';
 
 /** Why the owner of a node with an outdated pod is offered the target, or is not: the first reason that applies. */
 const reasonFor = (
@@ -41,4 +41,21 @@ export const assessOwner = (record: NodeRecord, context: Context): OwnerStatus =
     approved,
     announcement: isAnnounced(announced, wanted) ? undefined : wanted,
   };
+};
+
+/** How far an owner's update is, in their order. */
+export const ownerSteps = ['asked', 'decided', 'running', 'done', 'failed'] as const;
+export type OwnerStep = (typeof ownerSteps)[number];
+
+/**
+ * How far the update of a node is whose owner decides; undefined where the target is not offered. That an owner said "tonight", "later"
+ * or "not this version" stays on the device until the agent acts: such a node is `asked`.
+ */
+export const ownerStepOf = ({ phase, cause, failure, owner }: NodeStatus): OwnerStep | undefined => {
+  if (failure) return 'failed';
+  if (phase === 'updated' || cause === 'offline-current') return 'done';
+  // A suspect runs the target, but nobody knows yet whether it works.
+  if (phase === 'updating' || cause === 'suspect') return 'running';
+  if (owner.approved) return 'decided';
+  return owner.asked ? 'asked' : undefined;
 };

@@ -38,6 +38,7 @@ const node = (phase: NodeCell[1], began: number, ended: number): NodeCell => [
   now(began) / 1_000,
   now(ended) / 1_000,
   '',
+  '',
 ];
 /** Seconds after the start; updated, failed, outdated; whether it is from records. */
 const rows = (moments: readonly Moment[]) =>

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import type { NodeCell } from '../types.ts';
 import { groupCells } from './groups.ts';
 
-const cell = (name: string, stage: string): NodeCell => [name, 'outdated', '', '', 0, 0, stage];
+const cell = (name: string, stage: string): NodeCell => [name, 'outdated', '', '', 0, 0, stage, ''];
 const stageOf = (node: NodeCell): string => node[6];
 const CELLS = [cell('n1', 'rest'), cell('n2', 'lab'), cell('n3', 'rest'), cell('n4', 'gone-10'), cell('n5', 'gone-9')];
 const texts = (first?: readonly string[]): string[] =>

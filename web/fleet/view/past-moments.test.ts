@@ -10,7 +10,7 @@ const seconds = (after: number): number => FROM + after * 1_000;
 /** A node whose update took from `began` to `ended`, in seconds after the rollout began. */
 const node = (phase: NodeCell[1], began?: number, ended?: number): NodeCell => {
   const at = (time: number | undefined): number => (time === undefined ? 0 : seconds(time) / 1_000);
-  return ['n', phase, '', '', at(began), at(ended), ''];
+  return ['n', phase, '', '', at(began), at(ended), '', ''];
 };
 const past = (cells: readonly NodeCell[], more: Partial<PastOptions> = {}): readonly Moment[] =>
   pastMoments(cells, { from: FROM, limit: 5, now: seconds(50), ...more });
