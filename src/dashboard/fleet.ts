@@ -1,3 +1,4 @@
+import { compareNames } from '../text/index.ts';
 import { type Connection, createTrouble, kinds, watchNodes } from '../view/index.ts';
 import { inNamespace } from './edgeset-in.ts';
 import { rolloutEvents } from './events.ts';
@@ -25,8 +26,10 @@ export interface Fleet extends Pick<FleetOptions, 'run'> {
   now(): number;
   /** Why the page may show what is old; empty if it doesn't. */
   trouble(): string;
-  /** The labels that nodes can be grouped by, or the value of one on each node. */
-  labels(key: string | undefined): Promise<readonly string[] | Readonly<Record<string, string>>>;
+  /** The values of the labels that nodes can be grouped by, or the value of one on each node. */
+  labels(
+    key: string | undefined,
+  ): Promise<Readonly<Record<string, readonly string[]>> | Readonly<Record<string, string>>>;
   close(): Promise<void>;
 }
 
@@ -95,10 +98,12 @@ export const createFleet = ({ connection: quiet, namespace, run }: FleetOptions)
           if (found.size <= MOST_GROUPS) found.add(value);
           values.set(label, found);
         }
-      return [...values]
-        .filter(([, found]) => found.size <= MOST_GROUPS && (found.size > 1 || all.length === 1))
-        .map(([label]) => label)
-        .toSorted();
+      return Object.fromEntries(
+        [...values]
+          .filter(([, found]) => found.size <= MOST_GROUPS && (found.size > 1 || all.length === 1))
+          .map(([label, found]): [string, string[]] => [label, [...found].toSorted(compareNames)])
+          .toSorted(([a], [b]) => compareNames(a, b)),
+      );
     },
     async close() {
       stop.abort();

@@ -291,6 +291,8 @@ export const fleetOf = (scene: RolloutScene): FakeFleet => {
     rows,
     rollout: { type: 'rollout', head, nodes },
     labelsOf: (key) =>
-      key === undefined ? ['site'] : Object.fromEntries(nodes.map(([name]) => [name, name.replace(/-\d+$/, '')])),
+      key === undefined
+        ? { site: SITES }
+        : Object.fromEntries(nodes.map(([name]) => [name, name.replace(/-\d+$/, '')])),
   };
 };

@@ -59,7 +59,7 @@ export interface RolloutRef {
 const pathOf = ({ namespace, kind, name }: RolloutRef): string =>
   `/api/rollouts/${segment(namespace)}/${segment(kind)}/${segment(name)}`;
 
-export const readLabels = (): Promise<string[]> => ask('/api/labels');
+export const readLabels = (): Promise<Record<string, string[]>> => ask('/api/labels');
 export const readLabel = (key: string): Promise<Record<string, string>> => ask(`/api/labels?label=${segment(key)}`);
 export const readNode = (ref: RolloutRef, node: string): Promise<NodeDetails> =>
   ask(`${pathOf(ref)}/nodes/${segment(node)}`);

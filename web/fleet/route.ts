@@ -1,10 +1,11 @@
 import { signal } from '@preact/signals';
 import type { RolloutRef } from './api.ts';
 import { fragment } from './key.ts';
-import type { RolloutHead } from './types.ts';
+import type { NodeCell, RolloutHead } from './types.ts';
 import { type Filter, filters } from './view/overview.ts';
 
 type Phase = keyof RolloutHead['phases'];
+type Owner = NodeCell[7];
 
 /** No label has such a key. */
 export const BY_STAGE = '.stage';
@@ -20,6 +21,10 @@ export interface Route {
   group: string;
   node: string;
   phase: Phase | '';
+  /** Of the label that is grouped by: only nodes with this value. */
+  value: string;
+  /** How far the owners are whose nodes are shown. */
+  owner: Owner;
   /** Of names. */
   search: string;
   /** The part of a rollout's page; empty for its fleet. */
@@ -28,6 +33,8 @@ export interface Route {
   sort: 'name' | '';
   /** Which rollouts the overview shows; empty for all. */
   only: Filter | '';
+  /** A screen on a wall: the rollouts take turns. */
+  wall: 'on' | '';
 }
 
 /** Text that is not encoded as an address is stays as it is: somebody may have typed it, or cut a link off. */
@@ -48,10 +55,13 @@ const parse = (hash: string): Route => {
     group: values.get('group') ?? '',
     node: values.get('node') ?? '',
     phase: (values.get('phase') ?? '') as Phase | '',
+    value: values.get('value') ?? '',
+    owner: (values.get('owner') ?? '') as Owner,
     search: values.get('search') ?? '',
     tab: tabs.find((tab) => tab === values.get('tab')) ?? '',
     sort: values.get('sort') === 'name' ? 'name' : '',
     only: filters.find((filter) => filter === values.get('only')) ?? '',
+    wall: values.has('wall') ? 'on' : '',
   };
 };
 
@@ -84,4 +94,16 @@ export const go = (change: Partial<Route>): void => {
 };
 
 export const linkTo = (rollout: RolloutRef | undefined): string =>
-  hrefOf({ rollout, group: '', node: '', phase: '', search: '', tab: '', sort: '', only: '' });
+  hrefOf({
+    rollout,
+    group: '',
+    node: '',
+    phase: '',
+    search: '',
+    tab: '',
+    sort: '',
+    only: '',
+    value: '',
+    owner: '',
+    wall: route.value.wall,
+  });

@@ -22,7 +22,9 @@ export const head = signal<RolloutHead | undefined>(undefined);
 export const nothing = signal('');
 export const moments = signal<readonly Moment[]>([]);
 export const marks = signal<readonly Mark[]>([]);
-export const labelKeys = signal<readonly string[]>([]);
+/** The labels that nodes can be grouped by, with their values. */
+export const labels = signal<Readonly<Record<string, readonly string[]>>>({});
+export const labelKeys = computed(() => Object.keys(labels.value));
 /** The value of the label that the nodes are grouped by, by node. */
 export const groupOf = signal<Readonly<Record<string, string>>>({});
 
@@ -31,6 +33,8 @@ const cells = new Map<string, NodeCell>();
 const fleet = signal(0);
 /** The names of the nodes in their order. */
 const names = signal<readonly string[]>([]);
+
+export { names as nodeNames };
 export const cellOf = (node: string): NodeCell | undefined => (fleet.value >= 0 ? cells.get(node) : undefined);
 export const size = computed(() => names.value.length);
 
@@ -59,13 +63,26 @@ const listener = <M extends OverviewMessage | RolloutMessage>(hear: (message: M)
     }),
 });
 
-const hearOverview = (message: OverviewMessage): void => {
-  nothing.value = '';
+const setRows = (message: OverviewMessage): void => {
   const next = message.type === 'rollouts' ? new Map<string, RolloutRow>() : new Map(rows.value);
   for (const row of message.rows) next.set(keyOf(row), row);
   if (message.type === 'change') for (const key of message.gone) next.delete(key);
   rows.value = next;
 };
+
+const hearOverview = (message: OverviewMessage): void => {
+  nothing.value = '';
+  setRows(message);
+};
+
+/** Follows the rollouts while the address shows one of them. */
+export const followRows = (): (() => void) =>
+  followOverview<OverviewMessage | StreamMessage>({
+    live: () => undefined,
+    message(message) {
+      if (!isOfStream(message)) setRows(message);
+    },
+  });
 
 const setCells = (message: Exclude<RolloutMessage, { type: 'nothing' }>): void => {
   let isOther = message.type === 'rollout';
@@ -120,19 +137,25 @@ const grouping = (by: string): ((cell: NodeCell) => string) => {
 
 /** The nodes that the address asks for, by group, each group by name. */
 export const groups = computed((): readonly Group[] => {
-  const { phase, search } = route.value;
+  const { phase, search, owner, value } = route.value;
   const by = groupedBy.value;
+  const nameOf = grouping(by);
+  const isWanted = (cell: NodeCell): boolean =>
+    (phase === '' || cell[1] === phase) &&
+    (owner === '' || cell[7] === owner) &&
+    (search === '' || cell[0].includes(search)) &&
+    (value === '' || nameOf(cell) === value);
   const wanted: NodeCell[] = [];
   // One look at the signal for all cells.
   if (fleet.value < 0) return [];
   for (const name of names.value) {
     const cell = cells.get(name);
-    if (cell && (phase === '' || cell[1] === phase) && (search === '' || name.includes(search))) wanted.push(cell);
+    if (cell && isWanted(cell)) wanted.push(cell);
   }
-  const isFiltered = phase !== '' || search !== '';
+  const isFiltered = phase !== '' || search !== '' || owner !== '' || value !== '';
   const first = by === BY_STAGE ? stageNames.value.split(',') : [];
-  const found = groupCells(wanted, grouping(by), first).filter(({ nodes }) => nodes.length > 0 || !isFiltered);
-  if (found.length === 0) return groupCells([], grouping(by), ['']);
+  const found = groupCells(wanted, nameOf, first).filter(({ nodes }) => nodes.length > 0 || !isFiltered);
+  if (found.length === 0) return groupCells([], nameOf, ['']);
   // Stages have an order of their own.
   return by === BY_STAGE || route.value.sort === 'name' ? found : found.toSorted(worstFirst);
 });
@@ -148,7 +171,7 @@ const readGroups = async (label: string): Promise<void> => {
 };
 
 const readKeys = async (): Promise<void> => {
-  labelKeys.value = await readLabels().catch(() => []);
+  labels.value = await readLabels().catch(() => ({}));
 };
 
 const clear = (): void =>
@@ -195,6 +218,6 @@ export const forget = (): void => {
   close();
   shown = '';
   rows.value = undefined;
-  labelKeys.value = [];
+  labels.value = {};
   clear();
 };

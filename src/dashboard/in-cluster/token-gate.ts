@@ -103,8 +103,7 @@ export const createTokenGate = (options: TokenGateOptions): TokenGate => {
       return isVisible && isThere ? fleet.rollout(namespace, kind, name) : undefined;
     },
     async labels(key) {
-      if (await access.mayListNodes()) return fleet.labels(key);
-      return key === undefined ? [] : {};
+      return (await access.mayListNodes()) ? fleet.labels(key) : {};
     },
     ...ownRights(token),
     async mayStay(shown) {

@@ -88,7 +88,7 @@ export interface FakeFleet {
   /** On every node. Default: none. */
   labels?: Readonly<Record<string, string>>;
   /** In place of `labels`: the keys, or the value of one on each node. */
-  labelsOf?: (key: string | undefined) => readonly string[] | Readonly<Record<string, string>>;
+  labelsOf?: (key: string | undefined) => Awaited<ReturnType<Fleet['labels']>>;
   /** Of every command. Default: that it is forbidden. */
   result?: Omit<CommandResult, 'typed'>;
 }
@@ -131,7 +131,7 @@ export const serveFleet = async (known: FakeFleet, port = 0, clock: Clock = syst
       known.labelsOf
         ? known.labelsOf(key)
         : key === undefined
-          ? Object.keys(labels)
+          ? Object.fromEntries(Object.entries(labels).map(([label, value]) => [label, [value]]))
           : Object.fromEntries(cells.map(([name]) => [name, labels[key] ?? ''])),
     close: async () => undefined,
   };

@@ -84,13 +84,7 @@ export const Drawer = ({ rollout, node }: { rollout: RolloutRef; node: string })
     };
   }, [namespace, kind, name, node, phase, cause, revision]);
   return (
-    <aside
-      class="drawer"
-      aria-label={text.node.title(node)}
-      onKeyDown={(event) => {
-        if (event.key === 'Escape') go({ node: '' });
-      }}
-    >
+    <aside class="drawer" aria-label={text.node.title(node)}>
       <div class="drawer-head">
         <h2 ref={heading} tabIndex={-1}>
           {node}

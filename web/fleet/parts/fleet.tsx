@@ -5,14 +5,15 @@ import type { RolloutHead } from '../types.ts';
 import type { Asked } from './command-dialog.tsx';
 import { GroupCard } from './group-card.tsx';
 import { Legend } from './legend.tsx';
+import { Owners } from './owners.tsx';
 
 const Filters = ({ head }: { head: RolloutHead }) => {
-  const { search, sort } = route.value;
+  const { search, sort, value } = route.value;
   return (
     <div class="filters">
       <label>
         {text.rollout.groupBy}
-        <select value={groupedBy.value} onChange={(event) => go({ group: event.currentTarget.value })}>
+        <select value={groupedBy.value} onChange={(event) => go({ group: event.currentTarget.value, value: '' })}>
           <option value={UNGROUPED}>{text.rollout.ungrouped}</option>
           {head.stages && <option value={BY_STAGE}>{text.rollout.byStage}</option>}
           {labelKeys.value.map((key) => (
@@ -22,6 +23,11 @@ const Filters = ({ head }: { head: RolloutHead }) => {
           ))}
         </select>
       </label>
+      {value !== '' && (
+        <button type="button" class="chip" aria-label={text.fleet.showAll(value)} onClick={() => go({ value: '' })}>
+          {value} <span aria-hidden="true">×</span>
+        </button>
+      )}
       {groups.value.length > 1 && groupedBy.value !== BY_STAGE && (
         <label>
           {text.rollout.sort}
@@ -57,6 +63,7 @@ export const Fleet = ({ head, ask }: { head: RolloutHead; ask: (request: Asked) 
         <Legend head={head} />
         <Filters head={head} />
       </div>
+      {head.owners && <Owners owners={head.owners} />}
       <div class={all.length > 1 ? 'cards' : 'cards single'}>
         {all.map((group) => (
           <GroupCard

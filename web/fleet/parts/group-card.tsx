@@ -1,4 +1,5 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { marked } from '../keys/marked.ts';
 import { go, route } from '../route.ts';
 import { text } from '../text/index.ts';
 import type { NodeCell, StageStep } from '../types.ts';
@@ -10,8 +11,8 @@ import { StageDecisions, StageLine } from './stages.tsx';
 
 interface Pointed {
   index: number;
-  /** Of the pointer, in the window; undefined for the keyboard. */
-  at?: { x: number; y: number };
+  /** Of the pointer, in the window. */
+  at: { x: number; y: number };
 }
 
 interface CellsProps {
@@ -44,7 +45,7 @@ const Cells = ({ label, nodes, all }: CellsProps) => {
   const box = useRef<HTMLDivElement>(null);
   const canvas = useRef<HTMLCanvasElement>(null);
   const [width, setWidth] = useState(0);
-  const [pointed, setPointed] = useState<Pointed>({ index: -1 });
+  const [pointed, setPointed] = useState<Pointed | undefined>();
   const grid = gridFor(nodes.length, width, all);
   const painter = useRef<ReturnType<typeof createPainter>>(undefined);
 
@@ -61,12 +62,18 @@ const Cells = ({ label, nodes, all }: CellsProps) => {
   }, []);
   const { node: shown } = route.value;
   const chosen = shown === '' ? -1 : nodes.findIndex(([node]) => node === shown);
-  const { index, at } = pointed;
+  // The pointer first: somebody moves it.
+  const here = marked.value === '' ? -1 : nodes.findIndex(([node]) => node === marked.value);
+  const index = pointed?.index ?? here;
   useLayoutEffect(() => {
     if (!canvas.current || width === 0) return;
     painter.current ??= createPainter(canvas.current);
     painter.current(nodes, grid, index >= 0 ? index : chosen);
   }, [nodes, grid.size, grid.columns, width, index, chosen]);
+
+  useLayoutEffect(() => {
+    if (here >= 0) canvas.current?.focus();
+  }, [here]);
 
   const indexOf = ({ offsetX, offsetY }: MouseEvent): number => indexAt(grid, nodes.length, offsetX, offsetY);
   const open = (which: number): void => {
@@ -78,9 +85,12 @@ const Cells = ({ label, nodes, all }: CellsProps) => {
     if (event.key === 'Enter') open(index);
     if (by === undefined) return;
     event.preventDefault();
-    setPointed({ index: Math.max(0, Math.min(nodes.length - 1, (index < 0 ? 0 : index) + (index < 0 ? 0 : by))) });
+    const next = index < 0 ? 0 : Math.max(0, Math.min(nodes.length - 1, index + by));
+    setPointed(undefined);
+    marked.value = nodes[next]?.[0] ?? '';
   };
   const cell = nodes[index];
+  const said = nodes[here];
   return (
     <div ref={box} class="grid">
       <canvas
@@ -90,15 +100,17 @@ const Cells = ({ label, nodes, all }: CellsProps) => {
         aria-label={text.fleet.grid(label, nodes.length)}
         style={{ height: `${grid.height}px` }}
         onMouseMove={(event) => setPointed({ index: indexOf(event), at: { x: event.clientX, y: event.clientY } })}
-        onMouseLeave={() => setPointed({ index: -1 })}
-        onBlur={() => setPointed({ index: -1 })}
+        onMouseLeave={() => setPointed(undefined)}
+        onBlur={() => {
+          if (here >= 0) marked.value = '';
+        }}
         onClick={(event) => open(indexOf(event))}
         onKeyDown={onKey}
       />
-      {cell && at && <Tip cell={cell} at={at} />}
+      {cell && pointed && <Tip cell={cell} at={pointed.at} />}
       {/* For the keyboard, and for screen readers. */}
-      <p class={cell && !at ? 'pointed' : 'pointed hidden'} role="status">
-        {cell && !at ? text.fleet.pointed(cell[0], cell[1], cell[2]) : ''}
+      <p class={said ? 'pointed' : 'pointed hidden'} role="status">
+        {said ? text.fleet.pointed(said[0], said[1], said[2]) : ''}
       </p>
     </div>
   );

@@ -1,3 +1,5 @@
+import { KeyList } from '../keys/key-list.tsx';
+import { Palette } from '../keys/palette.tsx';
 import { route } from '../route.ts';
 import { isOut, session } from '../session.ts';
 import { head, rows } from '../store.ts';
@@ -30,6 +32,8 @@ export const Page = () => {
       <main>
         {isOut.value ? <Entrance /> : rollout ? <Rollout rollout={rollout} head={head.value} /> : <Overview />}
       </main>
+      {!isOut.value && <Palette />}
+      {!isOut.value && <KeyList />}
     </>
   );
 };

@@ -1,7 +1,9 @@
+import { KeyButtons } from '../keys/buttons.tsx';
 import { linkTo, route } from '../route.ts';
 import { isOut, session } from '../session.ts';
 import { heardAt, isOld, link, trouble } from '../store.ts';
 import { text } from '../text/index.ts';
+import { isHeld, isWall, leaveWall } from '../wall/wall.ts';
 import { Account } from './login.tsx';
 
 const timeOf = (at: number): string => new Date(at).toLocaleTimeString(text.language, { hourCycle: 'h23' });
@@ -22,6 +24,19 @@ const Live = () => (
   </span>
 );
 
+/** On a wall, for whoever uses it. */
+const Held = () =>
+  isHeld.value ? (
+    <>
+      <span class="soft" role="status">
+        {text.wall.held}
+      </span>
+      <button type="button" onClick={leaveWall}>
+        {text.wall.leave}
+      </button>
+    </>
+  ) : null;
+
 /** Where the reader is, who they are, and whether what they see is of now. */
 export const TopBar = () => {
   const rollout = isOut.value ? undefined : route.value.rollout;
@@ -40,8 +55,9 @@ export const TopBar = () => {
           </>
         )}
       </nav>
+      {!isOut.value && !isWall.value && <KeyButtons />}
       {!isOut.value && <Live />}
-      <Account />
+      {isWall.value ? <Held /> : <Account />}
     </header>
   );
 };

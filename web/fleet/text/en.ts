@@ -1,3 +1,5 @@
+import { keysEn } from './en-keys.ts';
+
 /**
  * All texts of the page that are its own. The sentences about nodes and rollouts, the names of phases and causes, and what commands
  * print come from the dashboard, in English, as `kubectl edgeset` prints them: users look for them in the documentation. Another
@@ -152,6 +154,8 @@ export const en = {
     },
   },
 
+  ...keysEn,
+
   events: {
     title: 'Events of the DaemonSet and its rollout',
     times: (count: number) => `(${count} times)`,
@@ -189,6 +193,7 @@ export const en = {
     nodes: 'Nodes',
     failed: (count: number) => `${count} failed · `,
     updated: (updated: number, all: number) => `${updated} of ${all} nodes are updated`,
+    showAll: (value: string) => `${value}: show all groups`,
     grid: (group: string, count: number) => `${group}: ${count} nodes; arrow keys move, Enter opens a node`,
     pointed: (node: string, phase: string, cause: string) => `${node}: ${phase} (${cause})`,
   },

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setIcon, stateIcon, type Tone } from './state-icon.ts';
+import type { Tone } from '../types.ts';
+import { setIcon, stateIcon } from './state-icon.ts';
 
 const tones = ['bad', 'wait', 'go', 'ok'] as const;
 

@@ -111,7 +111,7 @@ export const openStage = async (t: TestContext, options: Partial<DashboardServer
         world.watched.push(`${namespace}/${kind}/${name}`);
         return { feed: rollout, done: () => undefined };
       },
-      labels: async () => ['site'],
+      labels: async () => ({ site: ['north', 'south'] }),
     },
     callers: createCallers(reviews, clock),
     sessions,
