@@ -334,3 +334,48 @@ it('owners are a second legend, which filters the map', async (t) => {
   await goTo(page, WEB);
   await page.locator('canvas[aria-label*="3 nodes"]').waitFor();
 });
+
+describe('on a phone', () => {
+  const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true };
+  /** What is wider than the screen, and controls that are too small for a thumb. */
+  const misfits = (page: Page) =>
+    page.evaluate<string[]>(`(() => {
+      const found = [];
+      const wide = document.documentElement.scrollWidth;
+      if (wide > innerWidth) found.push('the page is ' + wide + ' px wide');
+      for (const control of document.querySelectorAll('button, summary, select, input, a')) {
+        const { width, height } = control.getBoundingClientRect();
+        const isInline = control.matches('p a, li a, input[type=checkbox]');
+        if (control.checkVisibility() && !isInline && (width < 24 || height < 24))
+          found.push(control.outerHTML.slice(0, 80) + ': ' + width + ' by ' + height);
+      }
+      return found;
+    })()`);
+
+  it('nothing is cut off, and controls are large enough', async (t) => {
+    const page = await visit(t, FLEET, phone);
+    const check = async (what: string): Promise<void> => {
+      assert.deepEqual(await misfits(page), [], what);
+      assert.deepEqual(await violations(page), [], what);
+    };
+    await check('the overview');
+    await toRollout(page);
+    await check('a rollout');
+    for (const tab of ['timeline', 'history', 'events', 'settings']) {
+      await goTo(page, `${WEB}?tab=${tab}`);
+      await page.locator('.tabs [aria-current]').waitFor();
+      await check(tab);
+    }
+    await toRollout(page, `${WEB}?node=shop-2`);
+    await page.getByRole('complementary', { name: 'Node shop-2' }).waitFor();
+    await check('a node');
+    await page.getByRole('button', { name: 'Close' }).click();
+    await page.getByRole('button', { name: /^Find rollout/ }).click();
+    await palette(page).waitFor();
+    await check('the palette');
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: 'Keys' }).click();
+    await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+    await check('the keys');
+  });
+});
