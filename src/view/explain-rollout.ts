@@ -130,9 +130,6 @@ export const holdLine = (
 };
 
 /** How far the rollout is, what holds it, and notes. */
-export const overview = (reading: Reading, edgeset: Connection['edgeset']): string[] =>
-  overviewLines(reading, edgeset).map(({ text }) => text);
-
 const overviewLines = (reading: Reading, edgeset: Connection['edgeset']): TonedLine[] => {
   const { ledger, decision, view } = reading;
   const { hold, budget, usage, firstWave } = decision.summary;

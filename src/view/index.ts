@@ -13,7 +13,6 @@ export {
   holdLine,
   holdText,
   notesOf,
-  overview,
   policyNotes,
   whenHalted,
 } from './explain-rollout.ts';

@@ -217,7 +217,10 @@ describe('the dashboard', { timeout: 240_000 }, () => {
     const state = page.locator('.live');
     await state.getByText('live').waitFor();
     link.cut();
-    await page.getByRole('alert').getByText(/The watch failed .* retrying/).waitFor();
+    await page
+      .getByRole('alert')
+      .getByText(/The watch failed .* retrying/)
+      .waitFor();
     assert.equal(await page.getByRole('link', { name: 'web' }).count(), 1, 'what was known stays');
     link.restore();
     await state.getByText('live').waitFor({ timeout: 60_000 });

@@ -23,7 +23,8 @@ const cutOff = (page: Page): Promise<string[]> =>
     if (root.scrollWidth > root.clientWidth) found.push('the page is ' + root.scrollWidth + ' px wide');
     for (const element of document.querySelectorAll('body *')) {
       const style = getComputedStyle(element);
-      if (element.closest('.hidden') || style.visibility === 'hidden' || element.clientWidth === 0) continue;
+      // For screen readers only.
+      if (style.clipPath !== 'none' || style.visibility === 'hidden' || element.clientWidth === 0) continue;
       const scrolls = ['auto', 'scroll'].includes(style.overflowX);
       const hasText = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim() !== '');
       const isMeant = style.textOverflow === 'ellipsis' && element.title !== '';

@@ -203,7 +203,7 @@ test('the dashboard shows hostile texts as texts, and its buttons work', async (
       await page.getByRole('button', { name: 'Undo…' }).click();
       await page.getByRole('dialog').locator('.changes').waitFor();
       await isFine('a command');
-      await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
     });
   }
 });

@@ -86,8 +86,8 @@ export const undo = async (
   const object =
     dryRun === 'client' ? asChanged(kept.daemonSet, change) : await put(connection, kept, change, dryRun === 'server');
   const label = `${kept.kind.label}/${kept.name}`;
-  const to = `${describeRevision(revision)}${newNumber(kept, revision)}`;
-  const done = `${label} rolled back to revision ${to}${dryRunSuffix(dryRun)}`;
+  const chosen = `${describeRevision(revision)}${newNumber(kept, revision)}`;
+  const done = `${label} rolled back to revision ${chosen}${dryRunSuffix(dryRun)}`;
   const differences = diffTemplates(kept.template, template);
   return {
     label,
