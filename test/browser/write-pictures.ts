@@ -4,6 +4,7 @@ import path from 'node:path';
 import { launchChromium } from './chromium.ts';
 import { createFakeBackend } from './fake-backend.ts';
 import { type SceneName, scenes } from './fixtures.ts';
+import { recordFleetLoop } from './fleet-loop.ts';
 import { takeFleetPicture } from './fleet-picture.ts';
 import { serve } from './stage.ts';
 import { phone, screens } from './visit.ts';
@@ -30,6 +31,7 @@ const PICTURES: readonly Picture[] = [
   { file: 'owner-failed', scene: 'failed', screen: 'upright' },
 ];
 
+await recordFleetLoop(path.join(FOLDER, 'loop.svg'));
 const browser = await launchChromium();
 try {
   await takeFleetPicture(browser, path.join(FOLDER, 'fleet.png'));

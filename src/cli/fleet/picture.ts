@@ -1,6 +1,7 @@
-import { MARK_BOX, type MarkLayer, phaseMark, phaseStyles } from '../../view/index.ts';
-import { type Phase, phases } from '../../words/index.ts';
+import { phaseStyles } from '../../view/index.ts';
+import { phases } from '../../words/index.ts';
 import type { NodeState, Snapshot } from './snapshot.ts';
+import { alarm, background, border, box, escape, FONT, foreground, label, phaseBox, round } from './svg.ts';
 
 /** A snapshot for the picture. */
 export interface Picture {
@@ -8,52 +9,12 @@ export interface Picture {
   snapshot: Snapshot;
 }
 
-// The picture has its own background, so that it looks the same on light and dark pages.
-const background = '#ffffff';
-const border = '#dfe2e0';
-const foreground = '#1a211e';
-const muted = '#5f6563';
-const alarm = phaseStyles.failed.light.color;
-const FONT = "ui-sans-serif, system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif";
-
 const PANEL_WIDTH = 400;
 const BETWEEN_PANELS = 56;
 const MARGIN = 28;
 const GRID_TOP = 56;
 const BUDGET_START = 62;
 const LEAST_ACROSS = 8;
-
-const round = (length: number): number => Math.round(length * 100) / 100;
-
-const escape = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
-
-const label = (
-  x: number,
-  y: number,
-  text: string,
-  more: { size?: number; fill?: string; weight?: number; anchor?: string } = {},
-): string => {
-  const { size = 14, fill = muted, weight = 400, anchor = 'start' } = more;
-  return `<text x="${x}" y="${y}" font-size="${size}" font-weight="${weight}" fill="${fill}" text-anchor="${anchor}">${escape(text)}</text>`;
-};
-
-const box = (x: number, y: number, width: number, height: number, radius: number, fill: string, more = ''): string =>
-  `<rect x="${x}" y="${y}" width="${width}" height="${height}" rx="${radius}" fill="${fill}"${more}/>`;
-
-const drawLayer = ({ d, fill, stroke, width, dash, flat }: MarkLayer, phase: Phase): string => {
-  const colors = phaseStyles[phase].light;
-  const line = stroke
-    ? ` stroke="${colors[stroke]}" stroke-width="${width}"${flat ? '' : ' stroke-linecap="round" stroke-linejoin="round"'}`
-    : '';
-  return `<path d="${d}" fill="${fill ? colors[fill] : 'none'}"${line}${dash ? ` stroke-dasharray="${dash.join(' ')}"` : ''}/>`;
-};
-
-/** A cell as the phase is drawn. */
-const phaseBox = (phase: Phase, x: number, y: number, size: number): string =>
-  `<g transform="translate(${x} ${y}) scale(${round(size / MARK_BOX)})">${phaseMark(phase, size)
-    .map((layer) => drawLayer(layer, phase))
-    .join('')}</g>`;
 
 const cell = ({ name, phase }: NodeState, x: number, y: number, size: number): string =>
   phase

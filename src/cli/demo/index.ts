@@ -1,0 +1,3 @@
+export { resolveDemoOptions } from './options.ts';
+export { runDemo } from './run.ts';
+export type { View } from './view.ts';
