@@ -135,6 +135,7 @@ describe('the dashboard is accessible, and says what is the matter,', () => {
       path: server.entry(),
       close: () => server.close(),
       allow: /ERR_|Failed to load/,
+      reducedMotion: 'reduce',
     });
     await page.evaluate(axe.source);
     const state = page.locator('.live');
@@ -142,7 +143,7 @@ describe('the dashboard is accessible, and says what is the matter,', () => {
     await goTo(page, '#/shop/ds/web');
     await page.getByRole('button', { name: '1 updated' }).waitFor();
     await server.close();
-    await state.getByText('The dashboard does not answer; retrying.').waitFor();
+    await page.getByRole('alert').getByText('The dashboard does not answer; retrying.').waitFor();
     assert.equal(await page.getByRole('heading', { name: 'web' }).count(), 1, 'what was known stays');
     await check(page, 'a rollout');
     assert.equal(await page.getByRole('button', { name: 'Pause…' }).isDisabled(), true, 'nobody acts on what is old');
@@ -163,6 +164,8 @@ describe('the dashboard is accessible, and says what is the matter,', () => {
     await drawer.getByText('Not shown: the node: nodes "shop-1" is forbidden').waitFor();
     await check(page, 'a node');
     assert.deepEqual(await page.getByLabel('Group by').locator('option').allInnerTexts(), ['nothing']);
+    await page.keyboard.press('Escape');
+    await drawer.waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Undo…' }).click();
     await page.getByRole('dialog').getByText('"web" is forbidden').waitFor();
     assert.equal(await page.getByRole('button', { name: 'Undo', exact: true }).count(), 0);
