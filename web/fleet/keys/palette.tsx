@@ -1,5 +1,5 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { tabsOf } from '../parts/tabs.tsx';
+import { tabsOf } from '../parts/rollout/tabs.tsx';
 import { go, hrefOf, linkTo, route } from '../route.ts';
 import { cellOf, followRows, head, labels, nodeNames, rows } from '../store.ts';
 import { text } from '../text/index.ts';

@@ -8,8 +8,8 @@ import { rolloutStates } from '../types.ts';
 import { worstState } from '../view/overview.ts';
 import { setIcon } from '../view/state-icon.ts';
 import { Login, NoKey } from './login.tsx';
-import { Overview } from './overview.tsx';
-import { Rollout } from './rollout.tsx';
+import { Overview } from './overview/overview.tsx';
+import { Rollout } from './rollout/rollout.tsx';
 import { Disconnected, TopBar } from './top-bar.tsx';
 
 const Entrance = () => (session.value?.mustOpen ? <NoKey /> : <Login />);

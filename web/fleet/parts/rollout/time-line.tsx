@@ -1,13 +1,13 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { clusterNow } from '../clock.ts';
-import { marks, moments } from '../store.ts';
-import { text } from '../text/index.ts';
-import { phaseStyles, type RolloutHead } from '../types.ts';
-import { isAtRest, type Mark, type Picture, pictureOf } from '../view/follow.ts';
-import { fullTime } from '../view/local-time.ts';
-import { type Moment, type OnlinePhase, onlineOf, stacked } from '../view/moments.ts';
-import { createPlot } from '../view/plot.ts';
+import { clusterNow } from '../../clock.ts';
+import { marks, moments } from '../../store.ts';
+import { text } from '../../text/index.ts';
+import { phaseStyles, type RolloutHead } from '../../types.ts';
+import { isAtRest, type Mark, type Picture, pictureOf } from '../../view/follow.ts';
+import { fullTime } from '../../view/local-time.ts';
+import { type Moment, type OnlinePhase, onlineOf, stacked } from '../../view/moments.ts';
+import { createPlot } from '../../view/plot.ts';
 
 const DRAW_MS = 1_000;
 /** The axis of a rollout that runs grows in steps that can be seen. */

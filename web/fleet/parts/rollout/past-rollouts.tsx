@@ -1,10 +1,10 @@
-import { shownNow } from '../clock.ts';
-import { isOld } from '../store.ts';
-import { text } from '../text/index.ts';
-import { durationMs, type RolloutHead, type Tone, versionStep } from '../types.ts';
-import { ago, lasted } from '../view/ago.ts';
-import type { Asked } from '../view/effects.ts';
-import { Versions } from './version.tsx';
+import { shownNow } from '../../clock.ts';
+import { isOld } from '../../store.ts';
+import { text } from '../../text/index.ts';
+import { durationMs, type RolloutHead, type Tone, versionStep } from '../../types.ts';
+import { ago, lasted } from '../../view/ago.ts';
+import type { Asked } from '../../view/effects.ts';
+import { Versions } from '../version.tsx';
 
 type Past = RolloutHead['history'][number];
 

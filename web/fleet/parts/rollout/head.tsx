@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
-import { text } from '../text/index.ts';
-import { type RolloutHead, rolloutStates } from '../types.ts';
-import { ago } from '../view/ago.ts';
+import { text } from '../../text/index.ts';
+import { type RolloutHead, rolloutStates } from '../../types.ts';
+import { ago } from '../../view/ago.ts';
 
 const Badge = ({ head: { headline } }: { head: RolloutHead }) => {
   const { tone, glyph } = rolloutStates[headline.state];

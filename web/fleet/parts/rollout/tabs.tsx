@@ -1,6 +1,6 @@
-import { hrefOf, route, type Tab } from '../route.ts';
-import { text } from '../text/index.ts';
-import type { RolloutHead } from '../types.ts';
+import { hrefOf, route, type Tab } from '../../route.ts';
+import { text } from '../../text/index.ts';
+import type { RolloutHead } from '../../types.ts';
 
 export const tabsOf = ({ stages }: Pick<RolloutHead, 'stages'>): readonly Tab[] => [
   '',

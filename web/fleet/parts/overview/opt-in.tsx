@@ -1,5 +1,5 @@
-import { text } from '../text/index.ts';
-import { Copy } from './copy.tsx';
+import { text } from '../../text/index.ts';
+import { Copy } from '../copy.tsx';
 
 const SETTINGS = `metadata:
   annotations:

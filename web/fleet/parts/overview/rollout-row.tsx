@@ -1,12 +1,12 @@
-import { linkTo } from '../route.ts';
-import { text } from '../text/index.ts';
-import { type RolloutRow, rolloutStates } from '../types.ts';
-import { ago } from '../view/ago.ts';
-import { percentOf } from '../view/overview.ts';
-import { timeLeft } from '../view/time-left.ts';
-import { PhaseBar } from './phase-bar.tsx';
-import { StageDots } from './stages.tsx';
-import { Version } from './version.tsx';
+import { linkTo } from '../../route.ts';
+import { text } from '../../text/index.ts';
+import { type RolloutRow, rolloutStates } from '../../types.ts';
+import { ago } from '../../view/ago.ts';
+import { percentOf } from '../../view/overview.ts';
+import { timeLeft } from '../../view/time-left.ts';
+import { PhaseBar } from '../phase-bar.tsx';
+import { StageDots } from '../rollout/stages.tsx';
+import { Version } from '../version.tsx';
 
 const State = ({ row: { state, status, why } }: { row: RolloutRow }) => {
   const { tone, glyph } = rolloutStates[state];

@@ -1,12 +1,12 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { marked } from '../keys/marked.ts';
-import { go, route } from '../route.ts';
-import { text } from '../text/index.ts';
-import type { NodeCell, StageStep } from '../types.ts';
-import { createPainter, gridFor, indexAt } from '../view/cells.ts';
-import type { Group } from '../view/groups.ts';
-import type { Asked } from './command-dialog.tsx';
-import { PhaseBar } from './phase-bar.tsx';
+import { marked } from '../../keys/marked.ts';
+import { go, route } from '../../route.ts';
+import { text } from '../../text/index.ts';
+import type { NodeCell, StageStep } from '../../types.ts';
+import { createPainter, gridFor, indexAt } from '../../view/cells.ts';
+import type { Group } from '../../view/groups.ts';
+import type { Asked } from '../command/command-dialog.tsx';
+import { PhaseBar } from '../phase-bar.tsx';
 import { StageDecisions, StageLine } from './stages.tsx';
 
 interface Pointed {

@@ -1,9 +1,9 @@
 import { signal } from '@preact/signals';
-import { go, route } from '../route.ts';
-import { nothing, rows } from '../store.ts';
-import { text } from '../text/index.ts';
-import type { RolloutRow } from '../types.ts';
-import { matches, type Order, orders } from '../view/overview.ts';
+import { go, route } from '../../route.ts';
+import { nothing, rows } from '../../store.ts';
+import { text } from '../../text/index.ts';
+import type { RolloutRow } from '../../types.ts';
+import { matches, type Order, orders } from '../../view/overview.ts';
 import { OptIn } from './opt-in.tsx';
 import { Row } from './rollout-row.tsx';
 import { StateStrip } from './state-strip.tsx';

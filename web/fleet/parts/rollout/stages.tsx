@@ -1,10 +1,10 @@
 import { useEffect, useState } from 'preact/hooks';
-import { text } from '../text/index.ts';
-import type { RolloutHead, StageStep } from '../types.ts';
-import { ago } from '../view/ago.ts';
-import { fullTime, withLocalTimes } from '../view/local-time.ts';
-import { dotsOf, progressOf, type StageCounts, sizeOf, soakLeft, soakOf } from '../view/stages.ts';
-import type { Asked } from './command-dialog.tsx';
+import { text } from '../../text/index.ts';
+import type { RolloutHead, StageStep } from '../../types.ts';
+import { ago } from '../../view/ago.ts';
+import { fullTime, withLocalTimes } from '../../view/local-time.ts';
+import { dotsOf, progressOf, type StageCounts, sizeOf, soakLeft, soakOf } from '../../view/stages.ts';
+import type { Asked } from '../command/command-dialog.tsx';
 
 const TICK_MS = 1_000;
 

@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact';
-import { text } from '../text/index.ts';
-import { type RolloutHead, rolloutStates } from '../types.ts';
-import { until } from '../view/ago.ts';
-import { PhaseBar } from './phase-bar.tsx';
+import { text } from '../../text/index.ts';
+import { type RolloutHead, rolloutStates } from '../../types.ts';
+import { until } from '../../view/ago.ts';
+import { PhaseBar } from '../phase-bar.tsx';
 
 const Figure = ({
   title,

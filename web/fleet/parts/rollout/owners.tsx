@@ -1,6 +1,6 @@
-import { go, route } from '../route.ts';
-import { text } from '../text/index.ts';
-import type { NodeCell, RolloutHead } from '../types.ts';
+import { go, route } from '../../route.ts';
+import { text } from '../../text/index.ts';
+import type { NodeCell, RolloutHead } from '../../types.ts';
 
 type Step = Exclude<NodeCell[7], ''>;
 

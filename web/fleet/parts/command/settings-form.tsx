@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
-import { text } from '../text/index.ts';
-import type { RolloutHead } from '../types.ts';
-import type { Asked } from '../view/effects.ts';
+import { text } from '../../text/index.ts';
+import type { RolloutHead } from '../../types.ts';
+import type { Asked } from '../../view/effects.ts';
 
 /** How many nodes: `3` or `10%`. */
 const COUNT = '\\d{1,9}%?';

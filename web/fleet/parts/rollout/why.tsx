@@ -1,10 +1,10 @@
-import { go } from '../route.ts';
-import { isOld } from '../store.ts';
-import { text } from '../text/index.ts';
-import { type RolloutHead, rolloutStates } from '../types.ts';
-import { type Asked, undoTarget } from '../view/effects.ts';
-import type { Group } from '../view/groups.ts';
-import { Typed } from './copy.tsx';
+import { go } from '../../route.ts';
+import { isOld } from '../../store.ts';
+import { text } from '../../text/index.ts';
+import { type RolloutHead, rolloutStates } from '../../types.ts';
+import { type Asked, undoTarget } from '../../view/effects.ts';
+import type { Group } from '../../view/groups.ts';
+import { Typed } from '../copy.tsx';
 
 type Command = RolloutHead['headline']['commands'][number];
 

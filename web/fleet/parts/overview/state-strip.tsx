@@ -1,7 +1,7 @@
-import { go, route } from '../route.ts';
-import { text } from '../text/index.ts';
-import { type RolloutRow, rolloutStates, stateGroups, type Tone } from '../types.ts';
-import { countOf, type Filter, filters, widest } from '../view/overview.ts';
+import { go, route } from '../../route.ts';
+import { text } from '../../text/index.ts';
+import { type RolloutRow, rolloutStates, stateGroups, type Tone } from '../../types.ts';
+import { countOf, type Filter, filters, widest } from '../../view/overview.ts';
 
 const toneOf = (filter: Filter): Tone => (filter === 'offline' ? 'idle' : rolloutStates[stateGroups[filter][0]].tone);
 

@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
-import { type RolloutRef, readEventsOf } from '../api.ts';
-import { text } from '../text/index.ts';
-import type { ObjectEvent, RolloutEvents, RolloutHead } from '../types.ts';
-import { ago } from '../view/ago.ts';
+import { type RolloutRef, readEventsOf } from '../../api.ts';
+import { text } from '../../text/index.ts';
+import type { ObjectEvent, RolloutEvents, RolloutHead } from '../../types.ts';
+import { ago } from '../../view/ago.ts';
 
 /** Events, newest first. */
 export const EventList = ({ events }: { events: readonly ObjectEvent[] }) =>

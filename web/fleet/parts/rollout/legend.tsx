@@ -1,7 +1,7 @@
-import { go, route } from '../route.ts';
-import { text } from '../text/index.ts';
-import { bySeverity, type RolloutHead } from '../types.ts';
-import { PhaseMark } from './phase-mark.tsx';
+import { go, route } from '../../route.ts';
+import { text } from '../../text/index.ts';
+import { bySeverity, type RolloutHead } from '../../types.ts';
+import { PhaseMark } from '../phase-mark.tsx';
 
 type Phase = keyof RolloutHead['phases'];
 

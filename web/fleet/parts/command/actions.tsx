@@ -1,6 +1,6 @@
-import { text } from '../text/index.ts';
-import type { RolloutHead } from '../types.ts';
-import { type Asked, undoTarget } from '../view/effects.ts';
+import { text } from '../../text/index.ts';
+import type { RolloutHead } from '../../types.ts';
+import { type Asked, undoTarget } from '../../view/effects.ts';
 
 type Ask = (request: Asked) => void;
 

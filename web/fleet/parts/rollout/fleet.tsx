@@ -1,8 +1,8 @@
-import { BY_STAGE, go, route, UNGROUPED } from '../route.ts';
-import { groupedBy, groups, labelKeys, size } from '../store.ts';
-import { text } from '../text/index.ts';
-import type { RolloutHead } from '../types.ts';
-import type { Asked } from './command-dialog.tsx';
+import { BY_STAGE, go, route, UNGROUPED } from '../../route.ts';
+import { groupedBy, groups, labelKeys, size } from '../../store.ts';
+import { text } from '../../text/index.ts';
+import type { RolloutHead } from '../../types.ts';
+import type { Asked } from '../command/command-dialog.tsx';
 import { GroupCard } from './group-card.tsx';
 import { Legend } from './legend.tsx';
 import { Owners } from './owners.tsx';

@@ -1,8 +1,8 @@
-import { isOld } from '../store.ts';
-import { text } from '../text/index.ts';
-import type { RolloutHead } from '../types.ts';
-import type { Asked } from './command-dialog.tsx';
-import { SettingsForm } from './settings-form.tsx';
+import { isOld } from '../../store.ts';
+import { text } from '../../text/index.ts';
+import type { RolloutHead } from '../../types.ts';
+import type { Asked } from '../command/command-dialog.tsx';
+import { SettingsForm } from '../command/settings-form.tsx';
 
 /** The policy of the rollout, what is risky about it, and how to change it. */
 export const Settings = ({ head, ask }: { head: RolloutHead; ask: (request: Asked) => void }) => {

@@ -1,6 +1,6 @@
-import { text } from '../text/index.ts';
-import type { CommandResult } from '../types.ts';
-import { Copy } from './copy.tsx';
+import { text } from '../../text/index.ts';
+import type { CommandResult } from '../../types.ts';
+import { Copy } from '../copy.tsx';
 
 /** Settings and fields, before and after. */
 export const Changes = ({ changes }: { changes: NonNullable<CommandResult['changes']> }) => (

@@ -1,12 +1,12 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { type RolloutRef, readNode } from '../api.ts';
-import { go } from '../route.ts';
-import { cellOf } from '../store.ts';
-import { text } from '../text/index.ts';
-import { bySeverity, type NodeCell, type NodeDetails } from '../types.ts';
-import { ago } from '../view/ago.ts';
+import { type RolloutRef, readNode } from '../../api.ts';
+import { go } from '../../route.ts';
+import { cellOf } from '../../store.ts';
+import { text } from '../../text/index.ts';
+import { bySeverity, type NodeCell, type NodeDetails } from '../../types.ts';
+import { ago } from '../../view/ago.ts';
+import { PhaseMark } from '../phase-mark.tsx';
 import { EventList } from './events.tsx';
-import { PhaseMark } from './phase-mark.tsx';
 
 const isPhase = (phase: string): phase is NodeCell[1] => bySeverity.some((one) => one === phase);
 

@@ -1,12 +1,12 @@
 import { useRef, useState } from 'preact/hooks';
-import { run } from '../api.ts';
-import { isOld } from '../store.ts';
-import { text } from '../text/index.ts';
-import { type CommandRequest, type CommandResult, planLimits, type RolloutHead } from '../types.ts';
-import { type Asked, effectsOf, isDangerous, verbOf } from '../view/effects.ts';
+import { run } from '../../api.ts';
+import { isOld } from '../../store.ts';
+import { text } from '../../text/index.ts';
+import { type CommandRequest, type CommandResult, planLimits, type RolloutHead } from '../../types.ts';
+import { type Asked, effectsOf, isDangerous, verbOf } from '../../view/effects.ts';
 import { AsCommand, Changes, Printed } from './command-result.tsx';
 
-export type { Asked } from '../view/effects.ts';
+export type { Asked } from '../../view/effects.ts';
 
 const WRITES: ReadonlySet<CommandRequest['command']> = new Set([
   'pause',
