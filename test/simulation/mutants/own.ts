@@ -273,8 +273,8 @@ export const own: readonly Mutant[] = [
     story: 'a text of the cluster in a table begins rows of its own, or clears the screen',
     breaks: [],
     file: 'src/view/tables.ts',
-    find: '.map((cell, column) => padTo(escapeLine(cell), widths[column] ?? 0))',
-    replace: '.map((cell, column) => padTo(cell, widths[column] ?? 0))',
+    find: 'return paint(escapeLine(text), tone)',
+    replace: 'return paint(text, tone)',
     hunt: test('src/cli/plugin/hostile.test.ts'),
   },
   {

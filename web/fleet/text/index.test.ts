@@ -16,8 +16,7 @@ const wordsIn = (source: string): string[] => WORDS.flatMap((pattern) => source.
 test('no part of the page has its own words', () => {
   const files = readdirSync(PARTS, { encoding: 'utf8', recursive: true }).filter((file) => file.endsWith('.tsx'));
   assert.ok(files.length > 20, 'they are found');
-  for (const file of files)
-    assert.deepEqual(wordsIn(readFileSync(path.join(PARTS, file), 'utf8')), [], file);
+  for (const file of files) assert.deepEqual(wordsIn(readFileSync(path.join(PARTS, file), 'utf8')), [], file);
   const own = ['<b>Log in</b>', '  Group by\n', '<i title="Why">'];
   for (const source of own) assert.equal(wordsIn(source).length, 1, source);
 });
