@@ -173,7 +173,7 @@ describe('the stages on the dashboard', { timeout: 240_000 }, () => {
     const approve = current.getByRole('button', { name: 'Approve canary…' });
     await approve.waitFor(PATIENT);
     if (process.env.EDGESET_WRITE_PICTURES) {
-      await page.setViewportSize({ width: 1280, height: 1060 });
+      await page.setViewportSize({ width: 1280, height: 720 });
       await page.screenshot({ path: PICTURE });
     }
     const { items: running } = await cluster.client.list(pods, { namespace, labelSelector: 'app=web' });
