@@ -66,14 +66,12 @@ const Facts = ({ head }: { head: RolloutHead }) => {
 /** Which rollout this is, what it changes, and where it stands. */
 export const Head = ({ head, children }: { head: RolloutHead; children: ComponentChildren }) => (
   <div class="head">
-    <div class="about">
-      <div class="name">
-        <h1>{head.name}</h1>
-        <Badge head={head} />
-      </div>
+    <div class="name">
+      <h1>{head.name}</h1>
+      <Badge head={head} />
       <Version head={head} />
-      <Facts head={head} />
     </div>
     {children}
+    <Facts head={head} />
   </div>
 );

@@ -17,8 +17,9 @@ const Figure = ({
 }) => (
   <div class="card number">
     <p class="soft">{title}</p>
-    <p class={`value ${tone}`}>{value}</p>
-    <p class="soft">{children}</p>
+    <p class="line">
+      <span class={`value ${tone}`}>{value}</span> <span class="soft">{children}</span>
+    </p>
   </div>
 );
 
