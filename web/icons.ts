@@ -5,34 +5,19 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const names = [
-  'activity',
   'alert-triangle',
   'arrow-right',
-  'ban',
-  'calendar',
   'check',
-  'chevron-down',
-  'circle-help',
   'clock',
   'cloud',
   'cloud-off',
-  'copy',
   'download',
   'globe',
-  'history',
-  'list',
   'moon',
-  'pause',
   'phone',
-  'play',
   'refresh-cw',
   'search',
-  'settings',
   'shield',
-  'snowflake',
-  'undo-2',
-  'user-check',
-  'x',
 ] as const;
 
 export type IconName = (typeof names)[number];

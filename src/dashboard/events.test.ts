@@ -29,11 +29,11 @@ describe('the Events of a rollout', () => {
     };
     const { events, missing } = await rolloutEvents({ client, namespace: 'shop' } as never, {
       kind: advanced,
-      view: { name: 'web' } as never,
+      view: { name: 'web', uid: 'uid-1' } as never,
     });
     assert.deepEqual(asked.toSorted(), [
       `shop involvedObject.kind=DaemonRollout,involvedObject.name=${advanced.rolloutName('web')}`,
-      'shop involvedObject.kind=DaemonSet,involvedObject.name=web',
+      'shop involvedObject.uid=uid-1',
     ]);
     assert.deepEqual(
       events.map(({ message, warning, count }) => [message, warning, count]),
@@ -51,7 +51,7 @@ describe('the Events of a rollout', () => {
     };
     const { events, missing } = await rolloutEvents({ client: { list }, namespace: 'shop' } as never, {
       kind: advanced,
-      view: { name: 'web' } as never,
+      view: { name: 'web', uid: 'uid-1' } as never,
     });
     assert.deepEqual(events, []);
     assert.equal(missing.length, 1);

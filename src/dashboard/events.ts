@@ -44,12 +44,10 @@ export const rolloutEvents = async (
   { kind, view }: Pick<Reading, 'kind' | 'view'>,
 ): Promise<RolloutEvents> => {
   const reader = createEventReader(client, namespace);
-  const objects = [
-    [kind.resource.kind, view.name],
-    ['DaemonRollout', kind.rolloutName(view.name)],
-  ];
-  const lists = await Promise.all(
-    objects.map(([of, name]) => reader.about(`involvedObject.kind=${of},involvedObject.name=${name}`)),
-  );
+  // By UID: DaemonSets of both kinds, and an earlier one, may have the name.
+  const lists = await Promise.all([
+    reader.about(`involvedObject.uid=${view.uid}`),
+    reader.about(`involvedObject.kind=DaemonRollout,involvedObject.name=${kind.rolloutName(view.name)}`),
+  ]);
   return { events: toEvents(lists.flat(), MOST), missing: [...reader.missing] };
 };

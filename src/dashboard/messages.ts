@@ -54,7 +54,7 @@ export interface RolloutRow {
 export type StreamMessage =
   /** The watches fail, or do so no more: what is shown may be old. */
   | { type: 'trouble'; text: string }
-  /** The time by the clock that the cluster's times are compared with, epoch ms; again when it is not the viewer's. */
+  /** The time by the clock that the cluster's times are compared with, epoch ms; again when it is not the viewer's, and every 15 s, so that the page knows that it is heard. */
   | { type: 'clock'; now: number };
 
 export type OverviewMessage =

@@ -27,13 +27,16 @@ const whyOf = ({ conditions = [] }: DaemonRolloutStatus): string =>
     .map((wanted) => conditions.find(({ type, status }) => type === wanted && status === 'True')?.message ?? '')
     .find((message) => message !== '') ?? '';
 
+const openStage = ({ stages = [] }: Pick<DaemonRolloutStatus, 'stages'>) =>
+  stages.find(({ state }) => state === 'Open');
+
 const stagesOf = ({ stages = [] }: DaemonRolloutStatus): RolloutRow['stages'] =>
   stages.length === 0
     ? undefined
     : {
         passed: stages.filter(({ state }) => state === 'Passed').length,
         total: stages.length,
-        open: stages.find(({ state }) => state === 'Open')?.name ?? '',
+        open: openStage({ stages })?.name ?? '',
       };
 
 const rowOf = (rollout: DaemonRollout, doubt: Doubt | undefined): RolloutRow => {
@@ -45,7 +48,7 @@ const rowOf = (rollout: DaemonRollout, doubt: Doubt | undefined): RolloutRow => 
     namespace: metadata.namespace ?? '',
     name,
     kind: kind.short,
-    state: stateOf(status.conditions, doubt),
+    state: stateOf(status.conditions, { doubt, wait: openStage(status)?.awaits?.reason }),
     status: statusText(rollout, doubt),
     why: doubt === undefined ? whyOf(status) : '',
     target: status.target?.hash ?? '',

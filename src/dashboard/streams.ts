@@ -75,7 +75,8 @@ export const createStreams = ({ clock, now, trouble }: StreamsOptions) => {
         sendClock();
         beats += 1;
         if (text !== told) send({ type: 'trouble', text } satisfies StreamMessage);
-        else if (beats % HEARTBEATS === 0) response.write(': still here\n\n');
+        // A message, and no comment of the protocol: the page tells from it when it heard something last.
+        else if (beats % HEARTBEATS === 0) tellClock();
         if (beats % CHECKS === 0) void check();
         told = text;
         if (!isOver) beat = clock.timer(BEAT_MS, heartbeat);
@@ -111,11 +112,13 @@ export const createStreams = ({ clock, now, trouble }: StreamsOptions) => {
         response.destroy();
       };
       let ahead = Number.NaN;
-      const sendClock = (): void => {
-        const next = now() - clock.now();
-        if (Math.abs(next - ahead) < CLOCK_SLACK_MS) return;
-        ahead = next;
+      const tellClock = (): void => {
+        ahead = now() - clock.now();
         send({ type: 'clock', now: now() } satisfies StreamMessage);
+      };
+      const sendClock = (): void => {
+        // Not before it is known, and then when it has changed.
+        if (!(Math.abs(now() - clock.now() - ahead) < CLOCK_SLACK_MS)) tellClock();
       };
       sendClock();
       close = open(send);

@@ -13,6 +13,7 @@ const revision = (hash: string, version: string) => ({
 });
 
 const status: DaemonRolloutStatus = {
+  daemonSetGeneration: 3,
   history: [
     {
       rollout: 2,
@@ -30,7 +31,12 @@ const of = (bench: Workbench): Parameters<typeof headlineOf>[0] => ({
   decision: bench.decide(),
   status,
   kind: { short: 'ds' },
-  view: { namespace: 'shop', name: 'pos', origin: { images: ['registry/pos:2.1.0'], changedBy: undefined } },
+  view: {
+    namespace: 'shop',
+    name: 'pos',
+    generation: 3,
+    origin: { images: ['registry/pos:2.1.0'], changedBy: undefined },
+  },
 });
 
 const headline = (bench: Workbench): Headline => headlineOf(of(bench));
@@ -109,6 +115,24 @@ describe('the headline of a rollout', () => {
     assert.equal(headline(bench).badge, 'Complete, 1 offline');
   });
 
+  it('says what the API server refuses, and not that the version is rolling out', () => {
+    const bench = benchAt(2);
+    const { decision, ...rest } = of(bench);
+    const summary = { ...decision.summary, refusal: 'exceeded quota' };
+    const { state, title } = headlineOf({ ...rest, decision: { ...decision, summary } });
+    assert.deepEqual([state, title], ['refused', 'The API server refuses new pods: exceeded quota']);
+  });
+
+  it('counts every node that has the version, whether or not it works there', () => {
+    const bench = benchAt(8, { maxUnavailable: count(4) });
+    bench.update('b', 'n5');
+    bench.offline('n5');
+    bench.advance(1);
+    crash(bench, 'n0', 'n1', 'n2');
+    halt(bench, ['n0', 'n1', 'n2']);
+    assert.equal(headline(bench).title, 'Version 2.1.0 crashes on start on 3 of 4 nodes that got it');
+  });
+
   it('names the stage that waits for approval, and how to give it', () => {
     const bench = stagedBench([ring('canary', { approval: { required: true } })], ['canary', 'rest']);
     bench.followStages();
@@ -123,7 +147,10 @@ describe('the headline of a rollout', () => {
   });
 
   it('waits for the manager while there is no status', () => {
-    assert.equal(headlineOf({ ...of(benchAt(2)), status: undefined }).state, 'unserved');
+    for (const known of [undefined, { ...status, daemonSetGeneration: 2 }]) {
+      const { state, title } = headlineOf({ ...of(benchAt(2)), status: known });
+      assert.deepEqual([state, title], ['unserved', ''], 'it does not claim that anything runs');
+    }
   });
 
   it('calls a target without a version of its own the revision', () => {

@@ -5,10 +5,12 @@ import {
   firstWaveText,
   livePod,
   type RemedyCommand,
+  withRefusal,
 } from '../rollout/index.ts';
 import { byName } from '../text/index.ts';
 import type { Cause, FailedCause } from '../words/index.ts';
 import type { Reading } from './kinds/kind.ts';
+import { isBehind } from './named-rollout.ts';
 import { stateOf } from './rollout-state.ts';
 import { type RolloutState, rolloutStates } from './states.ts';
 import { type VersionStep, versionStep, versionText } from './versions.ts';
@@ -33,7 +35,7 @@ export interface Headline {
 /** What of a reading it follows from. */
 type Summarized = Pick<Reading, 'ledger' | 'decision' | 'status'> & {
   kind: Pick<Reading['kind'], 'short'>;
-  view: Pick<Reading['view'], 'origin' | 'namespace' | 'name'>;
+  view: Pick<Reading['view'], 'origin' | 'namespace' | 'name' | 'generation'>;
 };
 
 type FailureCause = FailedCause | 'lost';
@@ -86,7 +88,9 @@ const failureOf = (
   const main = mainCause(causes);
   const [first] = failing;
   if (!main || !first) return undefined;
-  const got = failing.length + tally.phases.updated;
+  const count = (cause: Cause): number => tally.causes.get(cause) ?? 0;
+  const others = (['offline-current', 'suspect', 'starting', 'not-ready', 'ready-too-short'] as const).map(count);
+  const got = failing.length + tally.phases.updated + others.reduce((sum, one) => sum + one, 0);
   const where =
     failing.length === got
       ? `on ${got === 1 ? 'the only node' : `all ${got} nodes`} that got it`
@@ -144,12 +148,16 @@ const progressOf = (reading: Summarized, version: VersionStep): Pick<Headline, '
 /** The one account of where a rollout stands, for the head of a page. */
 export const headlineOf = (reading: Summarized): Headline => {
   const { ledger, decision, status, kind, view } = reading;
-  const { hold, stage } = decision.summary;
+  // While the API server refuses pods, that is what the conditions say.
+  const summary = withRefusal(decision.summary);
+  const { hold, stage } = summary;
   const named = { short: kind.short, namespace: view.namespace, name: view.name };
   const version = versionOf(reading);
-  const state = status === undefined ? 'unserved' : stateOf(conditionsOf(ledger, decision.summary, named));
+  const doubt = !status || isBehind(reading) ? 'waiting' : undefined;
+  const state = stateOf(conditionsOf(ledger, summary, named), { doubt, wait: stage?.wait });
   const base = { state, badge: badgeOf(state, reading) };
-  if (state === 'complete') return { ...base, title: '', evidence: '', commands: [] };
+  // What there is to say of a manager is a note.
+  if (state === 'complete' || doubt) return { ...base, title: '', evidence: '', commands: [] };
   if (state === 'approval' && stage)
     return {
       ...base,

@@ -140,7 +140,10 @@ const suspectsManager = (reading: Reading, now: number): boolean =>
   reading.ledger.records().some((record) => reservedSince(record, now) !== undefined);
 
 /** A manager that cannot compute the rollout says so, in a status that stays about the generation before. */
-const isBehind = ({ status, view }: Reading): boolean =>
+export const isBehind = ({
+  status,
+  view,
+}: Pick<Reading, 'status'> & { view: Pick<Reading['view'], 'generation'> }): boolean =>
   (status?.daemonSetGeneration ?? -1) < view.generation && !reportedError(status?.conditions);
 
 /** The reading with what is known of the manager, if anything is to be blamed on it. */

@@ -11,7 +11,7 @@ describe('the state of a rollout', () => {
     const expected: Readonly<Record<string, RolloutState>> = {
       AllOnlineNodesUpdated: 'complete',
       AwaitingApproval: 'approval',
-      StageTimedOut: 'approval',
+      StageTimedOut: 'timedOut',
       StageSoaking: 'clock',
       OutsideWindow: 'clock',
       OwnerDecides: 'owners',
@@ -19,7 +19,8 @@ describe('the state of a rollout', () => {
       LeftOnOldRevision: 'kept',
       WaitingForSuspects: 'suspects',
       InProgress: 'running',
-      TemplateNotObserved: 'running',
+      TemplateNotObserved: 'unserved',
+      Deleted: 'deleted',
     };
     for (const [reason, state] of Object.entries(expected)) assert.equal(stateOf([ready(reason)]), state, reason);
   });
@@ -38,15 +39,24 @@ describe('the state of a rollout', () => {
 
   it('is not known while the status is not about the present', () => {
     assert.equal(stateOf(undefined), 'unserved');
-    assert.equal(stateOf([ready('AllOnlineNodesUpdated')], 'waiting'), 'unserved');
+    assert.equal(stateOf([ready('AllOnlineNodesUpdated')], { doubt: 'waiting' }), 'unserved');
   });
 
   it('is known for every reason of a hold', () => {
-    const moments = new Set<string>([reasonOfHold.unsynced, reasonOfHold.unobserved, reasonOfHold.deleted]);
     for (const reason of Object.values(reasonOfHold)) {
       const conditions = ['Ready', 'Stalled', 'Paused'].map((type) => ({ type, status: true, reason }));
-      assert.equal(stateOf(conditions) === 'running', moments.has(reason), reason);
+      assert.notEqual(stateOf(conditions), 'running', reason);
     }
+  });
+
+  it('waits for a person whatever nodes of other stages do, unless it is stuck or done', () => {
+    const running = [ready('InProgress')];
+    assert.equal(stateOf(running, { wait: 'Approval' }), 'approval');
+    assert.equal(stateOf(running, { wait: 'Timeout' }), 'timedOut');
+    assert.equal(stateOf(running, { wait: 'Soak' }), 'running');
+    const halted = [...running, { type: 'Stalled', status: true, reason: 'Halted' }];
+    assert.equal(stateOf(halted, { wait: 'Approval' }), 'halted');
+    assert.equal(stateOf([ready('AllOnlineNodesUpdated')], { wait: 'Approval' }), 'complete');
   });
 
   it('is in one group', () => {

@@ -1,4 +1,5 @@
 import type { ConditionState } from '../rollout/index.ts';
+import type { StageWait } from '../words/index.ts';
 import type { Doubt } from './daemon-sets.ts';
 import type { RolloutState } from './states.ts';
 
@@ -23,19 +24,28 @@ const stuck: Readonly<Record<string, RolloutState>> = {
 const standing: Readonly<Record<string, RolloutState>> = {
   AllOnlineNodesUpdated: 'complete',
   AwaitingApproval: 'approval',
-  StageTimedOut: 'approval',
+  StageTimedOut: 'timedOut',
   StageSoaking: 'clock',
   OutsideWindow: 'clock',
   WaitingForSuspects: 'suspects',
   OwnerDecides: 'owners',
   OnDelete: 'manual',
   LeftOnOldRevision: 'kept',
+  Deleted: 'deleted',
+  NotSynced: 'unserved',
+  TemplateNotObserved: 'unserved',
 };
 
-/** Where a rollout stands, by the conditions of its status, or of a reading: the first thing that a person should know of it. */
+/** A stage waits for a person, although nodes elsewhere may still be changing. */
+const awaited: Readonly<Partial<Record<StageWait, RolloutState>>> = { Approval: 'approval', Timeout: 'timedOut' };
+
+/**
+ * Where a rollout stands, by the conditions of its status, or of a reading: the first thing that a person should know of it.
+ * `wait`: what its open stage waits for.
+ */
 export const stateOf = (
   conditions: readonly (AnyCondition | ConditionState)[] | undefined,
-  doubt?: Doubt,
+  { doubt, wait }: { doubt?: Doubt | undefined; wait?: StageWait | undefined } = {},
 ): RolloutState => {
   if (doubt !== undefined || !conditions) return 'unserved';
   const find = (wanted: string): AnyCondition | undefined => conditions.find(({ type }) => type === wanted);
@@ -44,5 +54,8 @@ export const stateOf = (
     return condition?.status === true || condition?.status === 'True' ? condition.reason : '';
   };
   const ready = find('Ready')?.reason ?? '';
-  return stuck[reasonIf('Stalled')] ?? stuck[reasonIf('Paused')] ?? standing[ready] ?? 'running';
+  const held = stuck[reasonIf('Stalled')] ?? stuck[reasonIf('Paused')];
+  const state = held ?? standing[ready] ?? 'running';
+  if (held || state === 'complete' || state === 'deleted') return state;
+  return (wait && awaited[wait]) ?? state;
 };

@@ -19,6 +19,7 @@ export const rolloutStates = {
   invalid: styled('wait', 'Invalid policy', '!'),
   frozen: styled('wait', 'Budget is zero', '!'),
   approval: styled('wait', 'Waits for approval', '?'),
+  timedOut: styled('wait', 'Stage timed out', '!'),
   owners: styled('wait', 'Waits for owners', '?'),
   manual: styled('wait', 'On delete', '?'),
   unserved: styled('wait', 'Waits for the manager', '?'),
@@ -26,6 +27,7 @@ export const rolloutStates = {
   running: styled('go', 'Rolling out', '↑'),
   clock: styled('idle', 'Waits for its time', '◷'),
   paused: styled('idle', 'Paused', '‖'),
+  deleted: styled('idle', 'Being deleted', '–'),
   kept: styled('idle', 'Kept at its partition', '‖'),
   complete: styled('ok', 'Complete', '✓'),
 } as const satisfies Record<string, StateStyle>;
@@ -38,9 +40,9 @@ export const byUrgency = Object.keys(rolloutStates) as readonly RolloutState[];
 /** What the overview counts; each counts the rollouts in these states. */
 export const stateGroups = {
   stopped: ['halted', 'error', 'refused'],
-  person: ['invalid', 'frozen', 'approval', 'owners', 'manual', 'unserved'],
+  person: ['invalid', 'frozen', 'approval', 'timedOut', 'owners', 'manual', 'unserved'],
   running: ['running', 'suspects'],
-  waiting: ['clock', 'paused', 'kept'],
+  waiting: ['clock', 'paused', 'deleted', 'kept'],
   complete: ['complete'],
 } as const satisfies Record<string, readonly RolloutState[]>;
 

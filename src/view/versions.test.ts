@@ -23,8 +23,10 @@ describe('what a rollout changes', () => {
     assert.equal(versionText(versionStep(['a:1', 'b:1'], ['a:2', 'b:2'])), 'The target revision');
   });
 
-  it('is the version itself where the only image stays, and of a first rollout', () => {
-    assert.deepEqual(step(['a:1'], ['a:1']), ['1', '1', 0]);
+  it('is no version where the only image stays, and the version of a first rollout', () => {
+    assert.deepEqual(step(['a:1'], ['a:1']), ['', '', 0]);
+    assert.deepEqual(step(['a:1-init', 'a:1'], ['a:1-init', 'a:2']), ['1', '2', 1]);
+    assert.deepEqual(step(['a:1-init', 'a:1'], ['a:1-init', 'a:1']), ['', '', 0]);
     assert.deepEqual(step(undefined, ['a:1']), ['', '1', 0]);
     assert.equal(versionText(versionStep(undefined, ['a:1'])), 'Version 1');
   });

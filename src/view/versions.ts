@@ -29,14 +29,19 @@ const repositoryOf = (image: string): string => {
 
 /** Compares the images of two revisions. `before` is undefined for a first rollout. */
 export const versionStep = (before: readonly string[] | undefined, after: readonly string[]): VersionStep => {
-  const earlier = new Map((before ?? []).map((image) => [repositoryOf(image), image]));
+  // Two containers may run versions of one repository: what stays is no partner of what changes.
+  const earlier = (before ?? []).filter((image) => !after.includes(image));
+  const takeOld = (image: string): string | undefined => {
+    const index = earlier.findIndex((old) => repositoryOf(old) === repositoryOf(image));
+    return index < 0 ? undefined : earlier.splice(index, 1)[0];
+  };
   const images = after.map((image): ImageStep & { same: boolean } => {
-    const old = earlier.get(repositoryOf(image));
-    earlier.delete(repositoryOf(image));
     const { name, version } = readImage(image);
-    return { name, from: old === undefined ? '' : readImage(old).version, to: version, same: old === image };
+    const same = before?.includes(image) ?? false;
+    const old = same ? image : takeOld(image);
+    return { name, from: old === undefined ? '' : readImage(old).version, to: version, same };
   });
-  const removed = [...earlier.values()].map((image) => {
+  const removed = earlier.map((image) => {
     const { name, version } = readImage(image);
     return { name, from: version, to: '', same: false };
   });
@@ -44,7 +49,8 @@ export const versionStep = (before: readonly string[] | undefined, after: readon
   const changes = before === undefined ? [] : all.filter(({ same }) => !same);
   // An image moves to another registry with its version: one goes, and one of the same name comes.
   const [shown] = changes.length > 0 ? changes : all;
-  const single = changes.length === 1 || (changes.length === 0 && all.length === 1);
+  // A version that stays tells nothing of what the rollout changes.
+  const single = changes.length === 1 || (before === undefined && all.length === 1);
   return {
     from: single ? (shown?.from ?? '') : '',
     to: single ? (shown?.to ?? '') : '',

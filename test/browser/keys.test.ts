@@ -133,7 +133,7 @@ describe('the palette', () => {
     await page.keyboard.type('9999');
     await page.getByText('1 found').waitFor();
     await page.keyboard.type('9');
-    await page.getByText('Nothing has such a name.').waitFor();
+    await page.getByText('No matches.').waitFor();
     assert.equal(await palette(page).getAttribute('aria-expanded'), 'false');
     await page.keyboard.press('Enter');
     assert.equal(await palette(page).count(), 1, 'there is nothing to open');
@@ -273,7 +273,7 @@ describe('a wall', () => {
     await becomes('the worst rollout', page, /web/);
     await page.mouse.move(100, 100);
     await page.mouse.move(200, 200);
-    await page.getByText('The wall stands still for a minute.').waitFor();
+    await page.getByText('Rotation is paused for a minute.').waitFor();
     await page.clock.runFor(50_000);
     await page.keyboard.press('Shift');
     await page.clock.runFor(59_000);

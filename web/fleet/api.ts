@@ -72,6 +72,8 @@ export const exchangeCode = (code: string): Promise<KeyMessage> => ask('/api/ses
 export const logOut = async (): Promise<void> => void (await fetched('/api/session', { method: 'DELETE' }));
 
 const RETRY_MS = 2_000;
+/** The dashboard says something every 15 s. */
+const SILENT_MS = 40_000;
 
 interface Listener<M> {
   message(message: M): void;
@@ -83,27 +85,41 @@ interface Listener<M> {
 
 /** Follows a stream until the returned function is called, and opens it again whenever it ends. */
 const follow = <M>(path: string, listener: Listener<M>): (() => void) => {
-  const stop = new AbortController();
-  let retry: ReturnType<typeof setTimeout> | undefined;
+  let isOver = false;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let attempt = new AbortController();
   const read = async (): Promise<void> => {
     let why = '';
+    attempt = new AbortController();
+    const { signal } = attempt;
+    /** A connection that broke without a word, as in sleep, looks open for hours. */
+    const wait = (): void => {
+      clearTimeout(timer);
+      timer = setTimeout(() => attempt.abort(), SILENT_MS);
+    };
+    wait();
     try {
-      const { body } = await fetched(path, { signal: stop.signal });
-      if (stop.signal.aborted || !body) return;
+      const { body } = await fetched(path, { signal });
+      if (signal.aborted || !body) throw new RequestError(text.request.noAnswer);
       listener.live(true);
-      for await (const data of readEvents(body)) listener.message(JSON.parse(data) as M);
+      for await (const data of readEvents(body)) {
+        wait();
+        listener.message(JSON.parse(data) as M);
+      }
     } catch (error) {
       if (error instanceof RequestError && error.status !== undefined) why = error.message;
     }
-    if (stop.signal.aborted) return;
+    clearTimeout(timer);
+    if (isOver) return;
     listener.live(false);
     if (why !== '') listener.refused?.(why);
-    retry = setTimeout(() => void read(), RETRY_MS);
+    timer = setTimeout(() => void read(), RETRY_MS);
   };
   void read();
   return () => {
-    stop.abort();
-    clearTimeout(retry);
+    isOver = true;
+    attempt.abort();
+    clearTimeout(timer);
   };
 };
 

@@ -18,6 +18,9 @@ let isFrozen = false;
 /** What ages are counted to: it moves every few seconds, and stands still while what is shown may be old. */
 export const shownNow = signal(clusterNow());
 
+/** The present to the second; it stands still with the ages. */
+export const countedNow = (): number => (isFrozen ? shownNow.value : clusterNow());
+
 export const freezeAges = (frozen: boolean): void => {
   isFrozen = frozen;
   if (!frozen) shownNow.value = clusterNow();

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import type { RolloutRef } from './api.ts';
 import { fragment } from './key.ts';
-import type { NodeCell, RolloutHead } from './types.ts';
+import { bySeverity, type NodeCell, type RolloutHead } from './types.ts';
 import { type Filter, filters } from './view/overview.ts';
 
 type Phase = keyof RolloutHead['phases'];
@@ -54,7 +54,7 @@ const parse = (hash: string): Route => {
     rollout: namespace && kind && name ? { namespace, kind, name } : undefined,
     group: values.get('group') ?? '',
     node: values.get('node') ?? '',
-    phase: (values.get('phase') ?? '') as Phase | '',
+    phase: bySeverity.find((phase) => phase === values.get('phase')) ?? '',
     value: values.get('value') ?? '',
     owner: (values.get('owner') ?? '') as Owner,
     search: values.get('search') ?? '',

@@ -31,6 +31,8 @@ export const paceOf = ({ nodes, estimatedFinishAt }: DaemonRolloutStatus, now: n
   const minutes = (Date.parse(estimatedFinishAt ?? '') - now) / 60_000;
   const updates = (nodes?.outdated ?? 0) + (nodes?.broken ?? 0) + (nodes?.updating ?? 0);
   if (left === '' || updates === 0) return '';
+  // The estimate is rounded: over less than a minute, a rate would say nothing.
+  if (minutes < 1) return `${left} left`;
   const rate = updates / minutes;
   const [often, unit] = rate < 1 ? [rate * 60, 'an hour'] : [rate, 'a minute'];
   const shown = Math.max(1, Math.round(often));

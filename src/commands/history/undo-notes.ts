@@ -36,7 +36,7 @@ const policyNotes = ({ kind, policy, daemonSet, name, edgeset }: RevisionHistory
     notes.push(`The rollout stays paused: run "${edgeset(`resume ${kind.short}/${name}`)}" to roll the nodes back.`);
   if ((strategy === 'auto' || byApproval) && maxUnavailable.value === 0 && maxSurge.value === 0)
     notes.push(
-      `The budget is zero, so no node is updated. Run "${edgeset(`set ${kind.short}/${name} --max-unavailable 10%`)}".`,
+      `The budget is zero, so no node is updated. Run "${edgeset(`set ${kind.short}/${name} --max-unavailable VALUE`)}".`,
     );
   if (partition.value > 0)
     notes.push(

@@ -80,7 +80,7 @@ export const explainHold = (hold: Hold, words: PolicyWords = annotationWords): H
       return {
         what: 'The budget is zero, so nothing is updated',
         remedy: '',
-        commands: [{ verb: 'set', flag: 'max-unavailable', value: '10%' }],
+        commands: [{ verb: 'set', flag: 'max-unavailable', value: 'VALUE' }],
       };
     case 'halted':
       if (hold.halt.reason === 'CheckFailed')

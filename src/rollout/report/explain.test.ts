@@ -26,7 +26,7 @@ const holds: [Hold, what: RegExp, remedy: RegExp][] = [
   ],
   [{ kind: 'manual' }, /OnDelete/, /deleted pod is recreated at the target/],
   [{ kind: 'paused' }, /paused/, /^Run "kubectl edgeset resume ds\/app -n edge"\.$/],
-  [{ kind: 'frozen' }, /budget is zero/, /^Run "kubectl edgeset set ds\/app --max-unavailable 10% -n edge"\.$/],
+  [{ kind: 'frozen' }, /budget is zero/, /^Run "kubectl edgeset set ds\/app --max-unavailable VALUE -n edge"\.$/],
   [
     { kind: 'halted', halt: { at: 1, reason: 'Failures', nodes: ['x1', 'x2'] }, failures: 1 },
     /failed on 2 nodes: x1, x2\.?$/,

@@ -283,7 +283,7 @@ const sentences: Record<Cause, (subject: Subject) => Sentences> = {
   partition: (subject) => [
     `is kept on the older revision by ${subject.policy.words.partition}${imagesWord(subject)}`,
     'Lower the partition to update more nodes.',
-    [{ verb: 'set', flag: 'partition', value: '0' }],
+    [{ verb: 'set', flag: 'partition', value: 'VALUE' }],
   ],
   stage: ({ record, policy, stand }) => [
     `is in stage ${policy.plan?.stages[record.stage]?.name ?? '?'} of the rollout plan, which is not open yet`,

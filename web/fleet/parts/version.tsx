@@ -11,9 +11,14 @@ export const Version = ({ version }: { version: VersionStep }) => {
   const { from, to, changed, images } = version;
   if (images.length === 0) return null;
   const all = images.map((image) => text.version.image(image.name, change(image))).join('\n');
+  const [only] = images.length === 1 ? images : [];
   return (
     <span class="version" title={all}>
-      {to === '' && from === '' ? text.version.images(changed > 0 ? changed : images.length) : change({ from, to })}
+      {to === '' && from === ''
+        ? only
+          ? change(only)
+          : text.version.images(changed > 0 ? changed : images.length)
+        : change({ from, to })}
     </span>
   );
 };
@@ -26,8 +31,8 @@ export const Versions = ({ version }: { version: VersionStep }) => {
     <ul class="versions">
       {images
         .filter(({ from, to }) => changed === 0 || from !== to)
-        .map((image) => (
-          <li key={image.name} class="version">
+        .map((image, index) => (
+          <li key={`${index} ${image.name}`} class="version">
             {text.version.image(image.name, change(image))}
           </li>
         ))}

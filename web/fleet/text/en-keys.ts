@@ -21,12 +21,12 @@ export const keysEn = {
     overview: 'All rollouts',
     wall: 'Show on a wall',
     count: (shown: number, all: number) =>
-      all === 0 ? 'Nothing has such a name.' : shown === all ? `${all} found` : `${shown} of ${all}: type more`,
+      all === 0 ? 'No matches.' : shown === all ? `${all} found` : `${shown} of ${all}: type more`,
   },
 
   keys: {
     title: 'Keys',
-    letters: 'Letters and signs act without Ctrl',
+    letters: 'Use single-key shortcuts',
     close: 'Close',
     list: [
       { keys: ['Ctrl K', '/'], what: 'find a rollout, node, label or command' },
@@ -40,7 +40,7 @@ export const keysEn = {
   },
 
   wall: {
-    held: 'The wall stands still for a minute.',
+    held: 'Rotation is paused for a minute.',
     leave: 'Leave the wall',
   },
 };

@@ -14,7 +14,7 @@ export const en = {
     live: 'live',
     lost: 'not connected',
     silent: 'The dashboard does not answer; retrying.',
-    refused: 'The dashboard refuses to show this; retrying.',
+    refused: 'You are not allowed to view this; retrying.',
     since: (time: string) => `This is what was known at ${time}.`,
     never: 'Nothing is known yet.',
   },
@@ -94,11 +94,6 @@ export const en = {
   },
 
   head: {
-    to: 'to',
-    image: (name: string, from: string, to: string) =>
-      from === to ? `${name} ${to}` : `${name} ${from || 'none'} → ${to || 'removed'}`,
-    images: (changed: number, all: number) =>
-      changed === 0 ? `${all} images, none changed` : `${changed} of ${all} images changed`,
     revision: (number: number, hash: string) => `rev ${number} · ${hash}`,
     changedBy: (manager: string) => `Changed by ${manager}`,
     cause: (why: string) => `“${why}”`,
@@ -136,8 +131,7 @@ export const en = {
     perMinute: (nodes: number) => `${nodes} / min`,
     average: 'nodes, on average',
     left: 'Time left',
-    endsAt: (time: string) =>
-      `until ${new Date(time).toLocaleTimeString('en', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })}`,
+    endsAt: (time: string) => `until ${time}`,
   },
 
   bar: { nodes: (count: number, phase: string) => `${count} ${phase}`, none: 'no nodes' },
@@ -276,6 +270,10 @@ export const en = {
     verbs: {
       pause: (name: string) => ({ title: `Pause ${name}`, button: 'Pause' }),
       resume: (name: string) => ({ title: `Resume ${name}`, button: 'Resume' }),
+      resumeNevertheless: (name: string) => ({
+        title: `Resume ${name} although it was halted`,
+        button: 'Resume anyway',
+      }),
       resumeInSpite: (name: string, failures: number) => ({
         title: `Resume ${name} in spite of ${failures} ${failures === 1 ? 'failure' : 'failures'}`,
         button: 'Resume anyway',

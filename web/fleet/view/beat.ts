@@ -8,8 +8,8 @@ const BEAT_MS = 500;
 /** How opaque the cells are, beat by beat. */
 const BEATS = [1, 0.7] as const;
 
-/** Draws again with what has changed; false where there is nothing left to draw on. */
-type Redraw = () => boolean;
+/** Draws again with what has changed. */
+type Redraw = () => void;
 
 const redraws = new Set<Redraw>();
 let beat = 0;
@@ -21,10 +21,7 @@ export const scheme = (): 'light' | 'dark' => (dark.matches ? 'dark' : 'light');
 export const pulse = (): number => (calm.matches ? 1 : (BEATS[beat % BEATS.length] ?? 1));
 
 const redrawAll = (): void => {
-  for (const redraw of redraws) if (!redraw()) redraws.delete(redraw);
-  if (redraws.size > 0) return;
-  clearInterval(timer);
-  timer = undefined;
+  for (const redraw of redraws) redraw();
 };
 
 const onBeat = (): void => {
@@ -37,8 +34,14 @@ const onBeat = (): void => {
 dark.addEventListener('change', redrawAll);
 calm.addEventListener('change', redrawAll);
 
-/** Calls on every beat and on every change of the scheme, until there is nothing left to draw on. */
-export const onEveryBeat = (redraw: Redraw): void => {
+/** Calls on every beat and on every change of the scheme, until the returned function is called. */
+export const onEveryBeat = (redraw: Redraw): (() => void) => {
   redraws.add(redraw);
   timer ??= setInterval(onBeat, BEAT_MS);
+  return () => {
+    redraws.delete(redraw);
+    if (redraws.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
 };

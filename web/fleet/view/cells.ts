@@ -156,13 +156,15 @@ export const createPainter = (canvas: HTMLCanvasElement) => {
     context.strokeRect(x + ratio, y + ratio, side - 2 * ratio, side - 2 * ratio);
   };
 
-  onEveryBeat(() => {
-    if (shown && canvas.isConnected) paint(...shown);
-    // Before its first picture, the canvas may not be on the page yet.
-    return !shown || canvas.isConnected;
+  const stop = onEveryBeat(() => {
+    if (shown) paint(...shown);
   });
-  return (...next: Parameters<typeof paint>): void => {
-    shown = next;
-    paint(...next);
+  return {
+    paint: (...next: Parameters<typeof paint>): void => {
+      shown = next;
+      paint(...next);
+    },
+    /** Call it when the canvas is no longer shown. */
+    stop,
   };
 };

@@ -33,7 +33,10 @@ export const verbOf = (asked: Asked, head: Head): { title: string; button: strin
     case 'undo':
       return verbs.undo(head.name, undoTarget(head, revision));
     case 'resume':
-      return isInSpite(asked, head) ? verbs.resumeInSpite(head.name, head.breaker.failures) : verbs.resume(head.name);
+      if (!isInSpite(asked, head)) return verbs.resume(head.name);
+      return head.breaker.failures > 0
+        ? verbs.resumeInSpite(head.name, head.breaker.failures)
+        : verbs.resumeNevertheless(head.name);
     case 'approve':
     case 'promote':
       return verbs[command](head.name, stage);
@@ -62,7 +65,8 @@ export const effectsOf = (asked: Asked, head: Head, now?: number): string[] => {
       return [effects.pause];
     case 'resume':
       return [
-        ...(isHalted ? [effects.forgive(head.breaker.failures)] : []),
+        ...(isHalted && head.breaker.failures > 0 ? [effects.forgive(head.breaker.failures)] : []),
+        ...(isHalted && head.breaker.failures === 0 ? [`${headline.title}.`] : []),
         effects.goOn(phases.outdated),
         ...budgetText(head),
         ...(isHalted ? [effects.haltAgain] : []),

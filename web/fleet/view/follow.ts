@@ -1,4 +1,4 @@
-import type { NodeCell, RolloutHead } from '../types.ts';
+import type { NodeCell, RolloutHead, RolloutState } from '../types.ts';
 import { type Moment, momentOf, thinned, withMoment } from './moments.ts';
 import { pastMoments } from './past-moments.ts';
 
@@ -12,11 +12,23 @@ const GRACE_MS = 10 * 60_000;
 /** The times of a node are rounded to a second, that of the end is cut to one. */
 const ROUNDED_MS = 2_000;
 
-const isStopped = ({ state }: Head['headline']): boolean => state === 'halted' || state === 'paused';
+const isStopped = ({ state }: Head['headline']): boolean =>
+  state === 'halted' || state === 'paused' || state === 'frozen';
+
+/** Nothing is left to do, or nothing happens before somebody has changed something. */
+const resting: ReadonlySet<RolloutState> = new Set([
+  'complete',
+  'kept',
+  'invalid',
+  'error',
+  'refused',
+  'manual',
+  'deleted',
+]);
 
 /** Nothing begins until somebody acts, or there is nothing left. */
 export const isAtRest = ({ headline, finishedAt }: Head): boolean =>
-  isStopped(headline) || headline.state === 'complete' || finishedAt !== undefined;
+  isStopped(headline) || resting.has(headline.state) || finishedAt !== undefined;
 
 const timeOf = ({ at }: Mark): number => Date.parse(at);
 

@@ -1,10 +1,10 @@
-import { clusterNow } from '../clock.ts';
+import { countedNow } from '../clock.ts';
 import { text } from '../text/index.ts';
 import type { CommandRequest, StageStep } from '../types.ts';
 import { lasted } from './ago.ts';
 
 /** Of the soak: `24 min left`; empty without one, and when it has ended. */
-export const soakLeft = ({ soakUntil }: StageStep, now = clusterNow()): string => {
+export const soakLeft = ({ soakUntil }: StageStep, now = countedNow()): string => {
   const left = soakUntil === undefined ? 0 : Date.parse(soakUntil) - now;
   // The last second counts as one.
   return left > 0 ? text.stages.left(lasted(Math.max(1_000, left))) : '';
@@ -16,7 +16,7 @@ const UNITS_MS = [24 * 60 * MINUTE_MS, 60 * MINUTE_MS, MINUTE_MS, 1_000];
 /** The soak of an open stage as a clock: what is left of it, in two units, and as a share of the whole. */
 export const soakOf = (
   { coveredAt, soakUntil }: StageStep,
-  now = clusterNow(),
+  now = countedNow(),
 ): { left: string; share: number } | undefined => {
   if (soakUntil === undefined) return undefined;
   const end = Date.parse(soakUntil);
@@ -78,7 +78,7 @@ export const dotsOf = (stages: readonly StageStep[] | StageCounts): readonly Sta
 };
 
 /** What the command does to the stage, for somebody who is about to confirm it. */
-export const consequenceOf = (command: CommandRequest['command'], step: StageStep, now = clusterNow()): string => {
+export const consequenceOf = (command: CommandRequest['command'], step: StageStep, now = countedNow()): string => {
   const { name, nodes, checks } = step;
   if (command === 'approve') return text.stages.approves(name, progressOf(step));
   if (command !== 'promote') return '';

@@ -2,6 +2,7 @@
 
 import { computed, effect, signal } from '@preact/signals';
 import { hrefOf, linkTo, route } from '../route.ts';
+import { isOut } from '../session.ts';
 import { followRows, rows } from '../store.ts';
 import { nextOnWall } from './rotation.ts';
 
@@ -24,6 +25,8 @@ export const leaveWall = (): void => {
 /** Shows the next one. Not a step of the browser's history, which would grow for weeks. */
 const turn = (): void => {
   isHeld.value = false;
+  // Somebody decides on something.
+  if (document.querySelector('dialog[open]')) return;
   const next = nextOnWall(rows.value?.values() ?? [], route.value.rollout);
   const href = linkTo(next);
   if (href !== hrefOf(route.value)) location.replace(href);
@@ -60,7 +63,8 @@ const rotate = (): (() => void) => {
 let stop: (() => void) | undefined;
 
 export const watchWall = (): void => {
-  isWall.subscribe((isOn) => {
+  // Before somebody has logged in, there is nothing to show.
+  computed(() => isWall.value && !isOut.value).subscribe((isOn) => {
     document.documentElement.classList.toggle('wall', isOn);
     stop?.();
     stop = isOn ? rotate() : undefined;

@@ -153,7 +153,7 @@ describe('undo', () => {
     const [, notes] = await done('held');
     assert.deepEqual(notes.trimEnd().split('\n'), [
       'Note: The rollout stays paused: run "kubectl edgeset resume ds/held -n default" to roll the nodes back.',
-      'Note: The budget is zero, so no node is updated. Run "kubectl edgeset set ds/held --max-unavailable 10% -n default".',
+      'Note: The budget is zero, so no node is updated. Run "kubectl edgeset set ds/held --max-unavailable VALUE -n default".',
       'Note: Argo CD (application shop) restores the template from its repository at its next sync: revert it there too, or stop automated sync.',
     ]);
     await create('ota', ['app:1', 'app:2'], { annotations: { 'apps.openyurt.io/update-strategy': 'ota' } });

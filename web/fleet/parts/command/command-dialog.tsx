@@ -81,10 +81,14 @@ export const useCommands = (head: RolloutHead) => {
   const [comment, setComment] = useState('');
   const [error, setError] = useState('');
   const [isBusy, setBusy] = useState(false);
+  /** Counts the questions: what answers an older one is dropped. */
+  const asking = useRef(0);
   const { namespace, name } = head;
   const kind = head.kind === 'ads' ? 'ads' : 'ds';
 
   const call = async (asked: Asked, dryRun: boolean): Promise<void> => {
+    const own = asking.current;
+    const isOpen = (): boolean => own === asking.current;
     setError('');
     setBusy(true);
     const send = (one: Asked, more: object): Promise<CommandResult> => run({ namespace, name, kind, ...one, ...more });
@@ -92,19 +96,24 @@ export const useCommands = (head: RolloutHead) => {
       const result = await send(asked, dryRun ? { dryRun } : {});
       const isAccepted = asked.command === 'set' && dryRun && !result.failed && !result.isSame;
       const plan = isAccepted ? await send({ ...asked, command: 'plan' }, {}) : undefined;
-      setAnswer({ result, isDone: !dryRun && !result.failed, ...(plan && { plan }) });
+      if (isOpen()) setAnswer({ result, isDone: !dryRun && !result.failed, ...(plan && { plan }) });
     } catch (reason) {
-      setError(reason instanceof Error ? reason.message : String(reason));
+      if (isOpen()) setError(reason instanceof Error ? reason.message : String(reason));
     } finally {
-      setBusy(false);
+      if (isOpen()) setBusy(false);
     }
   };
   const ask = (asked: Asked): void => {
+    asking.current += 1;
     setQuestion({ asked, head });
     setAnswer(undefined);
     setComment('');
     dialog.current?.showModal();
     void call(asked, WRITES.has(asked.command));
+  };
+  const close = (): void => {
+    asking.current += 1;
+    setQuestion(undefined);
   };
   const asked = question?.asked;
   const isAccepted =
@@ -120,7 +129,7 @@ export const useCommands = (head: RolloutHead) => {
   return {
     ask,
     dialog: (
-      <dialog ref={dialog} aria-labelledby="command" onClose={() => setQuestion(undefined)}>
+      <dialog ref={dialog} aria-labelledby="command" onClose={close}>
         <h2 id="command" class="dialog-head">
           {verb?.title ?? text.command.title}
         </h2>

@@ -23,6 +23,8 @@ export const EventList = ({ events }: { events: readonly ObjectEvent[] }) =>
     </ul>
   );
 
+const READ_AGAIN_MS = 5_000;
+
 /** What was reported of the rollout. Kubernetes keeps Events for an hour, unless the API server is set otherwise. */
 export const Events = ({ rollout, head }: { rollout: RolloutRef; head: RolloutHead }) => {
   const { namespace, kind, name } = rollout;
@@ -44,8 +46,11 @@ export const Events = ({ rollout, head }: { rollout: RolloutRef; head: RolloutHe
       setError(why);
     };
     void read();
+    // The manager reports an Event after it has written the status that this page has seen.
+    const again = setInterval(() => void read(), READ_AGAIN_MS);
     return () => {
       isOver = true;
+      clearInterval(again);
     };
   }, [namespace, kind, name, moment]);
   return (

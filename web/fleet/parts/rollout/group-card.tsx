@@ -57,6 +57,7 @@ const Cells = ({ label, nodes, all }: CellsProps) => {
     setWidth(element.clientWidth);
     return () => {
       observer.disconnect();
+      painter.current?.stop();
       painter.current = undefined;
     };
   }, []);
@@ -68,7 +69,7 @@ const Cells = ({ label, nodes, all }: CellsProps) => {
   useLayoutEffect(() => {
     if (!canvas.current || width === 0) return;
     painter.current ??= createPainter(canvas.current);
-    painter.current(nodes, grid, index >= 0 ? index : chosen);
+    painter.current.paint(nodes, grid, index >= 0 ? index : chosen);
   }, [nodes, grid.size, grid.columns, width, index, chosen]);
 
   useLayoutEffect(() => {

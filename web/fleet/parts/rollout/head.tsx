@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { text } from '../../text/index.ts';
 import { type RolloutHead, rolloutStates } from '../../types.ts';
 import { ago } from '../../view/ago.ts';
+import { Version } from '../version.tsx';
 
 const Badge = ({ head: { headline } }: { head: RolloutHead }) => {
   const { tone, glyph } = rolloutStates[headline.state];
@@ -12,27 +13,15 @@ const Badge = ({ head: { headline } }: { head: RolloutHead }) => {
   );
 };
 
-/** What changes: the version of the one image that does, or how many images do, with all of them as its title. */
-const Version = ({ head: { version, revision, target } }: { head: RolloutHead }) => {
-  const { from, to, changed, images } = version;
-  const all = images.map((image) => text.head.image(image.name, image.from, image.to)).join('\n');
-  return (
-    <p class="version" title={all}>
-      <strong>
-        {to === '' ? (
-          text.head.images(changed, images.length)
-        ) : from === '' ? (
-          to
-        ) : (
-          <>
-            {from} <span aria-label={text.head.to}>→</span> {to}
-          </>
-        )}
-      </strong>{' '}
-      {target !== '' && <span class="soft">{text.head.revision(revision, target)}</span>}
-    </p>
-  );
-};
+/** What changes, and under which revision. */
+const Change = ({ head: { version, revision, target } }: { head: RolloutHead }) => (
+  <p class="change">
+    <strong>
+      <Version version={version} />
+    </strong>{' '}
+    {target !== '' && <span class="soft">{text.head.revision(revision, target)}</span>}
+  </p>
+);
 
 /** How it ended, or stands still: since when. */
 const endOf = ({ headline, finishedAt, stoppedAt }: RolloutHead): string => {
@@ -69,7 +58,7 @@ export const Head = ({ head, children }: { head: RolloutHead; children: Componen
     <div class="name">
       <h1>{head.name}</h1>
       <Badge head={head} />
-      <Version head={head} />
+      <Change head={head} />
     </div>
     {children}
     <Facts head={head} />

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { text } from '../../text/index.ts';
 import { type RolloutHead, rolloutStates } from '../../types.ts';
 import { until } from '../../view/ago.ts';
+import { localTime } from '../../view/local-time.ts';
 import { PhaseBar } from '../phase-bar.tsx';
 
 const Figure = ({
@@ -26,7 +27,6 @@ const Figure = ({
 /** How far it is, what failed, what it may use, how fast it goes, and when it ends. */
 export const Numbers = ({ head }: { head: RolloutHead }) => {
   const { phases, online, version, breaker, budget, settings, perMinute, estimatedFinishAt, headline } = head;
-  const failed = Math.max(breaker.failures, phases.failed);
   const share = settings.maxSurge ?? settings.maxUnavailable;
   const { word } = rolloutStates[headline.state];
   const left = until(estimatedFinishAt);
@@ -37,7 +37,7 @@ export const Numbers = ({ head }: { head: RolloutHead }) => {
         <PhaseBar phases={phases} />
         <p class="soft">{text.numbers.reached(phases.updated, online, version.to, phases.offline)}</p>
       </div>
-      <Figure title={text.numbers.failed} value={String(failed)} tone={failed > 0 ? 'bad' : ''}>
+      <Figure title={text.numbers.failed} value={String(breaker.failures)} tone={breaker.failures > 0 ? 'bad' : ''}>
         {text.numbers.haltsAt(breaker.haltsAt, breaker.suspects)}
       </Figure>
       <Figure title={text.numbers.budget} value={budget.limit > 0 ? `${budget.inUse} / ${budget.limit}` : '–'}>
@@ -49,7 +49,7 @@ export const Numbers = ({ head }: { head: RolloutHead }) => {
         {perMinute === undefined ? word : text.numbers.average}
       </Figure>
       <Figure title={text.numbers.left} value={left === '' ? '–' : left}>
-        {left === '' ? word : text.numbers.endsAt(estimatedFinishAt ?? '')}
+        {left === '' ? word : text.numbers.endsAt(localTime(Date.parse(estimatedFinishAt ?? '')))}
       </Figure>
     </section>
   );

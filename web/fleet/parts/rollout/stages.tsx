@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
+import { isOld } from '../../store.ts';
 import { text } from '../../text/index.ts';
 import type { RolloutHead, StageStep } from '../../types.ts';
 import { ago } from '../../view/ago.ts';
@@ -97,7 +98,13 @@ export const StageDecisions = ({
 }) => (
   <div class="answers">
     {decisions.map((command) => (
-      <button key={command} type="button" class={buttonStyles[command]} onClick={() => ask({ command, stage: name })}>
+      <button
+        key={command}
+        type="button"
+        class={buttonStyles[command]}
+        disabled={isOld.value}
+        onClick={() => ask({ command, stage: name })}
+      >
         {text.stages[command](name)}
       </button>
     ))}

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { clusterNow } from '../../clock.ts';
+import { countedNow } from '../../clock.ts';
 import { marks, moments } from '../../store.ts';
 import { text } from '../../text/index.ts';
 import { phaseStyles, type RolloutHead } from '../../types.ts';
@@ -61,7 +61,7 @@ const Key = ({ kind, children }: { kind: string; children: ComponentChildren }) 
 
 /** What the plot shows: anew with each change and as time passes, but not more often than people can look. */
 const usePicture = (head: RolloutHead): Picture | undefined => {
-  const draw = (): Picture | undefined => pictureOf(moments.peek(), marks.peek(), head, clusterNow());
+  const draw = (): Picture | undefined => pictureOf(moments.peek(), marks.peek(), head, countedNow());
   const latest = useRef(draw);
   latest.current = draw;
   const [picture, setPicture] = useState(draw);
