@@ -54,7 +54,7 @@ export const warnings = section('Warnings', (rule) => {
       await c.untilRunning('app:v1');
       await c.setImage('app:v2');
       const event = await c.untilWarning('DaemonRolloutConflict', 150_000);
-      assert.match(event.note ?? '', /kubectl delete daemonrollout app\./);
+      assert.match(event.note ?? '', new RegExp(`kubectl delete daemonrollout app -n ${c.namespace}\\.`));
       assert.deepEqual(await c.updates(), []);
       await c.api.remove(`${path}/app`);
       await c.untilRunning('app:v2');
