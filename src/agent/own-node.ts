@@ -76,7 +76,7 @@ interface Saved extends NodeNames {
 const parseSaved = (value: unknown): Saved | undefined => {
   const { format, node, displayName, administrator } = (value ?? {}) as Partial<Saved>;
   if (format !== FORMAT || typeof node !== 'string') return undefined;
-  // The file is the agent's own, but what it shows stays bounded whoever wrote it.
+  // The file is the agent's own, but another program may have changed it: bound what is shown.
   return {
     format,
     node,

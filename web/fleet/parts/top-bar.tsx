@@ -24,7 +24,7 @@ const Live = () => (
   </span>
 );
 
-/** On a wall, for whoever uses it. */
+/** While somebody uses a screen on a wall. */
 const Held = () =>
   isHeld.value ? (
     <>
