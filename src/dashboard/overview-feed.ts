@@ -7,6 +7,7 @@ import {
   type Connection,
   type Doubt,
   keepDrawing,
+  openStageOf,
   ownerOfRollout,
   readDaemonSets,
   stateOf,
@@ -27,16 +28,13 @@ const whyOf = ({ conditions = [] }: DaemonRolloutStatus): string =>
     .map((wanted) => conditions.find(({ type, status }) => type === wanted && status === 'True')?.message ?? '')
     .find((message) => message !== '') ?? '';
 
-const openStage = ({ stages = [] }: Pick<DaemonRolloutStatus, 'stages'>) =>
-  stages.find(({ state }) => state === 'Open');
-
 const stagesOf = ({ stages = [] }: DaemonRolloutStatus): RolloutRow['stages'] =>
   stages.length === 0
     ? undefined
     : {
         passed: stages.filter(({ state }) => state === 'Passed').length,
         total: stages.length,
-        open: openStage({ stages })?.name ?? '',
+        open: openStageOf(stages)?.name ?? '',
       };
 
 const rowOf = (rollout: DaemonRollout, doubt: Doubt | undefined): RolloutRow => {
@@ -48,7 +46,7 @@ const rowOf = (rollout: DaemonRollout, doubt: Doubt | undefined): RolloutRow => 
     namespace: metadata.namespace ?? '',
     name,
     kind: kind.short,
-    state: stateOf(status.conditions, { doubt, wait: openStage(status)?.awaits?.reason }),
+    state: stateOf(status.conditions, { doubt, wait: openStageOf(status.stages)?.awaits?.reason }),
     status: statusText(rollout, doubt),
     why: doubt === undefined ? whyOf(status) : '',
     target: status.target?.hash ?? '',

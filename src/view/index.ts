@@ -54,7 +54,7 @@ export { typedCommand } from './remedy.ts';
 export { revisionImages } from './revision-images.ts';
 export type { RolloutReading } from './rollout-display.ts';
 export { stateOf } from './rollout-state.ts';
-export { presentStages, promotionWay } from './stages.ts';
+export { openStageOf, presentStages, promotionWay } from './stages.ts';
 export type { RolloutState } from './states.ts';
 export {
   type Cell,
@@ -75,6 +75,7 @@ export {
   type Toned,
   type TonedLine,
   toneOfPhase,
+  toneOfResult,
   toneOfStage,
   toneOfStatus,
 } from './tones.ts';

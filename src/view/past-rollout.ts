@@ -1,4 +1,15 @@
 import type { DaemonRolloutHistory } from '../words/index.ts';
+import type { Tone } from './states.ts';
+
+/** What a result asks of the reader. */
+export const resultTones: Readonly<Record<DaemonRolloutHistory['result'], Tone>> = {
+  InProgress: 'go',
+  Complete: 'ok',
+  Halted: 'bad',
+  RolledBack: 'bad',
+  Undone: 'wait',
+  Superseded: 'idle',
+};
 
 /** How long it took to reach its result, or has run so far; undefined where its start is not known. */
 export const durationMs = (

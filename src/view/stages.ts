@@ -17,3 +17,7 @@ export const presentStages = (
   status: DaemonRolloutStatus | undefined,
   { generation }: { generation: number },
 ): readonly DaemonRolloutStage[] => ((status?.daemonSetGeneration ?? 0) >= generation ? (status?.stages ?? []) : []);
+
+/** The stage whose nodes are updated now; undefined without one. */
+export const openStageOf = (stages: readonly DaemonRolloutStage[] = []): DaemonRolloutStage | undefined =>
+  stages.find(({ state }) => state === 'Open');

@@ -1,4 +1,6 @@
-import type { DaemonRolloutStage, DaemonRolloutStatus, Phase } from '../words/index.ts';
+import type { DaemonRolloutHistory, DaemonRolloutStage, DaemonRolloutStatus, Phase } from '../words/index.ts';
+import { resultTones } from './past-rollout.ts';
+import type { Tone as StateTone } from './states.ts';
 
 /** What a piece of text means. A terminal shows it as a color: red failed, amber a person must act, blue running, green complete. */
 export type Tone = 'bad' | 'warning' | 'accent' | 'good' | 'dim' | 'bold';
@@ -26,6 +28,18 @@ export const headed = (head: string, tone: Tone | undefined, rest: string): Tone
 });
 
 export const noteLine = (note: string): TonedLine => headed('Note:', 'dim', ` ${note}`);
+
+/** What a state or a result asks of the reader, as a terminal shows it. */
+const stateTones: Readonly<Record<StateTone, Tone | undefined>> = {
+  bad: 'bad',
+  wait: 'warning',
+  go: 'accent',
+  ok: 'good',
+  idle: undefined,
+};
+
+export const toneOfResult = (result: DaemonRolloutHistory['result']): Tone | undefined =>
+  stateTones[resultTones[result]];
 
 const phaseTones: Readonly<Record<Phase, Tone | undefined>> = {
   failed: 'bad',

@@ -16,7 +16,7 @@ export type {
   StageStep,
   StreamMessage,
 } from '../../src/dashboard/messages.ts';
-export { durationMs } from '../../src/view/past-rollout.ts';
+export { durationMs, resultTones } from '../../src/view/past-rollout.ts';
 export { MARK_BOX, type MarkColor, phaseMark } from '../../src/view/phase-mark.ts';
 export { bySeverity, phaseStyles } from '../../src/view/phase-style.ts';
 export {

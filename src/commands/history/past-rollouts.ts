@@ -5,22 +5,13 @@ import {
   durationMs,
   formatSeconds,
   type Paint,
-  type Tone,
+  toneOfResult,
 } from '../../view/index.ts';
 import type { DaemonRolloutHistory } from '../../words/index.ts';
 
 const seconds = (ms: number | undefined): string => (ms === undefined ? '' : formatSeconds(ms / 1_000));
 
 type PastStage = NonNullable<DaemonRolloutHistory['stages']>[number];
-
-const toneOfResult: Readonly<Record<DaemonRolloutHistory['result'], Tone | undefined>> = {
-  InProgress: 'accent',
-  Complete: 'good',
-  Halted: 'bad',
-  RolledBack: 'bad',
-  Undone: 'warning',
-  Superseded: undefined,
-};
 
 interface Column {
   title: string;
@@ -38,7 +29,7 @@ const columns: readonly Column[] = [
   { title: 'STARTED', wide: true, cell: ({ startedAt = '' }) => startedAt },
   { title: 'FROM', cell: ({ from }) => (from ? String(from.number) : '') },
   { title: 'TO', cell: ({ to }) => String(to.number) },
-  { title: 'RESULT', cell: ({ result }) => ({ text: result, tone: toneOfResult[result] }) },
+  { title: 'RESULT', cell: ({ result }) => ({ text: result, tone: toneOfResult(result) }) },
   { title: 'NODES', cell: ({ nodes }) => String(nodes) },
   { title: 'FAILED', cell: ({ failures }) => ({ text: String(failures), tone: failures > 0 ? 'bad' : undefined }) },
   { title: 'DURATION', cell: (rollout, now) => seconds(durationMs(rollout, now)) },

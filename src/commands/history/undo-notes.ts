@@ -1,5 +1,11 @@
 import type { ObjectMeta } from 'kubernetes-types/meta/v1.d.ts';
-import { controllerOf, explainHold, formatIntOrPercent } from '../../rollout/index.ts';
+import {
+  commandWords,
+  controllerOf,
+  explainHold,
+  formatIntOrPercent,
+  type RemedyCommand,
+} from '../../rollout/index.ts';
 import { joinSentences } from '../../view/index.ts';
 import { annotation } from '../../words/index.ts';
 import { describeRevision, type Revision, type RevisionHistory } from './revisions.ts';
@@ -31,12 +37,12 @@ const policyNotes = ({ kind, policy, daemonSet, name, edgeset }: RevisionHistory
     return [joinSentences(`${what}, so no node is updated.`, remedy)];
   }
   const { paused, strategy, byApproval, maxUnavailable, maxSurge, partition, nodeSelector, words } = policy.policy;
+  const typed = (command: RemedyCommand): string => edgeset(commandWords(command, { short: kind.short, name }));
   const notes: string[] = [];
-  if (paused)
-    notes.push(`The rollout stays paused: run "${edgeset(`resume ${kind.short}/${name}`)}" to roll the nodes back.`);
+  if (paused) notes.push(`The rollout stays paused: run "${typed({ verb: 'resume' })}" to roll the nodes back.`);
   if ((strategy === 'auto' || byApproval) && maxUnavailable.value === 0 && maxSurge.value === 0)
     notes.push(
-      `The budget is zero, so no node is updated. Run "${edgeset(`set ${kind.short}/${name} --max-unavailable VALUE`)}".`,
+      `The budget is zero, so no node is updated. Run "${typed({ verb: 'set', flag: 'max-unavailable', value: 'VALUE' })}".`,
     );
   if (partition.value > 0)
     notes.push(

@@ -7,6 +7,7 @@ import {
   formatSeconds,
   holdText,
   managerNotes,
+  openStageOf,
   phaseOf,
   presentStages,
   type Reading,
@@ -78,9 +79,6 @@ const headOf = (reading: Reading, context: PictureContext, width: number): Line[
   return [...heading, ...stateOf(reading, context, width)];
 };
 
-const openStageOf = ({ status, view }: Reading): DaemonRolloutStage | undefined =>
-  presentStages(status, view).find(({ state }) => state === 'Open');
-
 const stageBar = (stage: DaemonRolloutStage, width: number, unicode: boolean): Line => {
   const { updated, online } = stage.nodes;
   const text = `  ${updated} of ${online} in ${stage.name}`;
@@ -89,7 +87,7 @@ const stageBar = (stage: DaemonRolloutStage, width: number, unicode: boolean): L
 
 const barsOf = (reading: Reading, width: number, unicode: boolean): Line[] => {
   const { ledger } = reading;
-  const stage = openStageOf(reading);
+  const stage = openStageOf(presentStages(reading.status, reading.view));
   const { updated } = ledger.tally.phases;
   const { online } = ledger.tally;
   const text = `  ${updated} of ${online} online nodes`;
@@ -109,7 +107,7 @@ const notesOf = (reading: Reading, { trouble, now }: PictureContext, width: numb
       .map((line): Line => [piece(line, kind)]);
   const failing = [...ledger.failing()].toSorted(byName);
   const more = failing.length - MOST_FAILURES;
-  const stage = openStageOf(reading);
+  const stage = openStageOf(presentStages(reading.status, reading.view));
   const lines = [
     ...(trouble === '' ? [] : paragraph(trouble, 'warning')),
     ...(stage?.awaits ? paragraph(`Stage ${stage.name} ${stage.awaits.message}.`, 'plain') : []),

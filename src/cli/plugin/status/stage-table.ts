@@ -2,6 +2,7 @@ import {
   type Cell,
   createTable,
   formatSeconds,
+  openStageOf,
   type Paint,
   promotionWay,
   timeUntil,
@@ -63,6 +64,6 @@ export const createStageTable = (wide: boolean, paint?: Paint) => {
 
 /** `canary (3/8)`: the stage that is open; empty without one. */
 export const openStage = (stages: readonly DaemonRolloutStage[] | undefined): string => {
-  const open = stages?.find(({ state }) => state === 'Open');
+  const open = openStageOf(stages);
   return open ? `${open.name} (${open.nodes.updated}/${open.nodes.online})` : '';
 };

@@ -1,21 +1,12 @@
 import { shownNow } from '../../clock.ts';
 import { isOld } from '../../store.ts';
 import { text } from '../../text/index.ts';
-import { durationMs, type RolloutHead, type Tone, versionStep } from '../../types.ts';
+import { durationMs, type RolloutHead, resultTones, versionStep } from '../../types.ts';
 import { ago, lasted } from '../../view/ago.ts';
 import type { Asked } from '../../view/effects.ts';
 import { Versions } from '../version.tsx';
 
 type Past = RolloutHead['history'][number];
-
-const tones: Readonly<Record<Past['result'], Tone>> = {
-  InProgress: 'go',
-  Complete: 'ok',
-  Halted: 'bad',
-  RolledBack: 'bad',
-  Undone: 'wait',
-  Superseded: 'idle',
-};
 
 /** The stages of one rollout, with who let each pass. */
 const PastStages = ({ stages }: { stages: NonNullable<Past['stages']> }) => (
@@ -56,7 +47,7 @@ const Rollout = ({ past }: { past: Past }) => (
   <li class="card">
     <p class="past-head">
       <span class="soft">{text.past.rollout(past.rollout)}</span>
-      <span class={`badge ${tones[past.result]}`}>{text.past.results[past.result]}</span>
+      <span class={`badge ${resultTones[past.result]}`}>{text.past.results[past.result]}</span>
     </p>
     <Versions version={versionStep(past.from?.images, past.to.images)} />
     <Facts past={past} />
