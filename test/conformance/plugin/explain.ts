@@ -25,12 +25,12 @@ export const explaining = section('explain', (rule) => {
         'outdated (available)',
         /The rollout is paused\. Run "kubectl edgeset resume (ds|ads)\/app -n /,
       );
+      // It has the only slot for the rest of the case. Set before its pod breaks: `behave` would mend it.
+      await c.cluster.behave([third], { startMs: 300_000 });
       await c.breakPod(third);
       await untilExplained(c, third, 'broken (not-available)', /The rollout is paused/);
       await untilExplained(c, first, 'outdated (available)', /paused/);
 
-      // It has the only slot for the rest of the case, whichever node would be next.
-      await c.cluster.behave([third], { startMs: 300_000 });
       await c.annotate({ 'edgeset.io/paused': null });
       await untilExplained(c, third, 'updating (starting)', /is starting the target revision/);
       await untilExplained(c, second, 'outdated (available)', /waits for a free slot of the budget/);
