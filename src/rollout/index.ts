@@ -63,6 +63,7 @@ export { createLedger } from './fleet/ledger.ts';
 export type { Ledger } from './fleet/ledger-types.ts';
 export { restore } from './fleet/persist.ts';
 export type { TargetRevision } from './fleet/state.ts';
+export { contactOf, isSuspiciouslySoon } from './node/contact.ts';
 export { asksForPulls } from './node/images.ts';
 export { boundVersion } from './node/in-place.ts';
 export { MAX_CLOCK_SKEW_MS } from './node/observe.ts';
@@ -113,7 +114,7 @@ export {
   validatedPolicy,
 } from './policy/policy.ts';
 export { misspelledKeys, spellings } from './policy/spelling.ts';
-export { readTerms } from './policy/terms.ts';
+export { DEFAULT_SETTLE_MS, DEFAULT_SUSPECT_WINDOW_MS, readTerms, type Terms } from './policy/terms.ts';
 export {
   createReader,
   formatPlanName,

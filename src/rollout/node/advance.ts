@@ -1,4 +1,5 @@
 import { surges } from '../policy/policy.ts';
+import { isSuspiciouslySoon } from './contact.ts';
 import { noteListedImages } from './images.ts';
 import { offlineAfterMs } from './observe.ts';
 import { availableAt, isCurrent, livePod } from './pods.ts';
@@ -153,7 +154,7 @@ export const advance = (record: NodeRecord, context: Context, now: number): Node
   if (!update) {
     // A node that goes offline soon after a completed update is a suspect.
     const completed = !node.ready && pod && isCurrent(pod, context) && lastCompletedOf(record, pod, context);
-    if (completed && offlineAfterMs(record, completed) <= context.policy.suspectWindowMs)
+    if (completed && isSuspiciouslySoon(offlineAfterMs(record, completed), context.policy))
       suspectUpdate(record, completed);
     return undefined;
   }

@@ -3,6 +3,7 @@ import { noReports } from '../facts/image-reports.ts';
 import type { NodeFacts } from '../facts/node.ts';
 import { managerReplacesPods } from '../policy/policy.ts';
 import { isEffectMissing, isNewPodMissing } from './advance.ts';
+import { contactOf } from './contact.ts';
 import { assessImages, requestPriorityOf } from './images.ts';
 import { isUpdatedInPlace } from './in-place.ts';
 import { offlineAfterMs, skewTolerantStart } from './observe.ts';
@@ -55,14 +56,6 @@ const failureOf = (
   return update.kind === 'in-place' || update.podUid !== pod.facts.uid ? 'came-back-old' : undefined;
 };
 
-/** A node that went offline soon after its update is a suspect until the suspect window ends, and then lost. */
-const suspicionOf = (record: NodeRecord, node: NodeFacts, context: Context): { lostAt: number } | undefined => {
-  const { update, since, firstSeenAt } = record;
-  if (node.ready || !isOfThisRollout(update, context)) return undefined;
-  const leftMs = context.policy.suspectWindowMs - offlineAfterMs(record, update);
-  return leftMs < 0 ? undefined : { lostAt: leftMs + skewTolerantStart(since, firstSeenAt) };
-};
-
 /**
  * What a pod that is created on the node now is of in place of the target, from which the node is kept: by its plan, or by what else
  * holds it where DaemonSets ask for that. Not where the target has run or an update has begun: no node goes back. `waits`: nothing
@@ -103,7 +96,15 @@ const assessUpdate = (
   const current = isCurrent(pod, context);
   const readyAt = availableAt(record, context);
   const available = now >= readyAt;
-  const settledAt = node.ready ? record.since + policy.settleMs : Number.POSITIVE_INFINITY;
+  const { settledAt, lostAt } = contactOf(
+    {
+      online: node.ready,
+      since: record.since,
+      offlineAfterMs: isOfThisRollout(update, context) ? offlineAfterMs(record, update) : undefined,
+      countsFrom: skewTolerantStart(record.since, record.firstSeenAt),
+    },
+    policy,
+  );
   const settled = now >= settledAt;
 
   // With an old and a new pod at once, the rollout waits for the new one.
@@ -115,8 +116,8 @@ const assessUpdate = (
   const begunAt = Math.max(record.downSince, record.since, awaited?.existsSince ?? 0, inPlace ? (update?.at ?? 0) : 0);
   const deadlineAt = skewTolerantStart(begunAt, awaited?.firstSeenAt ?? 0) + policy.progressDeadlineMs;
   const failure = node.ready ? failureOf(record, awaited, context, deadlineAt, now) : undefined;
-  const suspicion = suspicionOf(record, node, context);
-  const lost = suspicion !== undefined && now >= suspicion.lostAt;
+  // A node that went offline soon after its update is a suspect until the suspect window ends, and then lost.
+  const lost = lostAt !== undefined && now >= lostAt;
 
   const livePods = record.pods.filter((each) => !isBeingDeleted(record, each)).length;
   const refused = record.refused !== undefined && now < record.refused.until;
@@ -145,7 +146,7 @@ const assessUpdate = (
     update: updateSituation(update, context),
     replacing:
       policy.strategy !== 'auto' && record.lastRevision !== undefined && record.lastRevision !== context.targetHash,
-    suspect: suspicion !== undefined,
+    suspect: lostAt !== undefined,
     lost,
     failure,
     surging: surging.length > 0 || newPodMissing,
@@ -176,7 +177,7 @@ const assessUpdate = (
     (carriedOut && update.rollout === context.rollout);
   // An update whose response was lost may have been carried out: it stays active while it waits for the next try.
   const active = inFlight && ((phase !== 'broken' && phase !== 'held') || (update !== undefined && !carriedOut));
-  const isSuspect = suspicion !== undefined && !lost && !record.forgiven;
+  const isSuspect = lostAt !== undefined && !lost && !record.forgiven;
   const failed = record.forgiven ? undefined : lost ? 'lost' : failure ? 'online' : undefined;
   return {
     phase,
@@ -207,7 +208,7 @@ const assessUpdate = (
       node.ready && !settled ? settledAt : undefined,
       available ? undefined : readyAt,
       node.ready && (starting || updatingInPlace) && now < deadlineAt ? deadlineAt : undefined,
-      lost ? undefined : suspicion?.lostAt,
+      lost ? undefined : lostAt,
       refused ? record.refused?.until : undefined,
       update && isEffectMissing(record, update) ? update.at + policy.progressDeadlineMs : undefined,
       ...surging.map((each) => podAvailableAt(record, each, context)).filter((time) => time > now),

@@ -131,9 +131,9 @@ export const liveness: readonly Mutant[] = [
     whose: 'L3',
     story: 'a node that is back waits five seconds longer than its settle time',
     breaks: ['L3'],
-    file: 'src/rollout/node/assess.ts',
-    find: 'node.ready ? record.since + policy.settleMs :',
-    replace: 'node.ready ? record.since + 5_000 + policy.settleMs :',
+    file: 'src/rollout/node/contact.ts',
+    find: 'online ? since + terms.settleMs :',
+    replace: 'online ? since + 5_000 + terms.settleMs :',
     hunt: history(
       { settleSeconds: 2 },
       at(10, { do: 'offline', node: 'node-0' }),

@@ -37,9 +37,9 @@ export const safety: readonly Mutant[] = [
     whose: 'S3',
     story: 'a node that has only just come back is updated',
     breaks: ['S3'],
-    file: 'src/rollout/node/assess.ts',
-    find: 'node.ready ? record.since + policy.settleMs :',
-    replace: 'node.ready ? record.since :',
+    file: 'src/rollout/node/contact.ts',
+    find: 'online ? since + terms.settleMs :',
+    replace: 'online ? since :',
     hunt: history(
       { nodes: 2, settleSeconds: 10 },
       at(8, { do: 'offline', node: 'node-0' }),
