@@ -3,6 +3,7 @@ import type { ServeFlags } from '../dashboard/index.ts';
 import {
   addConnectionFlags,
   addDaemonSetArguments,
+  contextsOption,
   DAEMON_SET,
   dryRunOption,
   ofDaemonSet,
@@ -29,6 +30,7 @@ export const addStatusCommand: AddCommand = (program, { io }) => {
     .option('-l, --selector <selector>', 'label selector of DaemonRollouts')
     .addOption(outputOption('wide', 'json', 'yaml', 'name'))
     .option('-w, --watch', 'print every change until interrupted')
+    .addOption(contextsOption('several contexts of the kubeconfig, comma-separated; repeatable').conflicts('watch'))
     .addHelpText(
       'after',
       examples(
@@ -36,6 +38,7 @@ export const addStatusCommand: AddCommand = (program, { io }) => {
         ['status ds/web ads/cache -o wide', 'Two of them, with all columns'],
         ['status -A -w', 'All namespaces, again at every change'],
         ['status web -o json', 'The DaemonRollout, for scripts'],
+        ['status --contexts shop-1,shop-2', 'Two clusters in one table'],
       ),
     );
   addConnectionFlags(command).action(async (names: string[], flags: StatusFlags) => {

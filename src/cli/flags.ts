@@ -54,6 +54,18 @@ export const addOptionsCommand: AddCommand = (program, { io }) => {
     });
 };
 
+/** Several contexts, comma-separated or in several flags. What chooses one cluster conflicts with it. */
+export const contextsOption = (description: string): Option =>
+  new Option('--contexts <names>', description)
+    .conflicts(['context', 'cluster', 'user', 'server', 'token', 'clientCertificate', 'clientKey'])
+    .conflicts(['certificateAuthority', 'tlsServerName'])
+    .argParser((text: string, previous: readonly string[] | undefined): readonly string[] => {
+      const names = [...(previous ?? []), ...text.split(',')];
+      if (names.includes('') || new Set(names).size < names.length)
+        throw new InvalidArgumentError('Give the names of contexts of the kubeconfig, comma-separated, each once.');
+      return names;
+    });
+
 export const outputOption = (...formats: OutputFormat[]): Option =>
   new Option('-o, --output <format>', 'output format').choices(formats);
 

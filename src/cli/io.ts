@@ -31,9 +31,9 @@ export interface Io extends ProcessIo {
   version: string;
   /**
    * The command line `words`, as in `resume ds/web`, for the user to type: this program, the namespace, and the flags of this call
-   * that the next one needs, too.
+   * that the next one needs, too. `context`: of the kubeconfig, where the call itself names several.
    */
-  edgeset: (words: string, namespace?: string) => string;
+  edgeset: (words: string, namespace?: string, context?: string) => string;
 }
 
 export const createIo = (io: ProcessIo, edgeset: Io['edgeset']): Io => ({

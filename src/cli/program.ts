@@ -54,11 +54,14 @@ export const runProgram = async (args: readonly string[], options: ProgramOption
   const { name, build } = options;
   let code: ExitCode = exitCodes.ok;
   let carried: ReturnType<typeof carriedFlags> = [];
-  const io = createIo(options.io, (words, namespace) => {
+  const io = createIo(options.io, (words, namespace, context) => {
     const [first = ''] = words.split(' ', 1);
     const next = program.commands.find((one) => one.name() === first);
     const place = namespace === undefined ? [] : [['--namespace', `-n ${namespace}`] as const];
-    const flags = [...place, ...carried].filter(([flag]) => !next || findOption(next, flag)).map(([, text]) => text);
+    const cluster = context === undefined ? [] : [['--context', `--context ${quoted(context)}`] as const];
+    const flags = [...place, ...cluster, ...carried]
+      .filter(([flag]) => !next || findOption(next, flag))
+      .map(([, text]) => text);
     return [name, words, ...flags].join(' ');
   });
   const program = new Command(name)

@@ -69,7 +69,7 @@ export const withCluster = async <T>(
   flags: ConnectionFlags,
   caller: Caller,
   work: (connection: Connection) => Promise<T>,
-  options: Pick<ClientOptions, 'connectTimeoutMs' | 'maxRetries' | 'terminal'> = INTERACTIVE,
+  options: Pick<ClientOptions, 'maxRetries' | 'terminal'> = {},
 ): Promise<T> => {
   const environment = { ...caller.environment };
   const timeouts = timeoutsOf(flags);
@@ -83,6 +83,7 @@ export const withCluster = async <T>(
     env,
     environment,
     userAgent: `kubectl-edgeset/${caller.version}`,
+    ...INTERACTIVE,
     ...options,
     ...timeouts,
   });

@@ -16,7 +16,8 @@ export type CommandErrorCode =
   | 'NoSuchStage'
   | 'NothingToApprove'
   | 'ChoiceNeeded'
-  | 'Changed';
+  | 'Changed'
+  | 'ContextsFailed';
 
 /** A failed command. The message is one sentence that says what failed and what to do about it. */
 export class CommandError extends Error {

@@ -7,10 +7,10 @@ import { type Paint, type Toned, unpainted } from './tones.ts';
 /** Values of `-o`. Without it, commands print text. */
 export type OutputFormat = 'wide' | 'json' | 'yaml' | 'name';
 
-/** A cell of a table, with or without a tone. */
-export type Cell = string | Toned;
+/** A cell of a table, with or without a tone. One that `spans` runs on over the columns after it, and widens none. */
+export type Cell = string | (Toned & { spans?: boolean });
 
-const toned = (cell: Cell): Toned => (typeof cell === 'string' ? { text: cell } : cell);
+const toned = (cell: Cell): Exclude<Cell, string> => (typeof cell === 'string' ? { text: cell } : cell);
 
 /** Aligns columns as kubectl does: three spaces between them, none at the end of a line. */
 export const createTable = (header: readonly string[], paint: Paint = unpainted) => {
@@ -28,7 +28,8 @@ export const createTable = (header: readonly string[], paint: Paint = unpainted)
   /** Widths only grow, so that rows that are appended later line up with earlier ones. */
   const measure = (rows: readonly (readonly Cell[])[]): void => {
     for (const row of rows)
-      for (const [column, cell] of row.entries()) widths[column] = Math.max(widths[column] ?? 0, widthOf(cell));
+      for (const [column, cell] of row.entries())
+        if (!toned(cell).spans) widths[column] = Math.max(widths[column] ?? 0, widthOf(cell));
   };
   const titles = header.map((text): Toned => ({ text, tone: 'dim' }));
   return {

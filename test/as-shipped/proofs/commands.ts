@@ -21,6 +21,7 @@ export const commands: Proofs = {
   'status --selector': SET,
   'status --output': SET,
   'status --watch': `${PLUGIN}/kubectl.ts: status -w appends each change`,
+  'status --contexts': `${PLUGIN}/connection.ts: several contexts are shown side by side`,
   get: SET,
   'get --phase': SET,
   'get --output': SET,

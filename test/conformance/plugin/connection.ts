@@ -34,6 +34,7 @@ const writeMisleading = async (c: Case, file: string): Promise<{ server: string;
       { name: 'wrong', context: { cluster: 'wrong', user: 'wrong' } },
       { name: 'right', context: { cluster: 'right', user: 'right', namespace: c.namespace } },
       { name: 'elsewhere', context: { cluster: 'elsewhere', user: 'right' } },
+      { name: 'empty', context: { cluster: 'right', user: 'right', namespace: `${c.namespace}-none` } },
     ],
     'current-context': 'wrong',
   };
@@ -101,6 +102,36 @@ export const connecting = section('Connection', (rule) => {
         await fails(/is not responding/, ...late);
         assert.ok(Date.now() - began < 20_000, 'the limit is that of the flag');
         await link.close();
+      } finally {
+        await rm(folder, { recursive: true });
+      }
+    },
+    { nodes: 1 },
+  );
+
+  rule(
+    'several contexts are shown side by side, and one that does not answer is a row that says so',
+    async (c) => {
+      const folder = await mkdtemp(join(tmpdir(), 'edgeset-contexts-'));
+      try {
+        await c.rolledOut();
+        const kubeconfig = join(folder, 'kubeconfig');
+        await writeMisleading(c, kubeconfig);
+        const status = (...flags: string[]) => c.cluster.plugin.run(['status', `--kubeconfig=${kubeconfig}`, ...flags]);
+        const { code, stdout, stderr } = await status('--contexts=wrong,right,empty', '--contexts', 'nowhere');
+        assert.equal(code, 1);
+        const [header = '', ...rows] = stdout.trimEnd().split('\n');
+        assert.match(header, /^CONTEXT +NAME +STATUS /);
+        assert.equal(rows.length, 4, stdout);
+        assert.match(rows[0] ?? '', /^wrong +- +cannot reach the API server https:\/\/127\.0\.0\.1:1 /);
+        assert.match(rows[1] ?? '', /^right +app +Complete /);
+        assert.match(rows[2] ?? '', /^empty +- +there are no rollouts in namespace /);
+        assert.match(rows[3] ?? '', /^nowhere +- +.*kubeconfig: contexts/);
+        assert.match(stderr, /: 3 of 4 contexts failed:\n {2}wrong: .*\n {2}empty: .*\n {2}nowhere: .*does not exist/);
+        const named = await status('--contexts=right', 'ds/app', '-o', 'name');
+        assert.deepEqual([named.code, named.stdout], [0, 'right daemonrollout.edgeset.io/app\n']);
+        const watched = await status('--contexts=right,wrong', '-w');
+        assert.deepEqual([watched.code, watched.stdout], [2, '']);
       } finally {
         await rm(folder, { recursive: true });
       }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, it } from 'node:test';
 import { promisify } from 'node:util';
@@ -72,6 +73,25 @@ describe('completion', () => {
       assert.deepEqual(await complete('status', flag, ''), ['test', ':4']);
     assert.deepEqual(await complete('--context=t'), ['test', ':4']);
     assert.deepEqual(await complete('status', '--kubeconfig', '/nonexistent', '--context', ''), [':4']);
+  });
+
+  it('offers contexts after those that were given', async () => {
+    const entries = ['test', 'north', 'south'];
+    const serverOf = (name: string): string => (name === 'test' ? world.api.url : 'http://127.0.0.1:1');
+    writeFileSync(
+      world.kubeconfig,
+      JSON.stringify({
+        'current-context': 'south',
+        contexts: entries.map((name) => ({ name, context: { cluster: name, namespace: 'shop' } })),
+        clusters: entries.map((name) => ({ name, cluster: { server: serverOf(name) } })),
+      }),
+    );
+    assert.deepEqual(await complete('status', '--contexts', ''), ['test', 'north', 'south', ':4']);
+    assert.deepEqual(await complete('status', '--contexts', 'north,'), ['north,test', 'north,south', ':4']);
+    assert.deepEqual(await complete('status', '--contexts=north,s'), ['north,south', ':4']);
+    world.daemonSet();
+    world.rollout({});
+    assert.deepEqual(await complete('status', '--contexts', 'test,north', ''), ['web', ':4'], 'those of the first one');
   });
 
   it('offers names from the cluster and the given namespace', async () => {

@@ -75,6 +75,9 @@ const connectionOf = ({ given }: Position): ConnectionFlags => {
     if (option.required) flags[option.attributeName()] = option.parseArg ? option.parseArg(value, undefined) : value;
     else flags[option.attributeName()] = true;
   }
+  // Of several clusters, the first one says what there is.
+  const [context = ''] = given.get('--contexts')?.split(',', 1) ?? [];
+  if (context !== '') flags['context'] = context;
   return flags;
 };
 
@@ -91,6 +94,14 @@ const lookUpInKubeconfig = async (
   const { completeKubeconfig } = await import('./candidates.ts');
   const what = { '--context': 'context', '--cluster': 'cluster', '--user': 'user' } as const;
   return (await completeKubeconfig(what[flag], connectionOf(position), io)).map(plain);
+};
+
+/** After those that the word has already, of which each is given once. */
+const lookUpContexts = async (word: string, position: Position, io: Io): Promise<Candidate[]> => {
+  const before = word.slice(0, word.lastIndexOf(',') + 1);
+  const given = new Set(before.split(','));
+  const found = await lookUpInKubeconfig('--context', position, io);
+  return found.filter(({ value }) => !given.has(value)).map(({ value }) => plain(`${before}${value}`));
 };
 
 /** Commands that also accept DaemonSets that are not managed, or only those with a rollout. */
@@ -124,13 +135,14 @@ const lookUpOf = async (what: 'revisions' | 'stages', position: Position, io: Io
 /** Flags that name a file. */
 const FILES = ['--kubeconfig', '--certificate-authority', '--client-certificate', '--client-key'];
 
-/** Candidates for the value of a flag: its choices, or objects of the cluster. Undefined for files. */
-const valuesOf = async (option: Option, position: Position, io: Io): Promise<Candidate[] | undefined> => {
+/** Candidates for the value of a flag, of which `word` is typed: its choices, or objects of the cluster. Undefined for files. */
+const valuesOf = async (option: Option, word: string, position: Position, io: Io): Promise<Candidate[] | undefined> => {
   if (option.argChoices) return option.argChoices.map(plain);
   const { long } = option;
   if (FILES.includes(long ?? '')) return undefined;
   if (long === '--node' || long === '--namespace') return lookUp(long, position, io);
   if (long === '--context' || long === '--cluster' || long === '--user') return lookUpInKubeconfig(long, position, io);
+  if (long === '--contexts') return lookUpContexts(word, position, io);
   if (long === '--stage') return lookUpOf('stages', position, io);
   return long === '--revision' || long === '--to-revision' ? lookUpOf('revisions', position, io) : [];
 };
@@ -138,7 +150,7 @@ const valuesOf = async (option: Option, position: Position, io: Io): Promise<Can
 const wordsFor = async (position: Position, word: string, io: Io): Promise<Candidate[] | undefined> => {
   const { command, awaits } = position;
   const positional = position.arguments.length;
-  if (awaits) return valuesOf(awaits, position, io);
+  if (awaits) return valuesOf(awaits, word, position, io);
   if (word.startsWith('-')) {
     // The help leaves out the flags that all commands have.
     const shared = command.options.filter(({ hidden }) => hidden);
@@ -168,7 +180,7 @@ export const complete = async (
   const position = locate(program, before);
   const assigned = word.startsWith('-') && word.includes('=') ? findOption(position.command, word) : undefined;
   const start = assigned ? word.slice(word.indexOf('=') + 1) : word;
-  const found = await (assigned ? valuesOf(assigned, position, io) : wordsFor(position, word, io));
+  const found = await (assigned ? valuesOf(assigned, start, position, io) : wordsFor(position, word, io));
   return {
     candidates: (found ?? []).filter(({ value }) => value.startsWith(start)),
     files: found === undefined,

@@ -91,6 +91,31 @@ const titleOf = (rollout: DaemonRollout): string => {
   return kind === native ? name : `${kind.short}/${name}`;
 };
 
+/** Whether this format is a table for people; the others are data for programs. */
+export const isTable = (format: OutputFormat | undefined): boolean => format === undefined || format === 'wide';
+
+/** The columns of a table of rollouts, and the cells of one in them. */
+export const createRows = (format: OutputFormat | undefined, { namespaces }: { namespaces: boolean }) => {
+  const shown = columns.filter(({ wide }) => !wide || format === 'wide');
+  const names = [...(namespaces ? ['NAMESPACE'] : []), 'NAME'];
+  return {
+    header: [...names, ...shown.map(({ title }) => title)],
+    /** `doubt`: why the status of the rollout is not about the present. */
+    cells: (rollout: DaemonRollout, doubt: Doubt | undefined, now: number): Cell[] => [
+      ...(namespaces ? [rollout.metadata.namespace ?? ''] : []),
+      titleOf(rollout),
+      ...(doubt === undefined
+        ? shown.map(({ cell }) => cell(rollout.status ?? {}, now))
+        : shown.map(({ title }): Cell => (title === 'STATUS' ? { text: doubtTexts[doubt], tone: 'warning' } : '-'))),
+    ],
+    /** A row about no rollout: what is wrong, in place of a status. */
+    failure: (text: string): Cell[] => [...names.map(() => '-'), { text, tone: 'bad', spans: true }],
+  };
+};
+
+/** The name of the object, as kubectl prints it with `-o name`. */
+export const objectName = ({ metadata }: DaemonRollout): string => `daemonrollout.edgeset.io/${metadata.name}`;
+
 export interface StatusView {
   /** A table for people, which can be redrawn in place; otherwise, data for programs. */
   table: boolean;
@@ -128,22 +153,12 @@ export const createStatusView = (
       one: (rollout) => `${format === 'yaml' ? '---\n' : ''}${structured(withoutManagedFields(rollout), format)}`,
     };
   if (format === 'name') {
-    const one = ({ metadata }: DaemonRollout): string => toLines(`daemonrollout.edgeset.io/${metadata.name}`);
+    const one = (rollout: DaemonRollout): string => toLines(objectName(rollout));
     return { table: false, all: (rollouts) => rollouts.map(one).join(''), one };
   }
-  const shown = columns.filter(({ wide }) => !wide || format === 'wide');
-  const table = createTable([...(namespaces ? ['NAMESPACE'] : []), 'NAME', ...shown.map(({ title }) => title)], paint);
-  const cells = (rollout: DaemonRollout, now: number): Cell[] => {
-    const { metadata, status = {} } = rollout;
-    const doubted = doubt?.(rollout);
-    return [
-      ...(namespaces ? [metadata.namespace ?? ''] : []),
-      titleOf(rollout),
-      ...(doubted === undefined
-        ? shown.map(({ cell }) => cell(status, now))
-        : shown.map(({ title }): Cell => (title === 'STATUS' ? { text: doubtTexts[doubted], tone: 'warning' } : '-'))),
-    ];
-  };
+  const { header, cells: cellsOf } = createRows(format, { namespaces });
+  const table = createTable(header, paint);
+  const cells = (rollout: DaemonRollout, now: number): Cell[] => cellsOf(rollout, doubt?.(rollout), now);
   const stageTable = createStageTable(format === 'wide', paint);
   const hasStages = (rollout: DaemonRollout): boolean => stages && doubt?.(rollout) === undefined;
   /** With several, the name of each above its stages. */
