@@ -135,12 +135,14 @@ describe('the dashboard, on each screen and in both schemes,', { timeout: 600_00
   it('says from when what it shows is, once nobody answers', async (t) => {
     const { page, server } = await visit(t, fleetOf('running'), rollout());
     await isShown(page);
+    const pause = page.getByRole('button', { name: /^Pause/ });
+    await pause.waitFor();
     await server.close();
     await page
       .getByRole('alert')
       .getByText(/This is what was known at/)
       .waitFor();
     await check(page, 'disconnected');
-    assert.equal(await page.getByRole('button', { name: /^Pause/ }).isDisabled(), true);
+    assert.equal(await pause.isDisabled(), true);
   });
 });
