@@ -18,6 +18,7 @@ import { addOptionsCommand } from './flags.ts';
 import type { ExitCode, ProcessIo } from './io.ts';
 import { addManagerCommand } from './manager.ts';
 import { type AddCommand, COMPLETE, runProgram } from './program.ts';
+import { addReachCommand } from './reach.ts';
 import { addApproveCommand, addPromoteCommand } from './stage-commands.ts';
 import { addClusterCommand, addDemoCommand } from './try-out.ts';
 
@@ -53,7 +54,11 @@ const groups: readonly CommandGroup[] = [
   },
   { heading: 'Try it out:', pluginToo: false, commands: [addDemoCommand, addClusterCommand] },
   { heading: 'Install:', pluginToo: true, commands: [addCrdsCommand, addOptionsCommand] },
-  { heading: 'Run:', pluginToo: false, commands: [addManagerCommand, addAgentCommand, addCompletionCommand] },
+  {
+    heading: 'Run:',
+    pluginToo: false,
+    commands: [addManagerCommand, addReachCommand, addAgentCommand, addCompletionCommand],
+  },
 ];
 
 /** Set by `npx`, and by `npm run demo` in a checkout, where `npx` finds the program, too. */

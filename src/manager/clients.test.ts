@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import type { Lease } from 'kubernetes-types/coordination/v1.d.ts';
 import { createTestClock, settle } from '../../test/support/index.ts';
 import { type ClientOptions, type ClusterConfig, nodes } from '../kube/index.ts';
+import { electByLease } from '../leading/index.ts';
 import { silentLogger } from '../runtime/index.ts';
 import { createManagerClients } from './clients.ts';
-import { electByLease } from './election.ts';
 import { resolveManagerOptions } from './options.ts';
 
 type Connect = NonNullable<ClientOptions['connect']>;

@@ -1,15 +1,9 @@
 import { type ControllerOptions, createController, type Controller as KindController } from '../controller/index.ts';
 import { advancedDaemonSetApi, createAdvancedKind } from '../kinds/advanced/index.ts';
 import { nativeKind } from '../kinds/native/index.ts';
+import type { RequiredApi } from '../leading/index.ts';
 import { countsOf, stagesOf } from '../rollout/index.ts';
-import type {
-  Controller,
-  ControllerDefinition,
-  ControllerParts,
-  ImageClient,
-  RequiredApi,
-  RolloutCounts,
-} from './types.ts';
+import type { Controller, ControllerDefinition, ControllerParts, ImageClient, RolloutCounts } from './types.ts';
 
 const daemonRollouts: RequiredApi = {
   group: 'edgeset.io',

@@ -1,19 +1,22 @@
 import { parseAddress, sayProblem, shownAddress } from '../checks/index.ts';
+import { type LeaderElectionFlags, type LeaderElectionOptions, resolveLeaderElection } from '../leading/index.ts';
 import {
   type BindAddress,
+  boolean,
   type LogOptions,
   list,
   nonEmpty,
+  number,
   objectName,
   oneOf,
   parseBindAddress,
   resolveLog,
 } from '../process/index.ts';
 import { type IntOrPercent, readFirstWave } from '../rollout/index.ts';
-import { OptionError, parseDuration } from '../runtime/index.ts';
+import { OptionError } from '../runtime/index.ts';
 
 /** The flags of `edgeset manager` as typed. */
-export interface ManagerFlags {
+export interface ManagerFlags extends LeaderElectionFlags {
   kubeconfig?: string;
   context?: string;
   /** Comma-separated. */
@@ -24,12 +27,6 @@ export interface ManagerFlags {
   predownload?: string | boolean;
   firstWave?: string;
   checkOpenkruiseLease?: string | boolean;
-  leaderElect?: string | boolean;
-  leaderElectionNamespace?: string;
-  leaderElectionId?: string;
-  leaderElectionLeaseDuration?: string;
-  leaderElectionRenewDeadline?: string;
-  leaderElectionRetryPeriod?: string;
   metricsBindAddress?: string;
   healthProbeBindAddress?: string;
   kubeApiQps?: string;
@@ -50,19 +47,6 @@ export interface OptionDefaults {
   podNamespace: string | undefined;
   /** The log goes to a terminal. */
   terminal: boolean;
-}
-
-export interface LeaderElectionOptions {
-  /** Namespace of the Lease. Default: that of the pod, otherwise `edgeset-system`. */
-  namespace: string;
-  /** Name of the Lease. Default `edgeset-manager`. */
-  id: string;
-  /** How long other candidates wait after the last renewal. Default 15 s. */
-  leaseDurationMs: number;
-  /** How long the leader tries to renew before it stops leading. Default 10 s; less than the lease duration. */
-  renewDeadlineMs: number;
-  /** Between attempts to acquire or renew. Default 2 s; less than the renew deadline. */
-  retryPeriodMs: number;
 }
 
 export interface ManagerOptions extends LogOptions {
@@ -98,21 +82,6 @@ export interface ManagerOptions extends LogOptions {
   allowedCheckAddresses: readonly string[];
 }
 
-/** Of a manager outside of a cluster. */
-export const DEFAULT_NAMESPACE = 'edgeset-system';
-
-const number = (flag: string, text: string, wanted: string, accepts: (value: number) => boolean): number => {
-  const value = Number(text);
-  if (text.trim() === '' || !Number.isFinite(value) || !accepts(value))
-    throw new OptionError(flag, `"${text}" is not ${wanted}`);
-  return value;
-};
-
-const boolean = (flag: string, value: string | boolean): boolean => {
-  if (typeof value === 'boolean') return value;
-  return oneOf(flag, value.toLowerCase(), ['true', 'false']) === 'true';
-};
-
 const firstWave = (flag: string, text: string): IntOrPercent => {
   const read = readFirstWave(text);
   if (!('value' in read)) throw new OptionError(flag, `"${text}" ${read.problem}: ${read.remedy}`);
@@ -125,34 +94,8 @@ const address = (flag: string, text: string): string => {
   return `${parsed.address.origin}${parsed.address.path}`;
 };
 
-const resolveLeaderElection = (
-  flags: ManagerFlags,
-  { podNamespace = DEFAULT_NAMESPACE }: OptionDefaults,
-): LeaderElectionOptions => {
-  const lease = '--leader-election-lease-duration';
-  const deadline = '--leader-election-renew-deadline';
-  const retry = '--leader-election-retry-period';
-  const options = {
-    namespace: objectName('--leader-election-namespace', flags.leaderElectionNamespace ?? podNamespace, 'label'),
-    id: objectName('--leader-election-id', flags.leaderElectionId ?? 'edgeset-manager', 'subdomain'),
-    leaseDurationMs: parseDuration(lease, flags.leaderElectionLeaseDuration ?? '15s'),
-    renewDeadlineMs: parseDuration(deadline, flags.leaderElectionRenewDeadline ?? '10s'),
-    retryPeriodMs: parseDuration(retry, flags.leaderElectionRetryPeriod ?? '2s'),
-  };
-  // A Lease stores whole seconds: other candidates would not see a fraction.
-  if (options.leaseDurationMs % 1000 !== 0)
-    throw new OptionError(lease, `${options.leaseDurationMs} ms is not a whole number of seconds: round it up`);
-  if (options.renewDeadlineMs >= options.leaseDurationMs)
-    throw new OptionError(deadline, `must be shorter than ${lease}: otherwise two managers could lead at once`);
-  // Jitter adds up to a fifth to each retry.
-  if (options.retryPeriodMs * 1.2 >= options.renewDeadlineMs)
-    throw new OptionError(retry, `must be well below ${deadline}: otherwise one failed attempt loses the lease`);
-  return options;
-};
-
 /** Validates the flags and fills in the defaults. Throws an `OptionError` that names the first bad flag. */
 export const resolveManagerOptions = (flags: ManagerFlags, defaults: OptionDefaults): ManagerOptions => {
-  const leads = resolveLeaderElection(flags, defaults);
   const namespaces = flags.namespaces === undefined ? undefined : list('--namespaces', flags.namespaces);
   return {
     kubeconfig: nonEmpty('--kubeconfig', flags.kubeconfig),
@@ -164,7 +107,7 @@ export const resolveManagerOptions = (flags: ManagerFlags, defaults: OptionDefau
     predownload: boolean('--predownload', flags.predownload ?? false),
     firstWave: flags.firstWave === undefined ? undefined : firstWave('--first-wave', flags.firstWave),
     checksOpenKruiseLease: boolean('--check-openkruise-lease', flags.checkOpenkruiseLease ?? true),
-    leaderElection: boolean('--leader-elect', flags.leaderElect ?? true) ? leads : undefined,
+    leaderElection: resolveLeaderElection(flags, { id: 'edgeset-manager', podNamespace: defaults.podNamespace }),
     metrics: parseBindAddress('--metrics-bind-address', flags.metricsBindAddress ?? '127.0.0.1:8080'),
     health: parseBindAddress('--health-probe-bind-address', flags.healthProbeBindAddress ?? '127.0.0.1:8081'),
     qps: number(

@@ -1,8 +1,18 @@
-import { readFile } from 'node:fs/promises';
-import { hostname } from 'node:os';
 import { createCheckRunner } from '../checks/index.ts';
 import { createOrder } from '../controller/index.ts';
 import { createClockSkew, createEventRecorder, loadClusterConfig } from '../kube/index.ts';
+import {
+  createClockCheck,
+  DEFAULT_NAMESPACE,
+  electByLease,
+  type GatedController,
+  gateOnDiscovery,
+  newIdentity,
+  podNamespace,
+  runControllers,
+  waitForApis,
+  withoutElection,
+} from '../leading/index.ts';
 import { type Notifications, NotificationsConfigError, openNotifications } from '../notify/index.ts';
 import {
   createHealth,
@@ -13,15 +23,10 @@ import {
 } from '../process/index.ts';
 import { type Clock, type Env, loadTemporal, OptionError, steadyClock } from '../runtime/index.ts';
 import { createManagerClients } from './clients.ts';
-import { createClockCheck } from './clock-check.ts';
 import { controllerDefinitions } from './controllers.ts';
-import { waitForApis } from './discovery.ts';
-import { gateOnDiscovery } from './discovery-gate.ts';
-import { electByLease, withoutElection } from './election.ts';
 import { createImageService } from './image-service.ts';
 import { createManagerMetrics, type ManagerMetrics } from './metrics.ts';
-import { DEFAULT_NAMESPACE, type ManagerFlags, type ManagerOptions, resolveManagerOptions } from './options.ts';
-import { runControllers } from './run-controllers.ts';
+import { type ManagerFlags, type ManagerOptions, resolveManagerOptions } from './options.ts';
 import type { Controller, ControllerDefinition } from './types.ts';
 
 export interface ManagerHost extends ProgramHost {
@@ -31,21 +36,6 @@ export interface ManagerHost extends ProgramHost {
    */
   clock?: Clock;
 }
-
-const NAMESPACE_FILE = '/var/run/secrets/kubernetes.io/serviceaccount/namespace';
-
-/** Undefined for a pod without a service account, and outside a cluster. */
-const podNamespace = (): Promise<string | undefined> =>
-  readFile(NAMESPACE_FILE, 'utf8').then(
-    (text) => text.trim() || undefined,
-    () => undefined,
-  );
-
-/** The host name and a random part: two processes on one machine must not mistake each other's lease for their own. */
-const newIdentity = (random: () => number): string =>
-  `${hostname()}_${Math.floor(random() * 2 ** 48)
-    .toString(16)
-    .padStart(12, '0')}`;
 
 const notificationsOf = async (
   { notificationsConfig: path }: ManagerOptions,
@@ -69,6 +59,11 @@ const notificationsOf = async (
   }
 };
 
+const gated = (controller: GatedController<Controller>): Controller => ({
+  ...controller,
+  rollouts: () => controller.active()?.rollouts() ?? [],
+});
+
 const runManager = async (options: ManagerOptions, host: ManagerHost, env: Env, signal: AbortSignal): Promise<void> => {
   const { log } = env;
   const identity = newIdentity(env.random);
@@ -82,7 +77,7 @@ const runManager = async (options: ManagerOptions, host: ManagerHost, env: Env, 
   });
   log.info('starting', { version: host.version, identity, server: config.server, config: config.source });
   const skew = createClockSkew(env.clock);
-  const checkClock = createClockCheck(skew, log, (aheadSeconds) => metrics.clockAhead(aheadSeconds));
+  const checkClock = createClockCheck('manager', skew, log, (aheadSeconds) => metrics.clockAhead(aheadSeconds));
   const clients = createManagerClients(config, {
     env,
     version: host.version,
@@ -140,7 +135,7 @@ const runManager = async (options: ManagerOptions, host: ManagerHost, env: Env, 
     };
     const made = (): Controller => definition.create(parts);
     const own = { ...env, log: log.with({ controller: name }) };
-    const controller = serves ? gateOnDiscovery(own, client, serves, made) : made();
+    const controller = serves ? gated(gateOnDiscovery(own, client, serves, made)) : made();
     health.check(name, () => (controller.synced() ? undefined : 'its caches have not synced'));
     const lead = async (leading: AbortSignal): Promise<void> => {
       const hide = metrics.showRollouts(name, () => controller.rollouts());

@@ -6,6 +6,7 @@ import type {
   Order,
 } from '../controller/index.ts';
 import type { EventRecorder, KubeClient } from '../kube/index.ts';
+import type { Controller as BaseController, RequiredApi } from '../leading/index.ts';
 import type { Summary } from '../rollout/index.ts';
 import type { Env } from '../runtime/index.ts';
 import type { Cause, DaemonRolloutStage, Phase } from '../words/index.ts';
@@ -38,14 +39,8 @@ export interface ComputedCounts {
   hasError: false;
 }
 
-/** A controller as the manager runs it: its caches always, its writes only while leading. */
-export interface Controller {
-  /** Runs the caches until the signal aborts. */
-  run(signal: AbortSignal): Promise<void>;
-  /** Reconciles until the signal aborts; resolves when every in-flight write has settled. */
-  lead(signal: AbortSignal): Promise<void>;
-  /** The caches have synced. */
-  synced(): boolean;
+/** A controller as the manager runs it. */
+export interface Controller extends BaseController {
   rollouts(): Iterable<RolloutCounts>;
 }
 
@@ -88,14 +83,6 @@ export interface ControllerParts {
   firstWave?: ControllerOptions['firstWave'];
   /** Default: the checks of stages hold. */
   checks?: ControllerOptions['checks'];
-}
-
-/** An API that the API server must serve, and how to install it. */
-export interface RequiredApi {
-  group: string;
-  version: string;
-  plural: string;
-  remedy: string;
 }
 
 export interface ControllerDefinition {

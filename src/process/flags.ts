@@ -7,6 +7,20 @@ export const oneOf = <T extends string>(flag: string, text: string, known: reado
   return found;
 };
 
+/** A number that `accepts`; `wanted` says which, and the remedy. */
+export const number = (flag: string, text: string, wanted: string, accepts: (value: number) => boolean): number => {
+  const value = Number(text);
+  if (text.trim() === '' || !Number.isFinite(value) || !accepts(value))
+    throw new OptionError(flag, `"${text}" is not ${wanted}`);
+  return value;
+};
+
+/** `true` or `false`, in any case; `true` for a flag without a value. */
+export const boolean = (flag: string, value: string | boolean): boolean => {
+  if (typeof value === 'boolean') return value;
+  return oneOf(flag, value.toLowerCase(), ['true', 'false']) === 'true';
+};
+
 /** Comma-separated names without duplicates. */
 export const list = (flag: string, text: string): string[] => {
   const items = text.split(',').map((item) => item.trim());

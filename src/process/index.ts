@@ -1,6 +1,7 @@
 export { createHealth, type MetricsPage, startEndpoints } from './endpoints.ts';
 export {
   type BindAddress,
+  boolean,
   certificateFiles,
   createProcessLogger,
   formatAddress,
@@ -8,6 +9,7 @@ export {
   type LogOptions,
   list,
   nonEmpty,
+  number,
   objectName,
   oneOf,
   parseBindAddress,

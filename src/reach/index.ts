@@ -1,3 +1,4 @@
+export type { ReachFlags } from './options.ts';
 export {
   type ClusterContact,
   type ClusterFacts,
@@ -8,3 +9,4 @@ export {
   type ReachTerms,
   reachOf,
 } from './reach-of.ts';
+export { runReachProcess } from './run.ts';

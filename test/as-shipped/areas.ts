@@ -249,7 +249,7 @@ const connectionFlags = async (): Promise<string[]> => flagsIn((await run(['opti
 const commands = async (): Promise<Area> => {
   const names = [...(await helpOf()).matchAll(/^ {2}([a-z]+) (?:\[|<)/gm)].map(([, name = '']) => name);
   const inCode: string[] = [];
-  const own = names.filter((name) => !/^(manager|agent|help|demo|cluster)$/.test(name));
+  const own = names.filter((name) => !/^(manager|reach|agent|help|demo|cluster)$/.test(name));
   for (const name of own) {
     const flags = flagsIn(await helpOf(name));
     inCode.push(name, ...flags.map((flag) => `${name} ${flag}`));
@@ -299,7 +299,7 @@ const programFlags = async (program: 'manager' | 'agent', name: string): Promise
 const environment = (): Area => ({
   inCode: unique([
     ...[
-      ...sources('src/{agent,manager,cli,kube,http,process,checks}/**/*.ts').matchAll(
+      ...sources('src/{agent,manager,reach,leading,cli,kube,http,process,checks}/**/*.ts').matchAll(
         /\b(?:environment|env)\.([A-Z][A-Z_]+)\b/g,
       ),
     ].map(([, name = '']) => name),

@@ -13,7 +13,8 @@ import {
   pods,
   runLeaderElection,
 } from '../../src/kube/index.ts';
-import { createManagerClients, type ManagerClients } from '../../src/manager/index.ts';
+import type { Clients } from '../../src/leading/index.ts';
+import { createManagerClients } from '../../src/manager/index.ts';
 import { silentLogger, sleep, systemClock } from '../../src/runtime/index.ts';
 import { createTestAuthority, eventually, onBody, sendJson, startTestServer } from '../support/index.ts';
 import { type Json, mintToken, type RealCluster, startCluster } from './index.ts';
@@ -23,7 +24,7 @@ const FLOW = '/apis/flowcontrol.apiserver.k8s.io/v1';
 const env = { clock: systemClock, random: Math.random, log: silentLogger };
 
 let cluster: RealCluster;
-let clients: ManagerClients;
+let clients: Clients;
 let config: ClusterConfig;
 let namespace: string;
 let token: string;

@@ -8,7 +8,7 @@ export const neighbours: readonly Mutant[] = [
     whose: 'our own: the Lease',
     story: 'the leader election shares limits and connection with all other calls',
     breaks: [],
-    file: 'src/manager/clients.ts',
+    file: 'src/leading/clients.ts',
     find: 'const leaseClient = createClient(config, { ...common, userAgent: `${userAgent} leader-election`, maxRetries: 0 });',
     replace: 'const leaseClient = client;',
     hunt: test('src/manager/clients.test.ts'),

@@ -265,7 +265,7 @@ export const own: readonly Mutant[] = [
     file: 'src/kube/client/clock-skew.ts',
     find: 'ahead = serverTime > receivedAt ? receivedAt - serverTime : Math.max(0, sentAt - serverTime);',
     replace: 'ahead = 0;',
-    hunt: test('src/manager/clock-check.test.ts'),
+    hunt: test('src/leading/clock-check.test.ts'),
   },
   {
     name: 'prints-a-newline-in-a-cell',

@@ -2,21 +2,15 @@ import { createCheckRunner } from '../../../src/checks/index.ts';
 import { createOrder } from '../../../src/controller/index.ts';
 import type { Outgoing } from '../../../src/http/index.ts';
 import { createEventRecorder } from '../../../src/kube/index.ts';
-import {
-  type Controller,
-  controllerDefinitions,
-  createImageService,
-  electByLease,
-  type ManagerClients,
-  runControllers,
-} from '../../../src/manager/index.ts';
+import { type Clients, electByLease, runControllers } from '../../../src/leading/index.ts';
+import { type Controller, controllerDefinitions, createImageService } from '../../../src/manager/index.ts';
 import type { Env } from '../../../src/runtime/index.ts';
 
 /** The parts of a manager that have a client of their own. */
 export type Part = 'native' | 'advanced' | 'images' | 'process';
 
 export interface ManagerParts {
-  clientsOf: (part: Part) => ManagerClients;
+  clientsOf: (part: Part) => Clients;
   env: Env;
   /** Unique to this process. */
   identity: string;

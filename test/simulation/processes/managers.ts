@@ -1,7 +1,8 @@
 import type { Lease } from 'kubernetes-types/coordination/v1.d.ts';
 import type { ApiServer } from '../../../embedded/index.ts';
 import { type ClockSkew, createClockSkew, leases } from '../../../src/kube/index.ts';
-import { createManagerClients, type ManagerClients } from '../../../src/manager/index.ts';
+import type { Clients } from '../../../src/leading/index.ts';
+import { createManagerClients } from '../../../src/manager/index.ts';
 import { type Clock, createLogger, createRandom, type Env, silentLogger } from '../../../src/runtime/index.ts';
 import type { ProcessState } from '../../judge/check.ts';
 import type { Checker } from '../../judge/checker.ts';
@@ -88,7 +89,7 @@ export const createManagers = (options: ManagersOptions) => {
   };
 
   /** Each controller has its own caches: what one has observed another may not know. */
-  const clientsOf = (process: ManagerProcess, part: Part, env: Env): ManagerClients => {
+  const clientsOf = (process: ManagerProcess, part: Part, env: Env): Clients => {
     const { identity, unanswered } = process;
     const checker = options.observer();
     const views = process.views.filter((_, index) => daemonSets[index]?.kind === part);

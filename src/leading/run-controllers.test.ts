@@ -25,7 +25,6 @@ const startManager = (changes: { controller?: Partial<Controller>; elect?: Elect
       story.push('settled');
     },
     synced: () => true,
-    rollouts: () => [],
     ...changes.controller,
   };
   const elect: Elect =
@@ -99,7 +98,6 @@ test('a stop before the start ends at once', async () => {
       led = true;
     },
     synced: () => true,
-    rollouts: () => [],
   };
   const env = { clock: createTestClock(0), log: silentLogger };
   const controllers = new Map([['fake', controller]]);

@@ -2,10 +2,15 @@ import type { ClockSkew, RequestReport } from '../kube/index.ts';
 import type { Env } from '../runtime/index.ts';
 
 /**
- * Tells the operator when the manager's clock is wrong, by the Date of the API server's responses: conditions and Events then
+ * Tells the operator when the clock of this process is wrong, by the Date of the API server's responses: conditions and Events then
  * carry wrong times, and pods seem to be ready for too long or too short a time. Plans go by the API server's clock.
  */
-export const createClockCheck = (skew: ClockSkew, log: Env['log'], show: (aheadSeconds: number) => void) => {
+export const createClockCheck = (
+  program: string,
+  skew: ClockSkew,
+  log: Env['log'],
+  show: (aheadSeconds: number) => void,
+) => {
   let isWrong = false;
   return (report: Pick<RequestReport, 'serverTime' | 'receivedAt' | 'seconds'>): void => {
     skew.observe(report);
@@ -14,7 +19,7 @@ export const createClockCheck = (skew: ClockSkew, log: Env['log'], show: (aheadS
     if (isWrong === (aheadSeconds !== 0)) return;
     isWrong = !isWrong;
     if (isWrong)
-      log.error("the clock differs from the API server's: set the clock of this machine, then restart the manager", {
+      log.error(`the clock differs from the API server's: set the clock of this machine, then restart the ${program}`, {
         aheadSeconds,
       });
     else log.info("the clock agrees with the API server's again");

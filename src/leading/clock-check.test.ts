@@ -12,6 +12,7 @@ test('a clock that is wrong by hours is logged once, shown as a metric, and logg
   const write = (line: string): void => void lines.push(JSON.parse(line) as (typeof lines)[number]);
   const shown: number[] = [];
   const check = createClockCheck(
+    'manager',
     createClockSkew(clock),
     createLogger({ write, now: () => clock.now(), level: 'info' }),
     (seconds) => void shown.push(seconds),

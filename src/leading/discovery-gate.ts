@@ -8,8 +8,8 @@ const CHECK_MS = 5_000;
 /** An API server that has just started, or one of several that lags, may not serve its CRDs yet. */
 const ABSENT_CHECKS = 2;
 
-interface Active {
-  controller: Controller;
+interface Active<C extends Controller> {
+  controller: C;
   /** Ends its leadership; the caches outlive it. */
   leading: AbortController;
   caching: AbortController;
@@ -19,30 +19,35 @@ interface Active {
   led: Promise<void>;
 }
 
+export interface GatedController<C extends Controller> extends Controller {
+  /** Undefined while the API server does not serve its kind. */
+  active(): C | undefined;
+}
+
 /**
  * A controller that is active only while the API server serves its kind. Without the kind it has no caches and counts as
  * synced, which is logged once. It starts within five seconds after the kind is installed; when the kind is removed,
  * in-flight writes settle and the caches are dropped.
  */
-export const gateOnDiscovery = (
+export const gateOnDiscovery = <C extends Controller>(
   { clock, log }: Pick<Env, 'clock' | 'log'>,
   client: Pick<KubeClient, 'raw' | 'server'>,
   kind: RequiredApi,
-  create: () => Controller,
-): Controller => {
-  let active: Active | undefined;
+  create: () => C,
+): GatedController<C> => {
+  let active: Active<C> | undefined;
   /** The state logged last; undefined before the first answer of the API server. */
   let logged: 'served' | 'absent' | undefined;
   let absentChecks = 0;
   let changed = Promise.withResolvers<void>();
 
-  const set = (next: Active | undefined): void => {
+  const set = (next: Active<C> | undefined): void => {
     active = next;
     changed.resolve();
     changed = Promise.withResolvers();
   };
 
-  const stop = async ({ leading, caching, ran, led }: Active): Promise<void> => {
+  const stop = async ({ leading, caching, ran, led }: Active<C>): Promise<void> => {
     leading.abort();
     await led;
     caching.abort();
@@ -104,6 +109,6 @@ export const gateOnDiscovery = (
       }
     },
     synced: () => logged !== undefined && (active === undefined || active.controller.synced()),
-    rollouts: () => active?.controller.rollouts() ?? [],
+    active: () => active?.controller,
   };
 };

@@ -1,0 +1,95 @@
+import { defineResource, type KubeObject, listAll, splitKey } from '../kube/index.ts';
+import { toEpochMs } from '../rollout/index.ts';
+import type { ClusterKind, ClusterReading } from './kind.ts';
+import { writtenAt } from './managed-fields.ts';
+import type { ClusterUpdate } from './reach-of.ts';
+
+// Rancher Fleet. The agent of a cluster writes the time into `status.agent.lastSeen` at each check-in, every 15 minutes by default.
+// Nothing on the hub says that a cluster is offline.
+
+export interface FleetCluster extends KubeObject {
+  status?: { namespace?: string; agent?: { lastSeen?: string | null } };
+}
+
+export interface BundleDeployment extends KubeObject {
+  spec?: { deploymentID?: string | null };
+  status?: { appliedDeploymentID?: string | null; ready?: boolean };
+}
+
+const GROUP = 'fleet.cattle.io';
+
+export const fleetClusters = defineResource<FleetCluster>({
+  group: GROUP,
+  version: 'v1alpha1',
+  plural: 'clusters',
+  kind: 'Cluster',
+  namespaced: true,
+});
+
+export const bundleDeployments = defineResource<BundleDeployment>({
+  group: GROUP,
+  version: 'v1alpha1',
+  plural: 'bundledeployments',
+  kind: 'BundleDeployment',
+  namespaced: true,
+});
+
+export interface FleetTerms {
+  /** How often the agents check in. Default 15 min. */
+  checkInMs: number;
+  /** Without a check-in for longer, a cluster has gone away. Default 45 min. */
+  offlineAfterMs: number;
+}
+
+interface FleetReading extends ClusterReading {
+  /** 0: the cluster never checked in. */
+  lastSeen: number;
+  namespace: string | undefined;
+}
+
+const read = ({ metadata, status }: FleetCluster): FleetReading => {
+  const said = toEpochMs(status?.agent?.lastSeen);
+  // The time itself is by the cluster's clock.
+  const path = ['status', 'agent'];
+  const lastSeen = said > 0 ? (writtenAt(metadata, { path, subresource: 'status' }) ?? said) : 0;
+  return { availability: '', lastSeen, namespace: status?.namespace || undefined };
+};
+
+export const readBundleDeployment = ({ metadata, spec, status }: BundleDeployment): ClusterUpdate => ({
+  name: `BundleDeployment ${metadata?.name ?? ''}`,
+  at: writtenAt(metadata, { path: ['spec', 'deploymentID'] }),
+  finished: status?.ready === true && !!spec?.deploymentID && spec.deploymentID === status.appliedDeploymentID,
+});
+
+export const createFleetKind = ({
+  checkInMs,
+  offlineAfterMs,
+}: FleetTerms): ClusterKind<FleetCluster, FleetReading> => ({
+  name: 'fleet',
+  api: {
+    group: GROUP,
+    version: 'v1alpha1',
+    plural: 'clusters',
+    remedy: 'to label its Clusters, install Rancher Fleet',
+  },
+  clusters: fleetClusters,
+  read,
+  contact(_key, { lastSeen }, { now, label }) {
+    if (lastSeen === 0) return Promise.resolve({ contact: { state: 'never' } });
+    const goneAt = lastSeen + offlineAfterMs;
+    if (now > goneAt)
+      return Promise.resolve({ contact: { state: 'gone', lastContact: lastSeen, dueBy: lastSeen + checkInMs } });
+    // No field says since when it has been checking in: the label does, which was written when it came back.
+    const settled = label?.reach === 'online' ? Number.NEGATIVE_INFINITY : undefined;
+    const settling = label?.reach === 'settling' ? label.at : undefined;
+    return Promise.resolve({
+      contact: { state: 'available', since: settled ?? settling ?? now },
+      changesAt: goneAt + 1,
+    });
+  },
+  async updates(key, { namespace }, { client, signal }) {
+    // Nothing can have been deployed to a cluster without a namespace.
+    if (namespace === undefined || splitKey(key).namespace === undefined) return [];
+    return (await listAll(client, bundleDeployments, { namespace, signal })).map(readBundleDeployment);
+  },
+});

@@ -1,0 +1,21 @@
+import type { ObjectMeta } from 'kubernetes-types/meta/v1.d.ts';
+import { writtenAt } from './managed-fields.ts';
+import { type Reach, reaches } from './reach-of.ts';
+
+/** On clusters; see docs/reference/reach.md. */
+export const REACH_LABEL = 'edgeset.io/reach';
+
+/** The field manager of the label: when it wrote tells when a cluster came back. */
+export const FIELD_MANAGER = 'edgeset-reach';
+
+/** `unmanaged`: somebody gave the cluster a value of their own, which is left alone. */
+export type PresentLabel = { reach: Reach; at: number | undefined } | 'unmanaged' | undefined;
+
+export const readLabel = (metadata: ObjectMeta | undefined): PresentLabel => {
+  const value = metadata?.labels?.[REACH_LABEL];
+  if (value === undefined) return undefined;
+  const reach = reaches.find((each) => each === value);
+  if (reach === undefined) return 'unmanaged';
+  const path = ['metadata', 'labels', REACH_LABEL];
+  return { reach, at: writtenAt(metadata, { path, manager: FIELD_MANAGER }) };
+};

@@ -1,0 +1,37 @@
+import type { ObjectMeta } from 'kubernetes-types/meta/v1.d.ts';
+import { toEpochMs } from '../rollout/index.ts';
+
+export interface WrittenField {
+  /** Names of nested fields, such as `spec`, `renewTime`. */
+  path: readonly string[];
+  /** Default: writes of the object itself. */
+  subresource?: string;
+  /** Default: any. */
+  manager?: string;
+}
+
+const has = (fields: unknown, [name, ...rest]: readonly string[]): boolean => {
+  if (name === undefined) return true;
+  if (typeof fields !== 'object' || fields === null) return false;
+  return has((fields as Readonly<Record<string, unknown>>)[`f:${name}`], rest);
+};
+
+/**
+ * When the API server took the last write of whoever owns the field, in epoch ms by the API server's clock, with a resolution of
+ * one second. Times inside of objects come from the clocks of many machines; this one can be compared. Undefined: nobody owns it.
+ */
+export const writtenAt = (
+  metadata: ObjectMeta | undefined,
+  { path, subresource = '', manager }: WrittenField,
+): number | undefined => {
+  const times = (metadata?.managedFields ?? [])
+    .filter(
+      (entry) =>
+        (entry.subresource ?? '') === subresource &&
+        (manager === undefined || entry.manager === manager) &&
+        has(entry.fieldsV1, path),
+    )
+    .map(({ time }) => toEpochMs(time))
+    .filter((time) => time > 0);
+  return times.length === 0 ? undefined : Math.max(...times);
+};
