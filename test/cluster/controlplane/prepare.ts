@@ -1,11 +1,12 @@
-// Builds the programs of the real control plane, the kubelet, Helm, Argo Rollouts, OpenKruise Rollouts, and the programs that judge
-// objects as GitOps tools do, where they are missing, ahead of the tests that need them:
+// Builds the programs of the real control plane, the kubelet, Helm, Argo Rollouts, OpenKruise Rollouts, the programs that judge
+// objects as GitOps tools do, and the rules of Open Cluster Management, where they are missing, ahead of the tests that need them:
 //   node test/cluster/controlplane/prepare.ts
 
 import { findNodePrograms } from '../../nodes/programs.ts';
 import { findArgoRollouts } from '../argo-rollouts/argo-rollouts.ts';
 import { findHelm } from '../helm/programs.ts';
 import { findJudges } from '../judges/judges.ts';
+import { findRolloutRules } from '../multicluster/rollout-rules.ts';
 import { findOpenKruiseRollouts } from '../openkruise-rollouts/openkruise-rollouts.ts';
 import { findPrograms } from './build.ts';
 
@@ -16,5 +17,6 @@ const groups = [
   await findNodePrograms(),
   await findArgoRollouts(),
   await findOpenKruiseRollouts(),
+  await findRolloutRules(),
 ];
 console.log(groups.flatMap((programs) => Object.values(programs)).join('\n'));

@@ -51,7 +51,8 @@ const healthCheckExpressions = async (): Promise<unknown> => {
   return spec.healthCheckExprs;
 };
 
-const ask = async <T>(program: string, question: object): Promise<T> => {
+/** What `program` answers to `question`, both as JSON. */
+export const ask = async <T>(program: string, question: object): Promise<T> => {
   const child = spawn(program, { stdio: ['pipe', 'pipe', 'pipe'] });
   child.stdin.end(JSON.stringify(question));
   const ended = new Promise<number | null>((done, failed) => child.on('error', failed).on('close', done));
