@@ -1,9 +1,10 @@
 import type { AxeResults } from 'axe-core';
 import type { Page } from 'playwright-core';
 
-/** What axe finds; its source must be on the page. */
-export const violations = async (page: Page): Promise<string[]> => {
-  const { violations: found } = await page.evaluate<AxeResults>("axe.run({ resultTypes: ['violations'] })");
+/** What axe finds, by all of its rules or the named ones; its source must be on the page. */
+export const violations = async (page: Page, rules?: readonly string[]): Promise<string[]> => {
+  const options = { resultTypes: ['violations'], ...(rules && { runOnly: rules }) };
+  const { violations: found } = await page.evaluate<AxeResults>(`axe.run(${JSON.stringify(options)})`);
   return found.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`));
 };
 
