@@ -53,7 +53,7 @@ export { lastSeen, withRefusedPods } from './refused-pods.ts';
 export { typedCommand } from './remedy.ts';
 export { revisionImages } from './revision-images.ts';
 export type { RolloutReading } from './rollout-display.ts';
-export { stateOf } from './rollout-state.ts';
+export { stateOf, toneOfStatus } from './rollout-state.ts';
 export { openStageOf, presentStages, promotionWay } from './stages.ts';
 export type { RolloutState } from './states.ts';
 export {
@@ -77,7 +77,6 @@ export {
   toneOfPhase,
   toneOfResult,
   toneOfStage,
-  toneOfStatus,
 } from './tones.ts';
 export { createTrouble } from './trouble.ts';
 export { type VersionStep, versionStep } from './versions.ts';

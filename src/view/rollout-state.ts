@@ -1,7 +1,9 @@
 import type { ConditionState } from '../rollout/index.ts';
-import type { StageWait } from '../words/index.ts';
+import type { DaemonRolloutStatus, StageWait } from '../words/index.ts';
 import type { Doubt } from './daemon-sets.ts';
+import { openStageOf } from './stages.ts';
 import type { RolloutState } from './states.ts';
+import { type Tone, toneOfState } from './tones.ts';
 
 interface AnyCondition {
   type: string;
@@ -59,3 +61,7 @@ export const stateOf = (
   if (held || state === 'complete' || state === 'deleted') return state;
   return (wait && awaited[wait]) ?? state;
 };
+
+/** What the state of a rollout asks of the reader, as a terminal shows it. */
+export const toneOfStatus = ({ conditions, stages }: DaemonRolloutStatus): Tone | undefined =>
+  toneOfState(stateOf(conditions, { wait: openStageOf(stages)?.awaits?.reason }));

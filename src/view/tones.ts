@@ -1,6 +1,6 @@
-import type { DaemonRolloutHistory, DaemonRolloutStage, DaemonRolloutStatus, Phase } from '../words/index.ts';
+import type { DaemonRolloutHistory, DaemonRolloutStage, Phase } from '../words/index.ts';
 import { resultTones } from './past-rollout.ts';
-import type { Tone as StateTone } from './states.ts';
+import { type RolloutState, rolloutStates, type Tone as StateTone } from './states.ts';
 
 /** What a piece of text means. A terminal shows it as a color: red failed, amber a person must act, blue running, green complete. */
 export type Tone = 'bad' | 'warning' | 'accent' | 'good' | 'dim' | 'bold';
@@ -38,6 +38,8 @@ const stateTones: Readonly<Record<StateTone, Tone | undefined>> = {
   idle: undefined,
 };
 
+export const toneOfState = (state: RolloutState): Tone | undefined => stateTones[rolloutStates[state].tone];
+
 export const toneOfResult = (result: DaemonRolloutHistory['result']): Tone | undefined =>
   stateTones[resultTones[result]];
 
@@ -62,13 +64,4 @@ const awaitsPerson = ({ state, awaits }: DaemonRolloutStage): boolean =>
 export const toneOfStage = (stage: DaemonRolloutStage): Tone | undefined => {
   if (awaitsPerson(stage)) return 'warning';
   return { Passed: 'good', Open: 'accent', Closed: 'dim' }[stage.state] as Tone;
-};
-
-/** What the state of a rollout means, by its conditions. */
-export const toneOfStatus = ({ conditions = [], stages = [] }: DaemonRolloutStatus): Tone | undefined => {
-  const is = (type: string): boolean => conditions.some((one) => one.type === type && one.status === 'True');
-  if (is('Stalled')) return 'bad';
-  if (is('Paused') || stages.some(awaitsPerson)) return 'warning';
-  if (is('Complete')) return 'good';
-  return conditions.some(({ reason }) => reason === 'WaitingForSuspects') ? 'warning' : 'accent';
 };

@@ -80,7 +80,6 @@ export const en = {
     offlineOf: (rollout: string) => `Nodes of ${rollout}. Shows the rollouts with offline nodes.`,
     noneOnline: 'no node online',
     percent: (percent: number) => `${percent}%`,
-    underAMinute: 'less than a minute',
     columns: {
       status: 'Status',
       name: 'Name',

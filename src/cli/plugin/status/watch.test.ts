@@ -75,7 +75,14 @@ describe('status -w', () => {
   });
 
   it('redraws the table on a terminal', async () => {
-    world.rollout({ summary: 'Rolling out' });
+    const ready = {
+      type: 'Ready',
+      status: 'False',
+      reason: 'RollingOut',
+      message: '',
+      lastTransitionTime: '',
+    } as const;
+    world.rollout({ summary: 'Rolling out', conditions: [ready] });
     const tty = terminal(100, 24);
     const { stdout } = await follow([], { screen: () => tty.size }, async (output) => {
       await eventually('the table', () => output.stdout.includes('Rolling out'));

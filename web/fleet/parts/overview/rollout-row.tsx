@@ -1,9 +1,8 @@
 import { linkTo } from '../../route.ts';
 import { text } from '../../text/index.ts';
 import { type RolloutRow, rolloutStates } from '../../types.ts';
-import { ago } from '../../view/ago.ts';
+import { ago, until } from '../../view/ago.ts';
 import { percentOf } from '../../view/overview.ts';
-import { timeLeft } from '../../view/time-left.ts';
 import { PhaseBar } from '../phase-bar.tsx';
 import { StageDots } from '../rollout/stages.tsx';
 import { Version } from '../version.tsx';
@@ -35,7 +34,7 @@ export const Row = ({ row }: { row: RolloutRow }) => {
   const { columns } = text.overview;
   const percent = percentOf(row);
   const failed = row.nodes['failed'] ?? 0;
-  const left = timeLeft(row.estimatedFinishAt);
+  const left = until(row.estimatedFinishAt);
   return (
     <tr role="row">
       <td role="cell" class="cell-state">
