@@ -21,6 +21,7 @@ interface Rendered {
 
 const agent = ['agent.enabled=true', 'agent.namespaces={default}'];
 const dashboard = ['dashboard.enabled=true', 'dashboard.tls.secretName=edgeset-dashboard-tls'];
+const reach = ['reach.enabled=true'];
 const checkSecrets = 'checks.secrets[0]';
 
 const FILES: Readonly<Record<string, Rendered>> = {
@@ -62,6 +63,15 @@ by which browsers reach it in --allowed-host, then
   kubectl apply -f deploy/dashboard`,
   },
   'dashboard/rbac.yaml': { template: 'dashboard/rbac.yaml', values: dashboard },
+  'multicluster/reach/reach.yaml': {
+    template: 'reach/deployment.yaml',
+    values: reach,
+    comment: `For the hub of many clusters, with the manager or without it:
+  kubectl create namespace edgeset-system
+  kubectl apply -f deploy/multicluster/reach`,
+  },
+  'multicluster/reach/rbac.yaml': { template: 'reach/rbac.yaml', values: reach },
+  'multicluster/reach/policy.yaml': { template: 'reach/policy.yaml', values: reach },
   'agent/namespace.yaml': { template: 'agent/namespace.yaml', values: agent },
   'agent/rbac.yaml': {
     template: 'agent/rbac.yaml',

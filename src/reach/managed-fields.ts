@@ -10,11 +10,11 @@ export interface WrittenField {
   manager?: string;
 }
 
-const has = (fields: unknown, [name, ...rest]: readonly string[]): boolean => {
-  if (name === undefined) return true;
-  if (typeof fields !== 'object' || fields === null) return false;
-  return has((fields as Readonly<Record<string, unknown>>)[`f:${name}`], rest);
-};
+const has = (fields: unknown, path: readonly string[]): boolean =>
+  path.reduce<unknown>((found, name) => {
+    const inside = typeof found === 'object' && found !== null ? found : {};
+    return (inside as Readonly<Record<string, unknown>>)[`f:${name}`];
+  }, fields) !== undefined;
 
 /**
  * When the API server took the last write of whoever owns the field, in epoch ms by the API server's clock, with a resolution of

@@ -40,11 +40,11 @@ interface Manifest extends Json {
 
 /**
  * Every object of the YAML files under `folder`, once: install.yaml has those of the others, too, and policy.yaml the policy for native
- * DaemonSets only. The agents (agent.ts) and the dashboard have rights of their own.
+ * DaemonSets only. The agents (agent.ts), the dashboard and what is for many clusters have rights of their own.
  */
 const readManifests = async (folder: string): Promise<Manifest[]> => {
   const files = (await readdir(folder, { recursive: true }))
-    .filter((file) => /\.ya?ml$/.test(file) && !/^(agent\/|dashboard\/|policy\.yaml$)/.test(file))
+    .filter((file) => /\.ya?ml$/.test(file) && !/^(agent\/|dashboard\/|multicluster\/|policy\.yaml$)/.test(file))
     .toSorted();
   const texts = await Promise.all(files.map((file) => readFile(join(folder, file), 'utf8')));
   const objects = texts

@@ -31,6 +31,11 @@ const DEPLOYMENTS = [
     'deploy/dashboard/dashboard.yaml',
     { listen: 'dashboard', 'metrics-bind-address': 'metrics', 'health-probe-bind-address': 'health' },
   ],
+  [
+    'reach',
+    'deploy/multicluster/reach/reach.yaml',
+    { 'metrics-bind-address': 'metrics', 'health-probe-bind-address': 'health' },
+  ],
 ] as const;
 
 for (const [name, file, flags] of DEPLOYMENTS) {
@@ -39,7 +44,8 @@ for (const [name, file, flags] of DEPLOYMENTS) {
   const [{ image, args, ports, livenessProbe, readinessProbe }] = deployment.spec.template.spec.containers;
 
   test(`the Deployment runs the image of the Containerfile with flags that the ${name} accepts`, async () => {
-    assert.equal(image, `edgeset/${name}:${manifest.version}`);
+    // One image has both.
+    assert.equal(image, `edgeset/${name === 'reach' ? 'manager' : name}:${manifest.version}`);
     assert.ok(read('Containerfile').includes(`-t ${image} `));
     // The log format is checked last: any other invalid flag would be reported first.
     const { code, stderr } = await run([...args, '--log-format=none']);

@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict';
+import { describe, type TestContext, test } from 'node:test';
+import type { ReachMetrics } from './controller.ts';
+import { bundleDeployments, createFleetKind, fleetClusters } from './fleet.ts';
+import { managedClusters, ocm } from './ocm.ts';
+import { createHub } from './testing/hub.ts';
+
+const MINUTE = 60_000;
+const fleet = createFleetKind({ checkInMs: 15 * MINUTE, offlineAfterMs: 45 * MINUTE });
+
+const count = () => {
+  const changes: string[] = [];
+  const metrics: ReachMetrics = { changed: (_kind, reach) => void changes.push(reach), failed: () => undefined };
+  return { changes, metrics };
+};
+
+/** A hub with the ManagedCluster `shop`, which is online. */
+const withShop = async (t: TestContext) => {
+  const hub = await createHub();
+  await hub.available('shop', 'True');
+  await hub.renewLease('shop');
+  const { changes, metrics } = count();
+  let running = hub.start(ocm, metrics);
+  t.after(() => running.stop());
+  await hub.clock.advance(30_000);
+  return {
+    ...hub,
+    changes,
+    label: () => hub.label(managedClusters, 'shop'),
+    /** The cluster is in contact for some minutes. */
+    inContact: async (minutes: number): Promise<void> => {
+      for (let at = 0; at < minutes; at += 1) {
+        await hub.renewLease('shop');
+        await hub.clock.advance(MINUTE);
+      }
+    },
+    /** Its agent no longer renews the Lease, and the hub says so five minutes later. */
+    goesAway: async (): Promise<void> => {
+      await hub.clock.advance(5 * MINUTE);
+      await hub.available('shop', 'Unknown');
+      await hub.clock.advance(1_000);
+    },
+    restart: async (): Promise<void> => {
+      await running.stop();
+      running = hub.start(ocm, metrics);
+      await hub.clock.advance(1_000);
+    },
+  };
+};
+
+describe('a ManagedCluster', () => {
+  test('settles before it is online', async (t) => {
+    const shop = await withShop(t);
+    assert.deepEqual(shop.changes, ['settling', 'online']);
+    assert.equal(await shop.label(), 'online');
+  });
+
+  test('is away when it goes away without an update, and settles again when it is back', async (t) => {
+    const shop = await withShop(t);
+    await shop.give('shop', 'v1');
+    await shop.inContact(10);
+    await shop.goesAway();
+    assert.equal(await shop.label(), 'away');
+    await shop.renewLease('shop');
+    await shop.available('shop', 'True');
+    await shop.clock.advance(9_000);
+    assert.equal(await shop.label(), 'settling');
+    await shop.clock.advance(2_000);
+    assert.equal(await shop.label(), 'online');
+  });
+
+  test('is a suspect when it goes away soon after an update, over restarts, until it gets another version', async (t) => {
+    const shop = await withShop(t);
+    await shop.inContact(10);
+    await shop.give('shop', 'v2');
+    await shop.inContact(2);
+    await shop.goesAway();
+    assert.equal(await shop.label(), 'suspect');
+    const said = shop.lines.find((line) => line.includes('suspect'));
+    assert.match(said ?? '', /cluster shop went away soon after ManifestWork till was changed: it is a suspect/);
+    await shop.restart();
+    await shop.clock.advance(600 * MINUTE);
+    assert.equal(await shop.label(), 'suspect');
+    const before = shop.changes.length;
+    await shop.give('shop', 'v3');
+    await shop.clock.advance(11_000);
+    assert.equal(await shop.label(), 'away');
+    assert.equal(shop.changes.length, before + 1);
+  });
+
+  test('is no suspect of an update that it cannot have received', async (t) => {
+    const shop = await withShop(t);
+    await shop.inContact(1);
+    await shop.clock.advance(2 * MINUTE);
+    await shop.give('shop', 'v2');
+    await shop.goesAway();
+    assert.equal(await shop.label(), 'away');
+  });
+
+  test('is a suspect of an update that had waited for it to come back', async (t) => {
+    const shop = await withShop(t);
+    await shop.goesAway();
+    await shop.give('shop', 'v2');
+    await shop.clock.advance(600 * MINUTE);
+    assert.equal(await shop.label(), 'away');
+    await shop.available('shop', 'True');
+    await shop.inContact(1);
+    assert.equal(await shop.label(), 'online');
+    await shop.restart();
+    await shop.goesAway();
+    assert.equal(await shop.label(), 'suspect');
+  });
+
+  test('keeps a value that somebody else gave it, and gets its label back when that is removed', async (t) => {
+    const shop = await withShop(t);
+    const label = (value: string | null) =>
+      shop.client.patch(
+        managedClusters,
+        { name: 'shop' },
+        { metadata: { labels: { 'edgeset.io/reach': value } } },
+        { type: 'merge' },
+      );
+    await label('manual');
+    await shop.goesAway();
+    assert.equal(await shop.label(), 'manual');
+    await label(null);
+    await shop.clock.advance(1_000);
+    assert.equal(await shop.label(), 'away');
+  });
+
+  test('that never reported is away', async (t) => {
+    const shop = await withShop(t);
+    await shop.write(managedClusters, { metadata: { name: 'new' } });
+    await shop.clock.advance(1_000);
+    const { metadata } = await shop.client.get(managedClusters, { name: 'new' });
+    assert.equal(metadata?.labels?.['edgeset.io/reach'], 'away');
+  });
+
+  test('is not written again by a process that starts', async (t) => {
+    const shop = await withShop(t);
+    const before = shop.changes.length;
+    await shop.restart();
+    await shop.clock.advance(10 * MINUTE);
+    assert.equal(shop.changes.length, before);
+  });
+});
+
+describe('a Cluster of Rancher Fleet', () => {
+  const withVan = async (t: TestContext) => {
+    const hub = await createHub();
+    await hub.checkIn('van');
+    const running = hub.start(fleet);
+    t.after(() => running.stop());
+    await hub.clock.advance(30_000);
+    return {
+      ...hub,
+      label: () => hub.label(fleetClusters, 'van', 'fleet-default'),
+      deploy: (deploymentID: string) =>
+        hub.write(bundleDeployments, { metadata: { namespace: 'cluster-van', name: 'till' }, spec: { deploymentID } }),
+    };
+  };
+
+  test('is online while it checks in, and away after three check-ins that it missed', async (t) => {
+    const van = await withVan(t);
+    assert.equal(await van.label(), 'online');
+    for (let at = 0; at < 10; at += 1) {
+      await van.checkIn('van');
+      await van.clock.advance(15 * MINUTE);
+      assert.equal(await van.label(), 'online');
+    }
+    await van.clock.advance(29 * MINUTE);
+    assert.equal(await van.label(), 'online');
+    await van.clock.advance(2 * MINUTE);
+    assert.equal(await van.label(), 'away');
+    await van.checkIn('van');
+    await van.clock.advance(5_000);
+    assert.equal(await van.label(), 'settling');
+    await van.clock.advance(10_000);
+    assert.equal(await van.label(), 'online');
+  });
+
+  test('is a suspect when it goes away soon after a deployment, until that is replaced', async (t) => {
+    const van = await withVan(t);
+    await van.checkIn('van');
+    await van.clock.advance(5 * MINUTE);
+    await van.deploy('v2');
+    await van.clock.advance(60 * MINUTE);
+    assert.equal(await van.label(), 'suspect');
+    await van.deploy('v3');
+    await van.clock.advance(11_000);
+    assert.equal(await van.label(), 'away');
+  });
+});
