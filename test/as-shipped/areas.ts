@@ -286,7 +286,7 @@ const connection = async (): Promise<Area> => ({
   words: (row) => (row === '--namespace' ? [row, "'-n'"] : [row]),
 });
 
-const programFlags = async (program: 'manager' | 'agent', name: string): Promise<Area> => ({
+const programFlags = async (program: 'manager' | 'agent' | 'reach', name: string): Promise<Area> => ({
   inCode: flagsIn(await helpOf(program)),
   documented: unique(
     firstCells(page(name))
@@ -336,6 +336,7 @@ export const areas: Readonly<Record<string, () => Area | Promise<Area>>> = {
   advancedFields,
   managerFlags: () => programFlags('manager', 'manager'),
   agentFlags: () => programFlags('agent', 'agent-flags'),
+  reachFlags: () => programFlags('reach', 'reach'),
   environment,
   conditions,
   advancedConditions,
@@ -345,6 +346,7 @@ export const areas: Readonly<Record<string, () => Area | Promise<Area>>> = {
   agentMetrics: () => metrics('src/agent/metrics.ts', section(page('agent-flags'), '## Probes and metrics')),
   dashboardMetrics: () =>
     metrics('src/dashboard/in-cluster/metrics.ts', section(page('cli/dashboard'), '## In the cluster')),
+  reachMetrics: () => metrics('src/reach/metrics.ts', section(page('reach'), '## Metrics')),
   connectionFlags: connection,
   commands,
   routes,

@@ -67,6 +67,31 @@ export const agentFlags: Proofs = {
   '--log-format': HTTPS,
 };
 
+const REACH = 'cluster/multicluster/reach.test.ts';
+const REACH_FLAGS = `${REACH}: does what its flags say`;
+const REACH_LEADS = `${REACH}: leaves a cluster with a label of its own alone`;
+/** startReach of that file sets these for each case. */
+const ANY_REACH = [REACH_FLAGS, 'startReach('] as const;
+
+export const reachFlags: Proofs = {
+  '--kubeconfig': ANY_REACH,
+  '--context': REACH_FLAGS,
+  '--settle-time': REACH_FLAGS,
+  '--suspect-window': REACH_FLAGS,
+  '--fleet-checkin-interval': REACH_FLAGS,
+  '--fleet-offline-after': REACH_FLAGS,
+  '--leader-elect': REACH_FLAGS,
+  '--leader-election-namespace': REACH_LEADS,
+  '--leader-election-id': REACH_LEADS,
+  '--leader-election-lease-duration': REACH_LEADS,
+  '--leader-election-renew-deadline': REACH_LEADS,
+  '--leader-election-retry-period': REACH_LEADS,
+  '--metrics-bind-address': [`${REACH}: counts clusters by their reach`, 'reach.metrics()'],
+  '--health-probe-bind-address': [`${REACH}: is ready without the kinds of clusters`, 'reach.ready()'],
+  '--log-level': REACH_FLAGS,
+  '--log-format': REACH_FLAGS,
+};
+
 const PROXIES = 'cluster/notifications.test.ts: they go through the proxies';
 
 const ON_TERMINAL = 'conformance/plugin/get.ts: -w draws on a terminal';

@@ -4,8 +4,8 @@ import { commands } from './commands.ts';
 import { advancedConditions, conditions } from './conditions.ts';
 import { agentEvents, managerEvents, routes } from './events.ts';
 import { advancedFields, planFields } from './fields.ts';
-import { agentFlags, connectionFlags, environment, managerFlags } from './flags.ts';
-import { agentMetrics, dashboardMetrics, managerMetrics } from './metrics.ts';
+import { agentFlags, connectionFlags, environment, managerFlags, reachFlags } from './flags.ts';
+import { agentMetrics, dashboardMetrics, managerMetrics, reachMetrics } from './metrics.ts';
 
 /** The case of each row, by the area of test/as-shipped/areas.ts. */
 export const proofs: Readonly<Record<string, Proofs>> = {
@@ -15,6 +15,7 @@ export const proofs: Readonly<Record<string, Proofs>> = {
   advancedFields,
   managerFlags,
   agentFlags,
+  reachFlags,
   environment,
   conditions,
   advancedConditions,
@@ -23,6 +24,7 @@ export const proofs: Readonly<Record<string, Proofs>> = {
   managerMetrics,
   agentMetrics,
   dashboardMetrics,
+  reachMetrics,
   connectionFlags,
   commands,
   routes,

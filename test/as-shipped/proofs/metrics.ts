@@ -87,3 +87,13 @@ export const dashboardMetrics: Proofs = {
     'edgeset_dashboard_info',
   ),
 };
+
+export const reachMetrics: Proofs = all(
+  'cluster/multicluster/reach.test.ts: counts clusters by their reach',
+  'edgeset_reach_clusters',
+  'edgeset_reach_changes_total',
+  'edgeset_reach_errors_total',
+  'edgeset_clock_ahead_seconds',
+  'edgeset_build_info',
+  'leader_election_master_status',
+);
