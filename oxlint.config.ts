@@ -35,7 +35,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'prefetch',
     'notify',
   ],
-  reach: ['runtime', 'process', 'rollout', 'kube', 'leading'],
+  reach: ['runtime', 'process', 'words', 'rollout', 'kube', 'leading'],
   view: ['text', 'runtime', 'process', 'words', 'rollout', 'kube', 'controller', 'kinds/native', 'kinds/advanced'],
   commands: ['text', 'runtime', 'words', 'rollout', 'kube', 'controller', 'view'],
   dashboard: ['text', 'runtime', 'process', 'http', 'words', 'rollout', 'kube', 'controller', 'view', 'commands'],

@@ -8,9 +8,10 @@ import {
 } from '../kube/index.ts';
 import type { Controller } from '../leading/index.ts';
 import type { Env } from '../runtime/index.ts';
+import { ownKey } from '../words/index.ts';
 import { describeChange } from './describe.ts';
 import type { ClusterKind, ClusterReading } from './kind.ts';
-import { FIELD_MANAGER, type PresentLabel, REACH_LABEL, readLabel } from './label.ts';
+import { FIELD_MANAGER, type PresentLabel, readLabel } from './label.ts';
 import { type ReachDecision, type ReachTerms, reachOf } from './reach-of.ts';
 
 /** How the controller stands to a cluster: what it decided, or that the cluster is not its business. */
@@ -85,7 +86,7 @@ export const createReachController = <T extends KubeObject, R extends ClusterRea
 
   const write = async (key: string, { resourceVersion, label }: CachedCluster<R>, decision: ReachDecision) => {
     // With the version that the decision is about: a cluster that has come back meanwhile is decided on again.
-    const body = { metadata: { resourceVersion, labels: { [REACH_LABEL]: decision.reach } } };
+    const body = { metadata: { resourceVersion, labels: { [ownKey.reach]: decision.reach } } };
     const written = await client.patch(kind.clusters, splitKey(key), body, {
       type: 'merge',
       fieldManager: FIELD_MANAGER,

@@ -1,9 +1,7 @@
 import type { ObjectMeta } from 'kubernetes-types/meta/v1.d.ts';
+import { ownKey } from '../words/index.ts';
 import { writtenAt } from './managed-fields.ts';
 import { type Reach, reaches } from './reach-of.ts';
-
-/** On clusters; see docs/reference/reach.md. */
-export const REACH_LABEL = 'edgeset.io/reach';
 
 /** The field manager of the label: when it wrote tells when a cluster came back. */
 export const FIELD_MANAGER = 'edgeset-reach';
@@ -12,10 +10,10 @@ export const FIELD_MANAGER = 'edgeset-reach';
 export type PresentLabel = { reach: Reach; at: number | undefined } | 'unmanaged' | undefined;
 
 export const readLabel = (metadata: ObjectMeta | undefined): PresentLabel => {
-  const value = metadata?.labels?.[REACH_LABEL];
+  const value = metadata?.labels?.[ownKey.reach];
   if (value === undefined) return undefined;
   const reach = reaches.find((each) => each === value);
   if (reach === undefined) return 'unmanaged';
-  const path = ['metadata', 'labels', REACH_LABEL];
+  const path = ['metadata', 'labels', ownKey.reach];
   return { reach, at: writtenAt(metadata, { path, manager: FIELD_MANAGER }) };
 };

@@ -50,6 +50,8 @@ export const ownKey = {
   timeZone: 'edgeset.io/time-zone',
   displayName: 'edgeset.io/display-name',
   administrator: 'edgeset.io/administrator',
+  /** A label of a hub's clusters. */
+  reach: 'edgeset.io/reach',
 } as const;
 
 /** Why somebody set a template, for people: kubectl writes it, and the controllers copy it to the revision. */

@@ -30,12 +30,13 @@ const nameOfKey = new Map<string, string>([
 // ---- annotations
 
 const isKey = (text: string): boolean => /^[a-z.]+\/[\w-]+$/.test(text);
-/** Of labels and finalizers on objects that only edgeset makes. */
+/** Of labels and finalizers on objects that only edgeset makes, and of clusters, whose label has a reference of its own. */
 const internal: ReadonlySet<string> = new Set([
   ownKey.pullPod,
   ownKey.pullRevision,
   ownKey.preDeleteFinalizer,
   ownKey.simulatedNode,
+  ownKey.reach,
 ]);
 const onlyAdvanced: readonly string[] = [
   annotation.preDeleteTimeoutSeconds,
