@@ -1,4 +1,5 @@
-// What Flux, Helm 4, Argo CD and kubectl wait say of real rollouts: judged by the tools' own code, on a real control plane.
+// What Flux, Helm 4, Argo CD, Rancher Fleet, Karmada and kubectl wait say of real rollouts: judged by the tools' own code, on a
+// real control plane.
 
 import assert from 'node:assert/strict';
 import { after, it } from 'node:test';
@@ -14,11 +15,16 @@ const columns = [
   'script',
   'wait Ready',
   'wait Complete',
+  'Fleet',
+  'Karmada shipped',
   'ds: kstatus',
   'expressions',
   'Argo CD',
   'script',
   'wait Ready',
+  'Fleet',
+  'Karmada',
+  'shipped',
 ] as const;
 
 const rolloutName = { native: 'app', advanced: 'app.apps.kruise.io' } as const;
@@ -39,8 +45,10 @@ const waits = async (c: Case, condition: string, object: string): Promise<string
 const row = async (c: Case, kind: CaseKind): Promise<string[]> => {
   const [daemonSet, rollout] = await Promise.all([c.daemonSet(), c.rollout()]);
   assert.ok(rollout);
-  const [ofRollout, ofDaemonSet] = await judge([rollout, daemonSet]);
-  assert.ok(ofRollout && ofDaemonSet);
+  // Karmada has a rule of its own only for the older version of Advanced DaemonSets, which the API server serves alike.
+  const older = { ...daemonSet, ...(kind === 'advanced' && { apiVersion: 'apps.kruise.io/v1alpha1' }) };
+  const [ofRollout, ofDaemonSet, ofOlder] = await judge([rollout, daemonSet, older]);
+  assert.ok(ofRollout && ofDaemonSet && ofOlder);
   const name = `daemonrollouts.edgeset.io/${rolloutName[kind]}`;
   return [
     ofRollout.kstatus,
@@ -49,19 +57,24 @@ const row = async (c: Case, kind: CaseKind): Promise<string[]> => {
     word(ofRollout.script),
     await waits(c, 'Ready', name),
     await waits(c, 'Complete', name),
+    ofRollout.fleet,
+    ofRollout.karmadaShipped,
     ofDaemonSet.kstatus,
     ofDaemonSet.expressions ?? '-',
     word(ofDaemonSet.bundled ?? ofDaemonSet.builtIn),
     word(ofDaemonSet.script),
     await waits(c, 'Ready', `${resource[kind]}/app`),
+    ofDaemonSet.fleet,
+    ofOlder.karmada,
+    ofDaemonSet.karmadaShipped,
   ];
 };
 
-const done = 'Current Current none Healthy ends ends';
-const atRest = 'Current Current none Healthy ends waits';
-const busy = 'InProgress InProgress none Progressing waits waits';
-const paused = 'InProgress InProgress none Suspended waits waits';
-const stuck = 'Failed Failed none Degraded waits waits';
+const done = 'Current Current none Healthy ends ends Ready Healthy';
+const atRest = 'Current Current none Healthy ends waits Ready Healthy';
+const busy = 'InProgress InProgress none Progressing waits waits Transitioning Unhealthy';
+const paused = 'InProgress InProgress none Suspended waits waits Transitioning Unhealthy';
+const stuck = 'Failed Failed none Degraded waits waits Error Unhealthy';
 
 /**
  * By state: the verdicts on the DaemonRollout, and on the DaemonSet. Where they differ from what we ship says, a built-in rule
@@ -71,28 +84,31 @@ const stuck = 'Failed Failed none Degraded waits waits';
  */
 const expected: Readonly<Record<CaseKind, Readonly<Record<string, string>>>> = {
   native: {
-    complete: `${done} Current Current Healthy Healthy ends`,
-    'complete, a node offline': `${done} Current Current Healthy Healthy ends`,
-    'in progress': `${busy} InProgress InProgress Healthy Progressing waits`,
-    'held at a partition': `${atRest} InProgress Current Healthy Healthy ends`,
-    'waiting for owners': `${atRest} InProgress Current Healthy Healthy ends`,
-    paused: `${paused} InProgress InProgress Healthy Suspended waits`,
-    halted: `${stuck} Failed Failed Healthy Degraded waits`,
-    'invalid policy': `${stuck} Failed Failed Healthy Degraded waits`,
-    'manager down, new template': `${done} InProgress InProgress Healthy Progressing ends`,
-    'opted out, was halted': 'Current Current none Healthy waits waits InProgress InProgress Healthy Healthy waits',
+    complete: `${done} Current Current Healthy Healthy ends Ready Healthy Healthy`,
+    'complete, a node offline': `${done} Current Current Healthy Healthy ends Ready Healthy Healthy`,
+    'complete, a tolerated node offline': `${done} InProgress Current Healthy Healthy ends Transitioning Unhealthy Healthy`,
+    'in progress': `${busy} InProgress InProgress Healthy Progressing waits Transitioning Unhealthy Unhealthy`,
+    'held at a partition': `${atRest} InProgress Current Healthy Healthy ends Transitioning Unhealthy Healthy`,
+    'waiting for owners': `${atRest} InProgress Current Healthy Healthy ends Transitioning Unhealthy Healthy`,
+    paused: `${paused} InProgress InProgress Healthy Suspended waits Transitioning Unhealthy Unhealthy`,
+    halted: `${stuck} Failed Failed Healthy Degraded waits Error Unhealthy Unhealthy`,
+    'invalid policy': `${stuck} Failed Failed Healthy Degraded waits Error Healthy Unhealthy`,
+    'manager down, new template': `${done} InProgress InProgress Healthy Progressing ends Transitioning Unhealthy Unhealthy`,
+    'opted out, was halted':
+      'Current Current none Healthy waits waits Ready Healthy InProgress InProgress Healthy Healthy waits Transitioning Unhealthy Unhealthy',
   },
   advanced: {
-    complete: `${done} Current Current Healthy Healthy ends`,
-    'complete, a node offline': `${done} Current Current Healthy Healthy ends`,
-    'in progress': `${busy} InProgress InProgress Progressing Progressing waits`,
-    'held at a partition': `${atRest} Current Current error Healthy ends`,
-    'waiting for owners': `${atRest} Current Current Progressing Healthy ends`,
-    OnDelete: `${atRest} Current Current Progressing Healthy ends`,
-    paused: `${paused} InProgress InProgress Suspended Suspended waits`,
-    halted: `${stuck} Failed Failed Progressing Degraded waits`,
-    'invalid policy': `${stuck} Failed Failed Healthy Degraded waits`,
-    'manager down, new template': `${done} InProgress InProgress Progressing Progressing waits`,
+    complete: `${done} Current Current Healthy Healthy ends Ready Healthy Healthy`,
+    'complete, a node offline': `${done} Current Current Healthy Healthy ends Ready Healthy Healthy`,
+    'complete, a tolerated node offline': `${done} Current Current Progressing Healthy ends Ready Unhealthy Healthy`,
+    'in progress': `${busy} InProgress InProgress Progressing Progressing waits Transitioning Unhealthy Unhealthy`,
+    'held at a partition': `${atRest} Current Current error Healthy ends Ready Unhealthy Healthy`,
+    'waiting for owners': `${atRest} Current Current Progressing Healthy ends Ready Unhealthy Healthy`,
+    OnDelete: `${atRest} Current Current Progressing Healthy ends Ready Unhealthy Healthy`,
+    paused: `${paused} InProgress InProgress Suspended Suspended waits Transitioning Unhealthy Unhealthy`,
+    halted: `${stuck} Failed Failed Progressing Degraded waits Error Unhealthy Unhealthy`,
+    'invalid policy': `${stuck} Failed Failed Healthy Degraded waits Error Healthy Unhealthy`,
+    'manager down, new template': `${done} InProgress InProgress Progressing Progressing waits Transitioning Unhealthy Unhealthy`,
   },
 };
 
@@ -130,11 +146,12 @@ const rulesOf = (kind: CaseKind) =>
 
 /** What each tool should say: its own answer, or none where it has no rule. `kubectl wait` may wait for either reason. */
 const truths: Readonly<Record<Truth, RegExp>> = {
-  done: /^(Current|Healthy|ends|none|-)$/,
-  'at rest': /^(Current|Healthy|ends|waits|none|-)$/,
-  busy: /^(InProgress|Progressing|waits|none|-)$/,
-  paused: /^(InProgress|Suspended|waits|none|-)$/,
-  stuck: /^(Failed|Degraded|waits|none|-)$/,
+  done: /^(Current|Healthy|Ready|ends|none|-)$/,
+  'at rest': /^(Current|Healthy|Ready|ends|waits|none|-)$/,
+  // Karmada knows no more than whether an object is healthy.
+  busy: /^(InProgress|Progressing|Transitioning|Unhealthy|waits|none|-)$/,
+  paused: /^(InProgress|Suspended|Transitioning|Unhealthy|waits|none|-)$/,
+  stuck: /^(Failed|Degraded|Error|Unhealthy|waits|none|-)$/,
   // The other judges of the DaemonSet go by its numbers, as they do for every DaemonSet.
   'opted out': /./,
 };

@@ -1,5 +1,6 @@
-// Builds the programs of the real control plane, the kubelet, Helm, Argo Rollouts, OpenKruise Rollouts, the programs that judge
-// objects as GitOps tools do, and the rules of Open Cluster Management, where they are missing, ahead of the tests that need them:
+// Builds the programs of the real control plane, the kubelet, Helm, Argo Rollouts, OpenKruise Rollouts, the programs that judge as
+// GitOps tools and engines of many clusters do, and the rules of Open Cluster Management, where they are missing, ahead of the tests
+// that need them:
 //   node test/cluster/controlplane/prepare.ts
 
 import { findNodePrograms } from '../../nodes/programs.ts';

@@ -95,6 +95,17 @@ export const states: readonly State[] = [
     },
   },
   {
+    // Kubernetes taints a node that is offline. For pods that tolerate it, the native controller still wants the node updated.
+    name: 'complete, a tolerated node offline',
+    truth: 'done',
+    async arrange(c) {
+      await c.rolledOut({ podSpec: { tolerations: [{ operator: 'Exists' }] } });
+      await c.cluster.offline(c.nodes.slice(2));
+      await c.setImage('app:v2');
+      await c.untilComplete('app:v2', c.nodes.slice(0, 2));
+    },
+  },
+  {
     name: 'manager down, new template',
     truth: 'busy',
     async arrange(c) {
