@@ -3,6 +3,7 @@ import { advancedMemory } from './advanced-memory.ts';
 import { advancedReal } from './advanced-real.ts';
 import { agentFootprint } from './agent-footprint.ts';
 import { cliStart } from './cli-start.ts';
+import { clusters } from './clusters.ts';
 import { dashboard } from './dashboard.ts';
 import { event } from './event.ts';
 import { foreign } from './foreign.ts';
@@ -28,6 +29,7 @@ export const benchmarks: readonly Benchmark[] = [
   storm,
   soak,
   soakResident,
+  clusters,
   sim,
   ingest,
   heap,

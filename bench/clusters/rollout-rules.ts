@@ -38,47 +38,52 @@ const failuresAllowed = (maxFailures: Strategy['maxFailures'], size: number): nu
 };
 
 /**
- * Which clusters get the work now. `groups`: the names of the clusters of each decision group, sorted. `existing`: the clusters
- * whose work is of the present version.
+ * Which clusters get the work now. `groups`: the names of the clusters of each decision group, sorted. `existing`: by name, the
+ * clusters whose work is of the present version.
  */
 export const decideRollout = (
   { soakMs, deadlineMs, maxFailures }: Strategy,
   groups: readonly (readonly string[])[],
-  existing: Iterable<ClusterStatus>,
+  existing: ReadonlyMap<string, ClusterStatus>,
   now: number,
 ): Decision => {
-  const selected = new Set(groups.flat());
   const decision: Decision = { rollout: [], timeOut: [], removed: [], breach: false };
   const waitFor = (status: ClusterStatus, until: number): void => {
     decision.rollout.push(status);
     const ms = until - now;
     if (ms > 0 && ms < (decision.recheckAfter ?? Number.POSITIVE_INFINITY)) decision.recheckAfter = ms;
   };
-  const known = new Map<string, Status>();
-  for (const each of existing) {
-    const { cluster, status, since = now } = each;
-    if (!selected.has(cluster)) decision.removed.push(each);
-    // Decided on with its group, as if it had no work: no deadline ends it.
-    else if (status !== 'ToApply') {
-      known.set(cluster, status);
+  let selected = 0;
+  const timedOut = new Set<string>();
+  // Of all groups before any is looked at: a cluster of the last group that progresses keeps the first one from being passed.
+  for (const group of groups)
+    for (const cluster of group) {
+      const present = existing.get(cluster);
+      if (!present) continue;
+      selected += 1;
+      const { status, since = now } = present;
       if (status === 'Succeeded') {
-        if (now < since + soakMs) waitFor(each, since + soakMs);
+        if (now < since + soakMs) waitFor(present, since + soakMs);
       } else if (status === 'Progressing' || status === 'Failed') {
-        if (now < since + deadlineMs) waitFor(each, since + deadlineMs);
+        if (now < since + deadlineMs) waitFor(present, since + deadlineMs);
         else {
-          known.set(cluster, 'TimeOut');
-          decision.timeOut.push({ ...each, status: 'TimeOut' });
+          timedOut.add(cluster);
+          decision.timeOut.push({ ...present, status: 'TimeOut' });
         }
       }
     }
+  if (selected < existing.size) {
+    const names = new Set(groups.flat());
+    decision.removed = [...existing.values()].filter(({ cluster }) => !names.has(cluster));
   }
   let failures = 0;
   for (const group of groups) {
     let failed = 0;
     for (const cluster of group) {
-      const status = known.get(cluster);
-      if (status === undefined) decision.rollout.push({ cluster, status: 'ToApply' });
-      else if (status === 'TimeOut' || status === 'Failed') failed += 1;
+      const status = existing.get(cluster)?.status ?? 'ToApply';
+      // As if it had no work: no deadline ends it.
+      if (status === 'ToApply') decision.rollout.push({ cluster, status });
+      else if (status === 'TimeOut' || status === 'Failed' || timedOut.has(cluster)) failed += 1;
     }
     failures += failed;
     decision.breach = failed > failuresAllowed(maxFailures, group.length);

@@ -337,4 +337,14 @@ export const own: readonly Mutant[] = [
     replace: '      const before = statusBefore();\n      outbox?.send(status, signal);\n      try {',
     hunt: test('src/controller/events/outbox.test.ts'),
   },
+  {
+    name: 'suspects-count-as-away',
+    whose: 'our own: reach',
+    story: 'a cluster whose link a version has cut leaves its ring, and the version goes on to the next one',
+    breaks: [],
+    file: 'src/reach/reach-of.ts',
+    find: "return suspicion ? { reach: 'suspect', ...suspicion } : { reach: 'away', cause: 'went-away' };",
+    replace: "return { reach: 'away', cause: 'went-away' };",
+    hunt: test('bench/clusters/simulate.test.ts', 'held by suspects'),
+  },
 ];
