@@ -30,7 +30,7 @@ export const addStatusCommand: AddCommand = (program, { io }) => {
     .option('-l, --selector <selector>', 'label selector of DaemonRollouts')
     .addOption(outputOption('wide', 'json', 'yaml', 'name'))
     .option('-w, --watch', 'print every change until interrupted')
-    .addOption(contextsOption('several contexts of the kubeconfig, comma-separated; repeatable').conflicts('watch'))
+    .addOption(contextsOption().conflicts('watch'))
     .addHelpText(
       'after',
       examples(
@@ -90,11 +90,13 @@ export const addDashboardCommand: AddCommand = (program, { io, exit }) => {
     .option('-A, --all-namespaces', 'all namespaces, which is the default without -n')
     .option('--port <number>', 'port on 127.0.0.1 (default: any free port)')
     .option('--no-browser', 'only print the address')
+    .addOption(contextsOption().conflicts('listen'))
     .addHelpText(
       'after',
       examples(
         ['dashboard', 'All rollouts that you may see'],
         ['dashboard -n shop --port 8080', 'One namespace'],
+        ['dashboard --contexts shop-1,shop-2', 'Two clusters on one page'],
         ['dashboard --listen :8443 --tls-cert-file tls.crt --tls-private-key-file tls.key', 'In the cluster'],
       ),
     );

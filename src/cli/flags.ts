@@ -55,8 +55,8 @@ export const addOptionsCommand: AddCommand = (program, { io }) => {
 };
 
 /** Several contexts, comma-separated or in several flags. What chooses one cluster conflicts with it. */
-export const contextsOption = (description: string): Option =>
-  new Option('--contexts <names>', description)
+export const contextsOption = (): Option =>
+  new Option('--contexts <names>', 'several contexts of the kubeconfig, comma-separated; repeatable')
     .conflicts(['context', 'cluster', 'user', 'server', 'token', 'clientCertificate', 'clientKey'])
     .conflicts(['certificateAuthority', 'tlsServerName'])
     .argParser((text: string, previous: readonly string[] | undefined): readonly string[] => {

@@ -1,7 +1,16 @@
-import { openDashboard, refuseServeFlags, runCommand } from '../dashboard/index.ts';
-import { OptionError, untilAborted } from '../runtime/index.ts';
-import { toLines } from '../text/index.ts';
-import { type ConnectionFlags, withCluster } from '../view/index.ts';
+import {
+  type ClustersDashboardOptions,
+  type CommandRequest,
+  type CommandResult,
+  type OwnDashboard,
+  openClustersDashboard,
+  openDashboard,
+  refuseServeFlags,
+  runCommand,
+} from '../dashboard/index.ts';
+import { type Env, OptionError, silentLogger, systemClock, untilAborted } from '../runtime/index.ts';
+import { isActive, toLines } from '../text/index.ts';
+import { type ConnectionFlags, connectionSettings, withCluster } from '../view/index.ts';
 import type { Io } from './io.ts';
 import { openBrowser } from './open-browser.ts';
 import { untilInterrupted } from './terminal.ts';
@@ -16,6 +25,8 @@ export interface DashboardFlags extends ConnectionFlags {
   /** False with --no-browser. */
   browser?: boolean;
   allNamespaces?: boolean;
+  /** Several contexts of the kubeconfig, instead of one; each once. */
+  contexts?: readonly string[];
 }
 
 const portOf = (text: string): number => {
@@ -24,31 +35,56 @@ const portOf = (text: string): number => {
   throw new OptionError('--port', `"${text}" is not a port: give a number up to ${MOST_PORTS}, or 0 for any free one`);
 };
 
+/** Serves what `open` opens until the user presses Ctrl-C. */
+const serve = async (open: () => Promise<OwnDashboard>, flags: DashboardFlags, io: Io): Promise<void> => {
+  const { signal, done } = untilInterrupted();
+  try {
+    const dashboard = await open();
+    try {
+      dashboard.keepPrinting((address, isFirst) => {
+        io.stderr(toLines(isFirst ? FIRST : NEXT));
+        io.stdout(`${address}\n`);
+      });
+      if (flags.browser !== false && io.terminal) openBrowser(dashboard, io.environment);
+      await untilAborted(signal);
+    } finally {
+      await dashboard.close();
+    }
+  } finally {
+    done();
+  }
+};
+
+/** What is wrong with the flags or the kubeconfig ends the command here: a page would only wait for it. */
+const checkContexts = async (contexts: readonly string[], flags: DashboardFlags, io: Io): Promise<void> => {
+  for (const context of contexts) {
+    if (isActive(context))
+      throw new OptionError(
+        '--contexts',
+        `"${context}" has characters that a page can't show: give it another name with "kubectl config rename-context"`,
+      );
+    await connectionSettings({ ...flags, context }, io);
+  }
+};
+
 /** Serves the page with the user's own rights until interrupted. */
 export const showDashboard = async (flags: DashboardFlags, io: Io): Promise<void> => {
   refuseServeFlags(flags);
   const port = portOf(flags.port ?? '0');
+  const run = (request: CommandRequest): Promise<CommandResult> => runCommand(request, flags, io);
+  const { contexts } = flags;
+  if (contexts) {
+    await checkContexts(contexts, flags, io);
+    const env: Env = { clock: systemClock, random: io.random, log: silentLogger };
+    const namespace = flags.allNamespaces ? undefined : flags.namespace;
+    // Prompts of several credential plugins at once can't be answered.
+    const connect: ClustersDashboardOptions['connect'] = (context, work) =>
+      withCluster({ ...flags, context }, io, work, { terminal: false });
+    await serve(() => openClustersDashboard({ env, contexts, connect, namespace, run, port }), flags, io);
+    return;
+  }
   await withCluster(flags, io, async (connection) => {
-    const { signal, done } = untilInterrupted();
-    try {
-      const dashboard = await openDashboard({
-        connection,
-        namespace: flags.namespace === undefined || flags.allNamespaces ? undefined : connection.namespace,
-        run: (request) => runCommand(request, flags, io),
-        port,
-      });
-      try {
-        dashboard.keepPrinting((address, isFirst) => {
-          io.stderr(toLines(isFirst ? FIRST : NEXT));
-          io.stdout(`${address}\n`);
-        });
-        if (flags.browser !== false && io.terminal) openBrowser(dashboard, io.environment);
-        await untilAborted(signal);
-      } finally {
-        await dashboard.close();
-      }
-    } finally {
-      done();
-    }
+    const namespace = flags.namespace === undefined || flags.allNamespaces ? undefined : connection.namespace;
+    await serve(() => openDashboard({ connection, namespace, run, port }), flags, io);
   });
 };

@@ -9,6 +9,7 @@ describe('a command of the dashboard', () => {
   it('is read as it was sent', () => {
     for (const request of [
       pause,
+      { ...pause, cluster: 'arn:aws:eks:eu-west-1:1:cluster/shop 1' },
       { ...pause, command: 'plan', maxUnavailable: '10%' },
       { ...pause, command: 'set', maxUnavailable: '3', partition: '50%', dryRun: true },
       { ...pause, command: 'undo', kind: 'ads', revision: 3, dryRun: true },
@@ -25,6 +26,7 @@ describe('a command of the dashboard', () => {
     ['a flag as a name', { ...pause, name: '--kubeconfig=/etc/shadow' }],
     ['a flag as a namespace', { ...pause, namespace: '-A' }],
     ['two names', { ...pause, name: 'web other' }],
+    ['a cluster that is no text', { ...pause, cluster: ['south'] }],
     ['another kind', { ...pause, kind: 'deploy' }],
     ['a budget that is none', { ...pause, command: 'plan', maxUnavailable: '1 --unpaused' }],
     ['a partition that is none', { ...pause, command: 'set', partition: '-1' }],
@@ -55,6 +57,10 @@ describe('a command of the dashboard', () => {
       'kubectl edgeset plan ds/web --namespace=shop --max-unavailable=3 --partition=50%',
     );
     assert.equal(await typed({ ...pause, ...settings }), 'kubectl edgeset pause ds/web --namespace=shop');
+    assert.equal(
+      await typed({ ...pause, cluster: '$(reboot)' }),
+      "kubectl edgeset pause ds/web --namespace=shop --context='$(reboot)'",
+    );
   });
 
   it('decides on the stage that the user has seen', async () => {

@@ -30,11 +30,12 @@ const isText = (value: unknown, pattern: RegExp): value is string => typeof valu
 /** Undefined, if the body is no request for a command. */
 export const readCommand = (body: unknown): CommandRequest | undefined => {
   if (typeof body !== 'object' || body === null) return undefined;
-  const { command, namespace, kind, name, dryRun, maxUnavailable, partition, stage, comment, revision } =
+  const { command, cluster, namespace, kind, name, dryRun, maxUnavailable, partition, stage, comment, revision } =
     body as Record<string, unknown>;
   const isValid =
     typeof command === 'string' &&
     Object.hasOwn(COMMAND, command) &&
+    (cluster === undefined || typeof cluster === 'string') &&
     (kind === 'ds' || kind === 'ads') &&
     isText(namespace, NAME) &&
     isText(name, NAME) &&
@@ -111,27 +112,26 @@ function decision(decide: typeof approve): Command {
 
 /** As a user would type it, to do it and not to see what it would do. The value of a flag may hold anything. */
 const typedAs = (request: CommandRequest): string => {
-  const { command, namespace, kind, name } = request;
-  const flags = Object.entries({ namespace, ...COMMAND[command].flags(request) }).flatMap(([flag, value]) =>
-    value === undefined ? [] : [`--${flag}=${quoted(value)}`],
+  const { command, cluster, namespace, kind, name } = request;
+  const flags = Object.entries({ namespace, context: cluster, ...COMMAND[command].flags(request) }).flatMap(
+    ([flag, value]) => (value === undefined ? [] : [`--${flag}=${quoted(value)}`]),
   );
   return ['kubectl edgeset', command, `${kind}/${name}`, ...flags].join(' ');
 };
 
-/** Runs the command with the connection that the dashboard was given. Resolves also when it fails. */
+/** Runs the command with the connection that the dashboard was given, or that of the cluster's context. Resolves also when it fails. */
 export const runCommand = async (
   request: CommandRequest,
   flags: ConnectionFlags,
   caller: Omit<Caller, 'edgeset'>,
 ): Promise<CommandResult> => {
-  const { command, namespace, name } = request;
+  const { command, cluster, namespace, name } = request;
   const typed = typedAs(request);
   try {
     const named = { kind: kinds.find(({ short }) => short === request.kind), name };
-    const as = { ...caller, edgeset: edgesetIn(namespace) };
-    const done = await withCluster({ ...flags, namespace }, as, (connection) =>
-      COMMAND[command].run(connection, named, request),
-    );
+    const as = { ...caller, edgeset: edgesetIn(namespace, cluster) };
+    const where = { ...flags, namespace, ...(cluster !== undefined && { context: cluster }) };
+    const done = await withCluster(where, as, (connection) => COMMAND[command].run(connection, named, request));
     return { typed, failed: false, ...done };
   } catch (error) {
     return { typed, failed: true, output: toMessage(errorText(error)), notes: [] };

@@ -1,8 +1,9 @@
 import type { SelfSubjectReview } from 'kubernetes-types/authentication/v1.d.ts';
 import { defineResource, type KubeClient } from '../kube/index.ts';
-import { errorText, OptionError, systemClock } from '../runtime/index.ts';
-import { createFleet, type FleetOptions } from './fleet.ts';
-import { type CodeOptions, createKeyGate } from './key-gate.ts';
+import { type Env, errorText, OptionError, systemClock } from '../runtime/index.ts';
+import { type ClustersOptions, createClusters } from './clusters.ts';
+import { createFleet, type Fleet, type FleetOptions } from './fleet.ts';
+import { type CodeOptions, createKeyGate, type KeyGateOptions } from './key-gate.ts';
 import { startDashboardServer } from './server.ts';
 
 /** Addresses of a server on this machine, each of which opens one page. */
@@ -38,23 +39,26 @@ const userOf = async (client: Pick<KubeClient, 'create'>): Promise<string> => {
   return review?.status?.userInfo?.username ?? '';
 };
 
-/** Serves the page on this machine, with the rights of the connection for each page that was opened by an address. */
-export const openDashboard = async ({ port, shown = '', ...options }: DashboardOptions): Promise<OwnDashboard> => {
-  const fleet = createFleet(options);
-  // Those who look at it live in real time, whatever the clock of the cluster shows.
-  const env = { ...options.connection.env, clock: systemClock };
-  const { cluster, client } = options.connection;
-  const session = { cluster, user: await userOf(client) };
-  const gate = createKeyGate({ clock: env.clock, fleet, session });
+interface Served {
+  env: Env;
+  fleet: Fleet;
+  /** Who looks at it, once there is something to show. */
+  session: () => Promise<NonNullable<KeyGateOptions['session']>>;
+  port: number;
+  /** See `DashboardOptions`. */
+  shown?: string | undefined;
+}
+
+/** Serves the page on this machine. Closes the fleet with it, and if it can't be served. */
+const serveFleet = async ({ env, fleet, session, port, shown = '' }: Served): Promise<OwnDashboard> => {
   try {
-    // A right that is missing ends the command here, while the page would wait for ever.
-    await fleet.overview();
+    const gate = createKeyGate({ clock: env.clock, fleet, session: await session() });
     const server = await startDashboardServer({
       env,
       listen: { host: '127.0.0.1', port },
       gate,
       now: () => fleet.now(),
-      trouble: () => fleet.trouble(),
+      trouble: (cluster) => fleet.trouble(cluster),
       page: async () => (await import('#fleet-page')).fleetPage(),
       toListenError: (_address, cause) =>
         new OptionError('--port', `${port} cannot be used (${errorText(cause)}): give another one, or 0 for any`),
@@ -79,4 +83,31 @@ export const openDashboard = async ({ port, shown = '', ...options }: DashboardO
     await fleet.close();
     throw error;
   }
+};
+
+/** Serves the page on this machine, with the rights of the connection for each page that was opened by an address. */
+export const openDashboard = async ({ port, shown, ...options }: DashboardOptions): Promise<OwnDashboard> => {
+  const fleet = createFleet(options);
+  // Those who look at it live in real time, whatever the clock of the cluster shows.
+  const env = { ...options.connection.env, clock: systemClock };
+  const { cluster, client } = options.connection;
+  const session = async () => {
+    const user = await userOf(client);
+    // A right that is missing ends the command here, while the page would wait for ever.
+    await fleet.overview();
+    return { cluster, user };
+  };
+  return serveFleet({ env, fleet, session, port, shown });
+};
+
+export interface ClustersDashboardOptions extends Omit<ClustersOptions, 'env'> {
+  env: Env;
+  /** 0 for any. */
+  port: number;
+}
+
+/** The same for the clusters of several contexts, whether they answer or not. */
+export const openClustersDashboard = ({ port, ...options }: ClustersDashboardOptions): Promise<OwnDashboard> => {
+  const session = async () => ({ cluster: '', user: '', clusters: options.contexts });
+  return serveFleet({ env: options.env, fleet: createClusters(options), session, port });
 };

@@ -3,7 +3,14 @@ import { type Connection, createTrouble, kinds, watchNodes } from '../view/index
 import { inNamespace } from './edgeset-in.ts';
 import { rolloutEvents } from './events.ts';
 import { createFeeds, type Feed } from './feed.ts';
-import type { CommandRequest, CommandResult, NodeDetails, OverviewMessage, RolloutEvents } from './messages.ts';
+import type {
+  CommandRequest,
+  CommandResult,
+  NodeDetails,
+  OverviewMessage,
+  RolloutEvents,
+  RolloutRef,
+} from './messages.ts';
 import { nodeDetails } from './node-details.ts';
 import { createOverviewFeed } from './overview-feed.ts';
 import { createRolloutFeed, type RolloutFeed, type RunningRolloutFeed } from './rollout-feed.ts';
@@ -12,6 +19,8 @@ export interface FleetOptions {
   connection: Pick<Connection, 'client' | 'env' | 'cluster'>;
   /** Undefined for all namespaces. */
   namespace: string | undefined;
+  /** The context of the kubeconfig, where the page shows those of several. */
+  context?: string;
   run: (request: CommandRequest) => Promise<CommandResult>;
 }
 
@@ -19,16 +28,17 @@ export interface FleetOptions {
 export interface Fleet extends Pick<FleetOptions, 'run'> {
   overview(): Promise<Feed<OverviewMessage>>;
   /** Undefined for another kind; call `done` when it is no longer shown. */
-  rollout(namespace: string, kind: string, name: string): { feed: RolloutFeed; done: () => void } | undefined;
-  node(feed: RolloutFeed, namespace: string, node: string): Promise<NodeDetails | undefined>;
-  events(feed: RolloutFeed, namespace: string): Promise<RolloutEvents | undefined>;
+  rollout(ref: RolloutRef): { feed: RolloutFeed; done: () => void } | undefined;
+  node(feed: RolloutFeed, ref: RolloutRef, node: string): Promise<NodeDetails | undefined>;
+  events(feed: RolloutFeed, ref: RolloutRef): Promise<RolloutEvents | undefined>;
   /** The time that the times of the cluster's objects are compared with, epoch ms. */
   now(): number;
-  /** Why the page may show what is old; empty if it doesn't. */
-  trouble(): string;
+  /** Why the page may show what is old, of a cluster where there are several; empty if it doesn't. */
+  trouble(cluster?: string): string;
   /** The values of the labels that nodes can be grouped by, or the value of one on each node. */
   labels(
     key: string | undefined,
+    cluster?: string,
   ): Promise<Readonly<Record<string, readonly string[]>> | Readonly<Record<string, string>>>;
   close(): Promise<void>;
 }
@@ -36,7 +46,7 @@ export interface Fleet extends Pick<FleetOptions, 'run'> {
 /** Labels with more values than this do not group anything. */
 const MOST_GROUPS = 200;
 
-export const createFleet = ({ connection: quiet, namespace, run }: FleetOptions): Fleet => {
+export const createFleet = ({ connection: quiet, namespace, context, run }: FleetOptions): Fleet => {
   const trouble = createTrouble(quiet.env.clock);
   const { client, cluster } = quiet;
   const env = { ...quiet.env, log: trouble.log };
@@ -55,7 +65,7 @@ export const createFleet = ({ connection: quiet, namespace, run }: FleetOptions)
   const feeds = createFeeds<RunningRolloutFeed>(env);
 
   const openOverview = async (): Promise<Feed<OverviewMessage>> => {
-    const feed = await createOverviewFeed(connection, namespace === undefined ? {} : { namespace });
+    const feed = await createOverviewFeed(connection, namespace === undefined ? {} : { namespace }, context);
     running.push(feed.run(stop.signal));
     return feed;
   };
@@ -71,20 +81,20 @@ export const createFleet = ({ connection: quiet, namespace, run }: FleetOptions)
       });
       return overview;
     },
-    rollout(of, short, name) {
+    rollout({ namespace: of, kind: short, name }) {
       const kind = kinds.find((one) => one.short === short);
       if (!kind || of === '' || name === '') return undefined;
       return feeds.use(`${of}/${short}/${name}`, () =>
-        createRolloutFeed(inNamespace(connection, of), kind, name, watchedNodes()),
+        createRolloutFeed(inNamespace(connection, of, context), kind, name, watchedNodes(), context),
       );
     },
-    async node(feed, of, node) {
+    async node(feed, { namespace: of }, node) {
       const reading = feed.reading();
-      return reading && nodeDetails(inNamespace(connection, of), reading, node);
+      return reading && nodeDetails(inNamespace(connection, of, context), reading, node);
     },
-    async events(feed, of) {
+    async events(feed, { namespace: of }) {
       const reading = feed.reading();
-      return reading && rolloutEvents(inNamespace(connection, of), reading);
+      return reading && rolloutEvents(inNamespace(connection, of, context), reading);
     },
     async labels(key) {
       const known = watchedNodes();

@@ -8,6 +8,7 @@ import type {
   NodeDetails,
   OverviewMessage,
   RolloutEvents,
+  RolloutRef,
   SessionInfo,
 } from './messages.ts';
 import type { RolloutFeed } from './rollout-feed.ts';
@@ -19,9 +20,9 @@ export interface View {
   session: SessionInfo;
   overview(): Promise<Feed<OverviewMessage>>;
   /** Undefined for a rollout that the caller must not know of, or that does not exist; call `done` when it is no longer shown. */
-  rollout(namespace: string, kind: string, name: string): Promise<{ feed: RolloutFeed; done: () => void } | undefined>;
-  node(feed: RolloutFeed, namespace: string, node: string): Promise<NodeDetails | undefined>;
-  events(feed: RolloutFeed, namespace: string): Promise<RolloutEvents | undefined>;
+  rollout(ref: RolloutRef): Promise<{ feed: RolloutFeed; done: () => void } | undefined>;
+  node(feed: RolloutFeed, ref: RolloutRef, node: string): Promise<NodeDetails | undefined>;
+  events(feed: RolloutFeed, ref: RolloutRef): Promise<RolloutEvents | undefined>;
   labels: Fleet['labels'];
   run(request: CommandRequest): Promise<CommandResult>;
   /** Aborts when the caller is no longer admitted; streams end then. */

@@ -82,8 +82,12 @@ const ownersOf = ({ ledger }: Reading): RolloutHead['owners'] => {
   return counts;
 };
 
-/** What the page says of the whole rollout. */
-export const headOf = (reading: Reading, { edgeset, env }: Pick<Connection, 'edgeset' | 'env'>): RolloutHead => {
+/** What the page says of the whole rollout. `cluster`: as the session names it, where it has several. */
+export const headOf = (
+  reading: Reading,
+  { edgeset, env }: Pick<Connection, 'edgeset' | 'env'>,
+  cluster?: string,
+): RolloutHead => {
   const { kind, view, ledger, decision, status } = reading;
   const { tally, state } = ledger;
   const owners = ownersOf(reading);
@@ -97,6 +101,7 @@ export const headOf = (reading: Reading, { edgeset, env }: Pick<Connection, 'edg
   );
   const pace = paceOf(ledger, decision, env.clock.now());
   return {
+    ...(cluster !== undefined && { cluster }),
     namespace: view.namespace,
     name: view.name,
     kind: kind.short,

@@ -31,7 +31,7 @@ export interface KeyGateOptions {
   clock: Clock;
   fleet: Fleet;
   /** Default: neither is known. */
-  session?: Pick<SessionInfo, 'user' | 'cluster'>;
+  session?: Pick<SessionInfo, 'user' | 'cluster' | 'clusters'>;
   /** Default: a new one. It is never part of an address, of a command line or of a cookie. */
   key?: string;
 }
@@ -50,10 +50,10 @@ export const createKeyGate = ({ clock, fleet, session, key = random(KEY_BITS) }:
     key: 'user',
     session: { user: '', cluster: '', ...session, mayLeave: false },
     overview: () => fleet.overview(),
-    rollout: async (namespace, kind, name) => fleet.rollout(namespace, kind, name),
-    node: (feed, namespace, node) => fleet.node(feed, namespace, node),
-    events: (feed, namespace) => fleet.events(feed, namespace),
-    labels: (label) => fleet.labels(label),
+    rollout: async (ref) => fleet.rollout(ref),
+    node: (feed, ref, node) => fleet.node(feed, ref, node),
+    events: (feed, ref) => fleet.events(feed, ref),
+    labels: (label, cluster) => fleet.labels(label, cluster),
     run: (request) => fleet.run(request),
     mayStay: async () => true,
   };

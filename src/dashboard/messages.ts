@@ -10,6 +10,8 @@ export interface SessionInfo {
   user: string;
   /** The context of the kubeconfig, or the host of the API server; empty in a cluster. */
   cluster: string;
+  /** The clusters that are shown, in their order, by the contexts of the kubeconfig; absent where it is one. */
+  clusters?: readonly string[];
   /** Whether there is a session to log out of. */
   mayLeave: boolean;
   /** There is none yet, or no longer, and why. */
@@ -23,12 +25,22 @@ export interface KeyMessage {
   key: string;
 }
 
-/** One rollout, as the page lists it. Numbers are those that the manager wrote last. */
-export interface RolloutRow {
+/** Which rollout. */
+export interface RolloutRef {
+  /** One of the clusters of the session; absent where it has one. */
+  cluster?: string | undefined;
   namespace: string;
-  name: string;
   /** For the command line: `ds` or `ads`. */
   kind: string;
+  name: string;
+}
+
+/** Tells a rollout from all others. Of its parts, only a cluster may have a slash in its name. */
+export const rolloutKey = ({ cluster, namespace, kind, name }: RolloutRef): string =>
+  [namespace, kind, name, ...(cluster === undefined ? [] : [cluster])].join('/');
+
+/** One rollout, as the page lists it. Numbers are those that the manager wrote last. */
+export interface RolloutRow extends RolloutRef {
   state: RolloutState;
   /** In a few words, as `kubectl edgeset status` has it. */
   status: string;
@@ -57,11 +69,18 @@ export type StreamMessage =
   /** The time by the clock that the cluster's times are compared with, epoch ms; again when it is not the viewer's, and every 15 s, so that the page knows that it is heard. */
   | { type: 'clock'; now: number };
 
+/** A cluster whose rollouts are unknown, or may be old. `why` is empty before it has answered for the first time, or failed to. */
+export interface SilentCluster {
+  cluster: string;
+  why: string;
+}
+
+/** `silent` is absent where the session has one cluster, and in a change if it is as before. */
 export type OverviewMessage =
   /** All of them, at the start of a stream. */
-  | { type: 'rollouts'; rows: readonly RolloutRow[] }
-  /** What has changed since; `gone` has `namespace/kind/name`. */
-  | { type: 'change'; rows: readonly RolloutRow[]; gone: readonly string[] };
+  | { type: 'rollouts'; rows: readonly RolloutRow[]; silent?: readonly SilentCluster[] }
+  /** What has changed since; `gone` has the keys of rollouts. */
+  | { type: 'change'; rows: readonly RolloutRow[]; gone: readonly string[]; silent?: readonly SilentCluster[] };
 
 /**
  * One node, as the page draws it. `began`: when its update to the target began. `ended`: when it ran the target, or failed to.
@@ -130,11 +149,7 @@ export interface RolloutSettings {
 }
 
 /** What the page says of the whole rollout. */
-export interface RolloutHead {
-  namespace: string;
-  name: string;
-  /** For the command line: `ds` or `ads`. */
-  kind: string;
+export interface RolloutHead extends RolloutRef {
   title: string;
   headline: RolloutHeadline;
   /** Hash of the target revision; empty while it is not known. */
@@ -221,11 +236,9 @@ export interface NodeDetails {
 }
 
 /** What a page may ask for: the commands of `kubectl edgeset` that act on one DaemonSet, with the user's own rights. */
-export interface CommandRequest {
+export interface CommandRequest extends RolloutRef {
   command: 'pause' | 'resume' | 'set' | 'undo' | StageDecision | 'plan';
-  namespace: string;
   kind: 'ds' | 'ads';
-  name: string;
   /** Only says what would change; the API server checks it. */
   dryRun?: boolean;
   /** Of `set` and `plan`. */

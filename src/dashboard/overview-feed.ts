@@ -17,10 +17,7 @@ import {
 } from '../view/index.ts';
 import type { DaemonRollout, DaemonRolloutStatus } from '../words/index.ts';
 import { createSubscribers, type Feed } from './feed.ts';
-import type { OverviewMessage, RolloutRow } from './messages.ts';
-
-const keyOfRow = ({ namespace, kind, name }: Pick<RolloutRow, 'namespace' | 'kind' | 'name'>): string =>
-  `${namespace}/${kind}/${name}`;
+import { type OverviewMessage, type RolloutRow, rolloutKey } from './messages.ts';
 
 /** What holds the rollout, by the first condition that says so. */
 const whyOf = ({ conditions = [] }: DaemonRolloutStatus): string =>
@@ -37,12 +34,13 @@ const stagesOf = ({ stages = [] }: DaemonRolloutStatus): RolloutRow['stages'] =>
         open: openStageOf(stages)?.name ?? '',
       };
 
-const rowOf = (rollout: DaemonRollout, doubt: Doubt | undefined): RolloutRow => {
+const rowOf = (rollout: DaemonRollout, doubt: Doubt | undefined, cluster: string | undefined): RolloutRow => {
   const { metadata, status = {} } = rollout;
   const { kind, name } = ownerOfRollout(rollout);
   const { inUse, limit } = slotsOfStatus(status);
   const [current] = status.history ?? [];
   return {
+    ...(cluster !== undefined && { cluster }),
     namespace: metadata.namespace ?? '',
     name,
     kind: kind.short,
@@ -62,10 +60,11 @@ const rowOf = (rollout: DaemonRollout, doubt: Doubt | undefined): RolloutRow => 
   };
 };
 
-/** Lists all rollouts of a namespace, or of all, for all who look at them. */
+/** Lists all rollouts of a namespace, or of all, for all who look at them. `cluster`: as the rows name it. */
 export const createOverviewFeed = async (
   connection: Pick<Connection, 'client' | 'env'>,
   where: { namespace?: string },
+  cluster?: string,
 ): Promise<Feed<OverviewMessage> & { run(signal: AbortSignal): Promise<void> }> => {
   const { client, env } = connection;
   const scope = { ...where, named: [] };
@@ -91,8 +90,8 @@ export const createOverviewFeed = async (
     const next = new Map(
       [...rollouts, ...daemonSets.unserved(rollouts)]
         .toSorted((a, b) => compareNames(keyOf(a), keyOf(b)))
-        .map((rollout) => rowOf(rollout, daemonSets.doubt(rollout)))
-        .map((row) => [keyOfRow(row), row]),
+        .map((rollout) => rowOf(rollout, daemonSets.doubt(rollout), cluster))
+        .map((row) => [rolloutKey(row), row]),
     );
     const before = rows;
     rows = next;

@@ -62,12 +62,13 @@ export interface RunningRolloutFeed extends RolloutFeed {
   run(signal: AbortSignal): Promise<void>;
 }
 
-/** Follows one rollout for all who look at it, while the signal does not abort. */
+/** Follows one rollout for all who look at it, while the signal does not abort. `cluster`: as its head names it. */
 export const createRolloutFeed = (
   connection: Connection,
   kind: DaemonSetKind,
   name: string,
   nodes: Reflector<NodeInfo>,
+  cluster?: string,
 ): RunningRolloutFeed => {
   const cells = createCells();
   let changes = 0;
@@ -97,7 +98,7 @@ export const createRolloutFeed = (
       subscribers.publish({ type: 'nothing', why });
       return;
     }
-    const next = headOf(read, connection);
+    const next = headOf(read, connection, cluster);
     const changed = cells.update(read);
     const first = head === undefined;
     const isNews = !isDeepStrictEqual(head, next);

@@ -48,8 +48,8 @@ export interface DashboardServerOptions {
   isProxy?: IsProxy;
   /** The time that the times of the cluster are compared with, epoch ms. Default: the time of `env`. */
   now?: () => number;
-  /** Why pages may show what is old; empty if they don't. */
-  trouble: () => string;
+  /** Why pages may show what is old, of a cluster where there are several; empty if they don't. */
+  trouble: (cluster: string | undefined) => string;
   page: () => Promise<readonly Asset[]>;
   /** Called for each response, when a stream begins. */
   responded?: (status: number) => void;
@@ -76,6 +76,11 @@ const newServer = async ({ tls, env, headersMs, requestMs }: DashboardServerOpti
   return server;
 };
 
+/** Whether the dashboard shows this cluster. An address of another dashboard must not lead to the same names elsewhere. */
+const shows = ({ session: { clusters } }: View, cluster: string | undefined): boolean =>
+  clusters ? cluster !== undefined && clusters.includes(cluster) : cluster === undefined;
+
+const noSuchCluster = (): HttpResponse => failure(404, 'this dashboard does not show that cluster');
 const noSuchRollout = (): HttpResponse => failure(404, 'there is no such rollout, or you may not see it');
 
 /** Serves the page and what it shows to those that the gate admits. */
@@ -94,6 +99,7 @@ export const startDashboardServer = async (options: DashboardServerOptions): Pro
     if (body.kind === 'refused') return body.response;
     const command = readCommand(body.value);
     if (!command) return failure(400, 'this is not a command of the dashboard');
+    if (!shows(view, command.cluster)) return noSuchCluster();
     if (commands >= MOST_COMMANDS)
       return failure(429, 'too many commands are running: try again soon', { retryAfterSeconds: 1 });
     commands += 1;
@@ -107,25 +113,26 @@ export const startDashboardServer = async (options: DashboardServerOptions): Pro
   const serveRollout = async (
     response: ServerResponse,
     [, namespace = '', kind = '', name = '', part, node, ...more]: readonly string[],
+    cluster: string | undefined,
     view: View,
   ): Promise<HttpResponse | undefined> => {
     const names = [namespace, name, ...(part === 'nodes' ? [node ?? ''] : [])];
     if (!names.every((one) => NAME.test(one))) return noSuchRollout();
     const isPart = part === undefined || part === 'nodes' || (part === 'events' && node === undefined);
     if (!isPart || more.length > 0) return failure(404, 'there is no such path');
-    const used = await view.rollout(namespace, kind, name);
+    if (!shows(view, cluster)) return noSuchCluster();
+    const ref = { cluster, namespace, kind, name };
+    const used = await view.rollout(ref);
     if (!used) return noSuchRollout();
     if (part !== undefined)
       try {
-        const details = await (node === undefined
-          ? view.events(used.feed, namespace)
-          : view.node(used.feed, namespace, node));
+        const details = await (node === undefined ? view.events(used.feed, ref) : view.node(used.feed, ref, node));
         return details ? json(200, details) : failure(404, 'the rollout is still being read, or is gone');
       } finally {
         used.done();
       }
     const mayStay = (): Promise<boolean> => view.mayStay({ namespace, kind });
-    return streams.open(response, { ...view, mayStay }, (tell) => {
+    return streams.open(response, { ...view, mayStay, cluster }, (tell) => {
       const end = used.feed.subscribe(tell);
       return () => {
         end();
@@ -147,10 +154,14 @@ export const startDashboardServer = async (options: DashboardServerOptions): Pro
         ? runCommand(request, view)
         : failure(404, 'there is no such path');
     if (request.method !== 'GET') return failure(405, 'use GET or POST here', { headers: { allow: 'GET, POST' } });
-    if (first === 'rollouts' && path.length > 1) return serveRollout(response, path, view);
+    const cluster = url.searchParams.get('cluster') ?? undefined;
+    if (first === 'rollouts' && path.length > 1) return serveRollout(response, path, cluster, view);
     if (path.length > 1) return failure(404, 'there is no such path');
     if (first === 'session') return json(200, view.session);
-    if (first === 'labels') return json(200, await view.labels(url.searchParams.get('label') ?? undefined));
+    if (first === 'labels') {
+      if (!shows(view, cluster)) return noSuchCluster();
+      return json(200, await view.labels(url.searchParams.get('label') ?? undefined, cluster));
+    }
     if (first !== 'rollouts') return failure(404, 'there is no such path');
     const feed = await view.overview();
     return streams.open(response, view, (tell) => feed.subscribe(tell));

@@ -19,15 +19,18 @@ const BOUNDS = { most: 500, mostOfOne: 64 };
 /** A page shows times by the cluster's clock, as far as it knows it. */
 const CLOCK_SLACK_MS = 500;
 
-type Viewer = Pick<View, 'key' | 'signal' | 'mayStay'>;
+interface Viewer extends Pick<View, 'key' | 'signal' | 'mayStay'> {
+  /** What the stream is about, where there are several clusters; undefined for all of them. */
+  cluster?: string | undefined;
+}
 
 export interface StreamsOptions {
   /** Of those who read. */
   clock: Clock;
   /** The time that the times of the cluster are compared with, epoch ms. */
   now: () => number;
-  /** Why the streams are not up to date; empty if they are. */
-  trouble: () => string;
+  /** Why the streams about a cluster, or about all, are not up to date; empty if they are. */
+  trouble: (cluster: string | undefined) => string;
 }
 
 /** Streams of server-sent events to pages. */
@@ -57,7 +60,7 @@ export const createStreams = ({ clock, now, trouble }: StreamsOptions) => {
     /** `open` subscribes to what is sent, and returns the end of the subscription. Resolves with a refusal, or undefined. */
     open(
       response: ServerResponse,
-      { key, signal, mayStay }: Viewer,
+      { key, signal, mayStay, cluster }: Viewer,
       open: (send: (message: object) => void) => () => void,
     ): HttpResponse | undefined {
       const refused = makeRoom(key);
@@ -71,7 +74,7 @@ export const createStreams = ({ clock, now, trouble }: StreamsOptions) => {
       let beats = 0;
       let told = '';
       const heartbeat = (): void => {
-        const text = trouble();
+        const text = trouble(cluster);
         sendClock();
         beats += 1;
         if (text !== told) send({ type: 'trouble', text } satisfies StreamMessage);

@@ -64,6 +64,18 @@ const timeoutsOf = ({
   return { timeoutMs, connectTimeoutMs: Math.min(timeoutMs, INTERACTIVE.connectTimeoutMs) };
 };
 
+/** What flags, environment and files say of a connection. Throws a `ConfigError` or an `OptionError` that says what is wrong. */
+export const connectionSettings = async (flags: ConnectionFlags, caller: Caller) => {
+  const timeouts = timeoutsOf(flags);
+  const kubeconfig = nonEmpty('--kubeconfig', flags.kubeconfig);
+  const context = nonEmpty('--context', flags.context);
+  const given = nonEmpty('--namespace', flags.namespace);
+  const environment = { ...caller.environment };
+  const config =
+    caller.cluster ?? (await loadClusterConfig({ kubeconfig, context, overrides: flags, env: environment }));
+  return { config, timeouts, environment, namespace: given ?? config.namespace };
+};
+
 /** Opens a connection for the duration of `work`. Rejects with a `CommandError` for errors of the API server. */
 export const withCluster = async <T>(
   flags: ConnectionFlags,
@@ -71,13 +83,7 @@ export const withCluster = async <T>(
   work: (connection: Connection) => Promise<T>,
   options: Pick<ClientOptions, 'maxRetries' | 'terminal'> = {},
 ): Promise<T> => {
-  const environment = { ...caller.environment };
-  const timeouts = timeoutsOf(flags);
-  const kubeconfig = nonEmpty('--kubeconfig', flags.kubeconfig);
-  const context = nonEmpty('--context', flags.context);
-  const given = nonEmpty('--namespace', flags.namespace);
-  const config =
-    caller.cluster ?? (await loadClusterConfig({ kubeconfig, context, overrides: flags, env: environment }));
+  const { config, timeouts, environment, namespace } = await connectionSettings(flags, caller);
   const env: Env = { clock: systemClock, random: caller.random, log: silentLogger };
   const client = createClient(config, {
     env,
@@ -88,7 +94,6 @@ export const withCluster = async <T>(
     ...timeouts,
   });
   try {
-    const namespace = given ?? config.namespace;
     return await work({
       client,
       env,

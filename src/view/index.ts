@@ -1,5 +1,12 @@
 export { columnsOf, cutTo, wrap } from './columns.ts';
-export { type Caller, type Connection, type ConnectionFlags, FIELD_MANAGER, withCluster } from './connection.ts';
+export {
+  type Caller,
+  type Connection,
+  type ConnectionFlags,
+  connectionSettings,
+  FIELD_MANAGER,
+  withCluster,
+} from './connection.ts';
 export { countsOf, phaseOf, type RolloutCounts } from './counts.ts';
 export { type DaemonSets, type Doubt, doubtTexts, readDaemonSets, statusText, watchDaemonSets } from './daemon-sets.ts';
 export { CommandError, serverMessage } from './errors.ts';

@@ -12,7 +12,7 @@ const SHIPPED = [
   /^cluster\/([\w-]+\/)?[\w-]+\.test\.ts$/,
   /^chaos\/chaos\.test\.ts$/,
   /^nodes\/cases\/[\w-]+\.ts$/,
-  /^browser\/(dashboard|login|stages)\.test\.ts$/,
+  /^browser\/(clusters|dashboard|login|stages)\.test\.ts$/,
   /^package\/[\w-]+\.test\.ts$/,
 ];
 

@@ -1,7 +1,15 @@
 import { readEvents } from './events.ts';
 import { keyHeaders } from './key.ts';
 import { text } from './text/index.ts';
-import type { CommandRequest, CommandResult, KeyMessage, NodeDetails, RolloutEvents, SessionInfo } from './types.ts';
+import type {
+  CommandRequest,
+  CommandResult,
+  KeyMessage,
+  NodeDetails,
+  RolloutEvents,
+  RolloutRef,
+  SessionInfo,
+} from './types.ts';
 
 const segment = encodeURIComponent;
 
@@ -50,20 +58,25 @@ const post = (value: object): Init => ({
   body: JSON.stringify(value),
 });
 
-export interface RolloutRef {
-  namespace: string;
-  kind: string;
-  name: string;
-}
+type Cluster = RolloutRef['cluster'];
 
-const pathOf = ({ namespace, kind, name }: RolloutRef): string =>
-  `/api/rollouts/${segment(namespace)}/${segment(kind)}/${segment(name)}`;
+/** A path, and what is asked there. What is undefined is not asked. */
+const pathWith = (parts: readonly string[], asked: Readonly<Record<string, string | undefined>>): string => {
+  const given = Object.entries(asked).flatMap(([key, value]) =>
+    value === undefined ? [] : [`${key}=${segment(value)}`],
+  );
+  return `/api/${parts.map(segment).join('/')}${given.length > 0 ? `?${given.join('&')}` : ''}`;
+};
 
-export const readLabels = (): Promise<Record<string, string[]>> => ask('/api/labels');
-export const readLabel = (key: string): Promise<Record<string, string>> => ask(`/api/labels?label=${segment(key)}`);
-export const readNode = (ref: RolloutRef, node: string): Promise<NodeDetails> =>
-  ask(`${pathOf(ref)}/nodes/${segment(node)}`);
-export const readEventsOf = (ref: RolloutRef): Promise<RolloutEvents> => ask(`${pathOf(ref)}/events`);
+const pathOf = ({ cluster, namespace, kind, name }: RolloutRef, ...part: readonly string[]): string =>
+  pathWith(['rollouts', namespace, kind, name, ...part], { cluster });
+
+export const readLabels = (cluster: Cluster): Promise<Record<string, string[]>> =>
+  ask(pathWith(['labels'], { cluster }));
+export const readLabel = (label: string, cluster: Cluster): Promise<Record<string, string>> =>
+  ask(pathWith(['labels'], { label, cluster }));
+export const readNode = (ref: RolloutRef, node: string): Promise<NodeDetails> => ask(pathOf(ref, 'nodes', node));
+export const readEventsOf = (ref: RolloutRef): Promise<RolloutEvents> => ask(pathOf(ref, 'events'));
 export const run = (command: CommandRequest): Promise<CommandResult> => ask('/api/commands', post(command));
 
 export const readSession = (): Promise<SessionInfo> => ask('/api/session');

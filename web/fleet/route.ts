@@ -1,7 +1,6 @@
 import { signal } from '@preact/signals';
-import type { RolloutRef } from './api.ts';
 import { fragment } from './key.ts';
-import { bySeverity, type NodeCell, type RolloutHead } from './types.ts';
+import { bySeverity, type NodeCell, type RolloutHead, type RolloutRef } from './types.ts';
 import { type Filter, filters } from './view/overview.ts';
 
 type Phase = keyof RolloutHead['phases'];
@@ -50,8 +49,9 @@ const parse = (hash: string): Route => {
   const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?');
   const [namespace, kind, name] = path.split('/').map(decode);
   const values = new URLSearchParams(query);
+  const cluster = values.get('cluster') ?? undefined;
   return {
-    rollout: namespace && kind && name ? { namespace, kind, name } : undefined,
+    rollout: namespace && kind && name ? { cluster, namespace, kind, name } : undefined,
     group: values.get('group') ?? '',
     node: values.get('node') ?? '',
     phase: bySeverity.find((phase) => phase === values.get('phase')) ?? '',
@@ -67,7 +67,9 @@ const parse = (hash: string): Route => {
 
 export const hrefOf = ({ rollout, ...rest }: Route): string => {
   const path = rollout ? [rollout.namespace, rollout.kind, rollout.name].map(encodeURIComponent).join('/') : '';
-  const values = new URLSearchParams(Object.entries(rest).filter(([, value]) => value !== ''));
+  const values = new URLSearchParams(
+    Object.entries({ cluster: rollout?.cluster ?? '', ...rest }).filter(([, value]) => value !== ''),
+  );
   return `#/${path}${values.size > 0 ? `?${values.toString()}` : ''}`;
 };
 

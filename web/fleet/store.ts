@@ -1,8 +1,17 @@
 import { batch, computed, signal } from '@preact/signals';
-import { followOverview, followRollout, type RolloutRef, readLabel, readLabels } from './api.ts';
+import { followOverview, followRollout, readLabel, readLabels } from './api.ts';
 import { clusterNow, freezeAges, keepTime, setClock } from './clock.ts';
 import { BY_STAGE, route, UNGROUPED } from './route.ts';
-import type { NodeCell, OverviewMessage, RolloutHead, RolloutMessage, RolloutRow, StreamMessage } from './types.ts';
+import {
+  type NodeCell,
+  type OverviewMessage,
+  type RolloutHead,
+  type RolloutMessage,
+  type RolloutRow,
+  rolloutKey,
+  type SilentCluster,
+  type StreamMessage,
+} from './types.ts';
 import { type Mark, note, recall, withMarks } from './view/follow.ts';
 import { compare, type Group, groupCells, worstFirst } from './view/groups.ts';
 import type { Moment } from './view/moments.ts';
@@ -17,6 +26,8 @@ export const isOld = computed(() => link.value === 'silent' || link.value === 'r
 isOld.subscribe(freezeAges);
 /** Undefined until they are known. */
 export const rows = signal<ReadonlyMap<string, RolloutRow> | undefined>(undefined);
+/** Of several clusters, those that do not answer. */
+export const silent = signal<readonly SilentCluster[]>([]);
 export const head = signal<RolloutHead | undefined>(undefined);
 /** Why there is no rollout to show. */
 export const nothing = signal('');
@@ -38,7 +49,6 @@ export { names as nodeNames };
 export const cellOf = (node: string): NodeCell | undefined => (fleet.value >= 0 ? cells.get(node) : undefined);
 export const size = computed(() => names.value.length);
 
-const keyOf = ({ namespace, kind, name }: RolloutRef): string => `${namespace}/${kind}/${name}`;
 const live = (isLive: boolean): void => {
   link.value = isLive ? 'live' : 'silent';
 };
@@ -65,9 +75,10 @@ const listener = <M extends OverviewMessage | RolloutMessage>(hear: (message: M)
 
 const setRows = (message: OverviewMessage): void => {
   const next = message.type === 'rollouts' ? new Map<string, RolloutRow>() : new Map(rows.value);
-  for (const row of message.rows) next.set(keyOf(row), row);
+  for (const row of message.rows) next.set(rolloutKey(row), row);
   if (message.type === 'change') for (const key of message.gone) next.delete(key);
   rows.value = next;
+  if (message.silent) silent.value = message.silent;
 };
 
 const hearOverview = (message: OverviewMessage): void => {
@@ -80,7 +91,7 @@ export const followRows = (): (() => void) =>
   followOverview<OverviewMessage | StreamMessage>({
     live: () => undefined,
     message(message) {
-      if (!isOfStream(message)) setRows(message);
+      if (!isOfStream(message)) batch(() => setRows(message));
     },
   });
 
@@ -163,15 +174,18 @@ export const groups = computed((): readonly Group[] => {
 let close = (): void => undefined;
 let shown = '';
 let grouped = '';
+/** The cluster whose nodes have the labels. */
+let labelled: string | undefined;
 
 /** Without the labels, nothing is grouped. */
-const readGroups = async (label: string): Promise<void> => {
-  const values = await readLabel(label).catch(() => ({}));
-  if (grouped === label) groupOf.value = values;
+const readGroups = async (label: string, cluster: string | undefined): Promise<void> => {
+  const values = await readLabel(label, cluster).catch(() => ({}));
+  if (grouped === label && labelled === cluster) groupOf.value = values;
 };
 
-const readKeys = async (): Promise<void> => {
-  labels.value = await readLabels().catch(() => ({}));
+const readKeys = async (cluster: string | undefined): Promise<void> => {
+  const found = await readLabels(cluster).catch(() => ({}));
+  if (labelled === cluster) labels.value = found;
 };
 
 const clear = (): void =>
@@ -190,18 +204,24 @@ const clear = (): void =>
 const followRoute = (): void => {
   const { rollout, group: named } = route.value;
   const group = named.startsWith('.') ? '' : named;
-  const key = rollout ? keyOf(rollout) : '/';
-  if (group !== grouped) {
+  const key = rollout ? rolloutKey(rollout) : '/';
+  // The overview has no nodes: who comes back finds the labels still there.
+  const isElsewhere = rollout !== undefined && rollout.cluster !== labelled;
+  if (isElsewhere) {
+    labelled = rollout.cluster;
+    labels.value = {};
+  }
+  if (group !== grouped || isElsewhere) {
     grouped = group;
     groupOf.value = {};
-    if (group !== '') void readGroups(group);
+    if (group !== '') void readGroups(group, labelled);
   }
   if (key === shown) return;
   shown = key;
   close();
   clear();
   close = rollout ? followRollout(rollout, listener(hearRollout)) : followOverview(listener(hearOverview));
-  if (rollout && labelKeys.value.length === 0) void readKeys();
+  if (rollout && labelKeys.value.length === 0) void readKeys(rollout.cluster);
 };
 
 let end: (() => void) | undefined;
@@ -218,6 +238,7 @@ export const forget = (): void => {
   close();
   shown = '';
   rows.value = undefined;
+  silent.value = [];
   labels.value = {};
   clear();
 };

@@ -11,11 +11,14 @@ export type {
   RolloutEvents,
   RolloutHead,
   RolloutMessage,
+  RolloutRef,
   RolloutRow,
   SessionInfo,
+  SilentCluster,
   StageStep,
   StreamMessage,
 } from '../../src/dashboard/messages.ts';
+export { rolloutKey } from '../../src/dashboard/messages.ts';
 export { durationMs, resultTones } from '../../src/view/past-rollout.ts';
 export { MARK_BOX, type MarkColor, phaseMark } from '../../src/view/phase-mark.ts';
 export { bySeverity, phaseStyles } from '../../src/view/phase-style.ts';

@@ -58,9 +58,9 @@ const ownRightsOf =
       }
     };
     return {
-      node: (feed, namespace, node) =>
+      node: (feed, { namespace }, node) =>
         read(feed, namespace, (connection, reading) => nodeDetails(connection, reading, node)),
-      events: (feed, namespace) => read(feed, namespace, rolloutEvents),
+      events: (feed, { namespace }) => read(feed, namespace, rolloutEvents),
       run: (request) => runCommand(request, {}, { random, version, environment: {}, cluster: asCaller(config, token) }),
     };
   };
@@ -79,7 +79,7 @@ const createSharedFleet = (
   return {
     overview: async () => mergeOverviews(await Promise.all(fleets.map((fleet) => fleet.overview()))),
     // Which one follows a rollout, and watches the nodes for it, does not matter: it must be the same one.
-    rollout: (namespace, kind, name) => first.rollout(namespace, kind, name),
+    rollout: (ref) => first.rollout(ref),
     labels: (key) => first.labels(key),
     trouble: () => fleets.map((fleet) => fleet.trouble()).find((text) => text !== '') ?? '',
     close: async () => void (await Promise.all(fleets.map((fleet) => fleet.close()))),

@@ -96,11 +96,11 @@ export const createTokenGate = (options: TokenGateOptions): TokenGate => {
     session: { user: user.username ?? '', cluster: '', mayLeave: session !== undefined },
     signal: session?.signal,
     overview: async () => visibleRollouts(await fleet.overview(), access, env.clock),
-    async rollout(namespace, kind, name) {
+    async rollout(ref) {
       // One that does not exist is never watched: anybody could ask for as many as they like.
-      const isVisible = await access.maySee(namespace, kind);
-      const isThere = hasRollout(await fleet.overview(), { namespace, kind, name });
-      return isVisible && isThere ? fleet.rollout(namespace, kind, name) : undefined;
+      const isVisible = await access.maySee(ref.namespace, ref.kind);
+      const isThere = hasRollout(await fleet.overview(), ref);
+      return isVisible && isThere ? fleet.rollout(ref) : undefined;
     },
     async labels(key) {
       return (await access.mayListNodes()) ? fleet.labels(key) : {};

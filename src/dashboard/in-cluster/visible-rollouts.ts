@@ -1,12 +1,11 @@
 import type { Clock } from '../../runtime/index.ts';
 import type { Feed } from '../feed.ts';
-import type { OverviewMessage, RolloutRow } from '../messages.ts';
+import { type OverviewMessage, type RolloutRef, type RolloutRow, rolloutKey } from '../messages.ts';
 import { type Access, ANSWER_MS } from './callers.ts';
 import type { Group } from './sessions.ts';
 
 const AT_ONCE = 8;
 
-const keyOf = ({ namespace, kind, name }: RolloutRow): string => `${namespace}/${kind}/${name}`;
 const groupOf = ({ namespace, kind }: Group): string => `${namespace}/${kind}`;
 
 /** The rows of namespaces that the caller may see. */
@@ -75,7 +74,7 @@ export const visibleRollouts = (feed: Feed<OverviewMessage>, access: Access, clo
     const end = feed.subscribe((message) => {
       if (message.type === 'rollouts') all.clear();
       else for (const key of message.gone) all.delete(key);
-      for (const row of message.rows) all.set(keyOf(row), row);
+      for (const row of message.rows) all.set(rolloutKey(row), row);
       changed();
     });
     return () => {
@@ -111,10 +110,5 @@ export const firstVisible = async (
 };
 
 /** Whether the feed has this rollout now. */
-export const hasRollout = (
-  feed: Feed<OverviewMessage>,
-  wanted: Pick<RolloutRow, 'namespace' | 'kind' | 'name'>,
-): boolean =>
-  rowsOf(feed).some(
-    ({ namespace, kind, name }) => namespace === wanted.namespace && kind === wanted.kind && name === wanted.name,
-  );
+export const hasRollout = (feed: Feed<OverviewMessage>, wanted: RolloutRef): boolean =>
+  rowsOf(feed).some((row) => rolloutKey(row) === rolloutKey(wanted));

@@ -111,7 +111,7 @@ export const serveFleet = async (known: FakeFleet, port = 0, clock: Clock = syst
         return silent();
       },
     }),
-    rollout: (_namespace, kind) =>
+    rollout: ({ kind }) =>
       kind === 'ds'
         ? {
             feed: {

@@ -30,6 +30,7 @@ export const commands: Proofs = {
   'dashboard --all-namespaces': SERVED,
   'dashboard --port': SERVED,
   'dashboard --no-browser': SERVED,
+  'dashboard --contexts': ['browser/clusters.test.ts: shows each rollout under its cluster', 'region(AWAY)'],
   'dashboard --listen': SERVED,
   'dashboard --namespaces': SERVED,
   'dashboard --allowed-host': SERVED,

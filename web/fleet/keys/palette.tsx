@@ -59,7 +59,11 @@ const places = (): Entry[] => {
 const rollouts = (): Entry[] =>
   [...(rows.value?.values() ?? [])]
     .toSorted((a, b) => compare(a.name, b.name) || compare(a.namespace, b.namespace))
-    .map((row) => ({ label: `${row.name} ${row.namespace}`, hint: row.status, act: to(linkTo(row)) }));
+    .map((row) => ({
+      label: [row.name, row.namespace, ...(row.cluster === undefined ? [] : [row.cluster])].join(' '),
+      hint: row.status,
+      act: to(linkTo(row)),
+    }));
 
 const nodes = (): Listed => {
   const names = nodeNames.value;

@@ -2,10 +2,10 @@ import { KeyList } from '../keys/key-list.tsx';
 import { Palette } from '../keys/palette.tsx';
 import { route } from '../route.ts';
 import { isOut, session } from '../session.ts';
-import { head, rows } from '../store.ts';
+import { head, rows, silent } from '../store.ts';
 import { text } from '../text/index.ts';
-import { rolloutStates } from '../types.ts';
-import { worstState } from '../view/overview.ts';
+import { type RolloutRef, rolloutStates } from '../types.ts';
+import { worstOf } from '../view/overview.ts';
 import { setIcon } from '../view/state-icon.ts';
 import { Login, NoKey } from './login.tsx';
 import { Overview } from './overview/overview.tsx';
@@ -15,16 +15,17 @@ import { Disconnected, TopBar } from './top-bar.tsx';
 const Entrance = () => (session.value?.mustOpen ? <NoKey /> : <Login />);
 
 /** Says the state where tabs are listed. It comes first: they show little of a title. */
-const label = (name: string | undefined): void => {
-  const state = name === undefined ? worstState(rows.value?.values() ?? []) : head.value?.headline.state;
-  const style = state && !isOut.value ? rolloutStates[state] : undefined;
-  document.title = text.page.title(style?.glyph ?? '', name);
+const label = (rollout: RolloutRef | undefined): void => {
+  const shown = head.value && rolloutStates[head.value.headline.state];
+  const known = rollout === undefined ? worstOf(rows.value?.values() ?? [], silent.value) : shown;
+  const style = isOut.value ? undefined : known;
+  document.title = text.page.title(style?.glyph ?? '', rollout?.name, rollout?.cluster);
   setIcon(style?.tone ?? 'idle');
 };
 
 export const Page = () => {
   const rollout = isOut.value ? undefined : route.value.rollout;
-  label(rollout?.name);
+  label(rollout);
   return (
     <>
       <TopBar />

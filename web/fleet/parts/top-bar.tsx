@@ -40,7 +40,7 @@ const Held = () =>
 /** Where the reader is, who they are, and whether what they see is of now. */
 export const TopBar = () => {
   const rollout = isOut.value ? undefined : route.value.rollout;
-  const { cluster = '' } = session.value ?? {};
+  const cluster = rollout?.cluster ?? session.value?.cluster ?? '';
   return (
     <header class="top">
       <nav aria-label={text.page.where}>

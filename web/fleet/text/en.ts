@@ -29,8 +29,8 @@ export const en = {
   page: {
     product: 'edgeset',
     where: 'Where you are',
-    title: (glyph: string, rollout: string | undefined) =>
-      `${glyph} ${rollout === undefined ? 'edgeset' : `${rollout} - edgeset`}`.trim(),
+    title: (glyph: string, rollout: string | undefined, cluster: string | undefined) =>
+      [glyph, rollout, cluster && `(${cluster})`, rollout && '-', 'edgeset'].filter((part) => part).join(' '),
   },
 
   login: {
@@ -62,11 +62,18 @@ export const en = {
     optInAdvanced: 'An Advanced DaemonSet needs neither of them.',
     search: 'Search',
     searchHint: 'name, namespace or status',
+    searchClustersHint: 'name, cluster, namespace or status',
+    connecting: 'Connecting to the cluster…',
+    silent: "This cluster can't be read; retrying.",
+    stale: "This cluster can't be read; retrying. What is shown of it may be old.",
+    silentOf: (silent: number, all: number) => `${silent} of ${all} clusters can't be read`,
+    noRollouts: 'No rollouts.',
     noMatch: (search: string) =>
       search === '' ? 'No rollout matches this filter.' : `No rollout matches “${search}”.`,
     showAll: 'Show all rollouts',
     table: 'Rollouts that are not complete',
     completeTable: 'Rollouts that are complete',
+    tableOf: (cluster: string, table: string) => `${cluster}: ${table}`,
     advanced: 'Advanced',
     filters: 'Show only',
     groups: {
@@ -78,6 +85,7 @@ export const en = {
     },
     offline: (offline: number, all: number) => `${offline} of ${all} nodes offline`,
     offlineOf: (rollout: string) => `Nodes of ${rollout}. Shows the rollouts with offline nodes.`,
+    offlineOfEach: 'Nodes of the largest rollout of each cluster. Shows the rollouts with offline nodes.',
     noneOnline: 'no node online',
     percent: (percent: number) => `${percent}%`,
     columns: {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { byUrgency, type RolloutState } from '../types.ts';
-import { countOf, filters, matches, orders, percentOf, widest, worstState } from './overview.ts';
+import { byUrgency, type RolloutState, rolloutStates } from '../types.ts';
+import { clustersIn, countOf, filters, matches, orders, percentOf, widest, worstOf } from './overview.ts';
 
 const row = (name: string, state: RolloutState, nodes: Record<string, number> = {}, startedAt?: string) => ({
   namespace: 'shop',
@@ -28,9 +28,27 @@ describe('the overview', () => {
   });
 
   it('knows the worst state', () => {
-    assert.equal(worstState([]), undefined);
-    assert.equal(worstState([row('a', 'complete'), row('b', 'running'), row('c', 'approval')]), 'approval');
-    for (const state of byUrgency) assert.equal(worstState([row('a', 'complete'), row('b', state)]), state);
+    assert.equal(worstOf([], []), undefined);
+    const rows = [row('a', 'complete'), row('b', 'running'), row('c', 'approval')];
+    assert.equal(worstOf(rows, []), rolloutStates.approval);
+    for (const state of byUrgency)
+      assert.equal(worstOf([row('a', 'complete'), row('b', state)], []), rolloutStates[state]);
+  });
+
+  it('knows its clusters by what is known of them', () => {
+    const silent = [{ cluster: 'shop-10', why: '' }];
+    const rows = [row('a', 'complete'), row('b', 'complete')].map((each) => ({ ...each, cluster: 'shop-2' }));
+    assert.deepEqual(clustersIn(rows, silent), ['shop-2', 'shop-10']);
+    assert.equal(clustersIn([row('a', 'complete')], []), undefined, 'there is one, which has no name here');
+  });
+
+  it('says that a cluster is unknown, unless a rollout needs a person more', () => {
+    const silent = [{ cluster: 'south', why: 'connect ECONNREFUSED' }];
+    for (const rows of [[], [row('a', 'complete')], [row('a', 'running')]])
+      assert.deepEqual(worstOf(rows, silent), { tone: 'wait', glyph: '?' });
+    assert.equal(worstOf([row('a', 'halted')], silent), rolloutStates.halted);
+    const connecting = [{ cluster: 'south', why: '' }];
+    assert.equal(worstOf([row('a', 'complete')], connecting), rolloutStates.complete, 'it may answer soon');
   });
 
   it('counts each rollout in one group of states', () => {
@@ -56,7 +74,10 @@ describe('the overview', () => {
   });
 
   it('takes the nodes of the cluster from the rollout with the most of them', () => {
-    assert.equal(widest([]), undefined);
-    assert.equal(widest([row('a', 'running', { eligible: 2 }), row('b', 'running', { eligible: 9 })])?.name, 'b');
+    assert.deepEqual(widest([]), []);
+    const rows = [row('a', 'running', { eligible: 2 }), row('b', 'running', { eligible: 9 })];
+    assert.equal(named(widest(rows)), 'b');
+    const north = rows.map((each) => ({ ...each, cluster: 'north' }));
+    assert.equal(named(widest([...north, { ...row('c', 'running', { eligible: 1 }), cluster: 'south' }])), 'b,c');
   });
 });

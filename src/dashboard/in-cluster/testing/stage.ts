@@ -107,7 +107,7 @@ export const openStage = async (t: TestContext, options: Partial<DashboardServer
     env,
     fleet: {
       overview: async () => overview,
-      rollout(namespace, kind, name) {
+      rollout({ namespace, kind, name }) {
         world.watched.push(`${namespace}/${kind}/${name}`);
         return { feed: rollout, done: () => undefined };
       },

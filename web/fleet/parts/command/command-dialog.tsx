@@ -83,7 +83,7 @@ export const useCommands = (head: RolloutHead) => {
   const [isBusy, setBusy] = useState(false);
   /** Counts the questions: what answers an older one is dropped. */
   const asking = useRef(0);
-  const { namespace, name } = head;
+  const { cluster, namespace, name } = head;
   const kind = head.kind === 'ads' ? 'ads' : 'ds';
 
   const call = async (asked: Asked, dryRun: boolean): Promise<void> => {
@@ -91,7 +91,8 @@ export const useCommands = (head: RolloutHead) => {
     const isOpen = (): boolean => own === asking.current;
     setError('');
     setBusy(true);
-    const send = (one: Asked, more: object): Promise<CommandResult> => run({ namespace, name, kind, ...one, ...more });
+    const send = (one: Asked, more: object): Promise<CommandResult> =>
+      run({ cluster, namespace, name, kind, ...one, ...more });
     try {
       const result = await send(asked, dryRun ? { dryRun } : {});
       const isAccepted = asked.command === 'set' && dryRun && !result.failed && !result.isSame;

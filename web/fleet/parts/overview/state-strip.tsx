@@ -1,7 +1,8 @@
 import { go, route } from '../../route.ts';
+import { silent } from '../../store.ts';
 import { text } from '../../text/index.ts';
 import { type RolloutRow, rolloutStates, stateGroups, type Tone } from '../../types.ts';
-import { countOf, type Filter, filters, widest } from '../../view/overview.ts';
+import { countOf, type Filter, filters, unread, widest } from '../../view/overview.ts';
 
 const toneOf = (filter: Filter): Tone => (filter === 'offline' ? 'idle' : rolloutStates[stateGroups[filter][0]].tone);
 
@@ -21,10 +22,13 @@ const Count = ({ filter, title, hint }: { filter: Filter; title: string; hint?: 
 };
 
 /** How many rollouts need what. Each count shows those alone. */
-export const StateStrip = ({ rows }: { rows: readonly RolloutRow[] }) => {
+export const StateStrip = ({ rows, clusters = 0 }: { rows: readonly RolloutRow[]; clusters: number | undefined }) => {
   const { only } = route.value;
   const most = widest(rows);
-  const offline = most?.nodes['offline'] ?? 0;
+  const [first, ...others] = most;
+  const sumOf = (count: string): number => most.reduce((sum, { nodes }) => sum + (nodes[count] ?? 0), 0);
+  const offline = sumOf('offline');
+  const silentCount = unread(silent.value).length;
   return (
     <div class="strip" role="group" aria-label={text.overview.filters}>
       {filters.map((filter) => {
@@ -34,11 +38,16 @@ export const StateStrip = ({ rows }: { rows: readonly RolloutRow[] }) => {
           <Count key={filter} filter={filter} title={text.overview.groups[filter](count)} />
         ) : null;
       })}
-      {most && (offline > 0 || only === 'offline') && (
+      {silentCount > 0 && (
+        <span class="wait" role="status">
+          {text.overview.silentOf(silentCount, clusters)}
+        </span>
+      )}
+      {first && (offline > 0 || only === 'offline') && (
         <Count
           filter="offline"
-          title={text.overview.offline(offline, most.nodes['eligible'] ?? 0)}
-          hint={text.overview.offlineOf(most.name)}
+          title={text.overview.offline(offline, sumOf('eligible'))}
+          hint={others.length > 0 ? text.overview.offlineOfEach : text.overview.offlineOf(first.name)}
         />
       )}
     </div>

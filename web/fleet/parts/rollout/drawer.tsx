@@ -1,9 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { type RolloutRef, readNode } from '../../api.ts';
+import { readNode } from '../../api.ts';
 import { go } from '../../route.ts';
 import { cellOf } from '../../store.ts';
 import { text } from '../../text/index.ts';
-import { bySeverity, type NodeCell, type NodeDetails } from '../../types.ts';
+import { bySeverity, type NodeCell, type NodeDetails, type RolloutRef } from '../../types.ts';
 import { ago } from '../../view/ago.ts';
 import { PhaseMark } from '../phase-mark.tsx';
 import { EventList } from './events.tsx';
@@ -64,13 +64,13 @@ export const Drawer = ({ rollout, node }: { rollout: RolloutRef; node: string })
   const heading = useRef<HTMLHeadingElement>(null);
   // Read again when the node has changed.
   const [, phase, cause, revision] = cellOf(node) ?? [];
-  const { namespace, kind, name } = rollout;
+  const { cluster, namespace, kind, name } = rollout;
   useEffect(() => heading.current?.focus(), [node]);
   useEffect(() => {
     let isOver = false;
     const read = async (): Promise<void> => {
       let why = '';
-      const found = await readNode({ namespace, kind, name }, node).catch((reason: unknown) => {
+      const found = await readNode({ cluster, namespace, kind, name }, node).catch((reason: unknown) => {
         why = reason instanceof Error ? reason.message : String(reason);
         return undefined;
       });
@@ -82,7 +82,7 @@ export const Drawer = ({ rollout, node }: { rollout: RolloutRef; node: string })
     return () => {
       isOver = true;
     };
-  }, [namespace, kind, name, node, phase, cause, revision]);
+  }, [cluster, namespace, kind, name, node, phase, cause, revision]);
   return (
     <aside class="drawer" aria-label={text.node.title(node)}>
       <div class="drawer-head">

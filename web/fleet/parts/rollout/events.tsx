@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
-import { type RolloutRef, readEventsOf } from '../../api.ts';
+import { readEventsOf } from '../../api.ts';
 import { text } from '../../text/index.ts';
-import type { ObjectEvent, RolloutEvents, RolloutHead } from '../../types.ts';
+import type { ObjectEvent, RolloutEvents, RolloutHead, RolloutRef } from '../../types.ts';
 import { ago } from '../../view/ago.ts';
 
 /** Events, newest first. */
@@ -27,7 +27,7 @@ const READ_AGAIN_MS = 5_000;
 
 /** What was reported of the rollout. Kubernetes keeps Events for an hour, unless the API server is set otherwise. */
 export const Events = ({ rollout, head }: { rollout: RolloutRef; head: RolloutHead }) => {
-  const { namespace, kind, name } = rollout;
+  const { cluster, namespace, kind, name } = rollout;
   const [found, setFound] = useState<RolloutEvents | undefined>();
   const [error, setError] = useState('');
   // Each of these comes with an Event.
@@ -37,7 +37,7 @@ export const Events = ({ rollout, head }: { rollout: RolloutRef; head: RolloutHe
     let isOver = false;
     const read = async (): Promise<void> => {
       let why = '';
-      const events = await readEventsOf({ namespace, kind, name }).catch((reason: unknown) => {
+      const events = await readEventsOf({ cluster, namespace, kind, name }).catch((reason: unknown) => {
         why = reason instanceof Error ? reason.message : String(reason);
         return undefined;
       });
@@ -52,7 +52,7 @@ export const Events = ({ rollout, head }: { rollout: RolloutRef; head: RolloutHe
       isOver = true;
       clearInterval(again);
     };
-  }, [namespace, kind, name, moment]);
+  }, [cluster, namespace, kind, name, moment]);
   return (
     <section class="card" aria-labelledby="events">
       <h2 id="events">{text.events.title}</h2>

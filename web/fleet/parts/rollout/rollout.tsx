@@ -1,9 +1,8 @@
 import type { ComponentChild } from 'preact';
-import type { RolloutRef } from '../../api.ts';
 import { route } from '../../route.ts';
 import { groups, isOld, nothing } from '../../store.ts';
 import { text } from '../../text/index.ts';
-import type { RolloutHead } from '../../types.ts';
+import type { RolloutHead, RolloutRef } from '../../types.ts';
 import { Actions } from '../command/actions.tsx';
 import { type Asked, useCommands } from '../command/command-dialog.tsx';
 import { Drawer } from './drawer.tsx';

@@ -3,7 +3,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { countedNow } from '../../clock.ts';
 import { marks, moments } from '../../store.ts';
 import { text } from '../../text/index.ts';
-import { phaseStyles, type RolloutHead } from '../../types.ts';
+import { phaseStyles, type RolloutHead, rolloutKey } from '../../types.ts';
 import { isAtRest, type Mark, type Picture, pictureOf } from '../../view/follow.ts';
 import { fullTime } from '../../view/local-time.ts';
 import { type Moment, type OnlinePhase, onlineOf, stacked } from '../../view/moments.ts';
@@ -78,7 +78,7 @@ const usePicture = (head: RolloutHead): Picture | undefined => {
       });
     }, DRAW_MS);
     return () => clearInterval(timer);
-  }, [head.namespace, head.kind, head.name, head.startedAt]);
+  }, [rolloutKey(head), head.startedAt]);
   return picture;
 };
 
