@@ -1,3 +1,4 @@
+export { createReachMetrics } from './metrics.ts';
 export type { ReachFlags } from './options.ts';
 export {
   type ClusterContact,

@@ -148,3 +148,27 @@ export const inhibitorCases: readonly AlertCase[] = [
     { '5m': {} },
   ),
 ];
+
+const reachLease = 'leader_election_master_status{namespace="edgeset-system",name="edgeset-reach",pod="r-1"}';
+const suspects = (kind: string, why: string): string =>
+  `edgeset_reach_clusters{kind="${kind}",reach="suspect",cause="${why}",pod="r-1"}`;
+
+/** With `edgeset reach`. */
+export const reachCases: readonly AlertCase[] = [
+  row('no process keeps the labels', {}, { '2m': { EdgesetReachNoLeader: '' } }),
+  row('one does, and no cluster is a suspect', { [reachLease]: '1x60' }, { '40m': {} }),
+  row(
+    'suspects',
+    {
+      [reachLease]: '1x60',
+      [suspects('ocm', 'soon-after-update')]: '2x60',
+      [suspects('ocm', 'still-suspect')]: '1x60',
+    },
+    { '29m': {}, '31m': { EdgesetClusterSuspect: 'kind="ocm"' } },
+  ),
+  row(
+    'suspects that are back',
+    { [reachLease]: '1x60', [suspects('fleet', 'still-suspect')]: '2x20 _x40' },
+    { '40m': {} },
+  ),
+];

@@ -7,9 +7,10 @@ import { join } from 'node:path';
 import { after, before, it } from 'node:test';
 import { parse, stringify } from 'yaml';
 import { createManagerMetrics } from '../../../src/manager/index.ts';
+import { createReachMetrics } from '../../../src/reach/index.ts';
 import { reasonOfHold } from '../../../src/rollout/index.ts';
 import { phases } from '../../../src/words/index.ts';
-import { type AlertCase, alertCases, inhibitorCases } from './alert-cases.ts';
+import { type AlertCase, alertCases, inhibitorCases, reachCases } from './alert-cases.ts';
 import { chart, createHelm } from './helm.ts';
 import { findPromtool } from './promtool.ts';
 
@@ -27,6 +28,7 @@ interface Recording {
 const root = join(import.meta.dirname, '..', '..', '..');
 const promtool = findPromtool();
 const skip = 'missing' in promtool && promtool.missing;
+const INHIBITOR = 'metrics.prometheusRule.inhibitRolloutStuck=true';
 const folder = mkdtempSync(join(tmpdir(), 'edgeset-alerts-'));
 let recordings: Recording[];
 let rules: Rule[];
@@ -35,14 +37,16 @@ before(async () => {
   const helm = await createHelm('');
   const render = async (...more: string[]): Promise<{ groups: [{ rules: Recording[] }, { rules: Rule[] }] }> => {
     // A week of minutes would take long.
-    const own = ['enabled=true', 'alertLabels.team=edge', 'stragglersAfterDays=1', ...more];
-    const sets = own.map((value) => `metrics.prometheusRule.${value}`).join(',');
+    const own = ['enabled=true', 'alertLabels.team=edge', 'stragglersAfterDays=1'];
+    const sets = [...own.map((value) => `metrics.prometheusRule.${value}`), ...more].join(',');
     const args = ['template', 'edgeset', chart, '--namespace=edgeset-system', '--set', sets];
     const text = await helm(...args, '--show-only=templates/manager/prometheusrule.yaml');
     return (parse(text) as { spec: { groups: [{ rules: Recording[] }, { rules: Rule[] }] } }).spec;
   };
   writeFileSync(join(folder, 'rules.yaml'), stringify(await render()));
-  const all = await render('inhibitRolloutStuck=true');
+  writeFileSync(join(folder, 'reach-rules.yaml'), stringify(await render('reach.enabled=true')));
+  writeFileSync(join(folder, 'inhibitor-rules.yaml'), stringify(await render(INHIBITOR)));
+  const all = await render(INHIBITOR, 'reach.enabled=true');
   [{ rules: recordings }, { rules }] = all.groups;
   writeFileSync(join(folder, 'all-rules.yaml'), stringify(all));
 });
@@ -86,9 +90,10 @@ it('fire when they should, and not otherwise', { skip }, () => {
     return promtool.run('test', 'rules', input);
   };
   assert.match(run('rules.yaml', alertCases), /SUCCESS/);
-  assert.match(run('all-rules.yaml', inhibitorCases), /SUCCESS/);
+  assert.match(run('inhibitor-rules.yaml', inhibitorCases), /SUCCESS/);
+  assert.match(run('reach-rules.yaml', reachCases), /SUCCESS/);
   const tried = new Set(
-    [...alertCases, ...inhibitorCases].flatMap(({ fires }) => Object.values(fires).flatMap(Object.keys)),
+    [...alertCases, ...inhibitorCases, ...reachCases].flatMap(({ fires }) => Object.values(fires).flatMap(Object.keys)),
   );
   assert.deepEqual(
     rules.map(({ alert }) => alert).filter((alert) => !tried.has(alert)),
@@ -114,7 +119,8 @@ it('have a runbook each, and a row in the reference', () => {
 it('read metrics and phases that the manager has', async () => {
   const metrics = createManagerMetrics('test');
   const { body } = await metrics.render();
-  const known = new Set([...body.matchAll(/^# TYPE (\S+) /gm)].map(([, name]) => name));
+  const { body: ofReach } = await createReachMetrics('test').render();
+  const known = new Set([...`${body}${ofReach}`.matchAll(/^# TYPE (\S+) /gm)].map(([, name]) => name));
   for (const { record } of recordings) known.add(record);
   for (const { expr, ...rule } of [...recordings, ...rules]) {
     const what = 'alert' in rule ? rule.alert : rule.record;
