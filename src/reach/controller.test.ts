@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
+import type { KubeClient } from '../kube/index.ts';
 import type { ReachMetrics } from './controller.ts';
 import { bundleDeployments, createFleetKind, fleetClusters } from './fleet.ts';
 import { managedClusters, ocm } from './ocm.ts';
@@ -142,6 +143,29 @@ describe('a ManagedCluster', () => {
     await shop.restart();
     await shop.clock.advance(10 * MINUTE);
     assert.equal(shop.changes.length, before);
+  });
+
+  test('that comes back while it is looked at is not labelled by what was seen before', async (t) => {
+    const hub = await createHub();
+    await hub.available('shop', 'Unknown');
+    await hub.renewLease('shop');
+    const { changes, metrics } = count();
+    let asked = 0;
+    const slow: KubeClient = {
+      ...hub.client,
+      async list(resource, options) {
+        const found = await hub.client.list(resource, options);
+        if (resource.plural !== 'manifestworks') return found;
+        asked += 1;
+        await hub.available('shop', 'True');
+        return found;
+      },
+    };
+    const running = hub.start(ocm, metrics, slow);
+    t.after(() => running.stop());
+    await hub.clock.advance(30_000);
+    assert.equal(asked, 1);
+    assert.deepEqual(changes, ['settling', 'online']);
   });
 });
 
