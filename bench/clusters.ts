@@ -1,4 +1,4 @@
-import { MINUTE, type Outcome, RINGS, type Version } from './clusters/scenario.ts';
+import { MINUTE, type Outages, type Outcome, RINGS, type Version } from './clusters/scenario.ts';
 import { type SettingName, settings } from './clusters/settings.ts';
 import { simulate } from './clusters/simulate.ts';
 import type { Benchmark, Figure } from './measure/figure.ts';
@@ -12,6 +12,8 @@ interface Case {
   name: string;
   version: Version;
   minReadyMs: number;
+  /** Default mixed. */
+  outages?: Outages;
   measure: Measure;
   /** The limits that are promised, at p95: clusters taken, or hours to the last ring. */
   limits: Partial<Record<SettingName, number>>;
@@ -28,6 +30,14 @@ const onlyCanary = { reach: CANARY, 'reach-15m': CANARY };
 
 const cases: readonly Case[] = [
   { name: 'good', version: good, minReadyMs: SHORT_MS, measure: 'lastRing', limits: { reach: 4, 'reach-15m': 4 } },
+  {
+    name: 'good-even',
+    version: good,
+    minReadyMs: SHORT_MS,
+    outages: 'even',
+    measure: 'lastRing',
+    limits: { reach: 4, 'reach-15m': 4 },
+  },
   {
     name: 'good-slow',
     version: good,
@@ -79,11 +89,11 @@ const judge = (measure: Measure, limit: number | undefined, outcomes: readonly O
 export const clusters: Benchmark = {
   name: 'clusters',
   async *run({ quick }): AsyncGenerator<Figure> {
-    for (const { name, version, minReadyMs, measure, limits } of cases)
+    for (const { name, version, minReadyMs, outages = 'mixed', measure, limits } of cases)
       for (const [setting, value] of Object.entries(settings)) {
         const seeds = quick ? SEEDS.quick : version.kind === 'good' ? SEEDS.good : SEEDS.bad;
         const outcomes = Array.from({ length: seeds }, (_, index) =>
-          simulate({ seed: index + 1, setting: value, version, minReadyMs }),
+          simulate({ seed: index + 1, setting: value, version, minReadyMs, outages }),
         );
         const limit = limits[setting as SettingName];
         yield {

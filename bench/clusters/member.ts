@@ -1,11 +1,10 @@
 import { createRandom, type VirtualClock } from '../../src/runtime/index.ts';
 import { lognormal } from '../measure/lognormal.ts';
 import type { WorkConditions } from './rollout-rules.ts';
-import { DAY, HOUR, MINUTE, type Scenario, SECOND } from './scenario.ts';
+import { DAY, HOUR, MINUTE, type Outages, type Scenario, SECOND } from './scenario.ts';
 
-/** Outages: half of them end within four hours, and one in a hundred lasts longer than five days. */
 const DOWN_MEAN_MS = 12 * HOUR;
-const DOWN_SIGMA = 1.5;
+const DOWN_SIGMA = { mixed: 1.5, even: 0.2 } as const satisfies Record<Outages, number>;
 /** A tenth of the time a cluster is offline. */
 const UP_MEAN_MS = 9 * DOWN_MEAN_MS;
 /** How long the outages have gone on before the rollout. */
@@ -56,14 +55,14 @@ export const GENERATION = 2;
  */
 export const createMember = (
   clock: VirtualClock,
-  { seed, version, minReadyMs }: Scenario,
+  { seed, version, minReadyMs, outages }: Scenario,
   { index, ring, wanted }: MemberOptions,
   listener: Listener,
 ): Member => {
   const stream = (purpose: number): (() => number) => createRandom((seed * 10_000 + index) * 4 + purpose);
   const [ofLink, ofUpdate, ofPolls] = [stream(0), stream(1), stream(2)];
   const exponential = (random: () => number, mean: number): number => -mean * Math.log(1 - random());
-  const outageMs = lognormal(ofLink, DOWN_MEAN_MS, DOWN_SIGMA);
+  const outageMs = lognormal(ofLink, DOWN_MEAN_MS, DOWN_SIGMA[outages]);
   const restartMs = lognormal(ofUpdate, RESTART_MEAN_MS, 0.5);
   const isDoomed = ofUpdate() < 0.5;
 

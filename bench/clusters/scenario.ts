@@ -33,7 +33,14 @@ export interface Scenario {
   version: Version;
   /** Each new pod must be ready for so long before the next node of its cluster. */
   minReadyMs: number;
+  outages: Outages;
 }
+
+/**
+ * Both take a tenth of the time, and last half a day on average. Half of the mixed ones end within four hours, and one in a hundred
+ * lasts more than five days.
+ */
+export type Outages = 'mixed' | 'even';
 
 /** Of one simulated rollout. Times are hours after the new version was released; Infinity: not within the simulated time. */
 export interface Outcome {

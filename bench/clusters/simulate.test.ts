@@ -11,7 +11,7 @@ const soon: Version = { kind: 'cuts', fromMs: 0, toMs: 2 * MINUTE };
 const late: Version = { kind: 'cuts', fromMs: 7 * MINUTE, toMs: 10 * MINUTE };
 
 const roll = (setting: SettingName, version: Version, minReadyMs = MINUTE, seed = 1): Outcome =>
-  simulate({ seed, setting: settings[setting], version, minReadyMs });
+  simulate({ seed, setting: settings[setting], version, minReadyMs, outages: 'mixed' });
 
 describe('a rollout to a thousand clusters', () => {
   test('has the same outcome for the same seed, and another one for another', () => {
