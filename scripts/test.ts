@@ -1,11 +1,13 @@
 // Runs a suite with Node's test runner; the whole unit suite after the static checks:
 //   scripts/test.ts unit|cluster|embedded|browser|package|nodes [options of node --test] [files instead of the whole suite]
+// A plain word stands for the files of the suite whose path contains it.
 
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { groupFiles } from './group-files.ts';
+import { selectFiles } from './select-files.ts';
 import { suites } from './suites.ts';
 
 const [name = '', ...args] = process.argv.slice(2);
@@ -15,7 +17,10 @@ if (!suite) {
   process.exit(2);
 }
 const options = args.filter((arg) => arg.startsWith('-'));
-const files = args.filter((arg) => !arg.startsWith('-'));
+const files = selectFiles(
+  args.filter((arg) => !arg.startsWith('-')),
+  suite.files,
+);
 const isWhole = files.length === 0;
 if (name === 'unit' && isWhole) {
   const { status } = spawnSync('npm', ['run', 'check'], { stdio: 'inherit', shell: process.platform === 'win32' });
