@@ -1,12 +1,13 @@
-// Builds the programs of the real control plane, the kubelet, Helm, Argo Rollouts, OpenKruise Rollouts, the programs that judge as
-// GitOps tools and engines of many clusters do, and the rules of Open Cluster Management, where they are missing, ahead of the tests
-// that need them:
+// Builds the programs of the real control plane, the kubelet, Helm, Argo Rollouts, OpenKruise Rollouts, Open Cluster Management and
+// its rules by themselves, and the programs that judge as GitOps tools and engines of many clusters do, where they are missing, ahead
+// of the tests that need them:
 //   node test/cluster/controlplane/prepare.ts
 
 import { findNodePrograms } from '../../nodes/programs.ts';
 import { findArgoRollouts } from '../argo-rollouts/argo-rollouts.ts';
 import { findHelm } from '../helm/programs.ts';
 import { findJudges } from '../judges/judges.ts';
+import { findOcm } from '../multicluster/ocm/ocm.ts';
 import { findRolloutRules } from '../multicluster/rollout-rules.ts';
 import { findOpenKruiseRollouts } from '../openkruise-rollouts/openkruise-rollouts.ts';
 import { findPrograms } from './build.ts';
@@ -19,5 +20,6 @@ const groups = [
   await findArgoRollouts(),
   await findOpenKruiseRollouts(),
   await findRolloutRules(),
+  await findOcm(),
 ];
 console.log(groups.flatMap((programs) => Object.values(programs)).join('\n'));

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Cluster, Manager } from '../cluster.ts';
 import { type Block, blocksOf, readPage } from './page.ts';
 import { openShell } from './shell.ts';
 
-const bin = join(import.meta.dirname, '..', '..', '..', 'bin');
+const root = join(import.meta.dirname, '..', '..', '..');
+const bin = join(root, 'bin');
 const BLOCK_MS = 150_000;
 const START = 'the manager is started here';
 const SKIPPED = 'not played: ';
@@ -22,6 +23,8 @@ export interface PageRun {
   manager: 'from the beginning' | 'where it is started';
   /** What the page takes for granted; it runs after a manager of the beginning has started. */
   prepare?: (cluster: Cluster) => Promise<void>;
+  /** Folders of the repository that the reader has beside the commands, such as `deploy`. */
+  folders?: readonly string[];
   /** More of the manager's flags, such as a Prometheus that the page takes for granted. */
   args?: readonly string[];
 }
@@ -33,7 +36,14 @@ const squeezed = (text: string): string[] =>
     .filter((line) => line !== '');
 
 /** Everything that a reader of the page would type, as it is written, and what it shows of the output: its end. */
-export const runPage = async ({ page, cluster, manager: when, prepare, args = [] }: PageRun): Promise<void> => {
+export const runPage = async ({
+  page,
+  cluster,
+  manager: when,
+  prepare,
+  folders = [],
+  args = [],
+}: PageRun): Promise<void> => {
   const folder = await mkdtemp(join(tmpdir(), 'edgeset-docs-'));
   const shell = openShell({
     cwd: folder,
@@ -50,6 +60,7 @@ export const runPage = async ({ page, cluster, manager: when, prepare, args = []
   let played = 0;
   let output: { block: Block; text: string } | undefined;
   try {
+    for (const each of folders) await symlink(join(root, each), join(folder, each));
     if (when === 'from the beginning') await start();
     await prepare?.(cluster);
     for (const block of blocksOf(readPage(page))) {
