@@ -59,8 +59,10 @@ export const runProgram = async (args: readonly string[], options: ProgramOption
     const next = program.commands.find((one) => one.name() === first);
     const place = namespace === undefined ? [] : [['--namespace', `-n ${namespace}`] as const];
     const cluster = context === undefined ? [] : [['--context', `--context ${quoted(context)}`] as const];
-    const flags = [...place, ...cluster, ...carried]
-      .filter(([flag]) => !next || findOption(next, flag))
+    // What it prints goes to the cluster of this call, by flags that kubectl has, too.
+    const isPiped = words.includes(' | kubectl ');
+    const flags = [...(isPiped ? [] : place), ...cluster, ...carried]
+      .filter(([flag]) => isPiped || !next || findOption(next, flag))
       .map(([, text]) => text);
     return [name, words, ...flags].join(' ');
   });

@@ -48,6 +48,9 @@ export interface Connection {
   edgeset: (words: string) => string;
 }
 
+/** The words of a command line that installs the CRDs: flags that name the cluster belong to its end, which is kubectl. */
+export const INSTALL_CRDS = 'crds | kubectl apply -f -';
+
 /** The user is waiting: report an unreachable server soon. */
 const INTERACTIVE = { connectTimeoutMs: 5_000, maxRetries: 2 };
 

@@ -5,6 +5,7 @@ export {
   type ConnectionFlags,
   connectionSettings,
   FIELD_MANAGER,
+  INSTALL_CRDS,
   withCluster,
 } from './connection.ts';
 export { countsOf, phaseOf, type RolloutCounts } from './counts.ts';

@@ -45,10 +45,12 @@ describe('flags of every command', () => {
     assert.doesNotMatch(missing.stderr, /s3cret/);
   });
 
-  it('do not change how the CRDs are printed', async () => {
+  it('do not change how the CRDs are printed, but where they are installed', async () => {
     world.api.fault = (_, path) => (path.includes('daemonrollouts') ? { status: 404, reason: 'NotFound' } : undefined);
     const { stderr } = await world.run(['status', '-n', 'shop']);
     assert.match(stderr, /"kubectl edgeset crds \| kubectl apply -f -"/);
+    const elsewhere = await world.run(['status', '-n', 'shop', '--context', 'test']);
+    assert.match(elsewhere.stderr, /"kubectl edgeset crds \| kubectl apply -f - --context test"/);
   });
 });
 

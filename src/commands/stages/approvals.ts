@@ -1,7 +1,7 @@
 import type { SelfSubjectReview } from 'kubernetes-types/authentication/v1.d.ts';
 import { rolloutApprovals } from '../../controller/index.ts';
 import { defineResource, isKubeError, isRefusedByPolicy, listAll } from '../../kube/index.ts';
-import { CommandError, type Connection, FIELD_MANAGER, serverMessage } from '../../view/index.ts';
+import { CommandError, type Connection, FIELD_MANAGER, INSTALL_CRDS, serverMessage } from '../../view/index.ts';
 import { planApi, type RolloutApproval, type RolloutApprovalSpec } from '../../words/index.ts';
 
 const selfSubjectReviews = defineResource<SelfSubjectReview>({
@@ -27,7 +27,7 @@ export const ownName = async ({ client }: Connection): Promise<string> => {
 const notInstalled = (cause: unknown, { edgeset }: Pick<Connection, 'edgeset'>): CommandError =>
   new CommandError(
     'NotInstalled',
-    `the cluster has no CRD for RolloutApprovals: install it with "${edgeset('crds')} | kubectl apply -f -"`,
+    `the cluster has no CRD for RolloutApprovals: install it with "${edgeset(INSTALL_CRDS)}"`,
     cause,
   );
 

@@ -11,6 +11,7 @@ import {
 import { isKubeError } from '../../kube/index.ts';
 import { formatIntOrPercent, livePod, parseSelector } from '../../rollout/index.ts';
 import { OptionError } from '../../runtime/index.ts';
+import { INSTALL_CRDS } from '../connection.ts';
 import { CommandError } from '../errors.ts';
 import type { RolloutReading } from '../rollout-display.ts';
 import { type DaemonSetKind, defineKind, type Overrides } from './kind.ts';
@@ -126,7 +127,7 @@ export const advanced: DaemonSetKind = defineKind(createAdvancedKind(), {
     isKubeError(cause, 'NotFound') && cause.details?.name === undefined
       ? new CommandError(
           'NotInstalled',
-          `the cluster has no CRD for Advanced DaemonSets (${group}/${storedVersion}): install it with "${edgeset('crds')} | kubectl apply -f -"`,
+          `the cluster has no CRD for Advanced DaemonSets (${group}/${storedVersion}): install it with "${edgeset(INSTALL_CRDS)}"`,
           cause,
         )
       : new CommandError(

@@ -116,6 +116,15 @@ describe('status --contexts', () => {
     assert.doesNotMatch(noted.stderr, /north/);
   });
 
+  it('installs what is missing in the cluster that misses it', async () => {
+    south.api.plurals.delete('daemonrollouts');
+    const { stderr } = await status('north,south');
+    assert.match(
+      stderr,
+      /: install it with "kubectl edgeset crds \| kubectl apply -f - --context south", and install /,
+    );
+  });
+
   it('prints a list of contexts for scripts, with the whole error of each', async () => {
     const list = JSON.parse((await status('north,dead', '-o', 'json')).stdout) as ContextList;
     assert.deepEqual([list.apiVersion, list.kind], ['v1', 'ContextList']);

@@ -6,6 +6,7 @@ import {
   CommandError,
   type Connection,
   type DaemonSets,
+  INSTALL_CRDS,
   isNamed,
   kinds,
   type Named,
@@ -65,7 +66,7 @@ const listRollouts = async ({ client, edgeset }: Connection, where: ListOptions)
     if (!isKubeError(error, 'NotFound')) throw error;
     throw new CommandError(
       'NotInstalled',
-      `the cluster has no CRD for DaemonRollouts: install it with "${edgeset('crds')} | kubectl apply -f -", and install the manager`,
+      `the cluster has no CRD for DaemonRollouts: install it with "${edgeset(INSTALL_CRDS)}", and install the manager`,
       error,
     );
   }
