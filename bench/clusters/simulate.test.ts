@@ -40,7 +40,7 @@ describe('a rollout to a thousand clusters', () => {
     assert.ok(taken > 900 && cut > 400 && stripped > 200, `${taken} taken, ${cut} cut off, ${stripped} stripped`);
   });
 
-  test('needs a suspect window that is longer than the version works', () => {
+  test('needs a suspect window longer than it takes the version to cut the link', () => {
     assert.equal(roll('reach-15m', late, 10 * MINUTE).taken, CANARY);
     assert.ok(roll('reach', late, 10 * MINUTE).taken > CANARY + EARLY);
   });
