@@ -6,6 +6,7 @@
 import { findNodePrograms } from '../../nodes/programs.ts';
 import { findArgoRollouts } from '../argo-rollouts/argo-rollouts.ts';
 import { findHelm } from '../helm/programs.ts';
+import { findArgoRollout } from '../judges/argocd-rollout.ts';
 import { findJudges } from '../judges/judges.ts';
 import { findOcm } from '../multicluster/ocm/ocm.ts';
 import { findRolloutRules } from '../multicluster/rollout-rules.ts';
@@ -15,6 +16,7 @@ import { findPrograms } from './build.ts';
 const groups = [
   await findPrograms(),
   await findJudges(),
+  { argocd: await findArgoRollout() },
   await findHelm(),
   await findNodePrograms(),
   await findArgoRollouts(),
