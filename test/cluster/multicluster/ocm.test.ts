@@ -5,6 +5,7 @@ import { after, afterEach, before, describe } from 'node:test';
 import { describeFaults } from './ocm/cases/faults.ts';
 import { describeGuide } from './ocm/cases/guide.ts';
 import { describeOffline } from './ocm/cases/offline.ts';
+import { describeReach } from './ocm/cases/reach.ts';
 import { describeRings } from './ocm/cases/rings.ts';
 import { type Fixture, startFixture } from './ocm/fixture.ts';
 
@@ -24,4 +25,5 @@ describe('rings of clusters, on Open Cluster Management', { timeout: 1_800_000 }
   describeRings(fixture);
   describeOffline(fixture);
   describeFaults(fixture);
+  describeReach(fixture);
 });

@@ -18,6 +18,9 @@ export interface Fixture {
   readonly engineWorks: (...online: readonly string[]) => Promise<void>;
   /** Cuts the link to the hub, which notices. Without a reach, nobody labels the cluster. */
   readonly goAway: (name: string, reach?: Extract<Reach, 'away' | 'suspect'>) => Promise<void>;
+  /** Restores the link to the hub, which notices. */
+  readonly connect: (name: string) => Promise<void>;
+  /** The same, and labels the cluster. */
   readonly comeBack: (name: string) => Promise<void>;
   /** Everybody is back, and in the ring of the beginning. */
   readonly reset: () => Promise<void>;
@@ -38,9 +41,12 @@ export const startFixture = async (): Promise<Fixture> => {
     assert.ok(found, `there is a member ${name}`);
     return found;
   };
-  const comeBack = async (name: string): Promise<void> => {
+  const connect = async (name: string): Promise<void> => {
     member(name).link.restore();
     await report(hub, name, 'True');
+  };
+  const comeBack = async (name: string): Promise<void> => {
+    await connect(name);
     await label(hub, name, 'settling');
     await label(hub, name, 'online');
   };
@@ -58,6 +64,7 @@ export const startFixture = async (): Promise<Fixture> => {
   return {
     rig,
     member,
+    connect,
     comeBack,
     reset,
     stop: () => rig.stop(),
