@@ -26,29 +26,29 @@ const good: Version = { kind: 'good' };
 const soon: Version = { kind: 'cuts', fromMs: 0, toMs: 2 * MINUTE };
 const late: Version = { kind: 'cuts', fromMs: 7 * MINUTE, toMs: LONG_MS };
 const [CANARY] = RINGS;
-const onlyCanary = { reach: CANARY, 'reach-15m': CANARY };
+const onlyCanary = { reach: CANARY, 'reach-5m': CANARY };
 
 const cases: readonly Case[] = [
-  { name: 'good', version: good, minReadyMs: SHORT_MS, measure: 'lastRing', limits: { reach: 4, 'reach-15m': 4 } },
+  { name: 'good', version: good, minReadyMs: SHORT_MS, measure: 'lastRing', limits: { reach: 4, 'reach-5m': 4 } },
   {
     name: 'good-even',
     version: good,
     minReadyMs: SHORT_MS,
     outages: 'even',
     measure: 'lastRing',
-    limits: { reach: 4, 'reach-15m': 4 },
+    limits: { reach: 4, 'reach-5m': 4 },
   },
   {
     name: 'good-slow',
     version: good,
     minReadyMs: LONG_MS,
     measure: 'lastRing',
-    limits: { reach: 12, 'reach-15m': 12 },
+    limits: { reach: 12, 'reach-5m': 12 },
   },
   { name: 'halts', version: { kind: 'halts' }, minReadyMs: SHORT_MS, measure: 'taken', limits: onlyCanary },
   { name: 'cuts', version: soon, minReadyMs: SHORT_MS, measure: 'taken', limits: onlyCanary },
   // A window that is shorter than the update lets clusters go as if the version had nothing to do with it.
-  { name: 'late-slow', version: late, minReadyMs: LONG_MS, measure: 'taken', limits: { 'reach-15m': CANARY } },
+  { name: 'late-slow', version: late, minReadyMs: LONG_MS, measure: 'taken', limits: { reach: CANARY } },
   // Its clusters have reported success by then: nothing stops it.
   { name: 'late', version: late, minReadyMs: SHORT_MS, measure: 'taken', limits: {} },
 ];

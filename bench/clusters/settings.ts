@@ -12,9 +12,9 @@ export const settings = {
   // What one sets to get past clusters that are offline.
   'failures-10': { strategy: { ...strategy, maxFailures: '10%' }, tolerates: true },
   'failures-50': { strategy: { ...strategy, maxFailures: '50%' }, tolerates: true },
-  'reach-no-deadline': { strategy: noDeadline, tolerates: true, reach: { settleMs, suspectWindowMs: 5 * MINUTE } },
-  reach: { strategy, tolerates: true, reach: { settleMs, suspectWindowMs: 5 * MINUTE } },
-  'reach-15m': { strategy, tolerates: true, reach: { settleMs, suspectWindowMs: 15 * MINUTE } },
+  'reach-no-deadline': { strategy: noDeadline, tolerates: true, reach: { settleMs, suspectWindowMs: 15 * MINUTE } },
+  'reach-5m': { strategy, tolerates: true, reach: { settleMs, suspectWindowMs: 5 * MINUTE } },
+  reach: { strategy, tolerates: true, reach: { settleMs, suspectWindowMs: 15 * MINUTE } },
 } as const satisfies Record<string, Setting>;
 
 export type SettingName = keyof typeof settings;

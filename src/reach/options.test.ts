@@ -9,7 +9,7 @@ test('without flags every option has its documented default', () => {
   assert.deepEqual(resolve(), {
     kubeconfig: undefined,
     context: undefined,
-    terms: { settleMs: 10_000, suspectWindowMs: 300_000 },
+    terms: { settleMs: 10_000, suspectWindowMs: 900_000 },
     fleet: { checkInMs: 900_000, offlineAfterMs: 2_700_000 },
     leaderElection: {
       namespace: 'edgeset-system',

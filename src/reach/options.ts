@@ -1,6 +1,6 @@
 import { type LeaderElectionFlags, type LeaderElectionOptions, resolveLeaderElection } from '../leading/index.ts';
 import { type BindAddress, type LogOptions, nonEmpty, parseBindAddress, resolveLog } from '../process/index.ts';
-import { DEFAULT_SETTLE_MS, DEFAULT_SUSPECT_WINDOW_MS } from '../rollout/index.ts';
+import { DEFAULT_SETTLE_MS } from '../rollout/index.ts';
 import { OptionError, parseDuration } from '../runtime/index.ts';
 import type { FleetTerms } from './fleet.ts';
 import type { ReachTerms } from './reach-of.ts';
@@ -24,7 +24,7 @@ export interface ReachOptions extends LogOptions {
   kubeconfig: string | undefined;
   /** Default: the kubeconfig's current context. */
   context: string | undefined;
-  /** Defaults as for nodes: 10 s and 5 min. */
+  /** Defaults: 10 s, as for nodes, and 15 min. */
   terms: ReachTerms;
   fleet: FleetTerms;
   /** Undefined: the process leads at once, and its operator ensures that there is no other. */
@@ -34,6 +34,9 @@ export interface ReachOptions extends LogOptions {
   /** Default `127.0.0.1:8081`. */
   health: BindAddress | undefined;
 }
+
+/** Three times that of nodes: to update a cluster takes longer, and a version may cut its link at the last of its nodes. */
+const DEFAULT_SUSPECT_WINDOW_MS = 900_000;
 
 /** Fleet's own default, `agentCheckinInterval`. */
 const DEFAULT_CHECK_IN = '15m';

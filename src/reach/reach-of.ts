@@ -4,7 +4,7 @@ import { contactOf, isSuspiciouslySoon, type Terms } from '../rollout/index.ts';
 export const reaches = ['online', 'settling', 'away', 'suspect'] as const;
 export type Reach = (typeof reaches)[number];
 
-/** Defaults as for nodes: 10 s and 5 min. */
+/** Defaults: 10 s, as for nodes, and 15 min. */
 export type ReachTerms = Pick<Terms, 'settleMs' | 'suspectWindowMs'>;
 
 /** All times are epoch ms by the hub's clock, as far as the hub tells them. */

@@ -114,7 +114,7 @@ export {
   validatedPolicy,
 } from './policy/policy.ts';
 export { misspelledKeys, spellings } from './policy/spelling.ts';
-export { DEFAULT_SETTLE_MS, DEFAULT_SUSPECT_WINDOW_MS, readTerms, type Terms } from './policy/terms.ts';
+export { DEFAULT_SETTLE_MS, readTerms, type Terms } from './policy/terms.ts';
 export {
   createReader,
   formatPlanName,

@@ -64,9 +64,6 @@ export interface Terms {
 /** Default of `settleMs`. */
 export const DEFAULT_SETTLE_MS = 10_000;
 
-/** Default of `suspectWindowMs`. */
-export const DEFAULT_SUSPECT_WINDOW_MS = 300_000;
-
 /** Default of `otaDeadlineSpreadMs`. */
 export const DEFAULT_SPREAD_MS = 3_600_000;
 
@@ -76,7 +73,7 @@ export const readTerms = (annotations: Readonly<Record<string, string>>, errors:
   return {
     settleMs: read(annotation.settleSeconds, readSeconds(0), DEFAULT_SETTLE_MS),
     progressDeadlineMs: read(annotation.progressDeadlineSeconds, readSeconds(1), 600_000),
-    suspectWindowMs: read(annotation.suspectWindowSeconds, readSeconds(0), DEFAULT_SUSPECT_WINDOW_MS),
+    suspectWindowMs: read(annotation.suspectWindowSeconds, readSeconds(0), 300_000),
     failureThreshold: read(annotation.failureThreshold, readThreshold, percent(10)),
     firstWave: read(annotation.firstWave, readFirstWave, undefined),
     onFailure: read(annotation.onFailure, readOnFailure, 'halt'),
