@@ -3,6 +3,7 @@ import { it } from 'node:test';
 import { eventually } from '../../../../support/index.ts';
 import { type Application, isSucceeded, type ReplicaSet, statusOf, strategyOf } from '../application.ts';
 import { canary, type Fixture, first, second, within } from '../fixture.ts';
+import { setRing } from '../rig.ts';
 
 /** What a ring does when the hub can't reach a cluster. */
 export const describeOffline = (fixture: () => Fixture): void => {
@@ -12,8 +13,10 @@ export const describeOffline = (fixture: () => Fixture): void => {
   ];
 
   it('a cluster that is away blocks nothing, keeps what it has, and follows when it is back', async () => {
-    const { opened, goAway, comeBack } = fixture();
+    const { opened, goAway, comeBack, rig } = fixture();
     const app = await opened();
+    // Where it would hold the others.
+    await setRing(rig.hub, second, 'canary');
     const before = await app.daemonSet<{ metadata: { uid: string } }>(second);
     await goAway(second, 'away');
     await app.release('v2');
