@@ -51,8 +51,10 @@ export const createHub = (
   const relabel = (row: Row, terms: ReachTerms): void => {
     const { member, contact, work, label } = row;
     const now = clock.now();
-    const finished = statuses.get(member.name)?.status === 'Succeeded';
-    const updates = work ? [{ name: 'work', at: work.at, finished }] : [];
+    const status = statuses.get(member.name)?.status;
+    const updates = work
+      ? [{ name: 'work', at: work.at, finished: status === 'Succeeded', failed: status === 'Failed' }]
+      : [];
     const decision = reachOf({ contact, updates, label }, terms, now);
     if (decision.changesAt !== undefined) clock.timer(decision.changesAt - now, () => relabel(row, terms));
     if (decision.reach === label.reach) return;

@@ -39,7 +39,7 @@ const withShop = async (t: TestContext) => {
     goesAway: async (): Promise<void> => {
       await hub.clock.advance(5 * MINUTE);
       await hub.available('shop', 'Unknown');
-      await hub.clock.advance(1_000);
+      await hub.clock.advance(11_000);
     },
     restart: async (): Promise<void> => {
       await running.stop();
@@ -125,8 +125,44 @@ describe('a ManagedCluster', () => {
     await shop.goesAway();
     assert.equal(await shop.label(), 'manual');
     await label(null);
-    await shop.clock.advance(1_000);
+    await shop.clock.advance(11_000);
     assert.equal(await shop.label(), 'away');
+  });
+
+  test('keeps its place in its ring while most of the clusters are gone, and loses it once fewer are', async (t) => {
+    const names = ['a', 'b', 'c', 'd', 'e'];
+    const hub = await createHub();
+    for (const name of names) await hub.available(name, 'True');
+    const running = hub.start(ocm);
+    t.after(() => running.stop());
+    await hub.clock.advance(30_000);
+    const labels = () => Promise.all(names.map((name) => hub.label(managedClusters, name)));
+    // One after the other, as the hub finds them.
+    for (const name of names.slice(0, 3)) {
+      await hub.available(name, 'Unknown');
+      await hub.clock.advance(2_000);
+    }
+    await hub.clock.advance(60 * MINUTE);
+    assert.deepEqual(await labels(), ['online', 'online', 'online', 'online', 'online']);
+    assert.deepEqual(
+      [...running.controller.verdicts()].map((verdict) => (verdict === 'unmanaged' ? verdict : verdict.cause)),
+      ['many-at-once', 'many-at-once', 'many-at-once', 'available', 'available'],
+    );
+    assert.equal(hub.lines.filter((line) => line.includes('3 of 5 clusters in rings are gone')).length, 1);
+    await hub.available('a', 'True');
+    await hub.clock.advance(30_000);
+    assert.deepEqual(await labels(), ['online', 'away', 'away', 'online', 'online']);
+  });
+
+  test('settles once, also if nobody knows who wrote that', async (t) => {
+    const hub = await createHub();
+    const metadata = { namespace: 'fleet-default', name: 'van', labels: { 'edgeset.io/reach': 'settling' } };
+    await hub.write(fleetClusters, { metadata }, 'restore');
+    await hub.checkIn('van');
+    const running = hub.start(fleet);
+    t.after(() => running.stop());
+    await hub.clock.advance(11_000);
+    assert.equal(await hub.label(fleetClusters, 'van', 'fleet-default'), 'online');
   });
 
   test('that never reported is away', async (t) => {
@@ -183,6 +219,16 @@ describe('a Cluster of Rancher Fleet', () => {
         hub.write(bundleDeployments, { metadata: { namespace: 'cluster-van', name: 'till' }, spec: { deploymentID } }),
     };
   };
+
+  test('is not taken out of its ring by its first label', async (t) => {
+    const hub = await createHub();
+    await hub.checkIn('van');
+    const { changes, metrics } = count();
+    const running = hub.start(fleet, metrics);
+    t.after(() => running.stop());
+    await hub.clock.advance(30_000);
+    assert.deepEqual(changes, ['online']);
+  });
 
   test('is online while it checks in, and away after three check-ins that it missed', async (t) => {
     const van = await withVan(t);

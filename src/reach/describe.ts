@@ -3,10 +3,12 @@ import type { ReachCause, ReachDecision } from './reach-of.ts';
 const texts: Readonly<Record<ReachCause, (cluster: string, update: string) => string>> = {
   available: (cluster) => `cluster ${cluster} is online`,
   returned: (cluster) => `cluster ${cluster} is back, and is settling`,
-  'went-away': (cluster) => `cluster ${cluster} is away, and no update is suspected of it`,
+  'went-away': (cluster) => `cluster ${cluster} is away, and no recent update explains it`,
   'never-seen': (cluster) => `cluster ${cluster} has never reported, and counts as away`,
   'soon-after-update': (cluster, update) =>
     `cluster ${cluster} went away soon after ${update} was changed: it is a suspect, and holds its ring`,
+  'failed-update': (cluster, update) =>
+    `cluster ${cluster} went away after ${update} had failed there: it is a suspect, and holds its ring`,
   'still-suspect': (cluster, update) =>
     `cluster ${cluster} is still away, and has not finished ${update}: it stays a suspect, and holds its ring`,
   'unknown-update-time': (cluster, update) =>

@@ -13,7 +13,12 @@ export interface FleetCluster extends KubeObject {
 
 export interface BundleDeployment extends KubeObject {
   spec?: { deploymentID?: string | null };
-  status?: { appliedDeploymentID?: string | null; ready?: boolean };
+  status?: {
+    appliedDeploymentID?: string | null;
+    ready?: boolean;
+    nonReadyStatus?: readonly { summary?: { error?: boolean } }[] | null;
+    conditions?: readonly { type: string; status: string }[] | null;
+  };
 }
 
 const GROUP = 'fleet.cattle.io';
@@ -50,16 +55,22 @@ interface FleetReading extends ClusterReading {
 const read = ({ metadata, status }: FleetCluster): FleetReading => {
   const said = toEpochMs(status?.agent?.lastSeen);
   // The time itself is by the cluster's clock.
-  const path = ['status', 'agent'];
+  const path = ['status', 'agent', 'lastSeen'];
   const lastSeen = said > 0 ? (writtenAt(metadata, { path, subresource: 'status' }) ?? said) : 0;
   return { availability: '', lastSeen, namespace: status?.namespace || undefined };
 };
 
-export const readBundleDeployment = ({ metadata, spec, status }: BundleDeployment): ClusterUpdate => ({
-  name: `BundleDeployment ${metadata?.name ?? ''}`,
-  at: writtenAt(metadata, { path: ['spec', 'deploymentID'] }),
-  finished: status?.ready === true && !!spec?.deploymentID && spec.deploymentID === status.appliedDeploymentID,
-});
+export const readBundleDeployment = ({ metadata, spec, status }: BundleDeployment): ClusterUpdate => {
+  const isApplied = !!spec?.deploymentID && spec.deploymentID === status?.appliedDeploymentID;
+  return {
+    name: `BundleDeployment ${metadata?.name ?? ''}`,
+    at: writtenAt(metadata, { path: ['spec', 'deploymentID'] }),
+    finished: isApplied && status.ready === true,
+    failed: isApplied
+      ? (status.nonReadyStatus?.some(({ summary }) => summary?.error === true) ?? false)
+      : (status?.conditions?.some(({ type, status: is }) => type === 'Deployed' && is === 'False') ?? false),
+  };
+};
 
 export const createFleetKind = ({
   checkInMs,
@@ -74,13 +85,15 @@ export const createFleetKind = ({
   },
   clusters: fleetClusters,
   read,
+  isGone: ({ lastSeen }, now) => lastSeen > 0 && now > lastSeen + offlineAfterMs,
   contact(_key, { lastSeen }, { now, label }) {
     if (lastSeen === 0) return Promise.resolve({ contact: { state: 'never' } });
     const goneAt = lastSeen + offlineAfterMs;
     if (now > goneAt)
       return Promise.resolve({ contact: { state: 'gone', lastContact: lastSeen, dueBy: lastSeen + checkInMs } });
     // No field says since when it has been checking in: the label does, which was written when it came back.
-    const settled = label?.reach === 'online' ? Number.NEGATIVE_INFINITY : undefined;
+    // One without a label is in its ring, and must not leave it because it gets one.
+    const settled = !label || label.reach === 'online' ? Number.NEGATIVE_INFINITY : undefined;
     const settling = label?.reach === 'settling' ? label.at : undefined;
     return Promise.resolve({
       contact: { state: 'available', since: settled ?? settling ?? now },

@@ -8,6 +8,7 @@ export interface Observed {
   now: number;
   /** When this process saw the cluster's availability change, epoch ms; undefined: it has not since it runs. */
   changedAt: number | undefined;
+  /** `at`: when we wrote it, or if that cannot be read, when this process first saw it. Undefined: none of ours. */
   label: { reach: Reach; at: number | undefined } | undefined;
 }
 
@@ -30,6 +31,8 @@ export interface ClusterKind<T extends KubeObject, R extends ClusterReading> {
   api: RequiredApi;
   clusters: Resource<T>;
   read(cluster: T): R;
+  /** Whether the cluster is not available, and was before. */
+  isGone(reading: R, now: number): boolean;
   /** Asks the hub for what the object itself does not say. Rejects if that fails. */
   contact(name: string, reading: R, observed: Observed, hub: Hub): Promise<ContactReading>;
   /** What the hub asks of the cluster. Read only while it is away, so that nothing of it need be watched or kept. */

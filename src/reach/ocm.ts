@@ -99,6 +99,7 @@ export const readManifestWork = (work: ManifestWork): ClusterUpdate => ({
   name: `ManifestWork ${work.metadata?.name ?? ''}`,
   at: writtenAt(work.metadata, { path: ['spec'] }),
   finished: isFinished(work),
+  failed: isTrue(work, 'Degraded'),
 });
 
 export const ocm: ClusterKind<ManagedCluster, OcmReading> = {
@@ -111,6 +112,7 @@ export const ocm: ClusterKind<ManagedCluster, OcmReading> = {
   },
   clusters: managedClusters,
   read,
+  isGone: ({ status }) => status !== undefined && status !== 'True',
   async contact(name, { status, transitionAt, leaseMs }, { now, changedAt }, hub) {
     if (status === undefined) return { contact: { state: 'never' } };
     if (status === 'True') {
@@ -118,18 +120,20 @@ export const ocm: ClusterKind<ManagedCluster, OcmReading> = {
       const since = changedAt ?? (transitionAt > 0 ? transitionAt + WHOLE_SECOND_MS : now);
       return { contact: { state: 'available', since } };
     }
-    const wentAt = changedAt ?? transitionAt;
+    // The watch may have brought it late, and the time inside may come from another clock: between them.
+    const times = [changedAt, transitionAt].filter((time) => time !== undefined && time > 0) as number[];
+    const [first, last] = [Math.min(...times), Math.max(...times)];
     // Its API server is not healthy, and its agent said so at once.
     if (status === 'False')
-      return { contact: wentAt > 0 ? { state: 'gone', lastContact: wentAt, dueBy: wentAt } : atAnyTime };
+      return { contact: times.length > 0 ? { state: 'gone', lastContact: first, dueBy: last } : atAnyTime };
     const renewedAt = await lastRenewal(name, hub);
-    if (renewedAt === undefined && wentAt === 0) return { contact: atAnyTime };
+    if (renewedAt === undefined && times.length === 0) return { contact: atAnyTime };
     // The hub makes a Lease that is missing, and writes a time of its own into it.
-    const isRenewal = renewedAt !== undefined && (wentAt === 0 || renewedAt <= wentAt);
+    const isRenewal = renewedAt !== undefined && (times.length === 0 || renewedAt <= last);
     return {
       contact: isRenewal
         ? { state: 'gone', lastContact: renewedAt, dueBy: renewedAt + LEASES_TO_NEXT * leaseMs }
-        : { state: 'gone', lastContact: wentAt - LEASES_MISSED * leaseMs, dueBy: wentAt },
+        : { state: 'gone', lastContact: first - LEASES_MISSED * leaseMs, dueBy: last },
     };
   },
   updates: async (name, _reading, { client, signal }) =>

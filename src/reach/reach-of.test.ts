@@ -14,6 +14,7 @@ const update = (at: number | undefined, change: Partial<ClusterUpdate> = {}): Cl
   name: 'work',
   at,
   finished: false,
+  failed: false,
   ...change,
 });
 
@@ -102,6 +103,12 @@ describe('a cluster that is away', () => {
     assert.equal(causeOf({ label: { ...label, reach: 'away' }, updates: [update(at)] }), 'away: went-away');
   });
 
+  test('is a suspect however long ago its update failed there, until another one takes its place', () => {
+    const at = LAST - 600 * MINUTE;
+    assert.equal(causeOf({ updates: [update(at, { failed: true })] }), 'suspect: failed-update');
+    assert.equal(causeOf({ updates: [update(gone.dueBy + 1, { failed: true })] }), 'away: went-away');
+  });
+
   test('is a suspect if an unfinished update has no time', () => {
     assert.equal(causeOf({ updates: [update(undefined)] }), 'suspect: unknown-update-time');
     assert.equal(causeOf({ updates: [update(Number.NaN)] }), 'suspect: unknown-update-time');
@@ -111,9 +118,12 @@ describe('a cluster that is away', () => {
 
 test('a suspect stays one over restarts until it is back or its update is replaced', () => {
   const time = fc.integer({ min: LAST - 20 * MINUTE, max: LAST + 20 * MINUTE });
-  const updates = fc.array(fc.record({ name: fc.constant('work'), at: time, finished: fc.boolean() }), {
-    maxLength: 4,
-  });
+  const updates = fc.array(
+    fc.record({ name: fc.constant('work'), at: time, finished: fc.boolean(), failed: fc.boolean() }),
+    {
+      maxLength: 4,
+    },
+  );
   const labels = fc.option(fc.record({ reach: fc.constantFrom('online', 'settling', 'away'), at: time }), {
     nil: undefined,
   });

@@ -24,6 +24,8 @@ export interface ClusterUpdate {
   at: number | undefined;
   /** The cluster reported that it has carried out this very change. */
   finished: boolean;
+  /** The cluster reported that this very change failed there. */
+  failed: boolean;
 }
 
 export interface ClusterFacts {
@@ -41,6 +43,8 @@ export type ReachCause =
   | 'never-seen'
   /** It went away soon after an update. */
   | 'soon-after-update'
+  /** It went away after an update had failed there: its failure must go on to count. */
+  | 'failed-update'
   /** It was a suspect before we restarted, and its update is still unfinished. */
   | 'still-suspect'
   /** It went away with an unfinished update, and nobody can tell when that was given. */
@@ -82,6 +86,8 @@ const suspicionOf = (
     if (offlineAfterMs !== undefined && isSuspiciouslySoon(offlineAfterMs, terms))
       return { cause: 'soon-after-update', update };
   }
+  const failed = updates.find(({ at = Number.NaN, failed: hasFailed }) => hasFailed && at <= gone.dueBy);
+  if (failed) return { cause: 'failed-update', update: failed };
   const unfinished = updates.filter(({ finished }) => !finished);
   const timeless = unfinished.find(({ at = Number.NaN }) => Number.isNaN(at));
   if (timeless) return { cause: 'unknown-update-time', update: timeless };

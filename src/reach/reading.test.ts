@@ -17,7 +17,12 @@ const entry = (fieldsV1: object, time = AT, more: object = {}) => ({
 const signal = new AbortController().signal;
 
 describe('the contact of a ManagedCluster', () => {
-  const contactOf = (status: string, lease: KubeObject | undefined, transitionAt: number | 'unreadable' = AT) => {
+  const contactOf = (
+    status: string,
+    lease: KubeObject | undefined,
+    transitionAt: number | 'unreadable' = AT,
+    changedAt?: number,
+  ) => {
     const condition = {
       type: 'ManagedClusterConditionAvailable',
       status,
@@ -28,7 +33,7 @@ describe('the contact of a ManagedCluster', () => {
       list: () => Promise.reject(new Error('not asked')),
     };
     const reading = ocm.read({ status: { conditions: [condition] } });
-    return ocm.contact('shop', reading, { now: AT + 1, changedAt: undefined, label: undefined }, { client, signal });
+    return ocm.contact('shop', reading, { now: AT + 1, changedAt, label: undefined }, { client, signal });
   };
 
   test('ended with the last renewal of its Lease, by the clock of the hub', async () => {
@@ -52,6 +57,16 @@ describe('the contact of a ManagedCluster', () => {
     assert.deepEqual(await contactOf('False', undefined), {
       contact: { state: 'gone', lastContact: AT, dueBy: AT },
     });
+  });
+
+  test('ended at a time from the one inside to when the watch brought it', async () => {
+    for (const [inside, brought] of [
+      [AT - 360_000, AT],
+      [AT, AT - 360_000],
+    ] as const)
+      assert.deepEqual(await contactOf('False', undefined, inside, brought), {
+        contact: { state: 'gone', lastContact: AT - 360_000, dueBy: AT },
+      });
   });
 
   test('may have ended at any time if nothing says when', async () => {
@@ -80,6 +95,7 @@ describe('a ManifestWork', () => {
       name: 'ManifestWork till',
       at: AT + 5_000,
       finished: false,
+      failed: false,
     });
     assert.equal(readManifestWork({ metadata: { name: 'till' } }).at, undefined);
   });
@@ -96,6 +112,15 @@ describe('a ManifestWork', () => {
   });
 });
 
+test('a ManifestWork failed when it says so of its generation', () => {
+  const hasFailed = (observedGeneration: number, status: string): boolean =>
+    readManifestWork({
+      metadata: { generation: 3 },
+      status: { conditions: [{ type: 'Degraded', status, observedGeneration }] },
+    }).failed;
+  assert.deepEqual([hasFailed(3, 'True'), hasFailed(2, 'True'), hasFailed(3, 'False')], [true, false, false]);
+});
+
 describe('Rancher Fleet', () => {
   const kind = createFleetKind({ checkInMs: 900_000, offlineAfterMs: 2_700_000 });
 
@@ -103,6 +128,8 @@ describe('Rancher Fleet', () => {
     const status = { agent: { lastSeen: text(AT) } };
     const managedFields = [
       entry({ 'f:status': { 'f:agent': { 'f:lastSeen': {} } } }, AT + 30_000, { subresource: 'status' }),
+      // Of the hub, which wrote an empty value first.
+      entry({ 'f:status': { 'f:agent': {}, 'f:summary': {} } }, AT + 90_000, { subresource: 'status' }),
     ];
     assert.equal(kind.read({ metadata: { managedFields }, status }).lastSeen, AT + 30_000);
     assert.equal(kind.read({ status }).lastSeen, AT);
@@ -116,6 +143,17 @@ describe('Rancher Fleet', () => {
     assert.ok(!read({ appliedDeploymentID: 'v1', ready: true }));
     assert.ok(!readBundleDeployment({ status: { appliedDeploymentID: '', ready: true } }).finished);
   });
+});
+
+test('a BundleDeployment failed when an object of it did, or when it could not be applied', () => {
+  const read = (status: object) => readBundleDeployment({ spec: { deploymentID: 'v2' }, status }).failed;
+  const nonReadyStatus = [{ summary: { state: 'in-progress' } }, { summary: { error: true } }];
+  const conditions = [{ type: 'Deployed', status: 'False' }];
+  assert.ok(read({ appliedDeploymentID: 'v2', nonReadyStatus }));
+  assert.ok(!read({ appliedDeploymentID: 'v2', nonReadyStatus: nonReadyStatus.slice(0, 1) }));
+  assert.ok(!read({ appliedDeploymentID: 'v1', nonReadyStatus }));
+  assert.ok(read({ appliedDeploymentID: 'v1', conditions }));
+  assert.ok(!read({}));
 });
 
 test('the label has the time at which we wrote it, and no time if somebody else did', () => {
