@@ -66,8 +66,8 @@ by which browsers reach it in --allowed-host, then
   'multicluster/reach/reach.yaml': {
     template: 'reach/deployment.yaml',
     values: reach,
-    comment: `For the hub of many clusters, with the manager or without it:
-  kubectl create namespace edgeset-system
+    comment: `For the hub of many clusters, with the manager or without it. Name your image of the manager below, then
+  kubectl apply -f deploy/namespace.yaml
   kubectl apply -f deploy/multicluster/reach`,
   },
   'multicluster/reach/rbac.yaml': { template: 'reach/rbac.yaml', values: reach },

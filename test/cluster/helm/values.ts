@@ -51,7 +51,9 @@ const everything = {
     logLevel: 'debug',
     tolerations: [{ operator: 'Exists' }],
     affinity: { podAffinity: {} },
+    topologySpreadConstraints: [{ topologyKey: 'rack', whenUnsatisfiable: 'DoNotSchedule', maxSkew: 2 }],
     priorityClassName: 'system-cluster-critical',
+    podDisruptionBudget: { enabled: false },
     serviceAccount: { annotations: { a: 'b' } },
     annotations: { a: 'b' },
     podAnnotations: { a: 'b' },
@@ -109,6 +111,7 @@ export const accepted: Readonly<Record<string, object>> = {
     dashboard: { enabled: true, insecureHttp: true, trustedProxies: ['10.0.0.0/8', 'fd00::/8'] },
     checks: { analysis: { enabled: true } },
   },
+  'edgeset reach': { reach: { enabled: true } },
   'agents in all namespaces': { agent: { enabled: true, allNamespaces: true, namespace: 'agents' } },
   'agents that run with systemd': { agent: { enabled: true, daemonSet: false, namespaces: ['shop'] } },
   'a second release': {
@@ -149,6 +152,7 @@ export const refused: readonly (readonly [object, RegExp])[] = [
   [{ manager: { resources: { limits: { memory: '1 GB' } } } }, /'\/manager\/resources\/limits\/memory': '1 GB' does/],
   [{ manager: { priorityClass: { value: 2_000_000_000 } } }, /'\/manager\/priorityClass\/value': maximum: got/],
   [{ manager: { topologySpreadConstraints: [{ topologyKey: 'zone' }] } }, /missing property 'whenUnsatisfiable'/],
+  [{ reach: { topologySpreadConstraints: [{ topologyKey: 'zone' }] } }, /missing property 'whenUnsatisfiable'/],
   [{ manager: { podLabels: { a: 1 } } }, /'\/manager\/podLabels\/a': got number, want string/],
   [{ manager: null }, /missing property 'manager'/],
   [
