@@ -152,6 +152,8 @@ export const inhibitorCases: readonly AlertCase[] = [
 const reachLease = 'leader_election_master_status{namespace="edgeset-system",name="edgeset-reach",pod="r-1"}';
 const suspects = (kind: string, why: string): string =>
   `edgeset_reach_clusters{kind="${kind}",reach="suspect",cause="${why}",pod="r-1"}`;
+const reachErrors = (kind: string): string =>
+  `edgeset_reach_errors_total{namespace="edgeset-system",job="edgeset-reach",kind="${kind}",pod="r-1"}`;
 
 /** With `edgeset reach`. */
 export const reachCases: readonly AlertCase[] = [
@@ -164,11 +166,26 @@ export const reachCases: readonly AlertCase[] = [
       [suspects('ocm', 'soon-after-update')]: '2x60',
       [suspects('ocm', 'still-suspect')]: '1x60',
     },
-    { '29m': {}, '31m': { EdgesetClusterSuspect: 'kind="ocm"' } },
+    { '0m': {}, '1m': { EdgesetClusterSuspect: 'kind="ocm"' }, '40m': { EdgesetClusterSuspect: 'kind="ocm"' } },
   ),
   row(
     'suspects that are back',
     { [reachLease]: '1x60', [suspects('fleet', 'still-suspect')]: '2x20 _x40' },
-    { '40m': {} },
+    { '20m': { EdgesetClusterSuspect: 'kind="fleet"' }, '40m': {} },
+  ),
+  row(
+    'a suspect that was back within a minute',
+    { [reachLease]: '1x60', [suspects('ocm', 'soon-after-update')]: '1 0x60' },
+    { '1m': {}, '2m': {} },
+  ),
+  row(
+    'clusters that could not be read or labelled for a quarter of an hour',
+    { [reachLease]: '1x60', [reachErrors('ocm')]: '0+1x30', [reachErrors('fleet')]: '7x30' },
+    { '14m': {}, '20m': { EdgesetReachErrors: 'kind="ocm"' } },
+  ),
+  row(
+    'a cluster that could not be labelled, and then was',
+    { [reachLease]: '1x60', [reachErrors('ocm')]: '0+1x5 5x55' },
+    { '12m': {}, '30m': {} },
   ),
 ];
