@@ -1,4 +1,3 @@
-export { createManagerClients } from './clients.ts';
 export { controllerDefinitions } from './controllers.ts';
 export { createImageService } from './image-service.ts';
 export { createManagerMetrics } from './metrics.ts';

@@ -2,6 +2,7 @@ import { createCheckRunner } from '../checks/index.ts';
 import { createOrder } from '../controller/index.ts';
 import { createClockSkew, createEventRecorder, loadClusterConfig } from '../kube/index.ts';
 import {
+  createClients,
   createClockCheck,
   DEFAULT_NAMESPACE,
   electByLease,
@@ -22,7 +23,6 @@ import {
   startEndpoints,
 } from '../process/index.ts';
 import { type Clock, type Env, loadTemporal, OptionError, steadyClock } from '../runtime/index.ts';
-import { createManagerClients } from './clients.ts';
 import { controllerDefinitions } from './controllers.ts';
 import { createImageService } from './image-service.ts';
 import { createManagerMetrics, type ManagerMetrics } from './metrics.ts';
@@ -78,7 +78,8 @@ const runManager = async (options: ManagerOptions, host: ManagerHost, env: Env, 
   log.info('starting', { version: host.version, identity, server: config.server, config: config.source });
   const skew = createClockSkew(env.clock);
   const checkClock = createClockCheck('manager', skew, log, (aheadSeconds) => metrics.clockAhead(aheadSeconds));
-  const clients = createManagerClients(config, {
+  const clients = createClients(config, {
+    program: 'manager',
     env,
     version: host.version,
     qps: options.qps,

@@ -13,8 +13,7 @@ import {
   pods,
   runLeaderElection,
 } from '../../src/kube/index.ts';
-import type { Clients } from '../../src/leading/index.ts';
-import { createManagerClients } from '../../src/manager/index.ts';
+import { type Clients, createClients } from '../../src/leading/index.ts';
 import { silentLogger, sleep, systemClock } from '../../src/runtime/index.ts';
 import { createTestAuthority, eventually, onBody, sendJson, startTestServer } from '../support/index.ts';
 import { type Json, mintToken, type RealCluster, startCluster } from './index.ts';
@@ -41,7 +40,7 @@ before(async () => {
   token = await mintToken(api, namespace, 'edgeset-manager');
   const admin = await loadClusterConfig({ kubeconfig: cluster.kubeconfig, env: {} });
   config = { ...admin, auth: { token: { from: 'text', text: token } } };
-  clients = createManagerClients(config, { env, version: 'test' });
+  clients = createClients(config, { program: 'manager', env, version: 'test' });
 });
 after(async () => {
   await clients.close();

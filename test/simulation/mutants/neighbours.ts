@@ -11,7 +11,7 @@ export const neighbours: readonly Mutant[] = [
     file: 'src/leading/clients.ts',
     find: 'const leaseClient = createClient(config, { ...common, userAgent: `${userAgent} leader-election`, maxRetries: 0 });',
     replace: 'const leaseClient = client;',
-    hunt: test('src/manager/clients.test.ts'),
+    hunt: test('src/leading/clients.test.ts'),
   },
   {
     name: 'gives-up-a-lease-that-is-refused',
@@ -21,7 +21,7 @@ export const neighbours: readonly Mutant[] = [
     file: 'src/kube/leaderelection/leader-election.ts',
     find: "failures === 'refused' ? REFUSED_DEADLINE_MS : renewDeadlineMs",
     replace: 'renewDeadlineMs',
-    hunt: test('src/manager/clients.test.ts'),
+    hunt: test('src/leading/clients.test.ts'),
   },
   {
     name: 'counts-what-could-not-be-read',

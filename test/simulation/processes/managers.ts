@@ -1,8 +1,7 @@
 import type { Lease } from 'kubernetes-types/coordination/v1.d.ts';
 import type { ApiServer } from '../../../embedded/index.ts';
 import { type ClockSkew, createClockSkew, leases } from '../../../src/kube/index.ts';
-import type { Clients } from '../../../src/leading/index.ts';
-import { createManagerClients } from '../../../src/manager/index.ts';
+import { type Clients, createClients } from '../../../src/leading/index.ts';
 import { type Clock, createLogger, createRandom, type Env, silentLogger } from '../../../src/runtime/index.ts';
 import type { ProcessState } from '../../judge/check.ts';
 import type { Checker } from '../../judge/checker.ts';
@@ -137,7 +136,8 @@ export const createManagers = (options: ManagersOptions) => {
         checker.onWatchClosed(identity, named(watch), plural);
       },
     };
-    return createManagerClients(inCluster, {
+    return createClients(inCluster, {
+      program: 'manager',
       env,
       version: 'simulation',
       onRequest: (report) => process.serverTime.observe(report),

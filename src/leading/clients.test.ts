@@ -3,10 +3,10 @@ import { test } from 'node:test';
 import type { Lease } from 'kubernetes-types/coordination/v1.d.ts';
 import { createTestClock, settle } from '../../test/support/index.ts';
 import { type ClientOptions, type ClusterConfig, nodes } from '../kube/index.ts';
-import { electByLease } from '../leading/index.ts';
 import { silentLogger } from '../runtime/index.ts';
-import { createManagerClients } from './clients.ts';
-import { resolveManagerOptions } from './options.ts';
+import { createClients } from './clients.ts';
+import { electByLease } from './election.ts';
+import { resolveLeaderElection } from './options.ts';
 
 type Connect = NonNullable<ClientOptions['connect']>;
 type Answer = Awaited<ReturnType<ReturnType<Connect>['send']>>;
@@ -59,12 +59,9 @@ const setUp = () => {
     };
   };
   const env = { clock, random: () => 0.5, log: silentLogger };
-  const { leaderElection, qps, burst } = resolveManagerOptions(
-    {},
-    { controllers: ['native'], podNamespace: undefined, terminal: false },
-  );
+  const leaderElection = resolveLeaderElection({}, { id: 'edgeset-manager', podNamespace: undefined });
   assert.ok(leaderElection);
-  const clients = createManagerClients(config, { env, version: '0', qps, burst, connect });
+  const clients = createClients(config, { program: 'manager', env, version: '0', connect });
   const stop = new AbortController();
   const terms: string[] = [];
   const elect = electByLease(
