@@ -66,7 +66,7 @@ export const describeOffline = (fixture: () => Fixture): void => {
     const { opened, goAway, comeBack } = fixture();
     const app = await opened();
     await app.release('v2', (set) => {
-      strategyOf(set).minSuccessTime = '6s';
+      strategyOf(set).minSuccessTime = '20s';
     });
     await app.until('v2 succeeds', canary, (work) => app.releaseOf(work) === 'v2' && isSucceeded(work));
     await goAway(canary, 'suspect');
