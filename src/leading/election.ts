@@ -51,3 +51,15 @@ export const electByLease =
       );
     }
   };
+
+export interface Election {
+  elect: Elect;
+  /** How long writes that are in flight have once the lease is lost, until another process may hold it. */
+  settleWithinMs: number;
+}
+
+/** By the Lease of `options`; undefined: the process leads from start to stop. */
+export const createElection = (parts: ElectionParts, options: LeaderElectionOptions | undefined): Election =>
+  options === undefined
+    ? { elect: withoutElection, settleWithinMs: Number.POSITIVE_INFINITY }
+    : { elect: electByLease(parts, options), settleWithinMs: options.leaseDurationMs - options.renewDeadlineMs };

@@ -2,7 +2,7 @@ export { type Clients, type ClientsOptions, createClients } from './clients.ts';
 export { createClockCheck } from './clock-check.ts';
 export { waitForApis } from './discovery.ts';
 export { type GatedController, gateOnDiscovery } from './discovery-gate.ts';
-export { electByLease, withoutElection } from './election.ts';
+export { createElection, electByLease } from './election.ts';
 export { newIdentity, podNamespace } from './identity.ts';
 export {
   DEFAULT_NAMESPACE,

@@ -4,15 +4,14 @@ import { createClockSkew, createEventRecorder, loadClusterConfig } from '../kube
 import {
   createClients,
   createClockCheck,
+  createElection,
   DEFAULT_NAMESPACE,
-  electByLease,
   type GatedController,
   gateOnDiscovery,
   newIdentity,
   podNamespace,
   runControllers,
   waitForApis,
-  withoutElection,
 } from '../leading/index.ts';
 import { type Notifications, NotificationsConfigError, openNotifications } from '../notify/index.ts';
 import {
@@ -146,10 +145,7 @@ const runManager = async (options: ManagerOptions, host: ManagerHost, env: Env, 
   };
   const { leaderElection } = options;
   const onChange = (leading: boolean): void => metrics.leading(leaderElection?.id ?? '', leading);
-  const elect =
-    leaderElection === undefined
-      ? withoutElection
-      : electByLease({ client: leaseClient, env, identity, onChange }, leaderElection);
+  const election = createElection({ client: leaseClient, env, identity, onChange }, leaderElection);
 
   let missing: string | undefined = 'not checked yet';
   health.check('api', () => missing);
@@ -165,10 +161,7 @@ const runManager = async (options: ManagerOptions, host: ManagerHost, env: Env, 
     if (signal.aborted) return;
     for (const definition of definitions) controllers.set(definition.name, create(definition));
     controllers.set('images', images.controller);
-    const settleWithinMs = leaderElection
-      ? leaderElection.leaseDurationMs - leaderElection.renewDeadlineMs
-      : Number.POSITIVE_INFINITY;
-    await runControllers({ env, controllers, elect, settleWithinMs }, signal);
+    await runControllers({ env, controllers, ...election }, signal);
   } finally {
     // Last: Events about writes that settled during the shutdown.
     recording.abort();

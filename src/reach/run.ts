@@ -2,12 +2,11 @@ import { createClockSkew, type KubeObject, loadClusterConfig } from '../kube/ind
 import {
   createClients,
   createClockCheck,
-  electByLease,
+  createElection,
   gateOnDiscovery,
   newIdentity,
   podNamespace,
   runControllers,
-  withoutElection,
 } from '../leading/index.ts';
 import {
   createHealth,
@@ -54,17 +53,11 @@ const runReach = async (options: ReachOptions, host: ProgramHost, env: Env, sign
   const controllers = new Map([create(ocm), create(createFleetKind(options.fleet))]);
   health.check('running', () => (signal.aborted ? 'stopping' : undefined));
   const onChange = (leading: boolean): void => metrics.leading(leaderElection?.id ?? '', leading);
-  const elect =
-    leaderElection === undefined
-      ? withoutElection
-      : electByLease({ client: leaseClient, env, identity, onChange }, leaderElection);
-  const settleWithinMs = leaderElection
-    ? leaderElection.leaseDurationMs - leaderElection.renewDeadlineMs
-    : Number.POSITIVE_INFINITY;
+  const election = createElection({ client: leaseClient, env, identity, onChange }, leaderElection);
   let endpoints: { close(): Promise<void> } | undefined;
   try {
     endpoints = await startEndpoints(log, options, { metrics, health });
-    await runControllers({ env, controllers, elect, settleWithinMs }, signal);
+    await runControllers({ env, controllers, ...election }, signal);
   } finally {
     await clients.close();
     await endpoints?.close();
