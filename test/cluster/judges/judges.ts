@@ -70,8 +70,8 @@ export const customizations = async (): Promise<object[]> => {
 };
 
 /** What `program` answers to `question`, both as JSON. */
-export const ask = async <T>(program: string, question: object): Promise<T> => {
-  const child = spawn(program, { stdio: ['pipe', 'pipe', 'pipe'] });
+export const ask = async <T>(program: string, question: object, args: readonly string[] = []): Promise<T> => {
+  const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'pipe'] });
   child.stdin.end(JSON.stringify(question));
   const ended = new Promise<number | null>((done, failed) => child.on('error', failed).on('close', done));
   const [answer, error, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);

@@ -1,13 +1,12 @@
 // The programs of Open Cluster Management, and its CRDs.
 
-import { spawn } from 'node:child_process';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { parse } from 'yaml';
 import type { Api } from '../../api.ts';
 import { type BuildOptions, buildOnce, dependencyDir } from '../../controlplane/build.ts';
 import { type Crd, installCrd } from '../../controlplane/crd.ts';
+import { ask } from '../../judges/judges.ts';
 
 // In the name of the cache's folder, which must not depend on where the repository is.
 const FOLDER = '../multicluster/ocm';
@@ -45,10 +44,5 @@ export interface Condition {
 /** What the work agent says of each object by these rules. */
 export const conditionsBy = async (rules: readonly object[], objects: readonly object[]): Promise<Condition[][]> => {
   const { ocm } = await findOcm();
-  const child = spawn(ocm, ['conditions'], { stdio: ['pipe', 'pipe', 'pipe'] });
-  child.stdin.end(JSON.stringify({ rules, objects }));
-  const ended = new Promise<number | null>((done, failed) => child.on('error', failed).on('close', done));
-  const [answer, error, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
-  if (code !== 0) throw new Error(`ocm conditions ended with ${code}: ${error}`);
-  return JSON.parse(answer) as Condition[][];
+  return ask(ocm, { rules, objects }, ['conditions']);
 };
