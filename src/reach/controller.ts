@@ -118,7 +118,7 @@ export const createReachController = <T extends KubeObject, R extends ClusterRea
     return most;
   };
 
-  /** Why a cluster that is to be labelled away keeps its place in its ring for now, and until when. Undefined: it does not. */
+  /** Why a cluster that would become away stays in its ring for now, and when to decide again. Undefined: it leaves. */
   const keepInRing = (key: string, at: number): { cause: 'went-away' | 'many-at-once'; until: number } | undefined => {
     const since = leaving.get(key) ?? at;
     leaving.set(key, since);

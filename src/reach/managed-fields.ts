@@ -17,8 +17,8 @@ const has = (fields: unknown, path: readonly string[]): boolean =>
   }, fields) !== undefined;
 
 /**
- * When the API server took the last write of whoever owns the field, in epoch ms by the API server's clock, with a resolution of
- * one second. Times inside of objects come from the clocks of many machines; this one can be compared. Undefined: nobody owns it.
+ * When an owner of the field last wrote what it owns, in epoch ms by the API server's clock, with a resolution of one second. Times
+ * inside of objects come from the clocks of many machines; this one can be compared. Undefined: nobody owns the field.
  */
 export const writtenAt = (
   metadata: ObjectMeta | undefined,

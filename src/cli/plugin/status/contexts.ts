@@ -62,7 +62,7 @@ const ask = async (context: string, flags: ConnectionFlags, wanted: Wanted, io: 
   }
 };
 
-/** In the order of the contexts, whoever answers first. */
+/** Resolves in the order of the contexts, whichever answers first. */
 const askAll = async (contexts: readonly string[], one: (context: string) => Promise<Answer>): Promise<Answer[]> => {
   const answers: Answer[] = [];
   const queue = contexts.entries();
