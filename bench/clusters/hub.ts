@@ -8,6 +8,8 @@ import { MINUTE, RINGS, SECOND, type Setting } from './scenario.ts';
 const GRACE_MS = 5 * MINUTE;
 /** How long after the last renewal a cluster may have had contact, as `edgeset reach` reads it. */
 const LATE_MS = 2 * MINUTE;
+/** For so long `edgeset reach` leaves a cluster that is gone in its ring, to see whether most of the others go with it. */
+const SPREAD_MS = 2 * MINUTE;
 /** What happens within it, the controllers of the hub see as one change. */
 const LAG_MS = SECOND;
 
@@ -15,6 +17,8 @@ const LAG_MS = SECOND;
 interface Row {
   member: Member;
   contact: ClusterContact;
+  changedAt: number;
+  backAt: number | undefined;
   lastRenewal: number;
   /** The ManifestWork of the new version; undefined: still of the old one, or none. */
   work: { at: number; conditions: WorkConditions } | undefined;
@@ -55,9 +59,14 @@ export const createHub = (
     const updates = work
       ? [{ name: 'work', at: work.at, finished: status === 'Succeeded', failed: status === 'Failed' }]
       : [];
-    const decision = reachOf({ contact, updates, label }, terms, now);
-    if (decision.changesAt !== undefined) clock.timer(decision.changesAt - now, () => relabel(row, terms));
+    const decision = reachOf({ contact, updates, label, backAt: row.backAt }, terms, now);
+    const again = (at: number): void => void clock.timer(at - now, () => relabel(row, terms));
+    if (decision.changesAt !== undefined) again(decision.changesAt);
     if (decision.reach === label.reach) return;
+    if (label.reach === 'online' && decision.cause === 'went-away' && now < row.changedAt + SPREAD_MS) {
+      again(row.changedAt + SPREAD_MS);
+      return;
+    }
     const had = isInRing(row);
     row.label = { reach: decision.reach, at: now };
     if (isInRing(row) !== had) wake();
@@ -65,6 +74,8 @@ export const createHub = (
 
   const changeContact = (row: Row, contact: ClusterContact): void => {
     row.contact = contact;
+    row.changedAt = clock.now();
+    if (contact.state === 'available') row.backAt = row.changedAt;
     if (reach) relabel(row, reach);
     if (tolerates) return;
     // Its taint keeps it from being selected. What is in a cluster goes with its work.
@@ -124,7 +135,15 @@ export const createHub = (
         ? { state: 'available', since: long }
         : { state: 'gone', lastContact: long, dueBy: long };
       const label = { reach: member.online ? ('online' as const) : ('away' as const), at: long };
-      rows.set(member.name, { member, contact, lastRenewal: long, work: undefined, label });
+      rows.set(member.name, {
+        member,
+        contact,
+        changedAt: long,
+        backAt: undefined,
+        lastRenewal: long,
+        work: undefined,
+        label,
+      });
     },
     wanted: (member) => (rowOf(member).work ? GENERATION : undefined),
     renewed(member) {
