@@ -39,7 +39,7 @@ const withShop = async (t: TestContext) => {
     goesAway: async (): Promise<void> => {
       await hub.clock.advance(5 * MINUTE);
       await hub.available('shop', 'Unknown');
-      await hub.clock.advance(11_000);
+      await hub.clock.advance(2 * MINUTE + 1_000);
     },
     restart: async (): Promise<void> => {
       await running.stop();
@@ -50,10 +50,16 @@ const withShop = async (t: TestContext) => {
 };
 
 describe('a ManagedCluster', () => {
-  test('settles before it is online', async (t) => {
-    const shop = await withShop(t);
-    assert.deepEqual(shop.changes, ['settling', 'online']);
-    assert.equal(await shop.label(), 'online');
+  test('that never reported is away, and settles before it is online', async (t) => {
+    const hub = await createHub();
+    await hub.write(managedClusters, { metadata: { name: 'shop' } });
+    const { changes, metrics } = count();
+    const running = hub.start(ocm, metrics);
+    t.after(() => running.stop());
+    await hub.clock.advance(1_000);
+    await hub.available('shop', 'True');
+    await hub.clock.advance(30_000);
+    assert.deepEqual(changes, ['away', 'settling', 'online']);
   });
 
   test('is away when it goes away without an update, and settles again when it is back', async (t) => {
@@ -112,6 +118,59 @@ describe('a ManagedCluster', () => {
     assert.equal(await shop.label(), 'suspect');
   });
 
+  test('is such a suspect, too, if it was not gone for long enough to leave its ring', async (t) => {
+    const shop = await withShop(t);
+    await shop.inContact(30);
+    await shop.clock.advance(5 * MINUTE);
+    await shop.available('shop', 'Unknown');
+    await shop.give('shop', 'v2');
+    await shop.clock.advance(MINUTE);
+    await shop.available('shop', 'True');
+    await shop.inContact(5);
+    assert.equal(await shop.label(), 'online');
+    await shop.goesAway();
+    assert.equal(await shop.label(), 'suspect');
+  });
+
+  test('that is a suspect holds its ring until it has settled', async (t) => {
+    const shop = await withShop(t);
+    await shop.give('shop', 'v2');
+    await shop.inContact(2);
+    await shop.goesAway();
+    const before = shop.changes.length;
+    await shop.available('shop', 'True');
+    await shop.clock.advance(9_000);
+    assert.equal(await shop.label(), 'suspect');
+    await shop.clock.advance(2_000);
+    assert.deepEqual(shop.changes.slice(before), ['online']);
+  });
+
+  test('is online and settles by the clock of the hub, if its own is ahead by an hour', async (t) => {
+    const hub = await createHub();
+    const { changes, metrics } = count();
+    const ahead = (labels: Record<string, string>, name: string): Promise<void> => {
+      const lastTransitionTime = new Date(hub.clock.now() + 60 * MINUTE).toISOString();
+      const conditions = [{ type: 'ManagedClusterConditionAvailable', status: 'True', lastTransitionTime }];
+      return hub.write(managedClusters, { metadata: { name, labels }, status: { conditions } });
+    };
+    await ahead({ 'edgeset.io/reach': 'online' }, 'a');
+    await ahead({ 'edgeset.io/reach': 'away' }, 'b');
+    const running = hub.start(ocm, metrics);
+    t.after(() => running.stop());
+    await hub.clock.advance(11_000);
+    assert.deepEqual(changes, ['settling', 'online']);
+  });
+
+  test('keeps its place if the hub has lost what it said', async (t) => {
+    const hub = await createHub();
+    await hub.write(managedClusters, { metadata: { name: 'shop', labels: { 'edgeset.io/reach': 'online' } } });
+    const running = hub.start(ocm);
+    t.after(() => running.stop());
+    await hub.clock.advance(60 * MINUTE);
+    assert.equal(await hub.label(managedClusters, 'shop'), 'online');
+    assert.equal(hub.lines.filter((line) => line.includes('no longer says whether it is available')).length, 1);
+  });
+
   test('keeps a value that somebody else gave it, and gets its label back when that is removed', async (t) => {
     const shop = await withShop(t);
     const label = (value: string | null) =>
@@ -125,7 +184,7 @@ describe('a ManagedCluster', () => {
     await shop.goesAway();
     assert.equal(await shop.label(), 'manual');
     await label(null);
-    await shop.clock.advance(11_000);
+    await shop.clock.advance(2 * MINUTE + 1_000);
     assert.equal(await shop.label(), 'away');
   });
 
@@ -133,25 +192,29 @@ describe('a ManagedCluster', () => {
     const names = ['a', 'b', 'c', 'd', 'e'];
     const hub = await createHub();
     for (const name of names) await hub.available(name, 'True');
-    const running = hub.start(ocm);
+    const { changes, metrics } = count();
+    const running = hub.start(ocm, metrics);
     t.after(() => running.stop());
     await hub.clock.advance(30_000);
     const labels = () => Promise.all(names.map((name) => hub.label(managedClusters, name)));
-    // One after the other, as the hub finds them.
+    // One after the other, as their Leases run out.
     for (const name of names.slice(0, 3)) {
       await hub.available(name, 'Unknown');
-      await hub.clock.advance(2_000);
+      await hub.clock.advance(35_000);
     }
     await hub.clock.advance(60 * MINUTE);
     assert.deepEqual(await labels(), ['online', 'online', 'online', 'online', 'online']);
     assert.deepEqual(
-      [...running.controller.verdicts()].map((verdict) => (verdict === 'unmanaged' ? verdict : verdict.cause)),
+      [...running.controller.verdicts()].map(({ cause }) => cause),
       ['many-at-once', 'many-at-once', 'many-at-once', 'available', 'available'],
     );
     assert.equal(hub.lines.filter((line) => line.includes('3 of 5 clusters in rings are gone')).length, 1);
     await hub.available('a', 'True');
-    await hub.clock.advance(30_000);
-    assert.deepEqual(await labels(), ['online', 'away', 'away', 'online', 'online']);
+    await hub.clock.advance(MINUTE);
+    await hub.available('b', 'True');
+    await hub.clock.advance(2 * MINUTE);
+    assert.deepEqual(await labels(), ['online', 'online', 'away', 'online', 'online']);
+    assert.deepEqual(changes.slice(names.length), ['away']);
   });
 
   test('settles once, also if nobody knows who wrote that', async (t) => {
@@ -165,14 +228,6 @@ describe('a ManagedCluster', () => {
     assert.equal(await hub.label(fleetClusters, 'van', 'fleet-default'), 'online');
   });
 
-  test('that never reported is away', async (t) => {
-    const shop = await withShop(t);
-    await shop.write(managedClusters, { metadata: { name: 'new' } });
-    await shop.clock.advance(1_000);
-    const { metadata } = await shop.client.get(managedClusters, { name: 'new' });
-    assert.equal(metadata?.labels?.['edgeset.io/reach'], 'away');
-  });
-
   test('is not written again by a process that starts', async (t) => {
     const shop = await withShop(t);
     const before = shop.changes.length;
@@ -181,10 +236,46 @@ describe('a ManagedCluster', () => {
     assert.equal(shop.changes.length, before);
   });
 
+  test('is looked after again by a process that had lost the lease', async (t) => {
+    const hub = await createHub();
+    await hub.available('shop', 'True');
+    const running = hub.start(ocm);
+    await hub.clock.advance(1_000);
+    await running.stop();
+    const leading = new AbortController();
+    t.after(() => leading.abort());
+    running.controller.lead(leading.signal).catch(t.assert.ifError);
+    await hub.clock.advance(1_000);
+    assert.deepEqual([...running.controller.verdicts()], [{ reach: 'online', cause: 'available' }]);
+  });
+
+  test('that is one of many suspects is looked at less often', async (t) => {
+    const hub = await createHub();
+    for (let at = 0; at < 150; at += 1) {
+      await hub.available(`shop-${at}`, 'Unknown');
+      await hub.give(`shop-${at}`, 'v2');
+    }
+    let asked = 0;
+    const counting: KubeClient = {
+      ...hub.client,
+      list(resource, options) {
+        if (resource.plural === 'manifestworks') asked += 1;
+        return hub.client.list(resource, options);
+      },
+    };
+    const running = hub.start(ocm, undefined, counting);
+    t.after(() => running.stop());
+    await hub.clock.advance(10_000);
+    assert.deepEqual([...running.controller.verdicts()][149], { reach: 'suspect', cause: 'soon-after-update' });
+    const before = asked;
+    await hub.clock.advance(60_000);
+    assert.equal(asked - before, 4 * 150);
+  });
+
   test('that comes back while it is looked at is not labelled by what was seen before', async (t) => {
     const hub = await createHub();
+    await hub.write(managedClusters, { metadata: { name: 'shop', labels: { 'edgeset.io/reach': 'settling' } } });
     await hub.available('shop', 'Unknown');
-    await hub.renewLease('shop');
     const { changes, metrics } = count();
     let asked = 0;
     const slow: KubeClient = {
@@ -201,7 +292,7 @@ describe('a ManagedCluster', () => {
     t.after(() => running.stop());
     await hub.clock.advance(30_000);
     assert.equal(asked, 1);
-    assert.deepEqual(changes, ['settling', 'online']);
+    assert.deepEqual(changes, ['online']);
   });
 });
 
@@ -259,5 +350,23 @@ describe('a Cluster of Rancher Fleet', () => {
     await van.deploy('v3');
     await van.clock.advance(11_000);
     assert.equal(await van.label(), 'away');
+  });
+
+  test('keeps its place in its ring through an outage of the hub, which all of them notice at their next check-in', async (t) => {
+    const names = ['a', 'b', 'c', 'd', 'e'];
+    const hub = await createHub();
+    const checkIns = async (): Promise<void> => {
+      for (const name of names) {
+        await hub.checkIn(name);
+        await hub.clock.advance(3 * MINUTE);
+      }
+    };
+    await checkIns();
+    const { changes, metrics } = count();
+    const running = hub.start(fleet, metrics);
+    t.after(() => running.stop());
+    await hub.clock.advance(70 * MINUTE);
+    await checkIns();
+    assert.deepEqual(changes, ['online', 'online', 'online', 'online', 'online']);
   });
 });

@@ -47,17 +47,19 @@ export interface FleetTerms {
 }
 
 interface FleetReading extends ClusterReading {
-  /** 0: the cluster never checked in. */
   lastSeen: number;
   namespace: string | undefined;
 }
 
-const read = ({ metadata, status }: FleetCluster): FleetReading => {
+/** In check-ins. A healthy cluster may be late. */
+const MISSED = 1.5;
+
+/** When a cluster last checked in; undefined: never. */
+const lastSeenOf = ({ metadata, status }: FleetCluster): number | undefined => {
   const said = toEpochMs(status?.agent?.lastSeen);
+  if (said <= 0) return undefined;
   // The time itself is by the cluster's clock.
-  const path = ['status', 'agent', 'lastSeen'];
-  const lastSeen = said > 0 ? (writtenAt(metadata, { path, subresource: 'status' }) ?? said) : 0;
-  return { availability: '', lastSeen, namespace: status?.namespace || undefined };
+  return writtenAt(metadata, { path: ['status', 'agent', 'lastSeen'], subresource: 'status' }) ?? said;
 };
 
 export const readBundleDeployment = ({ metadata, spec, status }: BundleDeployment): ClusterUpdate => {
@@ -84,22 +86,20 @@ export const createFleetKind = ({
     remedy: 'to label its Clusters, install Rancher Fleet',
   },
   clusters: fleetClusters,
-  read,
-  isGone: ({ lastSeen }, now) => lastSeen > 0 && now > lastSeen + offlineAfterMs,
-  contact(_key, { lastSeen }, { now, label }) {
-    if (lastSeen === 0) return Promise.resolve({ contact: { state: 'never' } });
-    const goneAt = lastSeen + offlineAfterMs;
-    if (now > goneAt)
-      return Promise.resolve({ contact: { state: 'gone', lastContact: lastSeen, dueBy: lastSeen + checkInMs } });
-    // No field says since when it has been checking in: the label does, which was written when it came back.
-    // One without a label is in its ring, and must not leave it because it gets one.
-    const settled = !label || label.reach === 'online' ? Number.NEGATIVE_INFINITY : undefined;
-    const settling = label?.reach === 'settling' ? label.at : undefined;
-    return Promise.resolve({
-      contact: { state: 'available', since: settled ?? settling ?? now },
-      changesAt: goneAt + 1,
-    });
+  read(cluster) {
+    const seen = lastSeenOf(cluster);
+    const lastSeen = seen ?? Number.POSITIVE_INFINITY;
+    return {
+      availability: '',
+      goneAfter: seen === undefined ? undefined : seen + offlineAfterMs,
+      missingAfter: lastSeen + Math.max(offlineAfterMs - checkInMs, MISSED * checkInMs),
+      spreadMs: checkInMs,
+      lastSeen,
+      namespace: cluster.status?.namespace || undefined,
+    };
   },
+  lastContact: (_key, { lastSeen }) =>
+    Promise.resolve({ state: 'gone', lastContact: lastSeen, dueBy: lastSeen + checkInMs }),
   async updates(key, { namespace }, { client, signal }) {
     // Nothing can have been deployed to a cluster without a namespace.
     if (namespace === undefined || splitKey(key).namespace === undefined) return [];

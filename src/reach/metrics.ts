@@ -18,11 +18,8 @@ export const createReachMetrics = (version: string): ProcessMetrics => {
   const clusters = () => {
     const counts = new Map<string, { labels: Record<string, string>; count: number }>();
     for (const [kind, read] of sources)
-      for (const verdict of read()) {
-        const labels =
-          verdict === 'unmanaged'
-            ? { kind, reach: verdict, cause: '' }
-            : { kind, reach: verdict.reach, cause: verdict.cause };
+      for (const { reach, cause } of read()) {
+        const labels = { kind, reach, cause };
         const key = Object.values(labels).join('\n');
         const entry = counts.get(key) ?? { labels, count: 0 };
         counts.set(key, { labels, count: entry.count + 1 });

@@ -1,8 +1,8 @@
 import { defineResource, ifFound, type KubeObject, leases, listAll } from '../kube/index.ts';
-import { toEpochMs, WHOLE_SECOND_MS } from '../rollout/index.ts';
+import { toEpochMs } from '../rollout/index.ts';
 import type { ClusterKind, ClusterReading, Hub } from './kind.ts';
 import { writtenAt } from './managed-fields.ts';
-import type { ClusterContact, ClusterUpdate } from './reach-of.ts';
+import type { ClusterUpdate, GoneContact } from './reach-of.ts';
 
 // Open Cluster Management. The agent of a cluster renews a Lease in the cluster's namespace every `leaseDurationSeconds`, and up
 // to a quarter later. After five of them without a renewal, the hub sets the condition to Unknown.
@@ -49,21 +49,35 @@ const LEASES_MISSED = 5;
 const LEASES_TO_NEXT = 2;
 
 interface OcmReading extends ClusterReading {
-  /** Undefined: the cluster never reported. */
-  status: string | undefined;
-  /** By a clock of the cluster or of the hub; 0 if it can't be read. */
+  /** Its API server is not healthy, and its agent said so. */
+  isUnhealthy: boolean;
+  /** When the condition changed, by a clock of the cluster or of the hub. */
   transitionAt: number;
+  /** When any condition was last changed, by the API server's clock. */
+  writtenAt: number | undefined;
   leaseMs: number;
 }
 
-const read = ({ spec, status }: ManagedCluster): OcmReading => {
+const goneAfter = (status: string | undefined): number | undefined => {
+  if (status === undefined) return undefined;
+  return status === 'True' ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
+};
+
+const read = ({ metadata, spec, status }: ManagedCluster): OcmReading => {
   const condition = status?.conditions?.find(({ type }) => type === 'ManagedClusterConditionAvailable');
   const transitionAt = toEpochMs(condition?.lastTransitionTime);
+  const leaseMs = (spec?.leaseDurationSeconds || DEFAULT_LEASE_SECONDS) * 1000;
+  const gone = goneAfter(condition?.status);
   return {
     availability: `${condition?.status} ${transitionAt}`,
-    status: condition?.status,
+    goneAfter: gone,
+    missingAfter: gone ?? Number.POSITIVE_INFINITY,
+    // Each Lease runs out by itself, as long after the first as it was renewed after that.
+    spreadMs: LEASES_TO_NEXT * leaseMs,
+    isUnhealthy: condition?.status === 'False',
     transitionAt,
-    leaseMs: (spec?.leaseDurationSeconds || DEFAULT_LEASE_SECONDS) * 1000,
+    writtenAt: writtenAt(metadata, { path: ['status', 'conditions'], subresource: 'status' }),
+    leaseMs,
   };
 };
 
@@ -75,7 +89,7 @@ const lastRenewal = async (name: string, { client, signal }: Hub): Promise<numbe
 };
 
 /** Nothing says when it went away: any update may be why. */
-const atAnyTime: ClusterContact = {
+const atAnyTime: GoneContact = {
   state: 'gone',
   lastContact: Number.NEGATIVE_INFINITY,
   dueBy: Number.POSITIVE_INFINITY,
@@ -112,29 +126,18 @@ export const ocm: ClusterKind<ManagedCluster, OcmReading> = {
   },
   clusters: managedClusters,
   read,
-  isGone: ({ status }) => status !== undefined && status !== 'True',
-  async contact(name, { status, transitionAt, leaseMs }, { now, changedAt }, hub) {
-    if (status === undefined) return { contact: { state: 'never' } };
-    if (status === 'True') {
-      // Times are whole seconds, rounded down.
-      const since = changedAt ?? (transitionAt > 0 ? transitionAt + WHOLE_SECOND_MS : now);
-      return { contact: { state: 'available', since } };
-    }
+  async lastContact(name, reading, changedAt, hub) {
+    const { isUnhealthy, transitionAt, leaseMs } = reading;
+    if (transitionAt === 0) return atAnyTime;
     // The watch may have brought it late, and the time inside may come from another clock: between them.
-    const times = [changedAt, transitionAt].filter((time) => time !== undefined && time > 0) as number[];
+    const times = [transitionAt, changedAt ?? transitionAt, reading.writtenAt ?? transitionAt];
     const [first, last] = [Math.min(...times), Math.max(...times)];
-    // Its API server is not healthy, and its agent said so at once.
-    if (status === 'False')
-      return { contact: times.length > 0 ? { state: 'gone', lastContact: first, dueBy: last } : atAnyTime };
+    if (isUnhealthy) return { state: 'gone', lastContact: first, dueBy: last };
     const renewedAt = await lastRenewal(name, hub);
-    if (renewedAt === undefined && times.length === 0) return { contact: atAnyTime };
     // The hub makes a Lease that is missing, and writes a time of its own into it.
-    const isRenewal = renewedAt !== undefined && (times.length === 0 || renewedAt <= last);
-    return {
-      contact: isRenewal
-        ? { state: 'gone', lastContact: renewedAt, dueBy: renewedAt + LEASES_TO_NEXT * leaseMs }
-        : { state: 'gone', lastContact: first - LEASES_MISSED * leaseMs, dueBy: last },
-    };
+    return renewedAt !== undefined && renewedAt <= first
+      ? { state: 'gone', lastContact: renewedAt, dueBy: renewedAt + LEASES_TO_NEXT * leaseMs }
+      : { state: 'gone', lastContact: first - LEASES_MISSED * leaseMs, dueBy: last };
   },
   updates: async (name, _reading, { client, signal }) =>
     (await listAll(client, manifestWorks, { namespace: name, signal })).map(readManifestWork),

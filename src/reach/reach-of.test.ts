@@ -28,19 +28,26 @@ const causeOf = (facts: Partial<ClusterFacts>): string => {
 
 describe('a cluster in contact', () => {
   const contact = { state: 'available', since: NOW } as const;
+  const away = { reach: 'away', at: undefined } as const;
 
   test('is settling until it has been available for the settle time', () => {
-    assert.deepEqual(decide({ contact }, NOW + 9_999), {
+    assert.deepEqual(decide({ contact, label: away }, NOW + 9_999), {
       reach: 'settling',
       cause: 'returned',
       changesAt: NOW + 10_000,
     });
-    assert.deepEqual(decide({ contact }, NOW + 10_000), { reach: 'online', cause: 'available' });
+    assert.deepEqual(decide({ contact, label: away }, NOW + 10_000), { reach: 'online', cause: 'available' });
+  });
+
+  test('keeps the place that it has in a ring while it settles', () => {
+    for (const reach of ['online', 'suspect'] as const)
+      assert.equal(decide({ contact, label: { reach, at: undefined } }).reach, reach);
+    assert.equal(decide({ contact }).reach, 'online');
   });
 
   test('is settling as if it had just come back if its clock is ahead', () => {
     const ahead = { state: 'available', since: NOW + 10 * MINUTE } as const;
-    assert.equal(decide({ contact: ahead }).changesAt, NOW + 10_000);
+    assert.equal(decide({ contact: ahead, label: away }).changesAt, NOW + 10_000);
   });
 
   test('is no suspect, whatever it was given', () => {
@@ -51,8 +58,15 @@ describe('a cluster in contact', () => {
 });
 
 describe('a cluster that is away', () => {
-  test('is away if it never reported, also with an update', () => {
-    assert.equal(causeOf({ contact: { state: 'never' }, updates: [update(NOW)] }), 'away: never-seen');
+  test('is away if it never reported, but not if it has a place in a ring', () => {
+    const contact = { state: 'never' } as const;
+    assert.equal(causeOf({ contact, updates: [update(NOW)] }), 'away: never-seen');
+    for (const [reach, expected] of [
+      ['settling', 'away'],
+      ['online', 'online'],
+      ['suspect', 'suspect'],
+    ] as const)
+      assert.equal(causeOf({ contact, label: { reach, at: undefined } }), `${expected}: never-seen`);
   });
 
   test('is away without an update', () => {
@@ -92,7 +106,10 @@ describe('a cluster that is away', () => {
     const label = { reach: 'online', at: LAST - 4 * MINUTE } as const;
     assert.equal(causeOf({ label, updates: [update(at)] }), 'suspect: soon-after-update');
     assert.equal(causeOf({ label, updates: [update(at, { finished: true })] }), 'away: went-away');
-    assert.equal(causeOf({ label: { ...label, at: LAST - 6 * MINUTE }, updates: [update(at)] }), 'away: went-away');
+    const long = { ...label, at: LAST - 6 * MINUTE };
+    assert.equal(causeOf({ label: long, updates: [update(at)] }), 'away: went-away');
+    assert.equal(causeOf({ label: long, backAt: label.at, updates: [update(at)] }), 'suspect: soon-after-update');
+    assert.equal(causeOf({ label: { ...label, at: undefined }, updates: [update(at)] }), 'suspect: soon-after-update');
   });
 
   test('stays a suspect of that update once its label says so, as the time of its return is then gone', () => {

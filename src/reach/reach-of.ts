@@ -7,13 +7,19 @@ export type Reach = (typeof reaches)[number];
 /** Defaults: 10 s, as for nodes, and 15 min. */
 export type ReachTerms = Pick<Terms, 'settleMs' | 'suspectWindowMs'>;
 
+/** Went away at some time from its last contact to the time by which the next one was due. */
+export interface GoneContact {
+  state: 'gone';
+  lastContact: number;
+  dueBy: number;
+}
+
 /** All times are epoch ms by the hub's clock, as far as the hub tells them. */
 export type ClusterContact =
   /** Available since then. */
   | { state: 'available'; since: number }
-  /** Went away at some time from its last contact to the time by which the next one was due. */
-  | { state: 'gone'; lastContact: number; dueBy: number }
-  /** Never reported. */
+  | GoneContact
+  /** Says nothing of its availability. */
   | { state: 'never' };
 
 /** The latest thing that the hub asked of a cluster in one object, such as a ManifestWork. */
@@ -33,6 +39,8 @@ export interface ClusterFacts {
   updates: readonly ClusterUpdate[];
   /** The present label, and when we wrote it if that can be read. Undefined: none, or no value of ours. */
   label: { reach: Reach; at: number | undefined } | undefined;
+  /** When it was last back, if that was seen: a label that stayed `online` does not tell. */
+  backAt?: number | undefined;
 }
 
 /** Why a cluster has its reach. */
@@ -65,7 +73,7 @@ export interface ReachDecision {
  */
 const goneAfterMs = (
   { at = Number.NaN, finished }: ClusterUpdate,
-  { lastContact, dueBy }: Extract<ClusterContact, { state: 'gone' }>,
+  { lastContact, dueBy }: GoneContact,
   backAt: number,
 ): number | undefined => {
   if (!(at <= dueBy)) return undefined;
@@ -73,14 +81,21 @@ const goneAfterMs = (
   return Math.max(0, lastContact - reachedAt);
 };
 
+/** When a cluster that is gone was last back. While it was in contact, its label was written after that. */
+const lastBack = ({ label, backAt }: ClusterFacts): number => {
+  if (label?.reach !== 'online' && label?.reach !== 'settling') return Number.NEGATIVE_INFINITY;
+  const known = [label.at, backAt].filter((time) => time !== undefined);
+  // If nobody can tell, it may have been just before it went.
+  return known.length === 0 ? Number.POSITIVE_INFINITY : Math.max(...known);
+};
+
 const suspicionOf = (
-  { updates, label }: ClusterFacts,
-  gone: Extract<ClusterContact, { state: 'gone' }>,
+  facts: ClusterFacts,
+  gone: GoneContact,
   terms: ReachTerms,
 ): Pick<ReachDecision, 'cause' | 'update'> | undefined => {
-  // While it was in contact, the label was written when it had come back.
-  const wasBack = label?.reach === 'online' || label?.reach === 'settling';
-  const backAt = (wasBack ? label.at : undefined) ?? Number.NEGATIVE_INFINITY;
+  const { updates, label } = facts;
+  const backAt = lastBack(facts);
   for (const update of updates) {
     const offlineAfterMs = goneAfterMs(update, gone, backAt);
     if (offlineAfterMs !== undefined && isSuspiciouslySoon(offlineAfterMs, terms))
@@ -100,18 +115,25 @@ const suspicionOf = (
  * finds the same after a restart.
  *
  * Unlike a node, a suspect is not lost once its suspect window has ended: nothing on the hub counts failures, so it stays a suspect,
- * and holds its ring, until it is back or the hub gives it another version.
+ * and holds its ring, until it is back or the hub gives it another version. Whoever has a place in a ring does not lose it by being back:
+ * a ring that is empty for a moment lets the version pass.
  */
 export const reachOf = (facts: ClusterFacts, terms: ReachTerms, now: number): ReachDecision => {
-  const { contact } = facts;
-  if (contact.state === 'never') return { reach: 'away', cause: 'never-seen' };
+  const { contact, label } = facts;
+  // One with a place in a ring has reported: its hub may have lost that. It must not lose the place for it.
+  if (contact.state === 'never')
+    return {
+      reach: label?.reach === 'online' || label?.reach === 'suspect' ? label.reach : 'away',
+      cause: 'never-seen',
+    };
   if (contact.state === 'gone') {
     const suspicion = suspicionOf(facts, contact, terms);
     return suspicion ? { reach: 'suspect', ...suspicion } : { reach: 'away', cause: 'went-away' };
   }
   const since = Math.min(contact.since, now);
   const { settledAt } = contactOf({ online: true, since, offlineAfterMs: undefined, countsFrom: since }, terms);
-  return now < settledAt
-    ? { reach: 'settling', cause: 'returned', changesAt: settledAt }
-    : { reach: 'online', cause: 'available' };
+  if (now >= settledAt || !label || label.reach === 'online') return { reach: 'online', cause: 'available' };
+  // Out of its ring, a suspect would no longer hold it.
+  const reach = label.reach === 'suspect' ? 'suspect' : 'settling';
+  return { reach, cause: 'returned', changesAt: settledAt };
 };

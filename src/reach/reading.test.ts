@@ -16,12 +16,20 @@ const entry = (fieldsV1: object, time = AT, more: object = {}) => ({
 });
 const signal = new AbortController().signal;
 
-describe('the contact of a ManagedCluster', () => {
-  const contactOf = (
+describe('the last contact of a ManagedCluster', () => {
+  const lastContactOf = (
     status: string,
-    lease: KubeObject | undefined,
-    transitionAt: number | 'unreadable' = AT,
-    changedAt?: number,
+    {
+      lease,
+      transitionAt = AT,
+      changedAt,
+      writtenAt,
+    }: {
+      lease?: KubeObject;
+      transitionAt?: number | 'unreadable';
+      changedAt?: number;
+      writtenAt?: number;
+    } = {},
   ) => {
     const condition = {
       type: 'ManagedClusterConditionAvailable',
@@ -32,46 +40,55 @@ describe('the contact of a ManagedCluster', () => {
       get: () => (lease ? Promise.resolve(lease as never) : Promise.reject(new KubeError('NotFound', 'no lease'))),
       list: () => Promise.reject(new Error('not asked')),
     };
-    const reading = ocm.read({ status: { conditions: [condition] } });
-    return ocm.contact('shop', reading, { now: AT + 1, changedAt, label: undefined }, { client, signal });
+    const fields = { 'f:status': { 'f:conditions': {} } };
+    const managedFields = writtenAt === undefined ? [] : [entry(fields, writtenAt, { subresource: 'status' })];
+    const reading = ocm.read({ metadata: { managedFields }, status: { conditions: [condition] } });
+    return ocm.lastContact('shop', reading, changedAt, { client, signal });
   };
-
-  test('ended with the last renewal of its Lease, by the clock of the hub', async () => {
-    const at = AT - 290_000;
-    const lease = {
+  const leaseAt = (at: number, said = at): KubeObject =>
+    ({
       metadata: { managedFields: [entry({ 'f:spec': { 'f:renewTime': {} } }, at)] },
-      spec: { renewTime: text(AT - 86_400_000) },
-    };
-    assert.deepEqual(await contactOf('Unknown', lease), {
-      contact: { state: 'gone', lastContact: at, dueBy: at + 120_000 },
+      spec: { renewTime: text(said) },
+    }) as KubeObject;
+
+  test('is the last renewal of its Lease, by the clock of the hub', async () => {
+    const at = AT - 290_000;
+    assert.deepEqual(await lastContactOf('Unknown', { lease: leaseAt(at, AT - 86_400_000) }), {
+      state: 'gone',
+      lastContact: at,
+      dueBy: at + 120_000,
     });
   });
 
-  test('ended five lease durations before, and possibly only now, without the Lease or with one that the hub made', async () => {
-    const expected = { contact: { state: 'gone', lastContact: AT - 300_000, dueBy: AT } };
-    assert.deepEqual(await contactOf('Unknown', undefined), expected);
-    assert.deepEqual(await contactOf('Unknown', { spec: { renewTime: text(AT + 60_000) } } as KubeObject), expected);
+  test('was five lease durations before, and possibly only now, without the Lease or with one that the hub made', async () => {
+    const expected = { state: 'gone', lastContact: AT - 300_000, dueBy: AT };
+    assert.deepEqual(await lastContactOf('Unknown'), expected);
+    assert.deepEqual(await lastContactOf('Unknown', { lease: leaseAt(AT + 60_000) }), expected);
   });
 
-  test('ended when its agent reported a failure', async () => {
-    assert.deepEqual(await contactOf('False', undefined), {
-      contact: { state: 'gone', lastContact: AT, dueBy: AT },
-    });
+  test('was when its agent reported a failure', async () => {
+    assert.deepEqual(await lastContactOf('False'), { state: 'gone', lastContact: AT, dueBy: AT });
   });
 
-  test('ended at a time from the one inside to when the watch brought it', async () => {
-    for (const [inside, brought] of [
-      [AT - 360_000, AT],
-      [AT, AT - 360_000],
+  test('was between the time inside and when it was brought or written, as the cluster may have another clock', async () => {
+    const expected = { state: 'gone', lastContact: AT - 360_000, dueBy: AT };
+    for (const [transitionAt, changedAt, writtenAt] of [
+      [AT - 360_000, AT, undefined],
+      [AT, AT - 360_000, undefined],
+      [AT - 360_000, undefined, AT],
     ] as const)
-      assert.deepEqual(await contactOf('False', undefined, inside, brought), {
-        contact: { state: 'gone', lastContact: AT - 360_000, dueBy: AT },
-      });
+      assert.deepEqual(
+        await lastContactOf('False', {
+          transitionAt,
+          ...(changedAt && { changedAt }),
+          ...(writtenAt && { writtenAt }),
+        }),
+        expected,
+      );
   });
 
-  test('may have ended at any time if nothing says when', async () => {
-    const { contact } = await contactOf('Unknown', undefined, 'unreadable');
-    assert.deepEqual(contact, {
+  test('may have been at any time if nothing says when', async () => {
+    assert.deepEqual(await lastContactOf('Unknown', { transitionAt: 'unreadable' }), {
       state: 'gone',
       lastContact: Number.NEGATIVE_INFINITY,
       dueBy: Number.POSITIVE_INFINITY,
@@ -133,7 +150,10 @@ describe('Rancher Fleet', () => {
     ];
     assert.equal(kind.read({ metadata: { managedFields }, status }).lastSeen, AT + 30_000);
     assert.equal(kind.read({ status }).lastSeen, AT);
-    assert.equal(kind.read({ metadata: { managedFields }, status: { agent: { lastSeen: null } } }).lastSeen, 0);
+    assert.equal(
+      kind.read({ metadata: { managedFields }, status: { agent: { lastSeen: null } } }).goneAfter,
+      undefined,
+    );
   });
 
   test('a BundleDeployment is finished when what is asked for is applied and ready', () => {
