@@ -39,10 +39,11 @@ interface Manifest extends Json {
 }
 
 /**
- * Every object of the YAML files under `folder`, once: install.yaml has those of the others, too, and policy.yaml the policy for native
+ * Every object of the YAML files under `deploy/`, once: install.yaml has those of the others, too, and policy.yaml the policy for native
  * DaemonSets only. The agents (agent.ts), the dashboard and what is for many clusters have rights of their own.
  */
-const readManifests = async (folder: string): Promise<Manifest[]> => {
+const readManifests = async (): Promise<Manifest[]> => {
+  const folder = join(root, 'deploy');
   const files = (await readdir(folder, { recursive: true }))
     .filter((file) => /\.ya?ml$/.test(file) && !/^(agent\/|dashboard\/|multicluster\/|policy\.yaml$)/.test(file))
     .toSorted();
@@ -82,12 +83,8 @@ const pathOf = (namespace: string, { kind, metadata }: Manifest): string =>
  * Gives the ServiceAccounts of `deploy/` their rights, as if it had been installed into `namespace`: once for each control plane
  * what is the same for all namespaces.
  */
-export const installRights = async (api: Api, namespace: string, folder?: string): Promise<void> => {
-  const read = folder === undefined ? (shipped ??= readManifests(join(root, 'deploy'))) : readManifests(folder);
-  const all = (await read).filter(({ kind }) => kind in kinds);
-  if (!all.some(({ kind, metadata }) => kind === 'ServiceAccount' && metadata.name === 'edgeset-manager')) {
-    throw new Error(`${folder} holds no ServiceAccount edgeset-manager: nothing says which rights a manager has`);
-  }
+export const installRights = async (api: Api, namespace: string): Promise<void> => {
+  const all = (await (shipped ??= readManifests())).filter(({ kind }) => kind in kinds);
   const before = installed.get(api) ?? new Map<string, Promise<unknown>>();
   installed.set(api, before);
   const install = async (object: Manifest): Promise<void> => {
@@ -97,7 +94,6 @@ export const installRights = async (api: Api, namespace: string, folder?: string
   const own = all.filter(({ kind }) => kinds[kind]?.namespaced || kind === 'ClusterRoleBinding');
   const shared = all.filter((object) => !own.includes(object));
   const installOnce = (object: Manifest): Promise<unknown> => {
-    if (folder !== undefined) return install(object);
     const path = pathOf(namespace, object);
     const known = before.get(path);
     if (known) return known;
