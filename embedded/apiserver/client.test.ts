@@ -1,29 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { ConfigMap } from 'kubernetes-types/core/v1.d.ts';
-import {
-  createClient,
-  createReflector,
-  defineResource,
-  isKubeError,
-  type KubeClient,
-  type WatchEvent,
-} from '../../src/kube/index.ts';
+import { createClient, createReflector, isKubeError, type KubeClient, type WatchEvent } from '../../src/kube/index.ts';
 import { createRandom, type Env, silentLogger, systemClock } from '../../src/runtime/index.ts';
 import { eventually } from '../../test/support/index.ts';
 import type { ApiServer } from '../types.ts';
 import { createInProcessClient } from './client.ts';
 import { startHttpsServer } from './http/https-server.ts';
 import { createApiServer, stateOf } from './server.ts';
-import { configMap, createTestServer } from './testing/index.ts';
+import { configMap, configMaps, createTestServer } from './testing/index.ts';
 
-const configMaps = defineResource<ConfigMap>({
-  group: '',
-  version: 'v1',
-  plural: 'configmaps',
-  kind: 'ConfigMap',
-  namespaced: true,
-});
 const ref = (name: string) => ({ namespace: 'default', name });
 
 interface Connection {

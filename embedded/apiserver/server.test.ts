@@ -3,9 +3,8 @@ import { describe, it } from 'node:test';
 import { isKubeError, type KubeErrorCode, namespaces, pods } from '../../src/kube/index.ts';
 import type { StoredPod } from '../resources.ts';
 import type { Change } from '../types.ts';
-import { configMap, createTestServer, pod } from './testing/index.ts';
+import { configMap, configMaps, createTestServer, pod } from './testing/index.ts';
 
-const configMaps = { group: '', version: 'v1', plural: 'configmaps', kind: 'ConfigMap', namespaced: true };
 const ref = (name: string) => ({ namespace: 'default', name });
 
 const refuses = (act: () => unknown, code: KubeErrorCode, message: RegExp): void => {

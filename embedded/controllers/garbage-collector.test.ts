@@ -1,15 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { daemonSets, defineResource, namespaces, pods } from '../../src/kube/index.ts';
+import { daemonSets, namespaces, pods } from '../../src/kube/index.ts';
+import { configMaps as maps } from '../apiserver/testing/index.ts';
 import { createTestCluster } from '../testing/test-cluster.ts';
-
-const maps = defineResource<object>({
-  group: '',
-  version: 'v1',
-  plural: 'configmaps',
-  kind: 'ConfigMap',
-  namespaced: true,
-});
 
 interface Made {
   metadata: { uid: string; ownerReferences?: { uid: string }[]; finalizers?: string[]; deletionTimestamp?: string };

@@ -7,6 +7,7 @@ export { pause, resume, resumeValue } from './pause.ts';
 export { planData, planLines, planRollout, planText } from './plan.ts';
 export type { PlannedStage } from './plan-stages.ts';
 export { setPolicy } from './set.ts';
+export { ownName } from './stages/approvals.ts';
 export { approve, promote } from './stages/approve.ts';
 export { isAwaitingApproval } from './stages/choose-stage.ts';
 export { policyWithPlan } from './stages/plans.ts';

@@ -1,5 +1,5 @@
-import type { SelfSubjectReview } from 'kubernetes-types/authentication/v1.d.ts';
-import { defineResource, type KubeClient } from '../kube/index.ts';
+import { ownName } from '../commands/index.ts';
+import type { KubeClient } from '../kube/index.ts';
 import { type Env, errorText, OptionError, systemClock } from '../runtime/index.ts';
 import { type ClustersOptions, createClusters } from './clusters.ts';
 import { createFleet, type Fleet, type FleetOptions } from './fleet.ts';
@@ -25,19 +25,8 @@ export interface OwnDashboard extends Addresses {
   close(): Promise<void>;
 }
 
-const selfReviews = defineResource<SelfSubjectReview>({
-  group: 'authentication.k8s.io',
-  version: 'v1',
-  plural: 'selfsubjectreviews',
-  kind: 'SelfSubjectReview',
-  namespaced: false,
-});
-
 /** Who the API server takes the user for; empty where it does not say, as before Kubernetes 1.28. */
-const userOf = async (client: Pick<KubeClient, 'create'>): Promise<string> => {
-  const review = await client.create(selfReviews, {}).catch(() => undefined);
-  return review?.status?.userInfo?.username ?? '';
-};
+const userOf = (client: Pick<KubeClient, 'create'>): Promise<string> => ownName({ client }).catch(() => '');
 
 interface Served {
   env: Env;

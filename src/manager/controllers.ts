@@ -1,4 +1,10 @@
-import { type ControllerOptions, createController, type Controller as KindController } from '../controller/index.ts';
+import {
+  createController,
+  type DaemonSetObject,
+  type DaemonSetView,
+  type Controller as KindController,
+  type ManagedKind,
+} from '../controller/index.ts';
 import { advancedDaemonSetApi, createAdvancedKind } from '../kinds/advanced/index.ts';
 import { nativeKind } from '../kinds/native/index.ts';
 import type { RequiredApi } from '../leading/index.ts';
@@ -36,40 +42,20 @@ function* rolloutCounts(controller: Pick<KindController, 'snapshot'>): Generator
   }
 }
 
-const common = ({
-  client,
-  env,
-  events,
-  identity,
-  metrics,
-  notifier,
-  checks,
-  order,
-  aheadMs,
-  firstWave,
-}: ControllerParts): ControllerOptions => ({
-  client,
-  env,
-  events,
-  identity,
-  metrics,
-  notifier,
-  checks,
-  order,
-  aheadMs,
-  firstWave,
-});
-
 /** A controller that takes part in the image prefetch. */
-const withImages = (
-  { images, namespaces }: Pick<ControllerParts, 'images' | 'namespaces'>,
-  create: (options: ImageClient['options'] & { namespaces?: readonly string[] }) => KindController,
+const withImages = <D extends DaemonSetObject, V extends DaemonSetView, P>(
+  kind: ManagedKind<D, V, P>,
+  { images, namespaces, ...common }: ControllerParts,
 ): Controller => {
-  const client = images?.join({
+  const client: ImageClient | undefined = images?.join({
     node: (name) => controller.node(name),
     serves: (uid) => controller.serves(uid),
   });
-  const controller = create({ ...client?.options, ...(namespaces && { namespaces }) });
+  const controller: KindController = createController(kind, {
+    ...common,
+    ...client?.options,
+    ...(namespaces && { namespaces }),
+  });
   return {
     ...controller,
     run: (signal) => controller.run(signal).finally(() => client?.leave()),
@@ -80,7 +66,7 @@ const withImages = (
 const native: ControllerDefinition = {
   name: 'native',
   requires: [daemonRollouts],
-  create: (parts) => withImages(parts, (options) => createController(nativeKind, { ...common(parts), ...options })),
+  create: (parts) => withImages(nativeKind, parts),
 };
 
 const advanced: ControllerDefinition = {
@@ -92,10 +78,7 @@ const advanced: ControllerDefinition = {
     plural: advancedDaemonSetApi.plural,
     remedy: 'to use Advanced DaemonSets, install the CRD with `npx edgeset crds | kubectl apply -f -`',
   },
-  create(parts) {
-    const kind = createAdvancedKind({ checksLease: parts.checksOpenKruiseLease });
-    return withImages(parts, (options) => createController(kind, { ...common(parts), ...options }));
-  },
+  create: (parts) => withImages(createAdvancedKind({ checksLease: parts.checksOpenKruiseLease }), parts),
 };
 
 /** Every controller that `--controllers` may name. */

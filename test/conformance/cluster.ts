@@ -65,14 +65,9 @@ export interface ManagerOptions {
   unreadable?: boolean;
 }
 
-export interface Manager {
-  readonly user: string;
-  /** As in audit records. */
-  readonly credential?: string;
+/** A process of the product. */
+interface Process {
   readonly pid: number;
-  /** `http://127.0.0.1:<port>`. */
-  readonly metrics: string;
-  readonly probes: string;
   /** Settles with the exit code or signal when it has ended. */
   readonly exit: Promise<number | NodeJS.Signals>;
   kill(signal?: NodeJS.Signals): void;
@@ -81,6 +76,15 @@ export interface Manager {
   log(): Promise<string>;
   /** SIGTERM, and SIGKILL after 30 s. */
   stop(): Promise<void>;
+}
+
+export interface Manager extends Process {
+  readonly user: string;
+  /** As in audit records. */
+  readonly credential?: string;
+  /** `http://127.0.0.1:<port>`. */
+  readonly metrics: string;
+  readonly probes: string;
 }
 
 export interface AgentOptions {
@@ -96,7 +100,7 @@ export interface AgentOptions {
   stateDir?: string;
 }
 
-export interface Agent {
+export interface Agent extends Process {
   /** `http://127.0.0.1:<port>`. */
   readonly url: string;
   readonly port: number;
@@ -105,15 +109,6 @@ export interface Agent {
   readonly stateDir: string;
   /** The same for all agents of a cluster: the audit log's `node` distinguishes them. */
   readonly user: string;
-  readonly pid: number;
-  /** Settles with the exit code or signal when it has ended. */
-  readonly exit: Promise<number | NodeJS.Signals>;
-  kill(signal?: NodeJS.Signals): void;
-  pause(): void;
-  resume(): void;
-  log(): Promise<string>;
-  /** SIGTERM, and SIGKILL after 30 s. */
-  stop(): Promise<void>;
 }
 
 /** What a command line said. */

@@ -3,7 +3,7 @@ import type { Change } from '../../embedded/index.ts';
 import { isBoundToPod, isLive, nodeOf, nodesOf, policyOf } from '../invariants/index.ts';
 import type { Call } from '../simulation/network/call.ts';
 import type { Poisons } from '../simulation/network/poisons.ts';
-import { type CheckContext, combineChecks, type NodeUpdate, type ProcessState } from './check.ts';
+import { type CheckContext, combineChecks, type NodeUpdate } from './check.ts';
 import { createImageDriftCheck } from './manager/image-drift.ts';
 import { createProgressCheck } from './manager/progress.ts';
 import { createStatusCheck } from './manager/status.ts';
@@ -20,7 +20,6 @@ import { createStagesCheck } from './stages/stages.ts';
 import { isEligible, isPodOf, type PodState } from './state/cluster-state.ts';
 import { followPlan } from './state/follow-plan.ts';
 import { createPodWriteReader, isUpdate, type PodWriteKind, podReplacedBySurge, startOf } from './state/pod-writes.ts';
-import type { ProcessView } from './state/process-view.ts';
 import { tolerances } from './tolerances.ts';
 import { createBreakerCheck, createHaltCheck } from './updates/breaker.ts';
 import { createConsentCheck } from './updates/consent.ts';
@@ -35,17 +34,8 @@ import { createTargetingCheck } from './updates/targeting.ts';
 import { createUpdatesCheck } from './updates/updates.ts';
 import { createWitness } from './witness.ts';
 
-export interface CheckerOptions {
-  daemonSet: { group: string; name: string };
-  /** Actual time, epoch ms. */
-  now: () => number;
-  /** What a process has observed. */
-  viewOf: (process: string) => ProcessView;
-  /** The clock of a process. */
-  clockOf: (process: string) => number;
-  settleMs: number;
-  /** Managers that have not died. */
-  processes: () => readonly ProcessState[];
+export interface CheckerOptions
+  extends Pick<CheckContext, 'daemonSet' | 'now' | 'viewOf' | 'clockOf' | 'settleMs' | 'processes'> {
   poisons: Pick<Poisons, 'unreadable' | 'unwell'>;
   /** Another DaemonSet of the run; undefined: there is none. */
   find: (apiGroup: string, name: string) => OtherDaemonSet | undefined;

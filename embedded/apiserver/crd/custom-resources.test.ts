@@ -1,15 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { isKubeError, type Resource } from '../../../src/kube/index.ts';
+import { customResourceDefinitions as definitions, isKubeError, type Resource } from '../../../src/kube/index.ts';
 import { createTestServer } from '../testing/index.ts';
 
-const definitions: Resource = {
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  plural: 'customresourcedefinitions',
-  kind: 'CustomResourceDefinition',
-  namespaced: false,
-};
 const widgets: Resource = { group: 'test.io', version: 'v1', plural: 'widgets', kind: 'Widget', namespaced: true };
 
 const openAPIV3Schema = {

@@ -2,17 +2,15 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { isKubeError } from '../../../src/kube/index.ts';
 import { stateOf } from '../server.ts';
-import { configMap, createTestServer } from '../testing/index.ts';
+import { configMap, configMaps, createTestServer } from '../testing/index.ts';
 import { listPage } from './list.ts';
-
-const resource = { group: '', version: 'v1', plural: 'configmaps', kind: 'ConfigMap', namespaced: true };
 
 const filled = () => {
   const { apiServer } = createTestServer();
   for (const name of ['a', 'b', 'c', 'd', 'e'])
-    apiServer.create<object>(resource, configMap(name, { odd: String('ace'.includes(name)) }));
+    apiServer.create<object>(configMaps, configMap(name, { odd: String('ace'.includes(name)) }));
   const state = stateOf(apiServer);
-  const kind = state.registry.resolve(resource);
+  const kind = state.registry.resolve(configMaps);
   const page = (options: Parameters<typeof listPage>[2]) => listPage(state, kind, options);
   return { apiServer, state, page };
 };
@@ -25,8 +23,8 @@ describe('paginated lists', () => {
     const { apiServer, page } = filled();
     const first = page({ limit: 2 });
     assert.deepEqual([names(first.items), first.remaining], ['ab', 3]);
-    apiServer.delete(resource, { namespace: 'default', name: 'c' });
-    apiServer.create<object>(resource, configMap('cc'));
+    apiServer.delete(configMaps, { namespace: 'default', name: 'c' });
+    apiServer.create<object>(configMaps, configMap('cc'));
     const second = page({ limit: 2, continue: first.next ?? '' });
     const third = page({ limit: 2, continue: second.next ?? '' });
     assert.equal(names([...second.items, ...third.items]), 'cde');
@@ -37,7 +35,7 @@ describe('paginated lists', () => {
   it('answer 410 after compaction', () => {
     const { apiServer, state, page } = filled();
     const first = page({ limit: 2 });
-    apiServer.create<object>(resource, configMap('z'));
+    apiServer.create<object>(configMaps, configMap('z'));
     state.store.compact();
     assert.throws(
       () => page({ limit: 9, continue: first.next ?? '' }),

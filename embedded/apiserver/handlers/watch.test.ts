@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { stateOf } from '../server.ts';
-import { configMap, createTestServer } from '../testing/index.ts';
+import { configMap, configMaps, createTestServer } from '../testing/index.ts';
 import { type OpenWatch, openWatch, type WatchMessage, type WatchRequest } from './watch.ts';
-
-const resource = { group: '', version: 'v1', plural: 'configmaps', kind: 'ConfigMap', namespaced: true };
 
 const filled = () => {
   const { apiServer } = createTestServer();
@@ -16,12 +14,12 @@ const filled = () => {
     else received.push(`${message.type} ${message.object.metadata.name}`);
   };
   const open = (request: WatchRequest): OpenWatch =>
-    openWatch(state, state.registry.resolve(resource), request, {
+    openWatch(state, state.registry.resolve(configMaps), request, {
       message: receive,
       end: () => void received.push('END'),
     });
   const create = (name: string, labels: Record<string, string> = {}): void =>
-    void apiServer.create<object>(resource, configMap(name, labels));
+    void apiServer.create<object>(configMaps, configMap(name, labels));
   return { apiServer, state, received, open, create };
 };
 
@@ -73,14 +71,14 @@ describe('watches', () => {
     create('a');
     const label = (value: string | null) =>
       apiServer.patch(
-        resource,
+        configMaps,
         { namespace: 'default', name: 'a' },
         { metadata: { labels: { in: value } } },
         { type: 'merge' },
       );
     label('yes');
     label(null);
-    apiServer.delete(resource, { namespace: 'default', name: 'a' });
+    apiServer.delete(configMaps, { namespace: 'default', name: 'a' });
     assert.deepEqual(received, ['ADDED a', 'DELETED a']);
   });
 

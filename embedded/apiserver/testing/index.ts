@@ -1,3 +1,5 @@
+import type { ConfigMap } from 'kubernetes-types/core/v1.d.ts';
+import { defineResource } from '../../../src/kube/index.ts';
 import { createRandom, createVirtualClock, type VirtualClock } from '../../../src/runtime/index.ts';
 import type { ApiServer } from '../../types.ts';
 import { createApiServer } from '../server.ts';
@@ -20,6 +22,14 @@ export const daemonSet = (name: string, image = 'app:v1') => ({
 export const pod = (name: string, nodeName?: string) => ({
   metadata: { namespace: 'default', name, labels: { app: name } },
   spec: { containers: [{ name: 'app', image: 'app:v1' }], ...(nodeName === undefined ? {} : { nodeName }) },
+});
+
+export const configMaps = defineResource<ConfigMap>({
+  group: '',
+  version: 'v1',
+  plural: 'configmaps',
+  kind: 'ConfigMap',
+  namespaced: true,
 });
 
 export const configMap = (name: string, labels: Record<string, string> = {}) => ({

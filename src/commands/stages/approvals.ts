@@ -1,6 +1,6 @@
 import type { SelfSubjectReview } from 'kubernetes-types/authentication/v1.d.ts';
 import { rolloutApprovals } from '../../controller/index.ts';
-import { defineResource, isKubeError, isRefusedByPolicy, listAll } from '../../kube/index.ts';
+import { defineResource, isKubeError, isRefusedByPolicy, type KubeClient, listAll } from '../../kube/index.ts';
 import { CommandError, type Connection, FIELD_MANAGER, INSTALL_CRDS, serverMessage } from '../../view/index.ts';
 import { planApi, type RolloutApproval, type RolloutApprovalSpec } from '../../words/index.ts';
 
@@ -19,7 +19,7 @@ const APPROVER = 'edgeset-approver';
 export const approvalLabel = `${planApi.approval.singular}.${planApi.group}`;
 
 /** The name by which the API server knows the user, which an approval must carry. */
-export const ownName = async ({ client }: Connection): Promise<string> => {
+export const ownName = async ({ client }: { client: Pick<KubeClient, 'create'> }): Promise<string> => {
   const { status } = await client.create(selfSubjectReviews, {});
   return status?.userInfo?.username ?? '';
 };

@@ -1,6 +1,6 @@
 import type { TemplateOrigin } from '../facts/template-origin.ts';
 import { startNext } from './history.ts';
-import type { RolloutState, TargetRevision } from './state.ts';
+import { newState, type RolloutState, type TargetRevision } from './state.ts';
 
 const none: ReadonlySet<string> = new Set();
 
@@ -18,19 +18,13 @@ export const retarget = (
 ): RolloutState => {
   if (state.target?.hash === target.hash) return isSame(state.target, target) ? state : { ...state, target };
   return {
-    ...state,
+    ...newState(),
+    resumed: state.resumed,
+    lastComplete: state.lastComplete,
     target,
     rollout: state.rollout + 1,
     startedAt: state.target === undefined ? undefined : now,
-    finishedAt: undefined,
-    firstWaveUpdatedAt: undefined,
-    halfUpdatedAt: undefined,
-    allNodesUpdatedAt: undefined,
-    updatesStarted: 0,
-    halted: undefined,
-    driftForgiven: false,
     rollback: state.lastComplete?.hash === target.hash,
-    stages: [],
     ...startNext(state, target, origin, now),
   };
 };

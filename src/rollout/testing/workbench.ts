@@ -6,7 +6,7 @@ import type { ImageFacts } from '../facts/image-ready.ts';
 import type { NodeFacts } from '../facts/node.ts';
 import type { PodFacts } from '../facts/pod.ts';
 import { createLedger } from '../fleet/ledger.ts';
-import { newHistory, type RolloutState } from '../fleet/state.ts';
+import { newState, type RolloutState } from '../fleet/state.ts';
 import { type NodeUpdate, newUpdate } from '../node/update.ts';
 import { withPlan } from '../plan/plan.ts';
 import { afterStageAction } from '../plan/stage-state.ts';
@@ -243,22 +243,11 @@ export const createWorkbench = (initial: Partial<Policy> = {}, { readOnly = fals
 };
 /** The state of a second rollout, from `a` to `b`, as a DaemonRollout has it. */
 export const savedState = (change: Partial<RolloutState> = {}): RolloutState => ({
+  ...newState(),
   rollout: 2,
   target: { name: 'set-b', hash: 'b', number: 2 },
   startedAt: START - 60_000,
-  finishedAt: undefined,
-  firstWaveUpdatedAt: undefined,
-  halfUpdatedAt: undefined,
-  allNodesUpdatedAt: undefined,
   updatesStarted: 1,
-  halted: undefined,
-  resumed: undefined,
-  driftForgiven: false,
-  lastComplete: undefined,
-  rollback: false,
-  stages: [],
-  current: newHistory(),
-  past: [],
   ...change,
 });
 

@@ -7,6 +7,20 @@ const THRESHOLDS = 'conformance/native/breaker.ts';
 const NODE =
   'cluster/agent-rights/agent-rights.test.ts: an agent with the flag for it shows the sizes of images and the names';
 
+/** Of both kinds. */
+const ofImages: Proofs = {
+  'edgeset.io/predownload': [`${AHEAD}: are there before anything is done to a pod`, 'required'],
+  'apps.kruise.io/image-predownload-parallelism': [`${AHEAD}: are pulled on this many nodes at a time`, 'PARALLELISM'],
+  'apps.kruise.io/image-predownload-timeout-seconds': [
+    `${AHEAD}: are waited for no longer than one try may take`,
+    'TIMEOUT',
+  ],
+  'apps.kruise.io/image-predownload-min-updated-ready-pods': [
+    `${AHEAD}: are pulled on the other nodes once this many are updated`,
+    'MIN_UPDATED',
+  ],
+};
+
 export const annotations: Proofs = {
   'edgeset.io/display-name': [NODE, 'edgeset.io/display-name'],
   'edgeset.io/administrator': [NODE, 'edgeset.io/administrator'],
@@ -44,16 +58,7 @@ export const annotations: Proofs = {
   ],
   'edgeset.io/on-image-drift': [`${DRIFT}: with halt, stop the rollout until they agree`, 'haltedByDrift('],
   'edgeset.io/resume': `${THRESHOLDS}: resuming forgives the failures known so far`,
-  'edgeset.io/predownload': [`${AHEAD}: are there before anything is done to a pod`, 'required'],
-  'apps.kruise.io/image-predownload-parallelism': [`${AHEAD}: are pulled on this many nodes at a time`, 'PARALLELISM'],
-  'apps.kruise.io/image-predownload-timeout-seconds': [
-    `${AHEAD}: are waited for no longer than one try may take`,
-    'TIMEOUT',
-  ],
-  'apps.kruise.io/image-predownload-min-updated-ready-pods': [
-    `${AHEAD}: are pulled on the other nodes once this many are updated`,
-    'MIN_UPDATED',
-  ],
+  ...ofImages,
   'edgeset.io/ota-deadline': 'conformance/agent/decisions.ts: is overridden by a deadline',
   'edgeset.io/ota-deadline-spread': 'conformance/agent/decisions.ts: is overridden by a deadline',
   'edgeset.io/release-notes': 'conformance/agent/decisions.ts: are made with the release notes',
@@ -85,16 +90,7 @@ export const advancedAnnotations: Proofs = {
   'edgeset.io/on-failure': 'conformance/advanced/warnings.ts: on-failure restores',
   'edgeset.io/on-image-drift': 'conformance/advanced/image-drift.ts: halt a rollout, ${how}, and the DaemonSet says',
   'edgeset.io/resume': 'conformance/advanced/warnings.ts: on-failure restores',
-  'edgeset.io/predownload': [`${AHEAD}: are there before anything is done to a pod`, 'required'],
-  'apps.kruise.io/image-predownload-parallelism': [`${AHEAD}: are pulled on this many nodes at a time`, 'PARALLELISM'],
-  'apps.kruise.io/image-predownload-timeout-seconds': [
-    `${AHEAD}: are waited for no longer than one try may take`,
-    'TIMEOUT',
-  ],
-  'apps.kruise.io/image-predownload-min-updated-ready-pods': [
-    `${AHEAD}: are pulled on the other nodes once this many are updated`,
-    'MIN_UPDATED',
-  ],
+  ...ofImages,
   'edgeset.io/ota-deadline': 'conformance/advanced/ota.ts: a deadline overrides owners',
   'edgeset.io/ota-deadline-spread': 'conformance/advanced/ota.ts: a deadline overrides owners',
   'edgeset.io/release-notes': ['conformance/agent/decisions.ts: are made with the release notes', 'kind'],

@@ -1,3 +1,4 @@
+import type { ApiObject, ScenarioCluster } from './cluster.ts';
 import type { Scenario } from './scenario.ts';
 import {
   createDaemonSet,
@@ -16,6 +17,20 @@ const behaviour = (is: string, dieMs = 200): Record<string, string> => ({
   'sim.edgeset.io/die-ms': String(dieMs),
 });
 
+const untilReplaced = (cluster: ScenarioCluster, old: ApiObject): Promise<void> =>
+  cluster.until('it is another one', async () => {
+    const pod = await podOn(cluster, cluster.nodes[0]);
+    return pod.metadata.uid !== old.metadata.uid && isReady(pod);
+  });
+
+const untilGone = (cluster: ScenarioCluster): Promise<void> =>
+  cluster.until('all are gone', async () => {
+    const left = await Promise.all(
+      (['pods', 'controllerrevisions', 'daemonsets'] as const).map((plural) => cluster.list(plural)),
+    );
+    return left.flat().length === 0;
+  });
+
 /** Scenarios about single pods. */
 export const pods: readonly Scenario[] = [
   {
@@ -24,10 +39,7 @@ export const pods: readonly Scenario[] = [
       await createReady(cluster);
       const old = await podOn(cluster, cluster.nodes[0]);
       await cluster.remove('pods', old.metadata.name);
-      await cluster.until('it is another one', async () => {
-        const pod = await podOn(cluster, cluster.nodes[0]);
-        return pod.metadata.uid !== old.metadata.uid && isReady(pod);
-      });
+      await untilReplaced(cluster, old);
     },
   },
   {
@@ -56,10 +68,7 @@ export const pods: readonly Scenario[] = [
       await createReady(cluster);
       const old = await podOn(cluster, cluster.nodes[0]);
       await cluster.patch('pods', old.metadata.name, { status: { phase: 'Succeeded' } }, 'status');
-      await cluster.until('it is another one', async () => {
-        const pod = await podOn(cluster, cluster.nodes[0]);
-        return pod.metadata.uid !== old.metadata.uid && isReady(pod);
-      });
+      await untilReplaced(cluster, old);
     },
   },
   {
@@ -143,14 +152,7 @@ export const pods: readonly Scenario[] = [
     async run(cluster) {
       await createReady(cluster);
       await cluster.remove('daemonsets', 'app', { propagationPolicy: 'Background' });
-      await cluster.until('all are gone', async () => {
-        const left = await Promise.all([
-          cluster.list('pods'),
-          cluster.list('controllerrevisions'),
-          cluster.list('daemonsets'),
-        ]);
-        return left.flat().length === 0;
-      });
+      await untilGone(cluster);
     },
   },
   {
@@ -159,14 +161,7 @@ export const pods: readonly Scenario[] = [
       await createReady(cluster);
       await cluster.remove('daemonsets', 'app', { propagationPolicy: 'Foreground' });
       const going = (await cluster.list('daemonsets')).map(({ metadata }) => metadata.finalizers);
-      await cluster.until('all are gone', async () => {
-        const left = await Promise.all([
-          cluster.list('pods'),
-          cluster.list('controllerrevisions'),
-          cluster.list('daemonsets'),
-        ]);
-        return left.flat().length === 0;
-      });
+      await untilGone(cluster);
       return going;
     },
   },

@@ -1,23 +1,10 @@
 import type { ApiServer } from '../../../embedded/index.ts';
 import { type AdvancedDaemonSet, advancedDaemonSetCrd } from '../../../src/kinds/advanced/index.ts';
-import { defineResource } from '../../../src/kube/index.ts';
+import { customResourceDefinitions, daemonSets, defineResource, type Resource } from '../../../src/kube/index.ts';
 import { daemonRolloutCrd, planCrds } from '../../../src/words/index.ts';
 import type { DaemonSetPlan, Hook, Plan, Predownload, Strategy } from '../plan/plan.ts';
 
-const crds = defineResource<object>({
-  group: 'apiextensions.k8s.io',
-  version: 'v1',
-  plural: 'customresourcedefinitions',
-  kind: 'CustomResourceDefinition',
-  namespaced: false,
-});
-const native = defineResource<object>({
-  group: 'apps',
-  version: 'v1',
-  plural: 'daemonsets',
-  kind: 'DaemonSet',
-  namespaced: true,
-});
+const native = daemonSets as Resource<object>;
 const advanced = defineResource<object>({ ...native, group: 'apps.kruise.io', version: 'v1beta1' });
 
 /** How the preDelete hook holds a pod. */
@@ -63,9 +50,11 @@ export const setsOf = (plan: Plan): { set: DaemonSetPlan; name: string; label: s
 };
 
 export const installDefinitions = (apiServer: ApiServer, plan: Plan): void => {
-  apiServer.create(crds, daemonRolloutCrd);
-  if (setsOf(plan).some(({ set }) => set.rolloutPlan)) for (const crd of planCrds) apiServer.create(crds, crd);
-  if (setsOf(plan).some(({ set }) => set.kind === 'advanced')) apiServer.create(crds, advancedDaemonSetCrd);
+  apiServer.create(customResourceDefinitions, daemonRolloutCrd);
+  if (setsOf(plan).some(({ set }) => set.rolloutPlan))
+    for (const crd of planCrds) apiServer.create(customResourceDefinitions, crd);
+  if (setsOf(plan).some(({ set }) => set.kind === 'advanced'))
+    apiServer.create(customResourceDefinitions, advancedDaemonSetCrd);
 };
 
 /** One DaemonSet of a plan, and operations of its user. While it does not exist, they are ignored. */

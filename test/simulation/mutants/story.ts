@@ -41,8 +41,8 @@ export const ofStory: readonly Mutant[] = [
     story: 'half of the nodes are logged for the first rollout of a DaemonSet only',
     breaks: [],
     file: 'src/rollout/fleet/retarget.ts',
-    find: '    halfUpdatedAt: undefined,\n',
-    replace: '',
+    find: 'resumed: state.resumed,',
+    replace: 'resumed: state.resumed, halfUpdatedAt: state.halfUpdatedAt,',
     hunt: hunt('tells a rollout from its start'),
   },
   {
