@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { paint } from './color.ts';
-import { canRedraw, fitting } from './terminal.ts';
+import { canRedraw, fitting, printLines } from './terminal.ts';
 
 describe('a terminal region', () => {
   const size = (columns: number, rows: number) => ({ columns, rows });
@@ -19,5 +19,19 @@ describe('a terminal region', () => {
     for (const environment of [{ NO_COLOR: '1' }, { CI: 'true' }, { TERM: 'dumb' }])
       assert.equal(canRedraw(environment), false);
     assert.equal(canRedraw({ NO_COLOR: '' }), true);
+  });
+});
+
+describe('a toned line', () => {
+  it('is painted up to its mark, on each of the lines that it takes', () => {
+    const printed: string[] = [];
+    const print = (text: string): void => void printed.push(text);
+    const head = 'The first sentence takes two of the lines.';
+    const text = `${head} The second sentence is not painted.`;
+    printLines([{ text, tone: 'bad', upTo: head.length }], { screen: () => ({ columns: 32, rows: 9 }), paint, print });
+    assert.equal(
+      printed.join(''),
+      `${paint('The first sentence takes two of', 'bad')}\n${paint('  the lines.', 'bad')} The second sentence\n  is not painted.\n`,
+    );
   });
 });

@@ -93,10 +93,12 @@ export const printLines = (
   const width = screen?.().columns;
   const painted = lines.flatMap(({ text, tone, upTo = Number.POSITIVE_INFINITY }) => {
     let left = upTo;
-    return wrapped(escapeLine(text), width).map((line) => {
-      const head = line.slice(0, left);
+    return wrapped(escapeLine(text), width).map((line, index) => {
+      // The text has no such indent.
+      const hanging = index === 0 ? 0 : line.length - line.trimStart().length;
+      const head = line.slice(0, left > 0 ? hanging + left : 0);
       // A space was at the break.
-      left = Math.max(0, left - line.trimStart().length - 1);
+      left = Math.max(0, left - (line.length - hanging) - 1);
       return `${paint(head, tone)}${line.slice(head.length)}\n`;
     });
   });
