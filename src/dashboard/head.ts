@@ -5,7 +5,6 @@ import {
   type OwnerStep,
   ownerStepOf,
   ownerSteps,
-  paceOf,
   policyWarnings,
   surges,
 } from '../rollout/index.ts';
@@ -16,6 +15,7 @@ import {
   headlineOf,
   notesOf,
   type Reading,
+  rateOf,
   revisionImages,
   typedCommand,
   versionOf,
@@ -99,7 +99,7 @@ export const headOf = (
   const stopped = status?.conditions?.find(
     ({ type, status: is }) => (type === 'Halted' || type === 'Paused') && is === 'True',
   );
-  const pace = paceOf(ledger, decision, env.clock.now());
+  const rate = status && rateOf(status, env.clock.now());
   return {
     ...(cluster !== undefined && { cluster }),
     namespace: view.namespace,
@@ -117,7 +117,7 @@ export const headOf = (
     budget: countsOf(reading).budget,
     breaker: { failures: breaker.failures, suspects: breaker.suspects, haltsAt: haltsAt(decision.summary) },
     // The last digits change with every update.
-    perMinute: pace && Number(pace.perMinute.toPrecision(2)),
+    perMinute: rate ? Number(rate.toPrecision(2)) : undefined,
     eligible: tally.eligible,
     online: tally.online,
     phases: { ...tally.phases },

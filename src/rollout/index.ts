@@ -158,7 +158,6 @@ export {
   startedText,
   stragglersAt,
 } from './report/notifications.ts';
-export { type Pace, paceOf } from './report/pace.ts';
 export { commandWords, type DaemonSetName, type RemedyCommand, runText } from './report/remedy-command.ts';
 export { awaitedStage, stagesOf } from './report/stages.ts';
 export { statusOf, statusOnError, type WrittenStatus } from './report/status.ts';

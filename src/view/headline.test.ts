@@ -102,6 +102,35 @@ describe('the headline of a rollout', () => {
     assert.equal(headline(benchAt(2, { maxUnavailable: count(0) })).state, 'frozen');
   });
 
+  it('says who paused it', () => {
+    const bench = benchAt(2, { paused: true });
+    const pausedBy = { manager: 'kubectl-edgeset', operation: 'Update', time: '2030-01-01T00:00:00Z' };
+    const { view, ...rest } = of(bench);
+    assert.equal(
+      headlineOf({ ...rest, view: { ...view, origin: { ...view.origin, pausedBy } } }).title,
+      'Paused by kubectl-edgeset',
+    );
+  });
+
+  it('says what keeps nodes on the older revision, and not that it is rolling out', () => {
+    const bench = benchAt(4, { partition: count(3) });
+    bench.update('b', 'n3');
+    const { state, badge, title, evidence, commands } = headline(bench);
+    assert.deepEqual([state, badge, title], ['kept', '3 left on old revision', '3 nodes stay on 2.0.1']);
+    assert.equal(evidence, '1 of 4 online nodes runs version 2.1.0; the partition keeps back 3.');
+    assert.deepEqual(commands, [{ verb: 'set', flag: 'partition', value: 'VALUE' }]);
+  });
+
+  it('says what a rollout waits for that waits by itself', () => {
+    const bench = stagedBench([ring('canary', { soak: '1m' })], ['canary', 'rest']);
+    bench.followStages();
+    bench.update('b', 'n0');
+    bench.followStages();
+    const { state, badge, title } = headline(bench);
+    assert.deepEqual([state, badge], ['clock', 'Stage canary soaks']);
+    assert.match(title, /^Stage canary soaks until 2/);
+  });
+
   it('says how far a rollout is that nothing holds, and nothing once it is complete', () => {
     const bench = benchAt(4, { maxUnavailable: percent(100) });
     bench.update('b', 'n0');

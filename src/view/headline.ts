@@ -8,7 +8,7 @@ import {
   withRefusal,
 } from '../rollout/index.ts';
 import { byName } from '../text/index.ts';
-import type { Cause, FailedCause } from '../words/index.ts';
+import type { Cause, DaemonRolloutStatus, FailedCause } from '../words/index.ts';
 import type { Reading } from './kinds/kind.ts';
 import { isBehind } from './named-rollout.ts';
 import { stateOf } from './rollout-state.ts';
@@ -66,7 +66,7 @@ export const versionOf = ({
   return versionStep(isCurrent ? current.from?.images : undefined, view.origin.images);
 };
 
-const isFailure = (cause: Cause | undefined): cause is FailureCause => cause !== undefined && cause in failures;
+const isFailure = (cause: string | undefined): cause is FailureCause => cause !== undefined && cause in failures;
 
 /** Why most of the failed nodes failed. */
 const mainCause = (causes: readonly FailureCause[]): { cause: FailureCause; count: number } | undefined => {
@@ -75,6 +75,21 @@ const mainCause = (causes: readonly FailureCause[]): { cause: FailureCause; coun
     (a, b) => b.count - a.count,
   );
   return first;
+};
+
+/** What the version does where it failed. */
+const failureWords = (main: { cause: FailureCause; count: number }, failing: number, version: VersionStep): string =>
+  main.count === failing ? failures[main.cause](versionText(version)) : `${versionText(version)} failed`;
+
+/** Of a rollout of which only the status is known: what failed, and on how many nodes. Empty if no node failed. */
+export const failureText = ({ causes = [], history = [] }: DaemonRolloutStatus): string => {
+  const failed = causes.flatMap(({ cause, count }) => (isFailure(cause) ? [{ cause, count }] : []));
+  const [main] = failed.toSorted((a, b) => b.count - a.count);
+  const [current] = history;
+  if (!main) return '';
+  const all = failed.reduce((sum, { count }) => sum + count, 0);
+  const version = versionStep(current?.from?.images, current?.to.images ?? []);
+  return `${failureWords(main, all, version)}${main.cause === 'lost' && main.count === all ? ':' : ' on'} ${plural(all, 'node')}.`;
 };
 
 /** Of a rollout that nodes failed in: what failed, where, and the words of the first failure. */
@@ -95,8 +110,7 @@ const failureOf = (
     failing.length === got
       ? `on ${got === 1 ? 'the only node' : `all ${got} nodes`} that got it`
       : `on ${failing.length} of ${got} nodes that got it`;
-  const what =
-    main.count === failing.length ? failures[main.cause](versionText(version)) : `${versionText(version)} failed`;
+  const what = failureWords(main, failing.length, version);
   const detail = livePod(first)?.facts.detail ?? '';
   const untouched = tally.phases.outdated + tally.phases.held;
   const older = version.from === '' ? 'the older revision' : version.from;
@@ -116,15 +130,40 @@ const failureOf = (
   };
 };
 
-const badgeOf = (state: RolloutState, { ledger: { tally } }: Summarized): string => {
+const leftBy = ({ tally }: Summarized['ledger'], cause: 'partition' | 'node-selector'): number =>
+  tally.causes.get(cause) ?? 0;
+
+const badgeOf = (state: RolloutState, { ledger, decision: { summary } }: Summarized): string => {
   const { word } = rolloutStates[state];
+  const { tally } = ledger;
   const failed = tally.onlineFailures + tally.lostFailures;
   if (state === 'halted' && failed > 0) return `${word}: ${failed} failed`;
   if (state === 'complete' && tally.phases.offline > 0) return `${word}, ${tally.phases.offline} offline`;
   if (state === 'running' && tally.online > 0)
     return `${word}: ${Math.floor((100 * tally.phases.updated) / tally.online)}%`;
   if (state === 'owners' && tally.ownersAsked > 0) return `Waits for ${plural(tally.ownersAsked, 'owner')}`;
+  if (state === 'kept') return `${leftBy(ledger, 'partition') + leftBy(ledger, 'node-selector')} ${lower(word)}`;
+  if (state === 'clock' && summary.hold?.kind === 'window')
+    return summary.hold.freeze === undefined ? 'Waits for a window' : 'Frozen by the plan';
+  if (state === 'clock' && summary.stage) return `Stage ${summary.stage.name} soaks`;
   return word;
+};
+
+/** Of a rollout that has updated all that its policy lets it update. */
+const keptOf = ({ ledger }: Summarized, version: VersionStep): Pick<Headline, 'title' | 'evidence' | 'commands'> => {
+  const { tally } = ledger;
+  const [partition, selector] = [leftBy(ledger, 'partition'), leftBy(ledger, 'node-selector')];
+  const left = partition + selector;
+  const older = version.from === '' ? 'the older revision' : version.from;
+  const because = [
+    partition > 0 ? `the partition keeps back ${partition}` : '',
+    selector > 0 ? `the node selector leaves out ${selector}` : '',
+  ].filter((part) => part !== '');
+  return {
+    title: `${plural(left, 'node')} ${left === 1 ? 'stays' : 'stay'} on ${older}`,
+    evidence: `${tally.phases.updated} of ${plural(tally.online, 'online node')} ${tally.phases.updated === 1 ? 'runs' : 'run'} ${lower(versionText(version))}; ${because.join(', and ')}.`,
+    commands: partition > 0 ? [{ verb: 'set', flag: 'partition', value: 'VALUE' }] : [],
+  };
 };
 
 /** Of a rollout that nothing holds. */
@@ -165,8 +204,11 @@ export const headlineOf = (reading: Summarized): Headline => {
       evidence: progressOf(reading, version).evidence,
       commands: [{ verb: 'approve', stage: stage.name }],
     };
+  if (state === 'kept') return { ...base, ...keptOf(reading, version) };
   if (!hold) return { ...base, ...progressOf(reading, version), commands: [] };
   const { what, remedy, commands = [] } = explainHold(hold, ledger.policy.words);
+  const { pausedBy } = view.origin;
   const failed = hold.kind === 'halted' && hold.halt.reason === 'Failures' ? failureOf(reading, version) : undefined;
-  return { ...base, title: what, evidence: remedy, ...failed, commands };
+  const title = hold.kind === 'paused' && pausedBy ? `Paused by ${pausedBy.manager}` : what;
+  return { ...base, title, evidence: remedy, ...failed, commands };
 };

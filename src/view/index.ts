@@ -24,7 +24,7 @@ export {
   policyNotes,
   whenHalted,
 } from './explain-rollout.ts';
-export { type Headline, headlineOf, versionOf } from './headline.ts';
+export { failureText, type Headline, headlineOf, versionOf } from './headline.ts';
 export { keepDrawing } from './keep-drawing.ts';
 export { advanced } from './kinds/advanced.ts';
 export type { DaemonSetKind, DaemonSetLike, DaemonSetState, Overrides, Reading } from './kinds/kind.ts';
@@ -56,6 +56,7 @@ export {
 export { changedImages, durationMs } from './past-rollout.ts';
 export { MARK_BOX, type MarkLayer, phaseMark } from './phase-mark.ts';
 export { bySeverity, type PhaseColors, phaseStyles } from './phase-style.ts';
+export { rateOf } from './rate.ts';
 export type { ReadOptions } from './read-rollout.ts';
 export { lastSeen, withRefusedPods } from './refused-pods.ts';
 export { typedCommand } from './remedy.ts';

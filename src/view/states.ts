@@ -25,10 +25,10 @@ export const rolloutStates = {
   unserved: styled('wait', 'Waits for the manager', '?'),
   suspects: styled('wait', 'Waits for suspects', '…'),
   running: styled('go', 'Rolling out', '↑'),
-  clock: styled('idle', 'Waits for its time', '◷'),
+  clock: styled('idle', 'Waits', '◷'),
   paused: styled('idle', 'Paused', '‖'),
   deleted: styled('idle', 'Being deleted', '–'),
-  kept: styled('idle', 'Kept at its partition', '‖'),
+  kept: styled('idle', 'Left on old revision', '‖'),
   complete: styled('ok', 'Complete', '✓'),
 } as const satisfies Record<string, StateStyle>;
 

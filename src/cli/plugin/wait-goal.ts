@@ -1,6 +1,6 @@
 import { count, type IntOrPercent, isNeverSeen, parseIntOrPercent, percent, scaledValue } from '../../rollout/index.ts';
 import { OptionError } from '../../runtime/index.ts';
-import { formatSeconds, timeUntil } from '../../view/index.ts';
+import { formatSeconds, rateOf, timeUntil } from '../../view/index.ts';
 import type { DaemonRolloutStatus } from '../../words/index.ts';
 
 /** What `wait` waits for. */
@@ -26,14 +26,11 @@ export const readGoal = (coverage = '100%', includeOffline = false): Goal => {
 };
 
 /** How fast it goes, and for how long by the manager's estimate: `8 nodes a minute, 28m left`; empty without one. */
-export const paceOf = ({ nodes, estimatedFinishAt }: DaemonRolloutStatus, now: number): string => {
-  const left = timeUntil(estimatedFinishAt, now);
-  const minutes = (Date.parse(estimatedFinishAt ?? '') - now) / 60_000;
-  const updates = (nodes?.outdated ?? 0) + (nodes?.broken ?? 0) + (nodes?.updating ?? 0);
-  if (left === '' || updates === 0) return '';
-  // The estimate is rounded: over less than a minute, a rate would say nothing.
-  if (minutes < 1) return `${left} left`;
-  const rate = updates / minutes;
+export const paceOf = (status: DaemonRolloutStatus, now: number): string => {
+  const left = timeUntil(status.estimatedFinishAt, now);
+  const rate = rateOf(status, now);
+  if (left === '' || rate === 0) return '';
+  if (rate === undefined) return `${left} left`;
   const [often, unit] = rate < 1 ? [rate * 60, 'an hour'] : [rate, 'a minute'];
   const shown = Math.max(1, Math.round(often));
   return `${shown} node${shown === 1 ? '' : 's'} ${unit}, ${left} left`;

@@ -47,6 +47,28 @@ describe('who changed a template', () => {
   });
 });
 
+describe('who paused a rollout', () => {
+  const pausedBy = (fieldsV1: object) =>
+    templateOrigin(
+      {
+        managedFields: [
+          entry('kubectl-edgeset', '2026-03-03T10:00:00Z', { fieldsV1 }),
+          entry('other', '2026-03-04T10:00:00Z'),
+        ],
+      },
+      undefined,
+    ).pausedBy?.manager;
+
+  it('is the last client that owns the field for it, of a DaemonSet of either kind', () => {
+    assert.equal(pausedBy({ 'f:metadata': { 'f:annotations': { 'f:edgeset.io/paused': {} } } }), 'kubectl-edgeset');
+    assert.equal(
+      pausedBy({ 'f:spec': { 'f:updateStrategy': { 'f:rollingUpdate': { 'f:paused': {} } } } }),
+      'kubectl-edgeset',
+    );
+    assert.equal(pausedBy({ 'f:metadata': { 'f:annotations': {} } }), undefined);
+  });
+});
+
 describe('the images of a template', () => {
   it('are the first eight distinct ones, shortened if they are very long', () => {
     const containers = Array.from({ length: 10 }, (_, index) => ({ name: `c${index}`, image: `app:v${index}` }));

@@ -1,10 +1,10 @@
 import type { PodTemplateSpec } from 'kubernetes-types/core/v1.d.ts';
 import type { ManagedFieldsEntry, ObjectMeta } from 'kubernetes-types/meta/v1.d.ts';
-import { daemonRolloutLimits as limits } from '../../words/index.ts';
+import { annotation, daemonRolloutLimits as limits } from '../../words/index.ts';
 import { shorten } from './pod-trouble.ts';
 import { imagesOf } from './template-images.ts';
 
-/** A client that changed a template, as `metadata.managedFields` names it. Kubernetes records no user there. */
+/** A client that changed a field, as `metadata.managedFields` names it. Kubernetes records no user there. */
 export interface FieldOwner {
   manager: string;
   /** `Apply` or `Update`. */
@@ -13,25 +13,41 @@ export interface FieldOwner {
   time: string;
 }
 
-/** What the history says about a template, besides its revision. */
+/** What is known about a template besides its revision, and about its rollout besides the policy. */
 export interface TemplateOrigin {
   /** The first distinct images. */
   images: readonly string[];
   /** The client that last wrote fields of the template; undefined if no field of it has an owner. */
   changedBy: FieldOwner | undefined;
+  /** The client that last wrote the field that pauses the rollout; absent if it has no owner. */
+  pausedBy?: FieldOwner;
 }
 
-const ownsTemplate = ({ fieldsV1, subresource }: ManagedFieldsEntry & { subresource?: string }): boolean => {
-  const spec: unknown = (fieldsV1 as Readonly<Record<string, unknown>> | undefined)?.['f:spec'];
-  return !subresource && typeof spec === 'object' && spec !== null && 'f:template' in spec;
+const TEMPLATE = ['f:spec', 'f:template'];
+/** Of a native DaemonSet, and of an Advanced one. */
+const PAUSED = [
+  ['f:metadata', 'f:annotations', `f:${annotation.paused}`],
+  ['f:spec', 'f:updateStrategy', 'f:rollingUpdate', 'f:paused'],
+];
+
+const has = (fields: unknown, path: readonly string[]): boolean => {
+  const [key, ...rest] = path;
+  if (key === undefined) return true;
+  if (typeof fields !== 'object' || fields === null || !(key in fields)) return false;
+  return has((fields as Readonly<Record<string, unknown>>)[key], rest);
 };
 
-const lastOwner = (entries: readonly ManagedFieldsEntry[]): FieldOwner | undefined => {
+/** The last client that wrote a field at one of the paths. */
+const lastOwner = (
+  entries: readonly (ManagedFieldsEntry & { subresource?: string })[],
+  ...paths: readonly (readonly string[])[]
+): FieldOwner | undefined => {
   let last: FieldOwner | undefined;
   for (const entry of entries) {
-    const { manager = '', operation = '', time = '' } = entry;
+    const { manager = '', operation = '', time = '', fieldsV1, subresource } = entry;
     // Times are whole seconds in UTC. An entry that somebody edited may lack one.
-    if (manager !== '' && time > (last?.time ?? '') && ownsTemplate(entry))
+    if (manager === '' || subresource || time <= (last?.time ?? '')) continue;
+    if (paths.some((path) => has(fieldsV1, path)))
       last = { manager: shorten(manager, limits.fieldManager), operation: shorten(operation, limits.operation), time };
   }
   return last;
@@ -40,11 +56,16 @@ const lastOwner = (entries: readonly ManagedFieldsEntry[]): FieldOwner | undefin
 export const templateOrigin = (
   metadata: ObjectMeta | undefined,
   template: PodTemplateSpec | undefined,
-): TemplateOrigin => ({
-  images: template?.spec
-    ? imagesOf(template.spec)
-        .slice(0, limits.images)
-        .map(({ image }) => shorten(image, limits.image))
-    : [],
-  changedBy: lastOwner(metadata?.managedFields ?? []),
-});
+): TemplateOrigin => {
+  const { managedFields = [] } = metadata ?? {};
+  const pausedBy = lastOwner(managedFields, ...PAUSED);
+  return {
+    images: template?.spec
+      ? imagesOf(template.spec)
+          .slice(0, limits.images)
+          .map(({ image }) => shorten(image, limits.image))
+      : [],
+    changedBy: lastOwner(managedFields, TEMPLATE),
+    ...(pausedBy && { pausedBy }),
+  };
+};

@@ -26,7 +26,7 @@ import {
 } from './conditions.ts';
 import { countsOf } from './counts.ts';
 import { stragglersOf } from './coverage.ts';
-import { paceOf } from './pace.ts';
+import { finishOf } from './pace.ts';
 import type { DaemonSetName } from './remedy-command.ts';
 import { stagesOf } from './stages.ts';
 
@@ -169,7 +169,7 @@ export const statusOf = (input: StatusInput): WrittenStatus => {
   const counts = countsOf(ledger, decision.summary);
   const images = imagesOf(ledger);
   const stages = policy.rolloutPlan ? stagesOf(ledger, decision.summary, previous) : [];
-  const pace = paceOf(ledger, decision, now);
+  const finishAt = finishOf(ledger, decision, now);
   const conditions = conditionsOf(ledger, decision.summary, input.daemonSet).map((state) => toCondition(state, input));
   return {
     observedGeneration,
@@ -200,7 +200,7 @@ export const statusOf = (input: StatusInput): WrittenStatus => {
     conditions,
     ...(policy.rolloutPlan && { plan: formatPlanName(policy.rolloutPlan) }),
     ...(stages.length > 0 && { stages }),
-    ...(pace && { estimatedFinishAt: toTimestamp(pace.finishAt) }),
+    ...(finishAt !== undefined && { estimatedFinishAt: toTimestamp(finishAt) }),
     ...save(ledger),
   };
 };

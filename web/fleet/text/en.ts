@@ -121,6 +121,7 @@ export const en = {
     worst: (failed: number, all: number, group: string) => `${failed} of ${all} nodes of ${group} failed.`,
     cause: (cause: string, count: number) => `${cause} × ${count}`,
     first: (node: string) => `First: ${node}`,
+    since: (what: string, when: string) => `${what} ${when}`,
   },
 
   numbers: {
@@ -137,6 +138,8 @@ export const en = {
     rate: 'Rate',
     perMinute: (nodes: number) => `${nodes} / min`,
     average: 'nodes, on average',
+    unknown: 'not known yet',
+    soon: 'nearly done',
     left: 'Time left',
     endsAt: (time: string) => `until ${time}`,
   },
@@ -349,7 +352,7 @@ export const en = {
     },
     started: (when: string) => `started ${when}`,
     took: (time: string) => `took ${time}`,
-    nodes: (nodes: number) => `${nodes} ${nodes === 1 ? 'node' : 'nodes'} updated`,
+    nodes: (nodes: number) => `reached ${nodes} ${nodes === 1 ? 'node' : 'nodes'}`,
     failures: (failures: number) => `${failures} failed`,
     changedBy: (manager: string) => `changed by ${manager}`,
     revision: (number: number) => `Revision ${number}`,

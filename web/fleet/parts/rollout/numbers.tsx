@@ -30,6 +30,7 @@ export const Numbers = ({ head }: { head: RolloutHead }) => {
   const share = settings.maxSurge ?? settings.maxUnavailable;
   const { word } = rolloutStates[headline.state];
   const left = until(estimatedFinishAt);
+  const unknown = headline.state === 'running' ? text.numbers.unknown : word;
   return (
     <section class="numbers" aria-label={text.numbers.title}>
       <div class="card number progress">
@@ -46,10 +47,10 @@ export const Numbers = ({ head }: { head: RolloutHead }) => {
           : text.numbers.noBudget(head.strategy)}
       </Figure>
       <Figure title={text.numbers.rate} value={perMinute === undefined ? '–' : text.numbers.perMinute(perMinute)}>
-        {perMinute === undefined ? word : text.numbers.average}
+        {perMinute !== undefined ? text.numbers.average : left === '' ? unknown : text.numbers.soon}
       </Figure>
       <Figure title={text.numbers.left} value={left === '' ? '–' : left}>
-        {left === '' ? word : text.numbers.endsAt(localTime(Date.parse(estimatedFinishAt ?? '')))}
+        {left === '' ? unknown : text.numbers.endsAt(localTime(Date.parse(estimatedFinishAt ?? '')))}
       </Figure>
     </section>
   );

@@ -1,0 +1,10 @@
+import type { DaemonRolloutStatus } from '../words/index.ts';
+
+/** Nodes a minute until the manager's estimate of the end; 0 if no update is left, undefined while nobody knows. */
+export const rateOf = ({ nodes, estimatedFinishAt }: DaemonRolloutStatus, now: number): number | undefined => {
+  const updates = (nodes?.outdated ?? 0) + (nodes?.broken ?? 0) + (nodes?.updating ?? 0);
+  const minutes = (Date.parse(estimatedFinishAt ?? '') - now) / 60_000;
+  if (updates === 0) return 0;
+  // The estimate is rounded: over less than a minute, a rate would say nothing.
+  return minutes >= 1 ? updates / minutes : undefined;
+};
