@@ -18,12 +18,7 @@ import {
 import type { DaemonRollout, DaemonRolloutStatus } from '../words/index.ts';
 import { createSubscribers, type Feed } from './feed.ts';
 import { type OverviewMessage, type RolloutRow, rolloutKey } from './messages.ts';
-
-/** What holds the rollout, by the first condition that says so. */
-const whyOf = ({ conditions = [] }: DaemonRolloutStatus): string =>
-  ['Stalled', 'Paused']
-    .map((wanted) => conditions.find(({ type, status }) => type === wanted && status === 'True')?.message ?? '')
-    .find((message) => message !== '') ?? '';
+import { whyOf } from './why.ts';
 
 const stagesOf = ({ stages = [] }: DaemonRolloutStatus): RolloutRow['stages'] =>
   stages.length === 0
