@@ -4,12 +4,14 @@ import { presentStages, promotionWay } from '../view/index.ts';
 import { type DaemonRolloutStage, type DaemonRolloutStatus, REST_STAGE } from '../words/index.ts';
 import type { RolloutHead, StageDecision, StageStep } from './messages.ts';
 
-/** Those that would not be refused: the stage waits for something, and an approval only where the plan requires it. */
+/** Those that do something: the stage waits for what they give or skip, and an approval only where the plan requires it. */
 const decisionsOn = (stage: DaemonRolloutStage, plan: Plan | undefined): StageDecision[] => {
   const { name, state, awaits } = stage;
   if (state !== 'Open' || awaits === undefined || name === REST_STAGE) return [];
   const needsApproval = plan?.stages.find((one) => one.name === name)?.needsApproval ?? true;
-  return isAwaitingApproval(stage) && needsApproval ? ['approve', 'promote'] : ['promote'];
+  if (!isAwaitingApproval(stage) || !needsApproval) return ['promote'];
+  // A promotion skips all but the approval.
+  return awaits.reason === 'Approval' ? ['approve'] : ['approve', 'promote'];
 };
 
 export interface Staged {

@@ -240,6 +240,18 @@ const rollouts = {
     ),
     nodes: cellsOf({ outdated: 272, offline: 28 }),
   },
+  clock: {
+    head: headOf(approval, {
+      headline: {
+        state: 'clock',
+        badge: 'Stage cities soaks',
+        title: 'Stage cities soaks until 2030-01-01T00:00:00Z',
+        evidence: '180 of 272 online nodes run it.',
+        commands: [],
+      },
+    }),
+    nodes: cellsOf(approval, inStages),
+  },
   complete: {
     head: headOf(
       { updated: 272, offline: 28 },

@@ -15,12 +15,15 @@ const SCREENS = [
   { width: 2_560, height: 1_440 },
 ] as const;
 
-/** Text that its box cuts off, and what is wider than the screen. */
+/** Text that its box cuts off, what is wider than the screen or out of line, and times that nobody's clock shows. */
 const cutOff = (page: Page): Promise<string[]> =>
   page.evaluate<string[]>(`(() => {
     const found = [];
     const root = document.documentElement;
     if (root.scrollWidth > root.clientWidth) found.push('the page is ' + root.scrollWidth + ' px wide');
+    const [brand, title] = ['.brand', 'h1'].map((one) => document.querySelector(one)?.getBoundingClientRect().left);
+    if (Math.abs(brand - title) > 1) found.push('the top bar begins at ' + brand + ' px, and the page at ' + title);
+    if (/\\d-\\d\\dT\\d\\d:/.test(document.body.innerText)) found.push('a time in UTC');
     for (const element of document.querySelectorAll('body *')) {
       const style = getComputedStyle(element);
       // For screen readers only.

@@ -119,8 +119,9 @@ const Open = () => {
   const cells = useMemo(nodes, [names]);
   const grouped = labels.value;
   const labelled = useMemo(() => listed('label', route.value.rollout ? values() : []), [grouped]);
-  const sources = [...offered, named, cells, labelled];
-  const { found, all } = useMemo(() => find(sources, query, MOST), [offered, named, cells, labelled]);
+  // A site comes before its nodes.
+  const sources = [...offered, named, labelled, cells];
+  const { found, all } = useMemo(() => find(sources, query, MOST), [offered, named, labelled, cells]);
   const chosen = Math.min(at, found.length - 1);
 
   useEffect(followRows, []);

@@ -11,6 +11,8 @@ const WALL_WIDTH = 1_600;
 const MOST_WIDTH = 1_680;
 /** The part of the window that the cells of a whole fleet may take: cards have heads and margins, too. */
 const SHARE_OF_PAGE = 0.35;
+/** Nobody scrolls there: groups that end in the middle of a row take more than their cells. */
+const SHARE_OF_WALL = 0.2;
 
 export interface Grid {
   /** Of a cell, CSS px, as are the others. */
@@ -22,9 +24,9 @@ export interface Grid {
 }
 
 /** A grid for `count` of `all` nodes: every group of a fleet has cells of the same size, whatever the width of its card. */
-export const gridFor = (count: number, width: number, all: number): Grid => {
+export const gridFor = (count: number, width: number, all: number, isOnWall = false): Grid => {
   const most = innerWidth > WALL_WIDTH ? LARGEST_ON_WALL : LARGEST;
-  const page = Math.min(MOST_WIDTH, innerWidth) * innerHeight * SHARE_OF_PAGE;
+  const page = Math.min(MOST_WIDTH, innerWidth) * innerHeight * (isOnWall ? SHARE_OF_WALL : SHARE_OF_PAGE);
   const room = Math.floor(Math.sqrt(page / Math.max(1, all)));
   const least = Math.max(SMALLEST, Math.min(most, room - GAP)) + GAP;
   const columns = Math.max(1, Math.floor((width + GAP) / least));

@@ -26,6 +26,8 @@ export const SettingsForm = ({ head, ask }: { head: RolloutHead; ask: (request: 
     Object.entries(typed).filter(([name, value]) => value !== '' && value !== settings[name as keyof Settings]),
   );
   const isSame = Object.keys(given).length === 0;
+  // What is typed means something else.
+  const budget = given['maxUnavailable'] === undefined ? budgetMeans(head) : '';
   const field = (name: keyof Settings, title: string, means: string) => (
     <label>
       <span class="field">{title}</span>
@@ -51,7 +53,7 @@ export const SettingsForm = ({ head, ask }: { head: RolloutHead; ask: (request: 
         ask({ command: event.submitter?.getAttribute('value') === 'set' ? 'set' : 'plan', ...given });
       }}
     >
-      {field('maxUnavailable', text.actions.budget, budgetMeans(head))}
+      {field('maxUnavailable', text.actions.budget, budget)}
       {field('partition', text.actions.partition, text.actions.partitionMeans)}
       <div class="answers">
         <button type="submit" value="plan">

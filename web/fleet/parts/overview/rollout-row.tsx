@@ -75,8 +75,7 @@ export const Row = ({ row }: { row: RolloutRow }) => {
         )}
       </td>
       <td role="cell" class="cell-started" title={row.startedAt}>
-        {row.changedBy !== undefined && <span>{row.changedBy}</span>}
-        <span class="soft">{ago(row.startedAt)}</span>
+        {row.changedBy !== undefined && <span>{row.changedBy}</span>} <span class="soft">{ago(row.startedAt)}</span>
       </td>
     </tr>
   );

@@ -46,11 +46,14 @@ const Filters = ({ head }: { head: RolloutHead }) => {
 };
 
 const Causes = ({ head }: { head: RolloutHead }) => (
-  <ul class="causes" aria-label={text.rollout.causes}>
-    {head.causes.map(({ cause, count }) => (
-      <li key={cause}>{text.rollout.cause(count, cause)}</li>
-    ))}
-  </ul>
+  <div class="causes">
+    <span id="causes">{text.rollout.causes}</span>
+    <ul aria-labelledby="causes">
+      {head.causes.map(({ cause, count }) => (
+        <li key={cause}>{text.rollout.cause(count, cause)}</li>
+      ))}
+    </ul>
+  </div>
 );
 
 /** The map: a cell for each node, in cards of groups. */

@@ -5,6 +5,7 @@ import { text } from '../../text/index.ts';
 import type { NodeCell, StageStep } from '../../types.ts';
 import { createPainter, gridFor, indexAt } from '../../view/cells.ts';
 import type { Group } from '../../view/groups.ts';
+import { isWall } from '../../wall/wall.ts';
 import type { Asked } from '../command/command-dialog.tsx';
 import { PhaseBar } from '../phase-bar.tsx';
 import { StageDecisions, StageLine } from './stages.tsx';
@@ -46,7 +47,7 @@ const Cells = ({ label, nodes, all }: CellsProps) => {
   const canvas = useRef<HTMLCanvasElement>(null);
   const [width, setWidth] = useState(0);
   const [pointed, setPointed] = useState<Pointed | undefined>();
-  const grid = gridFor(nodes.length, width, all);
+  const grid = gridFor(nodes.length, width, all, isWall.value);
   const painter = useRef<ReturnType<typeof createPainter>>(undefined);
 
   useLayoutEffect(() => {

@@ -38,7 +38,9 @@ const Facts = ({ head }: { head: RolloutHead }) => {
     startedAt === undefined ? text.head.first : text.head.started(ago(startedAt)),
     endOf(head),
     text.head.strategy(strategy),
-    budget.limit > 0 ? text.head.budget(settings.maxSurge ?? settings.maxUnavailable, budget.limit) : '',
+    budget.limit > 0 || strategy === 'auto'
+      ? text.head.budget(settings.maxSurge ?? settings.maxUnavailable, budget.limit)
+      : '',
     settings.plan === undefined ? text.head.noPlan : text.head.plan(settings.plan),
   ];
   return (

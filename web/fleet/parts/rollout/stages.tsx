@@ -3,7 +3,7 @@ import { isOld } from '../../store.ts';
 import { text } from '../../text/index.ts';
 import type { RolloutHead, StageStep } from '../../types.ts';
 import { ago } from '../../view/ago.ts';
-import { fullTime, withLocalTimes } from '../../view/local-time.ts';
+import { fullTime, localTime, withLocalTimes } from '../../view/local-time.ts';
 import { dotsOf, progressOf, type StageCounts, sizeOf, soakLeft, soakOf } from '../../view/stages.ts';
 import type { Asked } from '../command/command-dialog.tsx';
 
@@ -140,7 +140,7 @@ const Step = ({ step, ask }: { step: StageStep; ask: (request: Asked) => void })
           <p class="soft">
             {/* A passed stage of an older manager has no time. */}
             <time dateTime={promotedAt ?? ''} title={fullTime(promotedAt)}>
-              {text.stages.passed(ago(promotedAt))}
+              {text.stages.passed(promotedAt ? `${localTime(Date.parse(promotedAt))}, ${ago(promotedAt)}` : '')}
             </time>
             {way !== '' && `, ${way}`}
           </p>
@@ -180,14 +180,14 @@ export const StageDots = ({ stages }: { stages: readonly StageStep[] | StageCoun
         aria-label={text.stages.counts(stages.passed, stages.total, stages.open)}
         title={text.stages.counts(stages.passed, stages.total, stages.open)}
       >
-        {dots.map(({ state, name }, index) => (
+        {dots.map(({ state }, index) => (
           <span key={index} class={state.toLowerCase()}>
             <span class="step-mark">
               <Mark state={state} />
             </span>
-            {name}
           </span>
         ))}
+        {stages.open !== '' && <span class="open">{stages.open}</span>}
       </span>
     );
   return (

@@ -2,8 +2,10 @@ import { go } from '../../route.ts';
 import { isOld } from '../../store.ts';
 import { text } from '../../text/index.ts';
 import { type RolloutHead, rolloutStates } from '../../types.ts';
+import { ago } from '../../view/ago.ts';
 import { type Asked, undoTarget } from '../../view/effects.ts';
 import type { Group } from '../../view/groups.ts';
+import { withLocalTimes } from '../../view/local-time.ts';
 import { Typed } from '../copy.tsx';
 
 type Command = RolloutHead['headline']['commands'][number];
@@ -36,8 +38,10 @@ export const Why = ({
   groups: readonly Group[];
   ask: (request: Asked) => void;
 }) => {
-  const { state, title, evidence, cause, node, commands } = head.headline;
-  if (title === '') return null;
+  const { state, title: said, evidence, cause, node, commands } = head.headline;
+  if (said === '') return null;
+  const since = state === 'paused' ? ago(head.stoppedAt) : '';
+  const title = withLocalTimes(since === '' ? said : text.why.since(said, since));
   const { tone } = rolloutStates[state];
   const [first] = commands;
   const worst = tone === 'bad' ? worstOf(groups) : '';
@@ -47,7 +51,7 @@ export const Why = ({
         <h2 id="why">{title}</h2>
         {evidence !== '' && (
           <p class="soft">
-            {evidence} {worst}
+            {withLocalTimes(evidence)} {worst}
           </p>
         )}
         {first && <Typed command={first.typed} />}
