@@ -1,15 +1,18 @@
 // The dashboard of `kubectl edgeset dashboard --contexts`, on two embedded clusters and an address that does not answer.
 
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import axe from 'axe-core';
+import type { Page } from 'playwright-core';
 import { parse, stringify } from 'yaml';
+import { rolloutApprovals, rolloutPlans } from '../../src/controller/index.ts';
 import { openAddress } from '../../src/dashboard/testing/index.ts';
 import { customResourceDefinitions, daemonSets } from '../../src/kube/index.ts';
-import { daemonRolloutCrd } from '../../src/words/index.ts';
+import { daemonRolloutCrd, planCrds } from '../../src/words/index.ts';
 import { kubectlApply } from '../cluster/index.ts';
 import { shippedCommands } from '../cluster/shipped.ts';
 import type { Cluster, Link, Manager } from '../conformance/index.ts';
@@ -32,10 +35,10 @@ interface Kubeconfig {
   contexts: object[];
 }
 
-const daemonSet = (image: string) => ({
+const daemonSet = (image: string, annotations: Record<string, string> = {}) => ({
   apiVersion: 'apps/v1',
   kind: 'DaemonSet',
-  metadata: { name: 'web', namespace, annotations: { 'apps.openyurt.io/update-strategy': 'auto' } },
+  metadata: { name: 'web', namespace, annotations: { 'apps.openyurt.io/update-strategy': 'auto', ...annotations } },
   spec: {
     selector: { matchLabels: { app: 'web' } },
     updateStrategy: { type: 'OnDelete' },
@@ -43,12 +46,26 @@ const daemonSet = (image: string) => ({
   },
 });
 
+/** One node each, and one after them; the first stage soaks for longer than the test takes. */
+const plan = {
+  apiVersion: 'edgeset.io/v1alpha1',
+  kind: 'RolloutPlan',
+  metadata: { name: 'rings', namespace },
+  spec: {
+    stages: [
+      { name: 'lab', nodes: { selector: { matchLabels: { ring: '1' } } }, promote: { soak: '90m' } },
+      { name: 'most', nodes: { selector: { matchLabels: { ring: '2' } } }, promote: { approval: { required: true } } },
+    ],
+  },
+} as const;
+
 /** Both clusters have a DaemonSet of the same name in the same namespace. */
 const startSide = async (name: string): Promise<{ cluster: Cluster; manager: Manager }> => {
   const cluster = await startEmbeddedCluster();
-  await cluster.client.create(customResourceDefinitions, daemonRolloutCrd);
-  for (const node of [`${name}-1`, `${name}-2`])
-    await cluster.addNodes([node], { labels: { side: name, site: `site-of-${node}` } });
+  for (const crd of [daemonRolloutCrd, ...planCrds]) await cluster.client.create(customResourceDefinitions, crd);
+  await cluster.client.create(rolloutPlans, plan);
+  for (const ring of ['1', '2', '3'])
+    await cluster.addNodes([`${name}-${ring}`], { labels: { side: name, site: `site-of-${name}-${ring}`, ring } });
   const manager = await cluster.startManager({ namespace, args: ['--leader-elect=false'] });
   await kubectlApply(cluster.kubeconfig, daemonSet(`web:${name}`));
   return { cluster, manager };
@@ -105,9 +122,31 @@ describe('the dashboard of several clusters', { timeout: 240_000 }, () => {
     assert.equal(code, 0, 'Ctrl-C ends it');
   });
 
-  const isPaused = async ({ cluster }: typeof north): Promise<boolean> => {
-    const { metadata } = await cluster.client.get(daemonSets, { namespace, name: 'web' });
-    return metadata?.annotations?.['edgeset.io/paused'] === 'true';
+  /** What commands change. */
+  const stateOf = async ({ cluster: { client } }: typeof north) => {
+    const { metadata, spec } = await client.get(daemonSets, { namespace, name: 'web' });
+    const { annotations = {} } = metadata ?? {};
+    const { items } = await client.list(rolloutApprovals, { namespace });
+    return {
+      isPaused: annotations['edgeset.io/paused'] === 'true',
+      budget: annotations['apps.openyurt.io/max-unavailable'],
+      image: spec?.template.spec?.containers[0]?.image,
+      decided: items.map(({ spec: { decision, stage } }) => `${decision} ${stage}`).toSorted(),
+    };
+  };
+  const isPaused = async (side: typeof north): Promise<boolean> => (await stateOf(side)).isPaused;
+
+  /** Asks with the button of this name, confirms, and resolves with the command as a shell splits it. */
+  const act = async (page: Page, [button, title, verb]: readonly [string, string, string]): Promise<string[]> => {
+    await page.getByRole('button', { name: button }).first().click();
+    const dialog = page.getByRole('dialog', { name: title, exact: true });
+    await dialog.getByRole('button', { name: verb, exact: true }).click();
+    await dialog.locator('.done').waitFor();
+    const typed = (await dialog.locator('code').textContent()) ?? '';
+    await dialog.getByRole('button', { name: 'Close' }).click();
+    return execFileSync('sh', ['-c', typed.replace(/^kubectl /, String.raw`printf '%s\n' `)], { encoding: 'utf8' })
+      .trimEnd()
+      .split('\n');
   };
 
   it('shows each rollout under its cluster, and one that does not answer in a line, until it does', async (t) => {
@@ -159,7 +198,7 @@ describe('the dashboard of several clusters', { timeout: 240_000 }, () => {
     await page.getByRole('alert').waitFor();
     await page.getByRole('link', { name: 'edgeset' }).click();
     await region(SOUTH).getByRole('link', { name: 'web' }).click();
-    await page.getByRole('button', { name: '2 updated' }).waitFor();
+    await page.getByRole('button', { name: '3 updated' }).waitFor();
     assert.equal(await page.getByRole('alert').count(), 0);
     link.restore();
   });
@@ -167,7 +206,7 @@ describe('the dashboard of several clusters', { timeout: 240_000 }, () => {
   it('leads to the right cluster: pages, titles, nodes, labels, the palette and what is done', async (t) => {
     const { page } = await open(t, origin, { path: await dashboard.entry(), viewport: { width: 1280, height: 800 } });
     await page.getByRole('region', { name: NORTH, exact: true }).getByRole('link', { name: 'web' }).click();
-    await page.getByRole('button', { name: '2 updated' }).waitFor();
+    await page.getByRole('button', { name: '3 updated' }).waitFor();
     assert.equal(await page.title(), `✓ web (${NORTH}) - edgeset`);
     await page.getByRole('navigation').getByText(NORTH).waitFor();
     await page.getByLabel('Group by').selectOption('site');
@@ -178,7 +217,7 @@ describe('the dashboard of several clusters', { timeout: 240_000 }, () => {
     await page.getByRole('combobox', { name: 'Find a rollout, node or site' }).fill('web south');
     await page.getByRole('option', { name: `web ${namespace} ${SOUTH}` }).click();
     await page.waitForFunction(`location.hash === '#/${namespace}/ds/web?cluster=${SOUTH}'`);
-    await page.getByRole('button', { name: '2 updated' }).waitFor();
+    await page.getByRole('button', { name: '3 updated' }).waitFor();
     assert.equal(await page.title(), `✓ web (${SOUTH}) - edgeset`);
     await page.getByLabel('Group by').selectOption('site');
     await page.getByRole('region', { name: 'site-of-south-1' }).waitFor();
@@ -212,6 +251,63 @@ describe('the dashboard of several clusters', { timeout: 240_000 }, () => {
       .first()
       .waitFor();
     assert.equal(await isPaused(north), true);
+    assert.equal(await page.evaluate('"hacked" in window'), false);
+  });
+
+  it('acts on the cluster that is shown, and prints commands that name it', async (t) => {
+    const planned = { 'edgeset.io/rollout-plan': 'rings', 'edgeset.io/settle-seconds': '1' };
+    for (const [name, { cluster }] of Object.entries({ north, south }))
+      await kubectlApply(cluster.kubeconfig, daemonSet(`web:${name}-2`, planned));
+    const { page } = await open(t, origin, { path: await dashboard.entry(), viewport: { width: 1280, height: 800 } });
+    const show = async (cluster: string, tab: string): Promise<void> => {
+      const hash = `#/${namespace}/ds/web?${new URLSearchParams({ cluster, tab })}`;
+      await page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
+      await page.getByRole('navigation').getByText(cluster).waitFor();
+    };
+    const of = (command: string, context: string, ...flags: string[]): string[] => [
+      'edgeset',
+      command,
+      'ds/web',
+      `--namespace=${namespace}`,
+      `--context=${context}`,
+      ...flags,
+    ];
+    const untouched = await stateOf(north);
+    assert.equal(untouched.isPaused, true);
+
+    await show(SOUTH, 'stages');
+    assert.deepEqual(await act(page, ['Resume…', 'Resume web', 'Resume']), of('resume', SOUTH));
+    assert.deepEqual(
+      await act(page, ['Promote lab…', 'Promote stage lab of web', 'Promote lab']),
+      of('promote', SOUTH, '--stage=lab'),
+    );
+    const card = page.getByRole('region', { name: /approval/ });
+    await card
+      .getByText(`kubectl edgeset approve ds/web --stage most -n ${namespace} --context ${SOUTH}`)
+      .waitFor({ timeout: 60_000 });
+    const approve = ['Approve most…', 'Approve stage most of web', 'Approve most'] as const;
+    assert.deepEqual(await act(page, approve), of('approve', SOUTH, '--stage=most'));
+    const { isPaused: isHeld, decided } = await stateOf(south);
+    assert.deepEqual([isHeld, decided], [false, ['Approve most', 'Promote lab']]);
+    assert.deepEqual(await act(page, ['Undo to south…', 'Undo web to south', 'Undo to south']), of('undo', SOUTH));
+    assert.equal((await stateOf(south)).image, 'web:south');
+    assert.deepEqual(await stateOf(north), untouched);
+
+    // The command of another cluster must not be confirmed here.
+    await page.getByRole('button', { name: 'Pause…' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: 'Pause', exact: true }).waitFor();
+    await show(NORTH, 'history');
+    await dialog.waitFor({ state: 'detached' });
+
+    const before = await stateOf(south);
+    const undo = ['Undo to revision 1…', 'Undo web to north', 'Undo to north'] as const;
+    assert.deepEqual(await act(page, undo), of('undo', NORTH, '--to-revision=1'));
+    await show(NORTH, 'settings');
+    await page.getByLabel('Budget').fill('50%');
+    assert.deepEqual(await act(page, ['Set…', 'Change the settings of web', 'Set']), of('set', NORTH, '--max-unavailable=50%'));
+    assert.deepEqual(await stateOf(north), { ...untouched, budget: '50%', image: 'web:north' });
+    assert.deepEqual(await stateOf(south), before);
     assert.equal(await page.evaluate('"hacked" in window'), false);
   });
 
