@@ -73,6 +73,7 @@ export const showDashboard = async (flags: DashboardFlags, io: Io): Promise<void
   const port = portOf(flags.port ?? '0');
   const run = (request: CommandRequest): Promise<CommandResult> => runCommand(request, flags, io);
   const { contexts } = flags;
+  const { edgeset } = io;
   if (contexts) {
     await checkContexts(contexts, flags, io);
     const env: Env = { clock: systemClock, random: io.random, log: silentLogger };
@@ -80,11 +81,11 @@ export const showDashboard = async (flags: DashboardFlags, io: Io): Promise<void
     // Prompts of several credential plugins at once can't be answered.
     const connect: ClustersDashboardOptions['connect'] = (context, work) =>
       withCluster({ ...flags, context }, io, work, { terminal: false });
-    await serve(() => openClustersDashboard({ env, contexts, connect, namespace, run, port }), flags, io);
+    await serve(() => openClustersDashboard({ env, contexts, connect, namespace, edgeset, run, port }), flags, io);
     return;
   }
   await withCluster(flags, io, async (connection) => {
     const namespace = flags.namespace === undefined || flags.allNamespaces ? undefined : connection.namespace;
-    await serve(() => openDashboard({ connection, namespace, run, port }), flags, io);
+    await serve(() => openDashboard({ connection, namespace, edgeset, run, port }), flags, io);
   });
 };

@@ -6,6 +6,7 @@ import { customResourceDefinitions, daemonSets, namespaces } from '../kube/index
 import { type Env, silentLogger } from '../runtime/index.ts';
 import { daemonRolloutCrd } from '../words/index.ts';
 import { createClusters } from './clusters.ts';
+import { kubectlEdgeset } from './edgeset-in.ts';
 import { type RolloutRow, rolloutKey, type SilentCluster } from './messages.ts';
 import { openAddress, serveFleet } from './testing/index.ts';
 
@@ -33,6 +34,7 @@ const prepare = async (t: TestContext, contexts: readonly string[], ...first: re
     env,
     contexts,
     namespace: undefined,
+    edgeset: kubectlEdgeset,
     run: async () => assert.fail('nobody runs a command'),
     async connect(context, work) {
       if (!up.has(context)) throw new Error(`no route to ${context}`);

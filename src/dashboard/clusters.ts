@@ -7,7 +7,7 @@ import { type OverviewMessage, type RolloutRow, rolloutKey, type SilentCluster }
 
 const RETRY_MS = 5_000;
 
-export interface ClustersOptions extends Pick<FleetOptions, 'namespace' | 'run'> {
+export interface ClustersOptions extends Pick<FleetOptions, 'namespace' | 'edgeset' | 'run'> {
   env: Pick<Env, 'clock'>;
   /** Of the kubeconfig, each once. */
   contexts: readonly string[];
@@ -33,7 +33,7 @@ const silentOf = (cluster: string, { fleet, why, rows }: Member): SilentCluster[
  * The fleets of several clusters as one. A cluster that does not answer is tried again and again, and keeps nobody from seeing the
  * others.
  */
-export const createClusters = ({ env, contexts, connect, namespace, run }: ClustersOptions): Fleet => {
+export const createClusters = ({ env, contexts, connect, ...shown }: ClustersOptions): Fleet => {
   const members = new Map<string, Member>(
     contexts.map((context) => [context, { fleet: undefined, why: '', rows: undefined }]),
   );
@@ -68,7 +68,7 @@ export const createClusters = ({ env, contexts, connect, namespace, run }: Clust
 
   /** Resolves when the dashboard is closed: the watches of a cluster that has answered once resume by themselves. */
   const show = async (context: string, member: Member, connection: FleetOptions['connection']): Promise<void> => {
-    const fleet = createFleet({ connection, namespace, context, run });
+    const fleet = createFleet({ ...shown, connection, context });
     try {
       const overview: Feed<OverviewMessage> = await withSignal(fleet.overview(), stop.signal);
       Object.assign(member, { fleet, why: '' });
@@ -110,7 +110,7 @@ export const createClusters = ({ env, contexts, connect, namespace, run }: Clust
   };
 
   return {
-    run,
+    run: shown.run,
     now: () => env.clock.now(),
     // On the overview, each cluster has a line of its own.
     trouble: (cluster) => (cluster === undefined ? '' : (members.get(cluster)?.fleet?.trouble() ?? '')),

@@ -3,6 +3,12 @@ import { describe, it } from 'node:test';
 import { readCommand, runCommand } from './commands.ts';
 import type { CommandRequest } from './messages.ts';
 
+const io = {
+  environment: { KUBECONFIG: '/does/not/exist' },
+  random: () => 0.5,
+  version: '0',
+  edgeset: (words: string, namespace = 'none', context = 'current') => `edgeset ${words} -n ${namespace} in ${context}`,
+};
 const pause: CommandRequest = { command: 'pause', namespace: 'shop', kind: 'ds', name: 'web' };
 
 describe('a command of the dashboard', () => {
@@ -45,45 +51,39 @@ describe('a command of the dashboard', () => {
     it(`is refused with ${what}`, () => assert.equal(readCommand(body), undefined));
 
   it('sets the budget and the partition, and plans with them', async () => {
-    const io = { environment: { KUBECONFIG: '/does/not/exist' }, random: () => 0.5, version: '0' };
     const settings = { maxUnavailable: '3', partition: '50%' };
     const typed = async (request: CommandRequest): Promise<string> => (await runCommand(request, {}, io)).typed;
     assert.equal(
       await typed({ ...pause, command: 'set', ...settings, dryRun: true }),
-      'kubectl edgeset set ds/web --namespace=shop --max-unavailable=3 --partition=50%',
+      'edgeset set ds/web -n shop in current --max-unavailable=3 --partition=50%',
     );
     assert.equal(
       await typed({ ...pause, command: 'plan', ...settings }),
-      'kubectl edgeset plan ds/web --namespace=shop --max-unavailable=3 --partition=50%',
+      'edgeset plan ds/web -n shop in current --max-unavailable=3 --partition=50%',
     );
-    assert.equal(await typed({ ...pause, ...settings }), 'kubectl edgeset pause ds/web --namespace=shop');
-    assert.equal(
-      await typed({ ...pause, cluster: '$(reboot)' }),
-      "kubectl edgeset pause ds/web --namespace=shop --context='$(reboot)'",
-    );
+    assert.equal(await typed({ ...pause, ...settings }), 'edgeset pause ds/web -n shop in current');
+    assert.equal(await typed({ ...pause, cluster: 'depot' }), 'edgeset pause ds/web -n shop in depot');
   });
 
   it('decides on the stage that the user has seen', async () => {
-    const io = { environment: { KUBECONFIG: '/does/not/exist' }, random: () => 0.5, version: '0' };
     const typed = async (request: CommandRequest): Promise<string> => (await runCommand(request, {}, io)).typed;
     assert.equal(
       await typed({ ...pause, command: 'promote', stage: 'canary', dryRun: true }),
-      'kubectl edgeset promote ds/web --namespace=shop --stage=canary',
+      'edgeset promote ds/web -n shop in current --stage=canary',
     );
     assert.equal(
       await typed({ ...pause, command: 'approve', kind: 'ads', stage: 'canary' }),
-      'kubectl edgeset approve ads/web --namespace=shop --stage=canary',
+      'edgeset approve ads/web -n shop in current --stage=canary',
     );
     assert.equal(
       await typed({ ...pause, command: 'approve', stage: 'canary', comment: "it's fine; $(reboot)" }),
-      String.raw`kubectl edgeset approve ds/web --namespace=shop --stage=canary --comment='it'\''s fine; $(reboot)'`,
+      String.raw`edgeset approve ds/web -n shop in current --stage=canary --comment='it'\''s fine; $(reboot)'`,
     );
   });
 
   it('says how the user would type it, and why it failed', async () => {
-    const io = { environment: { KUBECONFIG: '/does/not/exist' }, random: () => 0.5, version: '0' };
     const { typed, failed, output } = await runCommand({ ...pause, dryRun: true }, { context: 'depot' }, io);
-    assert.equal(typed, 'kubectl edgeset pause ds/web --namespace=shop');
+    assert.equal(typed, 'edgeset pause ds/web -n shop in current');
     assert.equal(failed, true);
     assert.match(output, /kubeconfig|KUBECONFIG/);
   });

@@ -14,7 +14,7 @@ import { errorText } from '../runtime/index.ts';
 import { escapeLine, quoted, toLines, toMessage } from '../text/index.ts';
 import { type Caller, type Connection, type ConnectionFlags, kinds, type Named, withCluster } from '../view/index.ts';
 import { planLimits } from '../words/index.ts';
-import { edgesetIn } from './edgeset-in.ts';
+import { type Edgeset, edgesetIn } from './edgeset-in.ts';
 import type { CommandRequest, CommandResult } from './messages.ts';
 
 /** Commands that decide on one stage, which the user has seen. */
@@ -111,25 +111,26 @@ function decision(decide: typeof approve): Command {
 }
 
 /** As a user would type it, to do it and not to see what it would do. The value of a flag may hold anything. */
-const typedAs = (request: CommandRequest): string => {
-  const { command, cluster, namespace, kind, name } = request;
-  const flags = Object.entries({ namespace, context: cluster, ...COMMAND[command].flags(request) }).flatMap(
-    ([flag, value]) => (value === undefined ? [] : [`--${flag}=${quoted(value)}`]),
+const typedAs = (request: CommandRequest, edgeset: Connection['edgeset']): string => {
+  const { command, kind, name } = request;
+  const flags = Object.entries(COMMAND[command].flags(request)).flatMap(([flag, value]) =>
+    value === undefined ? [] : [`--${flag}=${quoted(value)}`],
   );
-  return ['kubectl edgeset', command, `${kind}/${name}`, ...flags].join(' ');
+  return [edgeset(`${command} ${kind}/${name}`), ...flags].join(' ');
 };
 
 /** Runs the command with the connection that the dashboard was given, or that of the cluster's context. Resolves also when it fails. */
 export const runCommand = async (
   request: CommandRequest,
   flags: ConnectionFlags,
-  caller: Omit<Caller, 'edgeset'>,
+  caller: Omit<Caller, 'edgeset'> & { edgeset: Edgeset },
 ): Promise<CommandResult> => {
   const { command, cluster, namespace, name } = request;
-  const typed = typedAs(request);
+  const edgeset = edgesetIn(caller.edgeset, namespace, cluster);
+  const typed = typedAs(request, edgeset);
   try {
     const named = { kind: kinds.find(({ short }) => short === request.kind), name };
-    const as = { ...caller, edgeset: edgesetIn(namespace, cluster) };
+    const as = { ...caller, edgeset };
     const where = { ...flags, namespace, ...(cluster !== undefined && { context: cluster }) };
     const done = await withCluster(where, as, (connection) => COMMAND[command].run(connection, named, request));
     return { typed, failed: false, ...done };

@@ -1,6 +1,6 @@
 import { compareNames } from '../text/index.ts';
 import { type Connection, createTrouble, kinds, watchNodes } from '../view/index.ts';
-import { inNamespace } from './edgeset-in.ts';
+import { type Edgeset, inNamespace } from './edgeset-in.ts';
 import { rolloutEvents } from './events.ts';
 import { createFeeds, type Feed } from './feed.ts';
 import type {
@@ -21,6 +21,7 @@ export interface FleetOptions {
   namespace: string | undefined;
   /** The context of the kubeconfig, where the page shows those of several. */
   context?: string;
+  edgeset: Edgeset;
   run: (request: CommandRequest) => Promise<CommandResult>;
 }
 
@@ -46,11 +47,11 @@ export interface Fleet extends Pick<FleetOptions, 'run'> {
 /** Labels with more values than this do not group anything. */
 const MOST_GROUPS = 200;
 
-export const createFleet = ({ connection: quiet, namespace, context, run }: FleetOptions): Fleet => {
+export const createFleet = ({ connection: quiet, namespace, context, edgeset, run }: FleetOptions): Fleet => {
   const trouble = createTrouble(quiet.env.clock);
   const { client, cluster } = quiet;
   const env = { ...quiet.env, log: trouble.log };
-  const connection = { client, env, cluster };
+  const connection = { client, env, cluster, edgeset };
   const stop = new AbortController();
   const running: Promise<void>[] = [];
   let nodes: ReturnType<typeof watchNodes> | undefined;

@@ -12,7 +12,7 @@ import { parse, stringify } from 'yaml';
 import { rolloutApprovals, rolloutPlans } from '../../src/controller/index.ts';
 import { openAddress } from '../../src/dashboard/testing/index.ts';
 import { customResourceDefinitions, daemonSets } from '../../src/kube/index.ts';
-import { daemonRolloutCrd, planCrds } from '../../src/words/index.ts';
+import { daemonRolloutCrd, planCrds, type RolloutPlanObject } from '../../src/words/index.ts';
 import { kubectlApply } from '../cluster/index.ts';
 import { shippedCommands } from '../cluster/shipped.ts';
 import type { Cluster, Link, Manager } from '../conformance/index.ts';
@@ -47,7 +47,7 @@ const daemonSet = (image: string, annotations: Record<string, string> = {}) => (
 });
 
 /** One node each, and one after them; the first stage soaks for longer than the test takes. */
-const plan = {
+const plan: RolloutPlanObject = {
   apiVersion: 'edgeset.io/v1alpha1',
   kind: 'RolloutPlan',
   metadata: { name: 'rings', namespace },
@@ -57,7 +57,7 @@ const plan = {
       { name: 'most', nodes: { selector: { matchLabels: { ring: '2' } } }, promote: { approval: { required: true } } },
     ],
   },
-} as const;
+};
 
 /** Both clusters have a DaemonSet of the same name in the same namespace. */
 const startSide = async (name: string): Promise<{ cluster: Cluster; manager: Manager }> => {
@@ -86,6 +86,7 @@ describe('the dashboard of several clusters', { timeout: 240_000 }, () => {
   let south: Awaited<ReturnType<typeof startSide>>;
   let link: Link;
   let folder: string;
+  let kubeconfig: string;
   let dashboard: StartedDashboard;
   let origin: string;
 
@@ -94,7 +95,7 @@ describe('the dashboard of several clusters', { timeout: 240_000 }, () => {
     link = await south.cluster.link();
     link.cut();
     folder = await mkdtemp(path.join(tmpdir(), 'edgeset-clusters-'));
-    const kubeconfig = path.join(folder, 'config');
+    kubeconfig = path.join(folder, 'config');
     const all = await Promise.all([
       contextOf(NORTH, north.cluster),
       contextOf(SOUTH, south.cluster),
@@ -230,7 +231,7 @@ describe('the dashboard of several clusters', { timeout: 240_000 }, () => {
     await page.getByRole('button', { name: 'Pause…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Pause web' });
     await dialog
-      .getByText(`kubectl edgeset pause ds/web --namespace=${namespace} --context=${SOUTH}`)
+      .getByText(`kubectl edgeset pause ds/web -n ${namespace} --context ${SOUTH} --kubeconfig ${kubeconfig}`)
       .waitFor({ state: 'attached' });
     await dialog.getByRole('button', { name: 'Pause', exact: true }).click();
     await dialog
@@ -244,7 +245,7 @@ describe('the dashboard of several clusters', { timeout: 240_000 }, () => {
     await page.goto(address);
     await page.getByRole('region', { name: 'site-of-north-1' }).waitFor();
     await page.getByRole('button', { name: 'Pause…' }).click();
-    await dialog.getByText('--context=').waitFor({ state: 'attached' });
+    await dialog.getByText('--context ').waitFor({ state: 'attached' });
     await dialog.getByRole('button', { name: 'Pause', exact: true }).click();
     await dialog
       .getByText(/paused/)
@@ -260,18 +261,14 @@ describe('the dashboard of several clusters', { timeout: 240_000 }, () => {
       await kubectlApply(cluster.kubeconfig, daemonSet(`web:${name}-2`, planned));
     const { page } = await open(t, origin, { path: await dashboard.entry(), viewport: { width: 1280, height: 800 } });
     const show = async (cluster: string, tab: string): Promise<void> => {
-      const hash = `#/${namespace}/ds/web?${new URLSearchParams({ cluster, tab })}`;
+      const hash = `#/${namespace}/ds/web?${new URLSearchParams({ cluster, tab }).toString()}`;
       await page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
       await page.getByRole('navigation').getByText(cluster).waitFor();
     };
-    const of = (command: string, context: string, ...flags: string[]): string[] => [
-      'edgeset',
-      command,
-      'ds/web',
-      `--namespace=${namespace}`,
-      `--context=${context}`,
-      ...flags,
-    ];
+    const of = (command: string, context: string, ...flags: string[]): string[] => {
+      const named = ['-n', namespace, '--context', context, '--kubeconfig', kubeconfig];
+      return ['edgeset', command, 'ds/web', ...named, ...flags];
+    };
     const untouched = await stateOf(north);
     assert.equal(untouched.isPaused, true);
 
@@ -283,7 +280,9 @@ describe('the dashboard of several clusters', { timeout: 240_000 }, () => {
     );
     const card = page.getByRole('region', { name: /approval/ });
     await card
-      .getByText(`kubectl edgeset approve ds/web --stage most -n ${namespace} --context ${SOUTH}`)
+      .getByText(
+        `kubectl edgeset approve ds/web --stage most -n ${namespace} --context ${SOUTH} --kubeconfig ${kubeconfig}`,
+      )
       .waitFor({ timeout: 60_000 });
     const approve = ['Approve most…', 'Approve stage most of web', 'Approve most'] as const;
     assert.deepEqual(await act(page, approve), of('approve', SOUTH, '--stage=most'));
@@ -300,14 +299,17 @@ describe('the dashboard of several clusters', { timeout: 240_000 }, () => {
     await show(NORTH, 'history');
     await dialog.waitFor({ state: 'detached' });
 
-    const before = await stateOf(south);
+    const undone = await stateOf(south);
     const undo = ['Undo to revision 1…', 'Undo web to north', 'Undo to north'] as const;
     assert.deepEqual(await act(page, undo), of('undo', NORTH, '--to-revision=1'));
     await show(NORTH, 'settings');
     await page.getByLabel('Budget').fill('50%');
-    assert.deepEqual(await act(page, ['Set…', 'Change the settings of web', 'Set']), of('set', NORTH, '--max-unavailable=50%'));
+    assert.deepEqual(
+      await act(page, ['Set…', 'Change the settings of web', 'Set']),
+      of('set', NORTH, '--max-unavailable=50%'),
+    );
     assert.deepEqual(await stateOf(north), { ...untouched, budget: '50%', image: 'web:north' });
-    assert.deepEqual(await stateOf(south), before);
+    assert.deepEqual(await stateOf(south), undone);
     assert.equal(await page.evaluate('"hacked" in window'), false);
   });
 

@@ -134,6 +134,10 @@ describe('the dashboard', { timeout: 240_000 }, () => {
     await page.getByRole('button', { name: 'Undo to v1…' }).click();
     const dialog = page.getByRole('dialog', { name: 'Undo web to v1' });
     await dialog.getByRole('row', { name: 'web:v2--crash-loop web:v1' }).waitFor();
+    // Copied, it leads to the cluster that is shown.
+    const flags = `-n ${namespace} --kubeconfig ${cluster.kubeconfig} --server https://127.0.0.1:${link.port}`;
+    for (const where of [dialog, page.locator('.why')])
+      await where.getByText(`kubectl edgeset undo ds/web ${flags}`, { exact: true }).waitFor({ state: 'attached' });
     await dialog.getByText(`${FAILED} failed nodes get v1 back first.`).waitFor();
     assert.deepEqual(await violations(page), []);
     await dialog.getByRole('button', { name: 'Undo to v1' }).click();

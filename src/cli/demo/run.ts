@@ -9,6 +9,7 @@ import {
   systemClock,
   untilAborted,
 } from '../../runtime/index.ts';
+import { quoted } from '../../text/index.ts';
 import { keepDrawing } from '../../view/index.ts';
 import { drawPicture, type Picture } from '../fleet/index.ts';
 import { type ExitCode, exitCodes } from '../io.ts';
@@ -83,16 +84,19 @@ const serveDashboard = async (
   parts: readonly Part[],
   random: () => number,
 ): Promise<OwnDashboard> => {
-  const { openDashboard } = await import('../../dashboard/index.ts');
-  const { runCommand } = await import('../../dashboard/index.ts');
+  const { kubectlEdgeset, openDashboard, runCommand } = await import('../../dashboard/index.ts');
+  // Copied as it is, it must not act on another cluster.
+  const edgeset = (words: string, of?: string): string =>
+    `${kubectlEdgeset(words, of)} --kubeconfig ${quoted(kubeconfig)}`;
   const [only, ...others] = parts;
   const { namespace, name } = only?.daemonSet.metadata ?? {};
   return openDashboard({
     connection: { client, cluster: 'demo', env: { clock: clusterClock, random, log: silentLogger } },
     namespace: undefined,
+    edgeset,
     port: 0,
     ...(only && others.length === 0 && { shown: `/${namespace}/${only.kind.short}/${name}` }),
-    run: (request) => runCommand(request, { kubeconfig }, { environment: {}, random, version }),
+    run: (request) => runCommand(request, { kubeconfig }, { environment: {}, random, version, edgeset }),
   });
 };
 

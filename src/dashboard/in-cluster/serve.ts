@@ -10,7 +10,7 @@ import {
 import { type Env, OptionError, sleep, systemClock } from '../../runtime/index.ts';
 import type { Connection, Reading } from '../../view/index.ts';
 import { runCommand } from '../commands.ts';
-import { inNamespace } from '../edgeset-in.ts';
+import { inNamespace, kubectlEdgeset } from '../edgeset-in.ts';
 import { rolloutEvents } from '../events.ts';
 import { createFleet, type Fleet, type FleetOptions } from '../fleet.ts';
 import { nodeDetails } from '../node-details.ts';
@@ -52,7 +52,7 @@ const ownRightsOf =
       if (!reading) return undefined;
       const client = createClient(asCaller(config, token), { env, userAgent, ...OWN_LIMITS });
       try {
-        return await work(inNamespace({ client, env, cluster: '' }, namespace), reading);
+        return await work(inNamespace({ client, env, cluster: '', edgeset: kubectlEdgeset }, namespace), reading);
       } finally {
         await client.close();
       }
@@ -61,7 +61,10 @@ const ownRightsOf =
       node: (feed, { namespace }, node) =>
         read(feed, namespace, (connection, reading) => nodeDetails(connection, reading, node)),
       events: (feed, { namespace }) => read(feed, namespace, rolloutEvents),
-      run: (request) => runCommand(request, {}, { random, version, environment: {}, cluster: asCaller(config, token) }),
+      run: (request) => {
+        const cluster = asCaller(config, token);
+        return runCommand(request, {}, { random, version, environment: {}, cluster, edgeset: kubectlEdgeset });
+      },
     };
   };
 
@@ -73,7 +76,9 @@ const createSharedFleet = (
   namespaces: readonly string[] | undefined,
 ): SharedFleet => {
   const run = () => Promise.reject(new Error('the dashboard runs no command of its own: this is a bug'));
-  const fleets = (namespaces ?? [undefined]).map((namespace) => createFleet({ connection, namespace, run }));
+  const fleets = (namespaces ?? [undefined]).map((namespace) =>
+    createFleet({ connection, namespace, edgeset: kubectlEdgeset, run }),
+  );
   const [first] = fleets;
   if (!first) throw new Error('list() lets no empty list pass: this is a bug');
   return {
