@@ -104,6 +104,7 @@ export {
   hasUnusableName,
   heldBy,
   optsIn,
+  ownersReplacePods,
   type ParsedPolicy,
   type Policy,
   type PolicyWords,

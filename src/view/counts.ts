@@ -1,4 +1,4 @@
-import { countsOf as countsOfLedger, fullScopeOf, slotsOf, surges } from '../rollout/index.ts';
+import { countsOf as countsOfLedger, fullScopeOf, ownersReplacePods, slotsOf, surges } from '../rollout/index.ts';
 import type { Cause, Phase } from '../words/index.ts';
 import type { RolloutReading } from './rollout-display.ts';
 
@@ -30,7 +30,7 @@ export const countsOf = ({ ledger, decision }: Pick<RolloutReading, 'ledger' | '
   return {
     counts: { ...countsOfLedger(ledger, decision.summary).phases },
     budget: { inUse, limit },
-    byOwners: ledger.policy.strategy === 'ota' && !ledger.policy.byApproval,
+    byOwners: ownersReplacePods(ledger.policy),
     halted: hold?.kind === 'halted',
   };
 };

@@ -1,7 +1,7 @@
 import type { Phase } from '../../words/index.ts';
 import { noReports } from '../facts/image-reports.ts';
 import type { NodeFacts } from '../facts/node.ts';
-import { managerReplacesPods } from '../policy/policy.ts';
+import { managerReplacesPods, ownersReplacePods } from '../policy/policy.ts';
 import { isEffectMissing, isNewPodMissing } from './advance.ts';
 import { contactOf } from './contact.ts';
 import { assessImages, requestPriorityOf } from './images.ts';
@@ -128,6 +128,8 @@ const assessUpdate = (
   const waitsForOther = record.waitsFor !== undefined;
   const calendarOpen = context.isCalendarOpen(node.timeZone);
   const busy = node.busy !== undefined;
+  // Only a closed stage withdraws the offer: owners know nothing of the rest of a plan.
+  const offered = stageOpen && ownersReplacePods(policy);
   const allowedByPlan = stageOpen && !waitsForOther && !busy && calendarOpen;
   const held = heldRevisionOf(record, node, context, allowedByPlan);
   const mayBeRecreated = allowedByPlan && managed && carriedOut && settled && node.selected && record.pods.length === 1;
@@ -156,9 +158,9 @@ const assessUpdate = (
     selected: node.selected,
     partitionAllows: record.partitionAllows,
     stageOpen,
-    waitsForOther,
-    busy,
-    calendarOpen,
+    waitsForOther: waitsForOther && !offered,
+    busy: busy && !offered,
+    calendarOpen: calendarOpen || offered,
     imageMissing,
   });
 

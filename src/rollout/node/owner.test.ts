@@ -6,6 +6,7 @@ import { count } from '../policy/int-or-percent.ts';
 import type { Policy } from '../policy/policy.ts';
 import { conditionsOf, summaryText } from '../report/conditions.ts';
 import { explain } from '../report/explain.ts';
+import { replan, ring } from '../testing/staged.ts';
 import { benchAt, daemonSetName, START, type Workbench } from '../testing/workbench.ts';
 
 const ota = (nodes: number, change: Partial<Policy> = {}): Workbench => benchAt(nodes, { strategy: 'ota', ...change });
@@ -121,6 +122,19 @@ describe('announcements', () => {
     });
     assert.equal(bench.ledger.tally.ownersAsked, 0);
     assert.equal(bench.decide().summary.hold?.kind, 'paused');
+  });
+
+  it('heed the stages of a plan, and nothing else of it', () => {
+    const bench = ota(3);
+    const windows = [{ from: '12:00', to: '13:00' }];
+    replan(bench, { stages: [ring('lab')], windows }, ['lab', 'lab', 'shop']);
+    bench.node('n1', { busy: 'the label kured=rebooting' });
+    assert.deepEqual(pendingAnnouncements(bench), { n0: 'NewRevision b', n1: 'NewRevision b', n2: 'Staged b' });
+    assert.deepEqual(
+      ['n0', 'n1', 'n2'].map((name) => bench.phase(name)),
+      ['outdated/available', 'outdated/available', 'held/stage'],
+    );
+    assert.equal(summaryText(bench.ledger, bench.decide().summary), 'Waiting for 2 owners');
   });
 
   it('are removed with the strategy, whatever holds the rollout', () => {

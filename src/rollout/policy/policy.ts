@@ -54,6 +54,10 @@ export const surges = ({ maxSurge }: Pick<Policy, 'maxSurge'>): boolean => maxSu
 export const managerReplacesPods = ({ strategy, byApproval }: Pick<Policy, 'strategy' | 'byApproval'>): boolean =>
   strategy === 'auto' || (strategy === 'ota' && byApproval);
 
+/** Owners replace the pods of their devices themselves; the manager only offers them the target. */
+export const ownersReplacePods = ({ strategy, byApproval }: Pick<Policy, 'strategy' | 'byApproval'>): boolean =>
+  strategy === 'ota' && !byApproval;
+
 /** What the settings are called in messages, which differs between kinds of DaemonSet. */
 export interface PolicyWords {
   /** The field that limits how many nodes may be down, or may surge. */
