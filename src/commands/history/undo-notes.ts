@@ -129,9 +129,11 @@ export const undoNotes = (kept: RevisionHistory, to: Revision): string[] => {
     notes.push(`The halt of revision ${present?.number} ends.`);
   if (rolledBackHash === to.hash)
     notes.push(`Revision ${to.number} failed and was rolled back before; it is rolled out again.`);
-  if (status?.plan !== undefined && to.name === lastComplete?.name && to.name !== present?.name)
+  if (status?.plan !== undefined && lastComplete)
     notes.push(
-      `Revision ${to.number} was last complete: the stages of plan ${status.plan} don't hold it back, and neither do its windows and freezes unless it sets windowsOnRollback.`,
+      to.name === lastComplete.name
+        ? `Revision ${to.number} was last complete: the stages of plan ${status.plan} don't hold it back, and neither do its windows and freezes unless it sets windowsOnRollback.`
+        : `Revision ${to.number} was not last complete: the stages, windows and freezes of plan ${status.plan} hold for it as for any other revision.`,
     );
   return [...notes, ...policyNotes(kept), ...templateOwnerWarnings(daemonSet.metadata)];
 };

@@ -112,6 +112,12 @@ describe('undo', () => {
       /Note: The last complete revision is 1 \(app:1\): "kubectl edgeset undo ds\/hurry --to-revision 1 -n default"\.\n/,
     );
     assert.equal(await image('hurry'), 'app:2');
+    await create('late', ['app:1', 'app:2']);
+    await world.status('late', { plan: 'rings', stages: [] }, 2, 2);
+    assert.match(
+      (await done('late', '--dry-run'))[1],
+      /^Note: Revision 1 was not last complete: the stages, windows and freezes of plan rings hold for it as for any other revision\.$/m,
+    );
   });
 
   it('asks for a choice if the last complete revision is no longer kept', async () => {
