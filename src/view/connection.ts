@@ -92,6 +92,7 @@ export const withCluster = async <T>(
     env,
     environment,
     userAgent: `kubectl-edgeset/${caller.version}`,
+    reload: async () => (await connectionSettings(flags, caller)).config,
     ...INTERACTIVE,
     ...options,
     ...timeouts,

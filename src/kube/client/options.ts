@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { isatty } from 'node:tty';
 import type { Env } from '../../runtime/index.ts';
+import type { ClusterConfig } from '../config/cluster-config.ts';
 import { type Connection, createConnection } from '../transport/connection.ts';
 import type { ConnectionOptions } from '../transport/dialer.ts';
 
@@ -68,6 +69,11 @@ export interface ClientOptions {
   connect?: (env: Env, options: ConnectionOptions) => Connection;
   /** Reads certificates and tokens. Default: from the disk. */
   readFile?: (path: string) => Promise<string>;
+  /**
+   * Reads the configuration again after a 401: a login writes new credentials into the kubeconfig. They are used if it still
+   * names the same server and context. Default: it is not read again.
+   */
+  reload?: () => Promise<ClusterConfig | undefined>;
   /** Parses responses and lines of watches. Default: `JSON.parse`. */
   parse?: (text: string) => unknown;
   /** Writes the bodies of requests. Default: `JSON.stringify`. */
@@ -93,6 +99,7 @@ export const resolveClientOptions = (options: ClientOptions): ResolvedClientOpti
     terminal: isatty(0),
     connect: createConnection,
     readFile: (path) => readFile(path, 'utf8'),
+    reload: () => Promise.resolve(undefined),
     parse: (text) => JSON.parse(text) as unknown,
     stringify: (value) => JSON.stringify(value),
     ...options,

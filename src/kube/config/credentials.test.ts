@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,9 +13,9 @@ import {
   sendJson,
   startTestServer,
 } from '../../../test/support/index.ts';
-import type { CertificateAuthority } from '../../runtime/index.ts';
-import { createTestClient, testEnv, testPods } from '../testing/index.ts';
-import { type Auth, ConfigError, type ExecPlugin } from './cluster-config.ts';
+import { type CertificateAuthority, nextTurn } from '../../runtime/index.ts';
+import { createTestClient, testEnv, testIdentity, testPods } from '../testing/index.ts';
+import { type Auth, type ClusterConfig, ConfigError, type ExecPlugin } from './cluster-config.ts';
 import { createCredentials } from './credentials.ts';
 import { runExecPlugin } from './exec-plugin.ts';
 
@@ -37,13 +38,14 @@ const setUp = async (t: TestContext) => {
 const print = (status: object, apiVersion = 'client.authentication.k8s.io/v1'): string =>
   `cat <<'END'\n${JSON.stringify({ apiVersion, kind: 'ExecCredential', status })}\nEND`;
 const environment = { PATH: process.env.PATH };
-const make = (auth: Auth, clock = createTestClock()) => ({
+const make = (auth: Auth, clock = createTestClock(), reload: () => Auth | undefined = () => undefined) => ({
   clock,
   credentials: createCredentials(testEnv(clock), auth, {
     cluster: () => Promise.resolve(cluster),
     environment,
     terminal: false,
     readFile: (path) => readFile(path, 'utf8'),
+    reload: async () => reload(),
   }),
 });
 
@@ -70,6 +72,20 @@ test('rereads a token file after ten seconds, and at once after a refusal', asyn
     'Bearer three',
     'while the file is being replaced the old token serves',
   );
+});
+
+test('takes the credentials of the next login after a refusal', async () => {
+  const token = (text: string): Auth => ({ token: { from: 'text', text } });
+  let now: Auth | undefined;
+  const { credentials } = make(token('one'), createTestClock(), () => now);
+  const first = await credentials.get();
+  assert.equal(await credentials.renew(first), false, 'the configuration is not read again');
+  now = token('one');
+  assert.equal(await credentials.renew(first), false, 'nobody has logged in');
+  now = token('two');
+  assert.equal(await credentials.get(), first, 'they are good until they are refused');
+  assert.equal(await credentials.renew(first), true);
+  assert.equal((await credentials.get()).authorization, 'Bearer two');
 });
 
 test('a plugin receives the cluster and its arguments, and its credentials are cached until shortly before they expire', async (t) => {
@@ -164,6 +180,36 @@ test('retries calls, writes included, with a renewed token after a 401; without 
   await writeFile(path, 'new');
   await create();
   assert.equal(server.requests.length, 3);
+});
+
+test('a login is noticed after a 401, unless the configuration names another server or context by now', async (t) => {
+  let closed = Promise.resolve<unknown>(undefined);
+  const server = await startTestServer({ protocol: 'h2', identity: testIdentity }, (request, response) => {
+    closed = once(response, 'close');
+    if (request.headers.authorization === 'Bearer new') sendJson(response, { metadata: { name: 'x' } });
+    else sendJson(response, { message: 'logged out' }, 401);
+  });
+  const auth: Auth = { token: { from: 'text', text: 'new' } };
+  const config = { server: server.url, context: 'shop', namespace: 'a', source: 'test', insecureSkipTlsVerify: true };
+  let now: ClusterConfig = { ...config, auth, server: 'http://127.0.0.1:1' };
+  const reload = async (): Promise<ClusterConfig> => {
+    // As long as a slow disk takes, which the response does not survive unread.
+    await closed;
+    for (let turns = 0; turns < 100; turns += 1) await nextTurn();
+    return now;
+  };
+  const client = createTestClient(server.url, config, { reload });
+  t.after(async () => {
+    await client.close();
+    await server.close();
+  });
+  const get = () => client.get(testPods, { namespace: 'a', name: 'x' });
+  const refused = { code: 'Unauthorized', message: /: logged out$/ };
+  await assert.rejects(get(), refused);
+  now = { ...config, auth, context: 'depot' };
+  await assert.rejects(get(), refused);
+  now = { ...config, auth };
+  await get();
 });
 
 test('presents a rotated client certificate on new connections while old streams continue', async (t) => {

@@ -93,14 +93,16 @@ export interface CredentialsOptions {
   /** Whether a user can answer a plugin's prompts. */
   terminal: boolean;
   readFile: ReadFile;
+  /** What the configuration says now; undefined where it is not read again. */
+  reload: () => Promise<Auth | undefined>;
 }
 
-export const createCredentials = (env: Env, auth: Auth, options: CredentialsOptions): Credentials => {
+export const createCredentials = (env: Env, given: Auth, options: CredentialsOptions): Credentials => {
+  let auth = given;
   let current: { secrets: Secrets; readAt: number; goodUntil: number } | undefined;
   let loading: Promise<Secrets> | undefined;
-  const fromFiles = [auth.token, auth.certificate?.cert, auth.certificate?.key].some(
-    (source) => source?.from === 'file',
-  );
+  const fromFiles = (): boolean =>
+    [auth.token, auth.certificate?.cert, auth.certificate?.key].some((source) => source?.from === 'file');
 
   /** Imported on demand: most clusters need no plugin, and edge nodes save the memory. */
   const runPlugin = async (plugin: ExecPlugin): Promise<ExecResult> => {
@@ -122,7 +124,7 @@ export const createCredentials = (env: Env, auth: Auth, options: CredentialsOpti
     const now = env.clock.now();
     const goodUntil = auth.exec
       ? Math.max(now + RERUN_MS, (plugin.expiresAt ?? Infinity) - EARLY_MS)
-      : fromFiles
+      : fromFiles()
         ? now + REREAD_MS
         : Infinity;
     const same = current !== undefined && sameSecrets(current.secrets, secrets);
@@ -151,8 +153,8 @@ export const createCredentials = (env: Env, auth: Auth, options: CredentialsOpti
     },
     async renew(used, signal) {
       if (current !== undefined && current.secrets !== used) return true;
-      if (!auth.exec && !fromFiles) return false;
       if (auth.exec && current !== undefined && env.clock.now() - current.readAt < RERUN_MS) return false;
+      auth = (await withSignal(options.reload(), signal)) ?? auth;
       return (await withSignal(loadOnce(), signal)) !== used;
     },
   };

@@ -14,6 +14,7 @@ export interface TransportOptions {
   terminal: boolean;
   connect: (env: Env, options: ConnectionOptions) => Connection;
   readFile: ReadFile;
+  reload: () => Promise<ClusterConfig | undefined>;
 }
 
 /** Authenticated requests to one API server over as few connections as possible. */
@@ -40,6 +41,18 @@ const impersonationHeaders = ({ impersonate }: ClusterConfig): HttpRequest['head
   };
 };
 
+async function* startingWith(first: Uint8Array, rest: HttpResponse['body']): HttpResponse['body'] {
+  yield first;
+  yield* rest;
+}
+
+/** With what it says already read: Node drops the body of an HTTP/2 stream that closes before anybody reads it. */
+const beingRead = async (response: HttpResponse): Promise<HttpResponse> => {
+  const { body } = response;
+  const first = await body.next();
+  return first.done ? response : { ...response, body: startingWith(first.value, body) };
+};
+
 export const createTransport = (env: Env, config: ClusterConfig, options: TransportOptions): Transport => {
   const { server, insecureSkipTlsVerify, tlsServerName, proxyUrl } = config;
   const url = new URL(server);
@@ -48,6 +61,11 @@ export const createTransport = (env: Env, config: ClusterConfig, options: Transp
   const authority = createAuthority(env, config.certificateAuthority, options.readFile);
   const credentials = createCredentials(env, config.auth, {
     ...options,
+    reload: async () => {
+      const now = await options.reload();
+      // Another server, or another user of it, must not get them.
+      return now?.server === server && now.context === config.context ? now.auth : undefined;
+    },
     cluster: async () => {
       const ca = await authority.get();
       return {
@@ -110,8 +128,10 @@ export const createTransport = (env: Env, config: ClusterConfig, options: Transp
     async send(request, signal) {
       const secrets = await credentials.get(signal);
       const response = await attempt(request, secrets, signal);
-      if (response.status !== 401 || !(await credentials.renew(secrets, signal).catch(() => false))) return response;
-      response.cancel();
+      if (response.status !== 401) return response;
+      const refused = await beingRead(response);
+      if (!(await credentials.renew(secrets, signal).catch(() => false))) return refused;
+      refused.cancel();
       return attempt(request, await credentials.get(signal), signal);
     },
     async close() {
