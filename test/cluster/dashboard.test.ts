@@ -6,7 +6,10 @@ import { type IncomingMessage, request as plainRequest } from 'node:http';
 import { request } from 'node:https';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
 import { openAddress } from '../../src/dashboard/testing/index.ts';
+import { readEvents } from '../../web/fleet/events.ts';
+import type { OverviewMessage, SilentCluster, StreamMessage } from '../../web/fleet/types.ts';
 import { eventually } from '../support/index.ts';
 import { kubeconfigText } from './controlplane.ts';
 import { kubectlApply, mintToken, type RealCluster } from './index.ts';
@@ -240,4 +243,102 @@ test('it is told where and what to serve, and to which users', async () => {
   const headers = await openAddress(address);
   assert.equal((await fetch(new URL('/api/labels', address), { headers })).status, 200);
   await ownMachine.program.stop(30_000);
+});
+
+/** Reads the overview of an own dashboard until it has the rollouts of these clusters; resolves with why the others are silent. */
+const silentBeside = async (
+  address: string,
+  headers: Record<string, string>,
+  wanted: readonly string[],
+): Promise<Record<string, string>> => {
+  const { body } = await fetch(new URL('/api/rollouts', address), { headers, signal: AbortSignal.timeout(60_000) });
+  assert.ok(body);
+  const shown = new Set<string>();
+  let silent: readonly SilentCluster[] = [];
+  for await (const data of readEvents(body)) {
+    const message = JSON.parse(data) as OverviewMessage | StreamMessage;
+    if (!('rows' in message)) continue;
+    for (const { cluster: of, namespace } of message.rows) if (namespace === shop) shown.add(of ?? '');
+    silent = message.silent ?? silent;
+    const isKnown = silent.every(({ why }) => why !== '');
+    if (isKnown && isDeepStrictEqual([...shown].toSorted(), wanted.toSorted())) break;
+  }
+  return Object.fromEntries(silent.map(({ cluster: of, why }) => [of, why]));
+};
+
+test('several contexts are shown on one page, and each that fails says why', async () => {
+  const { access, api, dir } = cluster.plane;
+  const [own, guest, away] = ['arn:aws:eks:eu-west-1:111122223333:cluster/shop', 'Käse & 東京', 'away'];
+  const [expired, stranger] = ['expired', 'stranger'];
+  const kubeconfig = join(dir, 'contexts.kubeconfig');
+  const users: Record<string, string> = {
+    [own]: access.token,
+    [guest]: await createUser(cluster, 'guest', shop, false),
+    [away]: access.token,
+    [expired]: 'expired',
+    [stranger]: await mintToken(api, shop, 'default'),
+  };
+  const write = (): void => {
+    const ca = Buffer.from(access.ca).toString('base64');
+    const config = {
+      users: Object.entries(users).map(([name, token]) => ({ name, user: { token } })),
+      clusters: Object.entries({ here: access.server, away: 'https://127.0.0.1:1' }).map(([name, server]) => ({
+        name,
+        cluster: { server, 'certificate-authority-data': ca },
+      })),
+      contexts: Object.keys(users).map((name) => ({
+        name,
+        context: { cluster: name === away ? 'away' : 'here', user: name },
+      })),
+    };
+    writeFileSync(kubeconfig, JSON.stringify(config), { mode: 0o600 });
+  };
+  write();
+  const flags = [`--kubeconfig=${kubeconfig}`, '--no-browser', `--namespace=${shop}`];
+  const { program, said } = await serve(
+    'dashboard-contexts',
+    [...flags, `--contexts=${Object.keys(users).join()}`],
+    /http:\/\/127\.0\.0\.1:\d+/,
+  );
+  const [address = ''] = /http:\/\/\S+/.exec(said) ?? [];
+  const headers = await openAddress(address);
+  const silent = await silentBeside(address, headers, [own, guest]);
+  assert.deepEqual(Object.keys(silent), [away, expired, stranger]);
+  assert.match(
+    silent[away] ?? '',
+    /^cannot reach the API server https:\/\/127\.0\.0\.1:1 \(connect ECONNREFUSED .*\): /,
+  );
+  assert.match(
+    silent[expired] ?? '',
+    /^the API server rejected the credentials of context expired \(Unauthorized\): log in/,
+  );
+  assert.match(silent[stranger] ?? '', /daemonrollouts\.edgeset\.io is forbidden: User .* cannot watch /);
+
+  const run = async (of: string): Promise<{ failed: boolean; output: string; typed: string }> => {
+    const body = JSON.stringify({
+      command: 'pause',
+      cluster: of,
+      namespace: shop,
+      kind: 'ds',
+      name: 'web',
+      dryRun: true,
+    });
+    const sent = { method: 'POST', headers: { ...headers, 'content-type': 'application/json' }, body };
+    return (await fetch(new URL('/api/commands', address), sent)).json() as ReturnType<typeof run>;
+  };
+  const done = await run(own);
+  assert.deepEqual(
+    [done.failed, done.typed],
+    [false, `edgeset pause ds/web -n ${shop} --context ${own} --kubeconfig ${kubeconfig}`],
+  );
+  const refused = await run(guest);
+  assert.match(refused.output, /cannot patch resource "daemonsets"/);
+  assert.match(refused.typed, / --context 'Käse & 東京' /);
+  assert.match((await run(away)).output, /^cannot reach the API server https:\/\/127\.0\.0\.1:1 /);
+
+  // As a login does it.
+  users[expired] = access.token;
+  write();
+  assert.deepEqual(Object.keys(await silentBeside(address, headers, [own, guest, expired])), [away, stranger]);
+  await program.stop(30_000);
 });
