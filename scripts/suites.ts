@@ -22,7 +22,7 @@ export const suites: Readonly<Record<string, Suite>> = {
       'web/**/*.test.ts',
       'bench/**/*.test.ts',
       'test/{agent,as-shipped,deploy,hostile-text}/**/*.test.ts',
-      'test/embedded/{advanced,advanced-api,advanced-pods,agent,conformance,determinism,guides,oracle,plans,plugin}.test.ts',
+      'test/embedded/{advanced,advanced-api,advanced-pods,agent,conformance,guides,oracle,plans,plugin}.test.ts',
       'test/{invariants,judge,simulation,stories,support}/**/*.test.ts',
     ],
     // The longest wait for clusters on a real clock most of the time.
