@@ -68,23 +68,10 @@ describe('a receiver', () => {
     await eventually('the connection is closed', () => server.sockets.size === 0);
   });
 
-  it('that never finishes its refusal costs the time limit, too', async () => {
-    const server = await receiver((response) => {
-      startJson(response, 500);
-      writeText(response, 'so');
-    });
-    assert.equal(whyOf(await send(server.url, { by: within(IMPATIENT_MS) })), 'HTTP 500: so');
-  });
-
-  it('is not followed elsewhere', async () => {
-    const elsewhere = await receiver((response) => sendJson(response, {}), false);
-    for (const location of [`${elsewhere.url}/`, 'http://169.254.169.254/latest/meta-data/']) {
-      const server = await receiver((response) => sendJson(response, {}, 307, { location }));
-      const result = await send(server.url);
-      assert.equal(result.kind, 'failed');
-      assert.match(whyOf(result), /HTTP 307: redirects are not followed/);
-    }
-    assert.deepEqual(elsewhere.requests, []);
+  it('that leads elsewhere is not followed, which is said', async () => {
+    const server = await receiver((response) => sendJson(response, {}, 307, { location: 'http://169.254.169.254/' }));
+    const why = 'HTTP 307: redirects are not followed; configure the URL that it leads to';
+    assert.deepEqual(await send(server.url), { kind: 'failed', why });
   });
 
   it('that is down is not reached', async () => {
@@ -97,16 +84,6 @@ describe('a receiver', () => {
   it('with the certificate of another authority gets nothing', async () => {
     const server = await receiver((response) => sendJson(response, {}));
     assert.match(whyOf(await send(server.url, { ca: createTestAuthority('another').cert })), /certificate.*set ca/);
-    assert.deepEqual(server.requests, []);
-  });
-
-  it('with the certificate of another name gets nothing', async () => {
-    const server = await servers.serve(
-      (_, response) => sendJson(response, {}),
-      authority.issue('other', ['other.example.com']),
-    );
-    const url = server.url.replace('127.0.0.1', 'localhost');
-    assert.match(whyOf(await send(url)), /altnames/);
     assert.deepEqual(server.requests, []);
   });
 
