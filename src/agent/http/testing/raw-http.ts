@@ -44,3 +44,7 @@ export const readAnswers = (text: string): RawAnswer[] => {
 /** Sends raw bytes and resolves with the responses. The request must ask to close the connection. */
 export const sendRaw = async (address: string, bytes: string | Uint8Array): Promise<RawAnswer[]> =>
   readAnswers(await exchange(dial(address), bytes));
+
+/** Sends one request with these lines, on a connection of its own. */
+export const raw = (address: string, line: string, headers: string[] = [], body = ''): Promise<RawAnswer[]> =>
+  sendRaw(address, [`${line} HTTP/1.1`, `Host: ${address}`, 'Connection: close', ...headers, '', body].join('\r\n'));
