@@ -79,7 +79,6 @@ const variable = (name: string, label: string, query: string): QueryVariableBuil
     .allValue('.*')
     .current({ text: 'All', value: '$__all' });
 
-/** The dashboard as Grafana imports it. */
 export const renderDashboard = (): string => {
   // oxlint-disable-next-line typescript/no-deprecated -- version 2 can be imported only by the newest Grafana
   const dashboard = new DashboardBuilder('edgeset')

@@ -158,7 +158,6 @@ const kindOf = ({ verb, resource }: AuditRecord): keyof Calls => {
   return resource === 'events' ? 'events' : 'otherWrites';
 };
 
-/** The requests of one user since `since`. */
 export const callsOf = (records: readonly AuditRecord[], user: string, since: number): Calls => {
   const calls: Calls = {
     deletes: 0,

@@ -91,7 +91,6 @@ export const renewLease = (
   }) as Stored<Lease>;
 };
 
-/** Posts the status of a healthy node. */
 export const postStatus = (apiServer: ApiServer, node: StoredNode, ip: string, now: number): void => {
   const status = healthyStatus(node, ip, now);
   apiServer.update<object>(nodes, { ...node, status }, { subresource: 'status' });

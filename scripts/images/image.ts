@@ -88,7 +88,6 @@ export const platformEntry = ({ manifest: blob }: OciImage, architecture: Archit
 
 export const blobsOf = ({ manifest: blob, config, layers }: OciImage): Blob[] => [blob, config, ...layers];
 
-/** An archive of one image. */
 export const archiveOfImage = (image: OciImage, component: Component, architecture: Architecture): Buffer =>
   archiveOf([namedEntry(platformEntry(image, architecture), component)], blobsOf(image));
 

@@ -57,5 +57,4 @@ export interface Problem {
 
 export const sayProblem = ({ problem, remedy }: Problem): string => `${problem}: ${remedy}`;
 
-/** One evaluation. */
 export type Evaluation = { kind: 'holds' | 'fails' | 'none'; message: string };

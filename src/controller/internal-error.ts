@@ -52,7 +52,6 @@ export const createFailureGuard = ({ log, onFailed, retry }: FailureGuardOptions
     onFailed();
   };
 
-  /** `about`: the object that `call` is about. */
   const guard = (about: string, call: () => void): void => {
     if (failure) {
       if (failure.about === about) retry();

@@ -25,7 +25,6 @@ export interface KeyMessage {
   key: string;
 }
 
-/** Which rollout. */
 export interface RolloutRef {
   /** One of the clusters of the session; absent where it has one. */
   cluster?: string | undefined;

@@ -2,7 +2,6 @@ import { countsOf as countsOfLedger, fullScopeOf, ownersReplacePods, slotsOf, su
 import type { Cause, Phase } from '../words/index.ts';
 import type { RolloutReading } from './rollout-display.ts';
 
-/** What is counted of a rollout. */
 export interface RolloutCounts {
   counts: Readonly<Partial<Record<Phase, number>>>;
   /** Slots of the budget. */

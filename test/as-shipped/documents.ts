@@ -6,10 +6,8 @@ const root = join(import.meta.dirname, '..', '..');
 /** A file of the repository. */
 export const read = (file: string): string => readFileSync(join(root, file), 'utf8');
 
-/** A page of the reference. */
 export const page = (name: string): string => read(`docs/reference/${name}.md`);
 
-/** Whether the reference has a page. */
 export const hasPage = (name: string): boolean => existsSync(join(root, `docs/reference/${name}.md`));
 
 /** The text below a heading, up to the next one of the same or a higher level. */

@@ -10,7 +10,6 @@ export const startRegistry = async (listenOn = '127.0.0.1') => {
     /** Such as `127.0.0.1:40123`. */
     host: '',
     bytesPerSecond: (_path: string): number | undefined => undefined,
-    /** Serves `image` as `name:tag`. */
     add(name: string, tag: string, { manifest, config, layers }: OciImage): void {
       blobs.set(`/v2/${name}/manifests/${tag}`, manifest);
       blobs.set(`/v2/${name}/manifests/${manifest.digest}`, manifest);

@@ -24,7 +24,6 @@ export interface CheckContext {
   now: () => number;
   /** What a process has observed. */
   viewOf: (process: string) => ProcessView;
-  /** The clock of a process. */
   clockOf: (process: string) => number;
   settleMs: number;
   /** The name of the DaemonRollout. */

@@ -26,7 +26,6 @@ export const installProduct = async ({ registry, kubeconfig }: NodeCluster, valu
   const where = ['--namespace', namespace, '--wait', '--timeout=90s'];
   await helm('install', release.name, chart, '--create-namespace', ...where, ...set(values));
   return {
-    /** Upgrades the release to other values. */
     upgrade: (...changed: string[]) => helm('upgrade', release.name, chart, ...where, ...set([...values, ...changed])),
     /** `kubectl edgeset ARGS` */
     plugin: async (...args: string[]) =>

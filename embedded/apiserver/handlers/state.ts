@@ -25,7 +25,6 @@ export interface ServerState {
   readonly tokens: TokenStore;
   /** What the server's own controllers do after a write; synchronous, so that nobody has to wait for it. */
   afterWrite(kind: Kind, object: StoredObject): void;
-  /** Cleans up after a deleted object. */
   afterDelete(kind: Kind, object: StoredObject): void;
 }
 
@@ -76,7 +75,6 @@ export const checkStoredSize = (object: Json): void => {
     throw unexplained('etcdserver: request is too large');
 };
 
-/** The stored object in the kind's version. */
 export const fromStorageVersion = (kind: Kind, object: StoredObject): StoredObject =>
   kind.fromStorageVersion ? (kind.fromStorageVersion(object) as StoredObject) : object;
 

@@ -41,7 +41,6 @@ export interface AuditRecorder {
   respond(status: number, response: unknown): void;
 }
 
-/** Records one request. */
 export const recordRequest = (
   request: Request,
   { now, version, audit }: { now: () => number; version: number; audit: (event: AuditEvent) => void },

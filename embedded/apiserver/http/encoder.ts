@@ -120,7 +120,6 @@ const whole = (kind: Kind): ObjectEncoder => ({
   event: (object) => object,
 });
 
-/** The encoder for a kind and a negotiated format. */
 export const createEncoder = (kind: Kind, form: ResponseFormat, include: string, now: number): ObjectEncoder => {
   if (form === 'metadata') return metadataOnly;
   if (form === 'object') return whole(kind);

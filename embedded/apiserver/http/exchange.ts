@@ -31,7 +31,6 @@ export type Response =
   /** Lines, until `run` settles; `send` sends one. */
   | { readonly is: 'stream'; readonly run: (send: (line: WatchLine) => void) => Promise<void> };
 
-/** One line of a watch. */
 export interface WatchLine {
   readonly event: { readonly type: string; readonly object: Json };
   /** The event as JSON, with a newline. */

@@ -44,7 +44,6 @@ const kubeconfigText = ({ server, certificateAuthority, token }: Access, namespa
 };
 
 export interface HttpsServerOptions {
-  /** The API server to serve, from `createApiServer`. */
   apiServer: ApiServer;
   /** The machine's clock: certificates are checked against real time, whatever the cluster's time is. */
   wallClock: Clock;

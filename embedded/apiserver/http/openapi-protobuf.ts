@@ -52,7 +52,6 @@ const schema = (given: unknown): Buffer => {
   );
 };
 
-/** The document in protobuf. */
 export const documentInProtobuf = ({ swagger, info, definitions }: Json): Buffer =>
   message(
     string(1, textOf(swagger)),

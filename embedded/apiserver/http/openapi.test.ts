@@ -7,7 +7,6 @@ import { bytesOf, wireFields } from './protobuf.ts';
 
 const PROTOBUF = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf';
 
-/** The values of a field of a protobuf message. */
 const parts = (message: Uint8Array, number: number): Uint8Array[] =>
   [...wireFields(message)].flatMap((field) => (field.number === number ? [bytesOf(field.value)] : []));
 const texts = (message: Uint8Array, number: number): string[] =>

@@ -26,7 +26,6 @@ interface Applier {
 const isApplier = (entry: ManagedFieldsEntry, { manager, subresource }: Applier): boolean =>
   entry.manager === manager && entry.operation === 'Apply' && entry.subresource === subresource;
 
-/** The fields of a configuration that its applier owns. */
 const configuredFields = (kind: Kind, config: Json, subresource: string): FieldSet => {
   const own = withoutServerFields(config);
   const hasStatus = kind.subresources.some(({ name }) => name === 'status');

@@ -58,7 +58,6 @@ export const parts = (value: unknown, shape: Shape): [step: string, value: unkno
 /** List items and map entries are members of their own; struct fields are not. */
 const hasMembers = (shape: Shape): boolean => shape.form === 'list' || shape.form === 'map';
 
-/** All fields that a value sets. */
 export const fieldsOf = (value: unknown, shape: Shape): FieldSet => {
   const below = parts(value, shape);
   if (!below || below.length === 0) return LEAF;

@@ -4,7 +4,6 @@ import { shapeOfKind } from '../schema/kind-shape.ts';
 import { compare, compareObjects } from './compare.ts';
 import { difference, type FieldSet, union } from './field-set.ts';
 
-/** One entry of `metadata.managedFields`. */
 export interface ManagedFieldsEntry {
   readonly manager: string;
   readonly operation: 'Apply' | 'Update';
@@ -30,7 +29,6 @@ export const readManagedFields = (object: Json | undefined): ManagedFieldsEntry[
 const rank = ({ operation, time, manager }: ManagedFieldsEntry): string =>
   `${operation === 'Apply' ? 0 : 1}/${time}/${manager}`;
 
-/** The object with these managedFields. */
 export const withManagedFields = (object: Json, managers: readonly ManagedFieldsEntry[]): Json => {
   const entries = managers
     .filter(({ fields }) => Object.keys(fields).length > 0)

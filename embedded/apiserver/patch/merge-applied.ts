@@ -34,7 +34,6 @@ export const mergeApplied = (present: unknown, config: unknown, shape: Shape): u
 /** Whether the set covers the item as a whole. */
 const isGone = (set: FieldSet): boolean => Object.keys(set).length === 0 || SELF in set;
 
-/** Removes the fields of the set. */
 export const removeFields = (value: unknown, set: FieldSet, shape: Shape): unknown => {
   if (isAtomic(shape)) return undefined;
   if (shape.form === 'list')

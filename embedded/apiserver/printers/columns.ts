@@ -110,7 +110,6 @@ export const humanDuration = (ms: number): string => {
   return years < 8 ? two(years, 'y', days % 365, 'd') : `${years}y`;
 };
 
-/** The age of a timestamp. */
 export const ageOf = (time: unknown, now: number): string => {
   const then = typeof time === 'string' ? Date.parse(time) : Number.NaN;
   return Number.isNaN(then) ? UNKNOWN : humanDuration(now - then);

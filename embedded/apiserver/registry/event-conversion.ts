@@ -20,7 +20,6 @@ const renamed = (object: Json, apiVersion: string, from: 0 | 1): Json => {
   return result;
 };
 
-/** Converts a stored core/v1 Event to events.k8s.io/v1. */
 export const eventFromStorage = memoize((event: Json): Json => {
   // core/v1 always writes these, events.k8s.io/v1 only if they aren't empty.
   const empty = ['reportingComponent', 'reportingInstance'].filter((name) => event[name] === '');

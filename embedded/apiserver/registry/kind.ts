@@ -65,7 +65,6 @@ export interface Strategy {
   readonly prepareForUpdate?: (object: Json, previous: Json, context: StrategyContext) => Json;
   /** Validates an object; `previous` is the one that it replaces. */
   readonly validate?: (object: Json, previous?: Json) => StatusCause[];
-  /** Validates an update. */
   readonly validateUpdate?: (object: Json, previous: Json, subresource: string | undefined) => StatusCause[];
   /**
    * Warnings for the writer of a valid object: of a new one as it was sent, with defaults; of an update by how it differs from

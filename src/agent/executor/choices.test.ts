@@ -7,7 +7,6 @@ import { type ChoiceFacts, choicesOf } from './choices.ts';
 const NIGHT = { from: '02:00', to: '05:00' };
 const later: Choice = { choice: 'postpone', until: '2026-11-23T12:00:00Z' };
 
-/** The choices in short. */
 const short = ({ approve, postpone, reject, tonight }: Update['choices']): string =>
   Object.entries({ approve, postpone, reject, tonight })
     .filter(([, accepted]) => accepted)

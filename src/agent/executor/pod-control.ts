@@ -6,7 +6,6 @@ import type { DecisionAct } from '../types.ts';
 import { isTerminating, revisionOf } from '../updates/index.ts';
 import { approvalPatch, fencePatch, isApproved, withdrawalPatch } from './approval.ts';
 
-/** The result of one write. */
 export type WriteResult =
   | { kind: 'done' }
   /** The pod was already gone. */

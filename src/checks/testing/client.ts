@@ -52,7 +52,6 @@ export const createStubClient = (...initial: [plural: string, object: KubeObject
   };
 };
 
-/** A Secret with texts. */
 export const secretOf = (name: string, texts: Record<string, string>, namespace = 'shop'): [string, KubeObject] => [
   'secrets',
   {

@@ -56,7 +56,6 @@ export interface RevisionHistory extends Pick<Connection, 'edgeset'> {
   lastComplete: Revision | undefined;
   /** Hash of the revision that failed and was rolled back. */
   rolledBackHash: string | undefined;
-  /** The status of the rollout; undefined if there is none. */
   status: DaemonRolloutStatus | undefined;
 }
 

@@ -41,7 +41,6 @@ export const createImageRequestTracker = ({
 }: ImageRequestTrackerOptions): ImageRequestTracker => {
   /** Pods with a request in their condition, by UID, whether it is valid now or not. */
   const open = new Map<string, PodFacts>();
-  /** The valid ones. */
   const valid = new Map<string, ImageRequest>();
   let synced = false;
   let closed = false;

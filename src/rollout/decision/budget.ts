@@ -53,7 +53,6 @@ export const slotsOf = (
   return { inUse: Math.min(limit, used), limit, beyond: used > limit ? beyond : '' };
 };
 
-/** As `slotsOf`, of a status. */
 export const slotsOfStatus = ({ budget }: Pick<DaemonRolloutStatus, 'budget'>): Slots => {
   const { nodes = 0, inUse = 0, inFlight = 0, maxSurge } = budget ?? {};
   return slotsOf(nodes, { occupied: inUse, inFlight }, maxSurge !== undefined);

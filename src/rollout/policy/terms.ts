@@ -61,7 +61,6 @@ export interface Terms {
   otaDeadlineSpreadMs: number;
 }
 
-/** Default of `settleMs`. */
 export const DEFAULT_SETTLE_MS = 10_000;
 
 /** Default of `otaDeadlineSpreadMs`. */

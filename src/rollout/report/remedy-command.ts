@@ -4,7 +4,6 @@ export type RemedyCommand =
   | { verb: 'approve'; stage: string }
   | { verb: 'set'; flag: 'max-unavailable' | 'partition'; value: string };
 
-/** A DaemonSet as commands name it. */
 export interface DaemonSetName {
   short: 'ds' | 'ads';
   namespace: string;

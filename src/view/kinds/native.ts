@@ -41,7 +41,6 @@ const pauseOf = ({ metadata }: DaemonSet): 'on' | 'off' | 'unreadable' => {
   return paused === 'true' ? 'on' : 'unreadable';
 };
 
-/** DaemonSets of apps/v1. */
 export const native: DaemonSetKind = defineKind(nativeKind, {
   label: 'daemonset.apps',
   title: 'DaemonSet',

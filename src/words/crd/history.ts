@@ -90,7 +90,6 @@ const rollout = object(
   },
 );
 
-/** One rollout. */
 export type DaemonRolloutHistory = Infer<typeof rollout>;
 
 /** `status.history`. */

@@ -56,7 +56,6 @@ const skipNodes = withRules(
   },
 );
 
-/** A name that a stage may have. */
 export const stageName = (description: string) =>
   withRules(dnsLabel(description), {
     rule: `self != '${REST_STAGE}'`,

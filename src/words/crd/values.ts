@@ -103,7 +103,6 @@ export const dnsLabel = (description: string): SchemaOf<string> =>
     'must be lower-case letters, digits and hyphens, with a letter or digit at both ends, such as canary-1',
   );
 
-/** Name of an object. */
 export const objectName = (description: string): SchemaOf<string> =>
   matching(
     text(description, 253),

@@ -72,7 +72,6 @@ export interface Case {
   pods(name?: string): Promise<PodView[]>;
   /** Makes the node's current pod fail its probe; resolves when it is not ready. */
   breakPod(node: string | undefined): Promise<PodView>;
-  /** The node's only pod. */
   podOn(node: string | undefined): Promise<PodView>;
   /** Nodes whose pod runs this image and is ready, sorted. */
   running(image: string): Promise<string[]>;
@@ -86,7 +85,6 @@ export interface Case {
   updates(): Promise<AuditRecord[]>;
   /** Their writes to pods of the DaemonSet by kind, without those that continue an earlier one. */
   podWrites(kind?: PodWriteKind): Promise<PodWrite[]>;
-  /** The nodes of `updates`. */
   updatedNodes(): Promise<string[]>;
   /** All calls of the case's managers. */
   calls(): Promise<AuditRecord[]>;

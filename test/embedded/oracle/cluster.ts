@@ -1,6 +1,5 @@
 import type { NodeBehaviour, NodeSpec } from '../../conformance/index.ts';
 
-/** Any API object. */
 export interface ApiObject {
   apiVersion?: string;
   kind?: string;
@@ -45,7 +44,6 @@ export interface ScenarioCluster {
   untilIdle(): Promise<void>;
 }
 
-/** Opens a cluster with `count` nodes. */
 export type OpenCluster = (count: number) => Promise<ScenarioCluster>;
 
 export const versions: Record<Plural, { group: string; version: string; namespaced: boolean }> = {

@@ -60,7 +60,6 @@ const run = (args: readonly string[], env: NodeJS.ProcessEnv, stdin: string): Pr
 const wordsOf = (command: string): string[] =>
   [...command.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
 
-/** Runs a command line of kubectl. */
 export const runKubectl = (command: string, env: NodeJS.ProcessEnv, stdin = ''): Promise<Outcome> =>
   run(wordsOf(command), env, stdin);
 

@@ -112,6 +112,5 @@ export const wasAvailable = (state: ClusterState, pod: PodState, at: number, wit
   return isAvailable(state, { ...pod, readySince: lastReady.since }, lastReady.until);
 };
 
-/** The node's available pod, if it has one. */
 export const availablePod = (state: ClusterState, node: string, at: number): PodState | undefined =>
   livePods(state, node).find((pod) => isAvailable(state, pod, at));

@@ -26,7 +26,6 @@ export interface Knowledge {
   node: (name: string) => readonly KnownNode[];
   /** It knows for certain that this plan skips the node. */
   knowsBusy: (name: string, plan: RolloutPlanSpec) => boolean;
-  /** It knows for certain that the node is online. */
   knowsOnline: (node: NodeState) => boolean;
   /** Nodes that are to have a pod, and may be online for all that it knows. */
   mayBeOnline: () => readonly StagedNode[];

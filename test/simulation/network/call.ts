@@ -15,7 +15,6 @@ export interface Call {
   ref: ObjectRef | undefined;
   /** Parsed; undefined without one, and for a delete. */
   body: unknown;
-  /** The options of a delete. */
   options: DeleteOptions | undefined;
   query: URLSearchParams;
 }

@@ -159,7 +159,6 @@ export type Operation =
   /** Ends all faults of nodes, processes and links, and resets the user's controls. Nodes with a version that kills them come back without it. */
   | { do: 'recover' };
 
-/** Matches calls. */
 export interface CallMatch {
   verb?: Verb;
   plural?: string;

@@ -234,7 +234,6 @@ const common = (container: Json, spec: Json, here: string, isPod: boolean): Stat
   ];
 };
 
-/** Host ports that are taken twice. */
 const hostPortCauses = (container: Json, here: string, taken: Set<string>): StatusCause[] =>
   validateItems(container, 'ports', here, ({ hostPort, protocol, hostIP }, field) => {
     if (Number(hostPort ?? 0) === 0) return [];

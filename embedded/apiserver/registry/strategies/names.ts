@@ -57,7 +57,6 @@ const pathErrors = (name: string): string[] => {
 
 const rules = { subdomain: subdomainErrors, label: labelErrors, path: pathErrors };
 
-/** The errors of a name by its rule. */
 export const nameErrors = (name: string, rule: keyof typeof rules): string[] => rules[rule](name);
 
 export const validateName = (name: string, rule: keyof typeof rules): StatusCause[] =>
@@ -105,7 +104,6 @@ const keyErrors = (key: string): string[] => {
 const VALUE_RULE =
   "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
 
-/** The errors of a label value. */
 export const labelValueErrors = (text: string): string[] => [
   ...(text.length > 63 ? ['must be no more than 63 characters'] : []),
   ...(VALUE.test(text) ? [] : [VALUE_RULE]),

@@ -109,7 +109,6 @@ export const validatePodSpec = (spec: Json, field: string, isPod = false): Statu
   ...validateOs(spec, field),
 ];
 
-/** Validates a pod template of a workload or PodTemplate. */
 export const validatePodTemplate = (template: Json, field: string): StatusCause[] => {
   const spec = recordOf(template.spec);
   const metadata = recordOf(template.metadata);

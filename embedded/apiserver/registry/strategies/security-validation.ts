@@ -26,7 +26,6 @@ const seccompCauses = (context: unknown, here: string): StatusCause[] => {
     : [...causes, requiredField(`${field}.localhostProfile`, 'must be set when seccomp type is Localhost')];
 };
 
-/** The security context of a pod. */
 export const validatePodSecurity = (spec: Json, field: string): StatusCause[] => {
   const context = spec.securityContext;
   const here = `${field}.securityContext`;
@@ -74,7 +73,6 @@ const inGo = (context: Json): Json =>
     }),
   );
 
-/** The security context of a container. */
 export const validateContainerSecurity = (container: Json, here: string): StatusCause[] => {
   const context = container.securityContext;
   if (!isRecord(context)) return [];

@@ -138,7 +138,6 @@ const mountCauses = (container: Json, mount: Json, mounted: string, list: string
   return causes;
 };
 
-/** Validates the mounts of a container. */
 export const validateMounts = (container: Json, spec: Json, here: string): StatusCause[] => {
   const places = new Set<string>();
   return validateItems(container, 'volumeMounts', here, (mount, field) => {

@@ -101,7 +101,6 @@ const clash = (one: Port, other: Port): string | undefined => {
 const goPort = ({ name, hostPort, containerPort, protocol, hostIP }: Port): string =>
   `{Name:${name} HostPort:${hostPort} ContainerPort:${containerPort} Protocol:${protocol} HostIP:${hostIP}}`;
 
-/** Warnings about the ports of all containers. */
 export const portWarnings = (containers: readonly ContainerAt[]): string[] => {
   const all = containers.flatMap(portsOf);
   const definitions = all.flatMap((port, index) => [

@@ -44,7 +44,6 @@ const overlaps = (written: readonly Written[]): string[] => {
 
 const quoted = (name: unknown): string => JSON.stringify(textOf(name));
 
-/** The paths that one source of a projected volume writes. */
 const projectedPaths = (source: Json): readonly Written[] => {
   const { configMap, secret, downwardAPI, serviceAccountToken } = source;
   if (isRecord(configMap) && configMap.items !== undefined)

@@ -119,7 +119,6 @@ export const objectName = ({ metadata }: DaemonRollout): string => `daemonrollou
 export interface StatusView {
   /** A table for people, which can be redrawn in place; otherwise, data for programs. */
   table: boolean;
-  /** All rollouts. */
   all(rollouts: readonly DaemonRollout[], now: number): string;
   /** A new state of one rollout, to be appended: in a table its row, and a line for each of its stages. */
   one(rollout: DaemonRollout, now: number): string;

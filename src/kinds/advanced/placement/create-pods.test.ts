@@ -91,7 +91,6 @@ const prepare = (ledger: Pick<Ledger, 'get'> = { get: () => undefined }, lacks =
         signal,
       ),
     shown,
-    /** UIDs in the cache. */
     cached: () => [...seen.values()].map(({ facts }) => facts.uid),
     /** The cache no longer shows the pod. */
     gone: (pod: Pod): void => {

@@ -24,7 +24,6 @@ const TIMEOUT_MS = 10_000;
 const CREATION_TIMEOUT_MS = 30_000;
 const BATCHES = 'creations';
 
-/** It leaves its node free for another pod. */
 const leavesNodeFree = (pod: Pod): boolean => {
   const facts = toPodFacts(pod);
   return facts !== undefined && isDeletedTerminal(facts);

@@ -119,7 +119,6 @@ export const statusOnError = (view: AdvancedView, what: string, now: number): Ad
 /** Conflicts in which another controller may be writing the counts. */
 const othersWriteCounts: ReadonlySet<string> = new Set<Conflict['reason']>(['OpenKruiseManager', 'LeaseForbidden']);
 
-/** The status that the DaemonSet should have. */
 export const statusOf = (input: StatusInput): AdvancedDaemonSetStatus => {
   const { view, counts, hash, blocked } = input;
   // Two controllers that both write the counts would overwrite each other for ever.
