@@ -65,31 +65,6 @@ describe('watches', () => {
     );
   });
 
-  it('report objects that start and stop matching the selector', () => {
-    const { apiServer, received, open, create } = filled();
-    open({ labelSelector: 'in=yes' });
-    create('a');
-    const label = (value: string | null) =>
-      apiServer.patch(
-        configMaps,
-        { namespace: 'default', name: 'a' },
-        { metadata: { labels: { in: value } } },
-        { type: 'merge' },
-      );
-    label('yes');
-    label(null);
-    apiServer.delete(configMaps, { namespace: 'default', name: 'a' });
-    assert.deepEqual(received, ['ADDED a', 'DELETED a']);
-  });
-
-  it('report a compacted version, and end', () => {
-    const { state, received, open, create } = filled();
-    create('a');
-    state.store.compact();
-    open({ resourceVersion: '1' });
-    assert.deepEqual(received, ['ERROR Expired', 'END']);
-  });
-
   it('send nothing once closed', () => {
     const { received, open, create } = filled();
     const watch = open({ bookmarks: true });
