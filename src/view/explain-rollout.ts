@@ -107,8 +107,10 @@ export const explainRecord = (
   record: Subject,
   now: number,
   edgeset: Connection['edgeset'],
+  isHoldSaid = false,
 ): Explanation => {
-  const { commands, ...explanation } = explain(record, reading.view.policy.policy, contextOf(reading), now);
+  const context = { ...contextOf(reading), isHoldSaid };
+  const { commands, ...explanation } = explain(record, reading.view.policy.policy, context, now);
   return { ...explanation, remedy: remedyText({ remedy: explanation.remedy, commands }, reading, edgeset) };
 };
 
@@ -247,7 +249,7 @@ export const explainRollout = (
       most,
     );
     const explanations =
-      phase === 'updated' ? [] : sorted.map((record) => explainRecord(reading, record, now, edgeset));
+      phase === 'updated' ? [] : sorted.map((record) => explainRecord(reading, record, now, edgeset, true));
     const lines = explainCause(explanations, most, now).map((text): TonedLine => ({ text }));
     return [{ text: '' }, headed(`${phase} (${cause}):`, toneOfPhase(phase), ` ${names}`), ...lines];
   }

@@ -287,6 +287,9 @@ describe('explain', () => {
       await run('--node', 'n1'),
       /^n1: outdated \(available\)\n.*paused\. Run "kubectl edgeset resume ds\/web -n shop"\./,
     );
+    const whole = await run();
+    assert.match(whole, /^ {2}n1 runs an older revision, and is held as said above\.$/m);
+    assert.equal(whole.split('kubectl edgeset resume').length, 2, 'once');
     world.daemonSet({ 'apps.openyurt.io/max-unavailable': 'many' });
     assert.match(
       await run(),

@@ -35,6 +35,7 @@ interface Subject {
   record: NodeRecord;
   policy: Policy;
   hold: Hold | undefined;
+  isHoldSaid: boolean;
   /** The open stage. */
   stand: StageStatus | undefined;
   refusedSurges: number;
@@ -47,7 +48,7 @@ type Sentences = readonly [what: string, remedy: string, commands?: readonly Rem
 
 /** A node that only waits for its turn: it is held by whatever holds the rollout as a whole, if anything does. */
 const held = (
-  { record, hold, policy }: Subject,
+  { record, hold, isHoldSaid, policy }: Subject,
   state: string,
   waitsFor: string,
   advice = '',
@@ -55,6 +56,7 @@ const held = (
 ): Sentences => {
   if (!hold || (hold.kind === 'owner' && record.status.owner.approved))
     return [`${state}, and ${waitsFor}`, advice, advised];
+  if (isHoldSaid) return [`${state}, and is held as said above`, ''];
   const { what, remedy, commands } = explainHold(hold, policy.words);
   return [`${state}. ${what}`, remedy, commands];
 };
@@ -334,13 +336,17 @@ const exposure = ({ status }: NodeRecord, { plan }: Policy): string =>
     : '';
 
 /** What explains a node besides its own record: of `decide(...).summary`, and what `refusedSurges` counts. */
-export type ExplainContext = Partial<Pick<Summary, 'hold' | 'stage' | 'firstWave'>> & { refusedSurges?: number };
+export type ExplainContext = Partial<Pick<Summary, 'hold' | 'stage' | 'firstWave'>> & {
+  refusedSurges?: number;
+  /** The reader was told what holds the rollout, and what to do about it. */
+  isHoldSaid?: boolean;
+};
 
 /** Explains one record, given what holds the rollout as a whole and the open stage. */
 export const explain = (
   record: NodeRecord,
   policy: Policy,
-  { hold, stage: stand, firstWave, refusedSurges: refused = 0 }: ExplainContext,
+  { hold, isHoldSaid = false, stage: stand, firstWave, refusedSurges: refused = 0 }: ExplainContext,
   now: number,
 ): Explanation => {
   const { phase, cause, dueAt } = record.status;
@@ -358,6 +364,7 @@ export const explain = (
       record,
       policy,
       hold,
+      isHoldSaid,
       stand,
       firstWave,
       refusedSurges: refused,
