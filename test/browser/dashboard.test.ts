@@ -176,7 +176,7 @@ describe('the dashboard', { timeout: 240_000 }, () => {
     await set.click();
     await dialog.getByRole('row', { name: '10% 5' }).waitFor();
     await dialog.getByRole('row', { name: '0 50%' }).waitFor();
-    await dialog.getByText('Budget 5: 0 in use').waitFor();
+    await dialog.getByRole('list', { name: 'Preview of the next wave' }).getByText('Budget 5: 0 in use').waitFor();
     await page.evaluate(axe.source);
     assert.deepEqual(await violations(page), []);
     const { items } = await cluster.client.list(daemonSets, { namespace });

@@ -4,7 +4,7 @@ import { isOld } from '../../store.ts';
 import { text } from '../../text/index.ts';
 import { type CommandRequest, type CommandResult, planLimits, type RolloutHead } from '../../types.ts';
 import { type Asked, effectsOf, isDangerous, verbOf } from '../../view/effects.ts';
-import { AsCommand, Changes, Printed } from './command-result.tsx';
+import { AsCommand, Changes, Preview } from './command-result.tsx';
 
 export type { Asked } from '../../view/effects.ts';
 
@@ -42,7 +42,7 @@ const Answered = ({ question: { asked, head }, answer }: { question: Question; a
         {output.trim()}
       </p>
     );
-  if (!WRITES.has(asked.command)) return <Printed title={text.command.preview} output={output} />;
+  if (!WRITES.has(asked.command)) return <Preview title={text.command.preview} output={output} />;
   const isPrinted = isDone || isSame;
   const effects = [...(isPrinted ? [] : effectsOf(asked, head)), ...notes];
   return (
@@ -63,7 +63,7 @@ const Answered = ({ question: { asked, head }, answer }: { question: Question; a
       {plan && !isDone && (
         <details class="preview" open>
           <summary>{text.command.preview}</summary>
-          <Printed title={text.command.preview} output={plan.output} />
+          <Preview title={text.command.preview} output={plan.output} />
         </details>
       )}
     </>

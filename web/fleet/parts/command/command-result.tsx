@@ -1,5 +1,6 @@
 import { text } from '../../text/index.ts';
 import type { CommandResult } from '../../types.ts';
+import { outlineOf } from '../../view/outline.ts';
 import { Copy } from '../copy.tsx';
 
 /** Settings and fields, before and after. */
@@ -27,11 +28,24 @@ export const Changes = ({ changes }: { changes: NonNullable<CommandResult['chang
   </table>
 );
 
-/** What a command prints, with its own lines. */
-export const Printed = ({ title, output }: { title: string; output: string }) => (
-  <pre tabIndex={0} role="region" aria-label={title}>
-    {output}
-  </pre>
+const Lines = ({ lines }: { lines: readonly string[] }) => (
+  <ul>
+    {lines.map((line, index) => (
+      <li key={`${index} ${line}`}>{line}</li>
+    ))}
+  </ul>
+);
+
+/** What `plan` prints. */
+export const Preview = ({ title, output }: { title: string; output: string }) => (
+  <ul class="effects printed" tabIndex={0} aria-label={title}>
+    {outlineOf(output).map((line, index) => (
+      <li key={`${index} ${line.text}`}>
+        {line.text}
+        {line.details.length > 0 && <Lines lines={line.details} />}
+      </li>
+    ))}
+  </ul>
 );
 
 /** The command that does the same, for a terminal. */
