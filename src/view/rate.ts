@@ -5,6 +5,6 @@ export const rateOf = ({ nodes, estimatedFinishAt }: DaemonRolloutStatus, now: n
   const updates = (nodes?.outdated ?? 0) + (nodes?.broken ?? 0) + (nodes?.updating ?? 0);
   const minutes = (Date.parse(estimatedFinishAt ?? '') - now) / 60_000;
   if (updates === 0) return 0;
-  // The estimate is rounded: over less than a minute, a rate would say nothing.
-  return minutes >= 1 ? updates / minutes : undefined;
+  // The estimate is rounded to 10 s: over less than twice that, a rate would say nothing.
+  return minutes >= 1 / 3 ? updates / minutes : undefined;
 };

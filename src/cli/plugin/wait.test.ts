@@ -155,6 +155,8 @@ describe('wait', () => {
     for (const [left, minutes, pace] of [
       [1, 120, '1 node an hour, 2h left'],
       [30, 120, '15 nodes an hour, 2h left'],
+      [10, 0.5, '20 nodes a minute, 30s left'],
+      [10, 0.25, '15s left'],
       [0, 10, ''],
       [5, -1, ''],
     ] as const) {
