@@ -9,6 +9,7 @@ import {
   surges,
 } from '../rollout/index.ts';
 import {
+  bySeverity,
   type Connection,
   countsOf,
   haltsAt,
@@ -21,6 +22,7 @@ import {
   versionOf,
   versionStep,
 } from '../view/index.ts';
+import { type Cause, causesOf } from '../words/index.ts';
 import { marksOf } from './marks.ts';
 import type { RolloutHead, RolloutHeadline, RolloutSettings } from './messages.ts';
 import { stagesOf } from './stage-steps.ts';
@@ -70,6 +72,9 @@ const headlineFor = (reading: Reading, edgeset: Connection['edgeset']): RolloutH
     })),
   };
 };
+
+/** As the phases of a legend are listed. */
+const byCauseSeverity = bySeverity.flatMap((phase): readonly Cause[] => causesOf[phase]);
 
 /** How far the owners' updates are; undefined unless owners decide. */
 const ownersOf = ({ ledger }: Reading): RolloutHead['owners'] => {
@@ -122,7 +127,9 @@ export const headOf = (
     online: tally.online,
     phases: { ...tally.phases },
     ...(owners && { owners }),
-    causes: Array.from(tally.causes, ([cause, count]) => ({ cause, count })).filter(({ count }) => count > 0),
+    causes: byCauseSeverity
+      .map((cause) => ({ cause, count: tally.causes.get(cause) ?? 0 }))
+      .filter(({ count }) => count > 0),
     notes: notesOf(reading),
     stages: stagesOf(status, view, ledger),
     ...(undo !== undefined && { undoTo: undo }),

@@ -115,6 +115,7 @@ describe('the dashboard', { timeout: 240_000 }, () => {
     await page.locator('.badge.bad', { hasText: 'Halted' }).waitFor({ timeout: 60_000 });
     await page.getByLabel('Group by').selectOption('site');
     await page.getByRole('region', { name: 'van' }).getByText(`/ ${VANS.length}`).waitFor();
+    assert.match(await page.getByRole('list', { name: 'Causes' }).innerText(), new RegExp(`^${FAILED} crash-loop`));
     if (process.env.EDGESET_WRITE_PICTURES) await page.screenshot({ path: PICTURE });
     assert.deepEqual(await violations(page), []);
 
