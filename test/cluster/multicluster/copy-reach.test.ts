@@ -1,10 +1,11 @@
-// The CronJob of deploy/multicluster/argocd, on the API server of a hub: its script runs with the rights of its account.
+// What is shipped for Argo CD and Karmada, on the API server of a hub. The script of the CronJob runs with the rights of its account.
 
 import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { parse, parseAllDocuments } from 'yaml';
+import { blocksOf, readPage } from '../../conformance/docs/index.ts';
 import { dependencyDir } from '../controlplane/build.ts';
 import { type Crd, installCrd } from '../controlplane/crd.ts';
 import { kubeconfigText } from '../controlplane.ts';
@@ -18,7 +19,8 @@ interface CronJob {
   };
 }
 
-const MANIFEST = join(import.meta.dirname, '../../../deploy/multicluster/argocd/copy-reach.yaml');
+const DEPLOY = join(import.meta.dirname, '../../../deploy/multicluster');
+const MANIFEST = join(DEPLOY, 'argocd/copy-reach.yaml');
 const CRD = 'cluster/v1/0000_00_clusters.open-cluster-management.io_managedclusters.crd.yaml';
 
 let cluster: RealCluster;
@@ -56,6 +58,27 @@ before(async () => {
   copy = () => runClient(file, kubeconfig, [...flags, ...args]);
 });
 after(() => cluster.stop());
+
+test('Argo CD and Karmada know each field of what is shipped for them', async () => {
+  const [argo, karmada] = await Promise.all([
+    dependencyDir('../judges/argocd-rollout', 'github.com/argoproj/argo-cd/v3'),
+    dependencyDir('../judges/karmada', 'github.com/karmada-io/karmada'),
+  ]);
+  const bases = join(karmada, 'charts/karmada/_crds/bases');
+  for (const file of [
+    join(argo, 'manifests/crds/applicationset-crd.yaml'),
+    join(bases, 'config/config.karmada.io_resourceinterpretercustomizations.yaml'),
+    join(bases, 'policy/policy.karmada.io_overridepolicies.yaml'),
+  ])
+    await installCrd(cluster.plane.api, parse(await readFile(file, 'utf8')) as Crd);
+  await admin('create', 'namespace', 'shop');
+  const rings = blocksOf(readPage('docs/how-to/karmada.md')).find(({ language }) => language === 'yaml');
+  const shipped = ['argocd', 'karmada'].map((engine) => `--filename=${join(DEPLOY, engine)}`);
+  const strictly = ['apply', '--dry-run=server', '--validate=strict'];
+  await admin(...strictly, ...shipped);
+  assert.ok(rings);
+  await kubectl(cluster.kubeconfig, [...strictly, '--filename=-'], rings.text);
+});
 
 test('it fails while no cluster has a ring', async () => {
   await register('hub', {});
