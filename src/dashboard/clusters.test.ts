@@ -6,7 +6,6 @@ import { customResourceDefinitions, daemonSets, namespaces } from '../kube/index
 import { type Env, silentLogger } from '../runtime/index.ts';
 import { daemonRolloutCrd } from '../words/index.ts';
 import { createClusters } from './clusters.ts';
-import { kubectlEdgeset } from './edgeset-in.ts';
 import { type RolloutRow, rolloutKey, type SilentCluster } from './messages.ts';
 import { openAddress, serveFleet } from './testing/index.ts';
 
@@ -34,7 +33,7 @@ const prepare = async (t: TestContext, contexts: readonly string[], ...first: re
     env,
     contexts,
     namespace: undefined,
-    edgeset: kubectlEdgeset,
+    edgeset: (words, _namespace, context) => `edgeset ${words} in ${context}`,
     run: async () => assert.fail('nobody runs a command'),
     async connect(context, work) {
       if (!up.has(context)) throw new Error(`no route to ${context}`);
@@ -90,6 +89,22 @@ test('a cluster that does not answer hides no other, and is tried until it does'
 
   await fleet.close();
   assert.deepEqual(ended.toSorted(), ['north', 'south'], 'their connections are closed');
+});
+
+test('a cluster without edgeset says how to install it there', async (t) => {
+  const { clock, client, up, shown, listen } = await prepare(t, ['south']);
+  await listen();
+  await client.delete(customResourceDefinitions, { name: daemonRolloutCrd.metadata.name });
+  up.add('south');
+  await clock.advance(6_000);
+  const [{ why } = { why: '' }] = shown.silent;
+  assert.match(
+    why,
+    /^the cluster has no CRD for DaemonRollouts: install it with "edgeset crds \| kubectl apply -f - in south"/,
+  );
+  await client.create(customResourceDefinitions, daemonRolloutCrd);
+  await clock.advance(6_000);
+  assert.deepEqual([shown.rows.size, shown.silent], [1, []]);
 });
 
 test('who comes later hears all that is known', async (t) => {

@@ -1,6 +1,7 @@
+import { daemonRollouts } from '../controller/index.ts';
 import { compareNames } from '../text/index.ts';
-import { type Connection, createTrouble, kinds, watchNodes } from '../view/index.ts';
-import { type Edgeset, inNamespace } from './edgeset-in.ts';
+import { type Connection, createTrouble, kinds, watchNodes, whereInstalled } from '../view/index.ts';
+import { type Edgeset, edgesetIn, inNamespace } from './edgeset-in.ts';
 import { rolloutEvents } from './events.ts';
 import { createFeeds, type Feed } from './feed.ts';
 import type {
@@ -66,7 +67,11 @@ export const createFleet = ({ connection: quiet, namespace, context, edgeset, ru
   const feeds = createFeeds<RunningRolloutFeed>(env);
 
   const openOverview = async (): Promise<Feed<OverviewMessage>> => {
-    const feed = await createOverviewFeed(connection, namespace === undefined ? {} : { namespace }, context);
+    const where = namespace === undefined ? {} : { namespace };
+    const typed = { edgeset: edgesetIn(edgeset, namespace ?? '', context) };
+    // A right or a CRD that is missing is told with its remedy: watches would try for ever.
+    await whereInstalled(typed, client.list(daemonRollouts, { ...where, limit: 1 }));
+    const feed = await createOverviewFeed(connection, where, context);
     running.push(feed.run(stop.signal));
     return feed;
   };

@@ -90,3 +90,4 @@ export {
 export { createTrouble } from './trouble.ts';
 export { type VersionStep, versionStep } from './versions.ts';
 export { type RolloutWatch, type WatchRolloutOptions, watchNodes } from './watch-rollout.ts';
+export { whereInstalled } from './where-installed.ts';

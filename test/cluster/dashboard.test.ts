@@ -312,7 +312,10 @@ test('several contexts are shown on one page, and each that fails says why', asy
     silent[expired] ?? '',
     /^the API server rejected the credentials of context expired \(Unauthorized\): log in/,
   );
-  assert.match(silent[stranger] ?? '', /daemonrollouts\.edgeset\.io is forbidden: User .* cannot watch /);
+  assert.match(
+    silent[stranger] ?? '',
+    /^daemonrollouts\.edgeset\.io is forbidden: User .* cannot list .*: ask your cluster administrator /,
+  );
 
   const run = async (of: string): Promise<{ failed: boolean; output: string; typed: string }> => {
     const body = JSON.stringify({

@@ -1,18 +1,18 @@
 import { daemonRollouts } from '../../../controller/index.ts';
-import { isKubeError, keyOf, type ListOptions, listAll } from '../../../kube/index.ts';
+import { keyOf, listAll } from '../../../kube/index.ts';
 import { compareNames } from '../../../text/index.ts';
 import {
   ambiguousName,
   CommandError,
   type Connection,
   type DaemonSets,
-  INSTALL_CRDS,
   isNamed,
   kinds,
   type Named,
   native,
   ownerOfRollout,
   readDaemonSets,
+  whereInstalled,
 } from '../../../view/index.ts';
 import type { DaemonRollout } from '../../../words/index.ts';
 
@@ -58,20 +58,6 @@ export const scopeOf = (
   };
 };
 
-const listRollouts = async ({ client, edgeset }: Connection, where: ListOptions): Promise<DaemonRollout[]> => {
-  try {
-    return await listAll(client, daemonRollouts, where);
-  } catch (error) {
-    // A list is never NotFound, unless the API server does not have the kind.
-    if (!isKubeError(error, 'NotFound')) throw error;
-    throw new CommandError(
-      'NotInstalled',
-      `the cluster has no CRD for DaemonRollouts: install it with "${edgeset(INSTALL_CRDS)}", and install the manager`,
-      error,
-    );
-  }
-};
-
 /** Throws if DaemonSets of both kinds have this name in one namespace. */
 const checkUnambiguous = (rollouts: readonly DaemonRollout[], name: string): void => {
   const seen = new Set<string | undefined>();
@@ -101,7 +87,9 @@ export const readClusterStatus = async (connection: Connection, wanted: Wanted):
   const { queries, isShown, daemonSets: sets } = scopeOf(connection, wanted);
   // Before the rollouts: a manager that has just observed a change must not look as if it had not.
   const daemonSets = await readDaemonSets(connection, sets);
-  const found = await Promise.all(queries.map((where) => listRollouts(connection, where)));
+  const found = await Promise.all(
+    queries.map((where) => whereInstalled(connection, listAll(connection.client, daemonRollouts, where))),
+  );
   const rollouts = found.flat().filter(isShown);
   const rows = [...rollouts, ...unservedRows(daemonSets, wanted, rollouts)].toSorted((a, b) =>
     compareNames(keyOf(a), keyOf(b)),
