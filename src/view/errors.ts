@@ -30,12 +30,24 @@ export class CommandError extends Error {
   }
 }
 
-/** The message of the innermost cause, such as `connect ECONNREFUSED`. */
-const reasonOf = (error: Error): string => {
-  let { message } = error;
-  for (let at: unknown = error.cause; at instanceof Error; at = at.cause) if (at.message !== '') message = at.message;
-  return message;
+/** The innermost cause that says something, such as `connect ECONNREFUSED`. */
+const innermost = (error: Error): Error => {
+  let found = error;
+  for (let at: unknown = error.cause; at instanceof Error; at = at.cause) if (at.message !== '') found = at;
+  return found;
 };
+
+/** What Node calls a certificate of the server that it does not accept. */
+const UNTRUSTED: ReadonlySet<unknown> = new Set([
+  'CERT_HAS_EXPIRED',
+  'CERT_NOT_YET_VALID',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'ERR_TLS_CERT_ALTNAME_INVALID',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+]);
 
 export const serverMessage = (error: unknown): string => serverText(errorText(error));
 
@@ -44,12 +56,19 @@ type Wording = (error: KubeError, config: Pick<ClusterConfig, 'server' | 'contex
 const RIGHT_CLUSTER = 'that --kubeconfig and --context name the right cluster';
 
 const wordings: Partial<Record<KubeErrorCode, Wording>> = {
-  Transport: (error, { server }) =>
-    new CommandError(
+  Transport: (error, { server }) => {
+    const cause = innermost(error);
+    const isUntrusted = 'code' in cause && UNTRUSTED.has(cause.code);
+    // After it, Node names a flag of its own.
+    const [reason] = cause.message.split('; ', 1);
+    return new CommandError(
       'Unreachable',
-      `cannot reach the API server ${server} (${reasonOf(error)}): check that it is running, and ${RIGHT_CLUSTER}`,
+      isUntrusted
+        ? `the certificate of the API server ${server} is not trusted (${reason}): check its certificate-authority, and ${RIGHT_CLUSTER}`
+        : `cannot reach the API server ${server} (${reason}): check that it is running, and ${RIGHT_CLUSTER}`,
       error,
-    ),
+    );
+  },
   Timeout: (error, { server }) =>
     new CommandError(
       'Unreachable',

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { createTestAuthority, startTestServer } from '../../../test/support/index.ts';
 import { createFakeCluster, ROLLOUTS } from './testing/fake-cluster.ts';
 
 const commands = [
@@ -28,6 +29,18 @@ describe('an error is one sentence on stderr that says what to do', () => {
     await world.api.close();
     for (const args of commands)
       await run(args, new RegExp(`cannot reach the API server ${url} \\(.*ECONNREFUSED`), /--kubeconfig and --context/);
+  });
+
+  it('a certificate that nobody vouches for', async (t) => {
+    const identity = createTestAuthority().issue('127.0.0.1');
+    const server = await startTestServer({ protocol: 'h2', identity }, () => assert.fail('nobody connects'));
+    t.after(() => server.close());
+    const { code, stderr } = await world.run(['status', '--server', server.url]);
+    assert.equal(code, 1);
+    assert.match(
+      stderr,
+      /: the certificate of the API server https:.* is not trusted \([^;]*\): check its certificate-auth/,
+    );
   });
 
   it('a missing context', async () => {
