@@ -101,13 +101,14 @@ test('a single negative check, and checks without an answer, stop nothing', asyn
   assert.deepEqual(story, ['caches 1 start', 'lead 1']);
 });
 
-test('stays undecided while the API server is unreachable', async () => {
+test('stays undecided while the API server is unreachable, and logs so once', async () => {
   const { clock, said, state, controller } = world('silent');
   await clock.advance(3 * LOOK_MS);
   assert.equal(controller.synced(), false);
   state.answer = 'served';
   await clock.advance(LOOK_MS);
-  assert.deepEqual([controller.synced(), said], [true, []]);
+  assert.deepEqual([controller.synced(), said.length], [true, 1]);
+  assert.match(said[0] ?? '', /cannot reach https:\/\/api/);
 });
 
 test('leads repeatedly, and stops when aborted', async () => {

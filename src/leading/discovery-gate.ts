@@ -39,6 +39,8 @@ export const gateOnDiscovery = <C extends Controller>(
   /** The state logged last; undefined before the first answer of the API server. */
   let logged: 'served' | 'absent' | undefined;
   let absentChecks = 0;
+  /** What keeps the API server from giving its first answer. Later, the caches say so. */
+  let problem: string | undefined;
   let changed = Promise.withResolvers<void>();
 
   const set = (next: Active<C> | undefined): void => {
@@ -69,7 +71,13 @@ export const gateOnDiscovery = <C extends Controller>(
 
   const check = async (signal: AbortSignal, lost: () => void): Promise<void> => {
     const found = await discover(client, kind, signal);
-    if (signal.aborted || found.kind === 'unknown') return;
+    if (signal.aborted) return;
+    if (found.kind === 'unknown') {
+      const { what, error } = found;
+      if (logged === undefined && what !== problem) log.warn(what, { error });
+      problem = what;
+      return;
+    }
     absentChecks = found.kind === 'absent' ? absentChecks + 1 : 0;
     if (active && found.kind === 'absent' && absentChecks < ABSENT_CHECKS) return;
     if (found.kind === 'absent' && logged !== 'absent') log.info(found.what);
