@@ -7,7 +7,7 @@ export {
   involvedObject,
 } from './events.ts';
 export { createGarbageCollector, type GarbageCollector } from './garbage-collector.ts';
-export { type Controller, type Controls, createInformers, type InformerEvent, type Informers } from './informers.ts';
+export { type Controller, type Controls, createInformers, type InformerEvent } from './informers.ts';
 export { createNodeLifecycleController } from './node-lifecycle.ts';
 export { createPodGarbageCollector } from './pod-gc.ts';
 export { createScheduler } from './scheduler.ts';

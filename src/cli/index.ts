@@ -1,2 +1,2 @@
-export { type ExitCode, type ProcessIo, processIo } from './io.ts';
-export { complete, main, type ProgramName } from './main.ts';
+export { processIo } from './io.ts';
+export { complete, main } from './main.ts';

@@ -1,4 +1,4 @@
-export type { ChangeOptions, DryRun, FieldChange, Written } from './change.ts';
+export type { ChangeOptions, DryRun, Written } from './change.ts';
 export { type HistoryOptions, historyData, historyText, listRevisions, loadRolloutHistory } from './history/history.ts';
 export { priorRevision } from './history/prior-revision.ts';
 export { lastCompleteName, readLiveDaemonSet, readRevisions } from './history/revisions.ts';

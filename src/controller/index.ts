@@ -15,7 +15,6 @@ export {
 export type {
   ControllerMetrics,
   InformerOptions,
-  KindAdapter,
   KindEventHandlers,
   ManagedKind,
   ManageInput,
@@ -25,7 +24,7 @@ export type {
   WritePod,
 } from './kind-adapter.ts';
 export { createController } from './loop/controller.ts';
-export type { Controller, ControllerOptions, RolloutSnapshot } from './loop/controller-options.ts';
+export type { Controller, ControllerOptions } from './loop/controller-options.ts';
 export { createOrder, type Order, type OrderedDaemonSet } from './loop/order.ts';
 export type { PodControl, PodVersion, WriteOutcome } from './pod-writes.ts';
 export { newestRevision, readRevisions, toRecorded } from './revisions.ts';
@@ -39,7 +38,7 @@ export {
   rolloutApprovals,
   rolloutPlans,
 } from './watches/plans.ts';
-export { createRolloutModel, type RolloutModel, watchPods } from './watches/rollout-model.ts';
+export { createRolloutModel, watchPods } from './watches/rollout-model.ts';
 export { RESERVE_INTERVAL_MS } from './writes/decision-executor.ts';
-export { createInFlightWrites, type InFlightWrites, type WriteResult } from './writes/in-flight-writes.ts';
+export { createInFlightWrites, type WriteResult } from './writes/in-flight-writes.ts';
 export { outcomeOfError } from './writes/pod-control.ts';

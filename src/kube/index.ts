@@ -32,7 +32,6 @@ export type {
   KubeClient,
   KubeObject,
   ListOptions,
-  ListResult,
   ObjectRef,
   PatchOptions,
   ReflectorHandler,

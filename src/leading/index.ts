@@ -1,4 +1,4 @@
-export { type Clients, type ClientsOptions, createClients } from './clients.ts';
+export { type Clients, createClients } from './clients.ts';
 export { createClockCheck } from './clock-check.ts';
 export { waitForApis } from './discovery.ts';
 export { type GatedController, gateOnDiscovery } from './discovery-gate.ts';

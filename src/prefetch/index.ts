@@ -1,2 +1,2 @@
-export { createPrefetch, type PrefetchOptions } from './prefetch.ts';
+export { createPrefetch } from './prefetch.ts';
 export { pullPodOf } from './pull-pod.ts';

@@ -5,13 +5,7 @@ export { awaitsProof, firstWaveText, waveAfter, wavesOf } from './decision/first
 export type { OutsideHold } from './decision/hold.ts';
 export { checksFrom, previewSamples } from './decision/stages.ts';
 export { fullImageName } from './facts/image-name.ts';
-export {
-  type ImageReady,
-  imageFactsOf,
-  imageReadyOf,
-  imageReadyPatch,
-  imageReadyRemoval,
-} from './facts/image-ready.ts';
+export { imageFactsOf, imageReadyOf, imageReadyPatch, imageReadyRemoval } from './facts/image-ready.ts';
 export {
   type ImageRequest,
   type ImageRequests,
@@ -58,7 +52,6 @@ export {
 export { recordedTemplate, templateDigest } from './facts/template.ts';
 export { imagesBeyond, imagesOf, type PullImage } from './facts/template-images.ts';
 export { type TemplateOrigin, templateOrigin } from './facts/template-origin.ts';
-export type { DriftingImage } from './fleet/image-drift.ts';
 export { createLedger } from './fleet/ledger.ts';
 export type { Ledger } from './fleet/ledger-types.ts';
 export { restore } from './fleet/persist.ts';

@@ -24,7 +24,7 @@ export {
   policyNotes,
   whenHalted,
 } from './explain-rollout.ts';
-export { failureText, type Headline, headlineOf, versionOf } from './headline.ts';
+export { failureText, headlineOf, versionOf } from './headline.ts';
 export { keepDrawing } from './keep-drawing.ts';
 export { advanced } from './kinds/advanced.ts';
 export type { DaemonSetKind, DaemonSetLike, DaemonSetState, Overrides, Reading } from './kinds/kind.ts';
@@ -55,13 +55,11 @@ export {
 } from './named-rollout.ts';
 export { changedImages, durationMs } from './past-rollout.ts';
 export { MARK_BOX, type MarkLayer, phaseMark } from './phase-mark.ts';
-export { bySeverity, type PhaseColors, phaseStyles } from './phase-style.ts';
+export { bySeverity, phaseStyles } from './phase-style.ts';
 export { rateOf } from './rate.ts';
-export type { ReadOptions } from './read-rollout.ts';
 export { lastSeen, withRefusedPods } from './refused-pods.ts';
 export { typedCommand } from './remedy.ts';
 export { revisionImages } from './revision-images.ts';
-export type { RolloutReading } from './rollout-display.ts';
 export { stateOf, toneOfStatus } from './rollout-state.ts';
 export { openStageOf, presentStages, promotionWay } from './stages.ts';
 export type { RolloutState } from './states.ts';
@@ -81,7 +79,6 @@ export {
   noteLine,
   type Paint,
   type Tone,
-  type Toned,
   type TonedLine,
   toneOfPhase,
   toneOfResult,
@@ -89,5 +86,5 @@ export {
 } from './tones.ts';
 export { createTrouble } from './trouble.ts';
 export { type VersionStep, versionStep } from './versions.ts';
-export { type RolloutWatch, type WatchRolloutOptions, watchNodes } from './watch-rollout.ts';
+export { watchNodes } from './watch-rollout.ts';
 export { whereInstalled } from './where-installed.ts';

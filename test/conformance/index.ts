@@ -1,10 +1,9 @@
 export type { AuditRecord } from '../judge/audit/audit-record.ts';
-export { type CheckOptions, checkUpdates, countWrites } from '../judge/audit/check-updates.ts';
+export { checkUpdates, countWrites } from '../judge/audit/check-updates.ts';
 export type {
   Agent,
   AgentOptions,
   Audit,
-  Behaviour,
   Cluster,
   Manager,
   ManagerOptions,

@@ -1,4 +1,4 @@
 export { type Containerd, startContainerd } from './containerd.ts';
-export { type Packages, whyNoContainerd, whyNotInstalled } from './install.ts';
-export { image, type Layer, layer, type OciImage } from './oci-image.ts';
+export { whyNoContainerd, whyNotInstalled } from './install.ts';
+export { image, layer, type OciImage } from './oci-image.ts';
 export { type Registry, startRegistry } from './registry.ts';

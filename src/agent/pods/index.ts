@@ -1,2 +1,2 @@
-export { createPodCache, type PodCache, type PodCacheOptions } from './cache.ts';
+export { createPodCache, type PodCache } from './cache.ts';
 export { unreadableReason } from './unreadable.ts';

@@ -1,2 +1,1 @@
-export type { SafeAnswer } from './answer.ts';
-export { createSafeCheck, type SafeCheck, type SafeCheckOptions } from './safe-check.ts';
+export { createSafeCheck, type SafeCheck } from './safe-check.ts';

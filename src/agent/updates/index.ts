@@ -8,6 +8,6 @@ export {
   isTerminating,
   revisionOf,
 } from './announcement.ts';
-export { refKey, type Terms, type UpdateInProgress, type UpdateRecord } from './record.ts';
+export { refKey, type Terms } from './record.ts';
 export { daemonSetsAt, termsOf } from './terms-watch.ts';
 export { createUpdateTracker, type TrackedUpdate, type UpdateTracker } from './tracker.ts';

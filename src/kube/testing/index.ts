@@ -1,6 +1,5 @@
 export type { Connection } from '../transport/connection.ts';
 export { type HttpRequest, type HttpResponse, RoundTripError } from '../transport/round-trip.ts';
-export type { FakeApi } from './fake-api.ts';
 export {
   createTestClient,
   serve,
