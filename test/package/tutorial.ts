@@ -1,20 +1,14 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { type Block, blocksOf, readPage } from '../conformance/docs/page.ts';
 import { type Background, startBackground } from './background.ts';
 import type { Machine } from './installation.ts';
 
-interface Block {
-  kind: string;
-  text: string;
-}
-
 /** The blocks of code of one section whose language is given. */
-const blocksOf = (page: string, heading: string): readonly Block[] => {
-  const text = readFileSync(path.join(import.meta.dirname, '..', '..', page), 'utf8');
-  const [, section = ''] = text.split(`\n## ${heading}\n`);
+const blocksIn = (page: string, heading: string): readonly Block[] => {
+  const [, section = ''] = readPage(page).split(`\n## ${heading}\n`);
   const [own = ''] = section.split('\n## ');
-  return [...own.matchAll(/^```(\w+)\n(.*?)^```$/gms)].map(([, kind = '', block = '']) => ({ kind, text: block }));
+  return blocksOf(own).filter(({ language }) => language !== '');
 };
 
 /** Commands that run until they are interrupted: each has its own terminal. */
@@ -35,7 +29,7 @@ const STEPS = [
 export const playTutorial = async (machine: Machine): Promise<void> => {
   const terminals: Background[] = [];
   const blocks = STEPS.flatMap((heading) => {
-    const found = blocksOf('docs/tutorial.md', heading);
+    const found = blocksIn('docs/tutorial.md', heading);
     assert.ok(found.length > 0, `the tutorial has no commands under ${heading}`);
     return found;
   });
@@ -44,8 +38,8 @@ export const playTutorial = async (machine: Machine): Promise<void> => {
   environment.PATH = `${path.join(folder, 'node_modules', '.bin')}${path.delimiter}${environment.PATH}`;
   let printed = '';
   try {
-    for (const { kind, text } of blocks) {
-      if (kind === 'text') {
+    for (const { language, text } of blocks) {
+      if (language === 'text') {
         assert.ok(printed.endsWith(text), `the tutorial promises\n${text}but its commands print\n${printed}`);
         continue;
       }

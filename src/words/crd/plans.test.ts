@@ -95,18 +95,9 @@ describe('the CRDs of stages', () => {
     const { kind } = spec.names;
     const [version] = spec.versions;
     assert.ok(version);
-    const { issuesOf, walk, fields } = inspect(version.schema.openAPIV3Schema.properties.spec, 'spec');
+    const { issuesOf, walk } = inspect(version.schema.openAPIV3Schema.properties.spec, 'spec');
 
     it(`${kind} accepts every field`, () => assert.deepEqual(issuesOf(full[kind]), []));
-
-    it(`${kind} describes every field in a sentence, and limits every text and every list`, () =>
-      walk((schema, path) => {
-        assert.match(schema.description, /^\p{L}.*[^.]\.$/su, path);
-        if (schema.type === 'string') assert.ok(schema.maxLength ?? schema.enum, path);
-        if (schema.type !== 'array') return;
-        assert.ok(schema.maxItems && schema.items, path);
-        assert.ok(schema['x-kubernetes-list-type'], path);
-      }));
 
     it(`${kind} says in every rule what to do`, () =>
       walk((schema, path) => {
@@ -127,12 +118,6 @@ describe('the CRDs of stages', () => {
         }
       });
       assert.equal(rules, kind === 'RolloutApproval' ? 0 : 5);
-    });
-
-    it(`${kind} has printer columns that exist`, () => {
-      for (const { jsonPath } of version.additionalPrinterColumns)
-        if (jsonPath !== '.metadata.creationTimestamp')
-          assert.ok(fields.includes(jsonPath.slice(1).replace(/\[\d\]/, '[]')), jsonPath);
     });
   }
 });
