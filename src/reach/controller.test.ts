@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
-import type { KubeClient } from '../kube/index.ts';
+import { type KubeClient, KubeError } from '../kube/index.ts';
 import type { ReachMetrics } from './controller.ts';
 import { bundleDeployments, createFleetKind, fleetClusters } from './fleet.ts';
 import { managedClusters, ocm } from './ocm.ts';
@@ -234,6 +234,31 @@ describe('a ManagedCluster', () => {
     await shop.restart();
     await shop.clock.advance(10 * MINUTE);
     assert.equal(shop.changes.length, before);
+  });
+
+  test('keeps its label while the hub does not say what it was given, and counts for nothing', async (t) => {
+    const hub = await createHub();
+    await hub.available('shop', 'True');
+    let isRefused = true;
+    let failed = 0;
+    const refused: KubeClient = {
+      ...hub.client,
+      list: (resource, options) =>
+        isRefused && resource.plural === 'manifestworks'
+          ? Promise.reject(new KubeError('Forbidden', 'no right'))
+          : hub.client.list(resource, options),
+    };
+    const metrics: ReachMetrics = { changed: () => undefined, failed: () => void (failed += 1) };
+    const running = hub.start(ocm, metrics, refused);
+    t.after(() => running.stop());
+    await hub.clock.advance(1_000);
+    await hub.available('shop', 'Unknown');
+    await hub.clock.advance(10 * MINUTE);
+    assert.deepEqual([await hub.label(managedClusters, 'shop'), ...running.controller.verdicts()], ['online']);
+    assert.ok(failed > 10);
+    isRefused = false;
+    await hub.clock.advance(4 * MINUTE);
+    assert.equal(await hub.label(managedClusters, 'shop'), 'away');
   });
 
   test('is looked after again by a process that had lost the lease', async (t) => {

@@ -227,7 +227,12 @@ export const createReachController = <T extends KubeObject, R extends ClusterRea
         concurrency: CONCURRENCY,
         // Clusters of one namespace must not wait for each other.
         groupOf: (key) => key,
-        process: reconcile,
+        // Nothing is known of a cluster whose reading failed. It keeps its label.
+        process: (key, during) =>
+          reconcile(key, during).catch((error: unknown) => {
+            verdicts.delete(key);
+            throw error;
+          }),
         metrics: {
           worked(_seconds, result) {
             if (result === 'error') metrics.failed(kind.name);
