@@ -136,6 +136,25 @@ describe('the dashboard, on each screen and in both schemes,', { timeout: 600_00
     await check(page, 'a command that is refused');
   });
 
+  it('shows the whole map on a wall, where nobody scrolls or decides', async (t) => {
+    for (const [scene, group] of [
+      ['halted', 'site'],
+      ['approval', '.stage'],
+    ] as const) {
+      const { page } = await visit(t, fleetOf(scene), `#/pos/ds/payment-terminal?group=${group}&wall=on`);
+      await isShown(page);
+      for (const viewport of [{ width: 1_920, height: 1_080 }, SCREENS[2]]) {
+        await page.setViewportSize(viewport);
+        await page.evaluate('new Promise(requestAnimationFrame)');
+        const [all, shown] = await page.evaluate<[number, number]>(
+          '[document.documentElement.scrollHeight, document.documentElement.clientHeight]',
+        );
+        assert.ok(all <= shown, `${scene}, ${viewport.width} px: ${all} of ${shown} px`);
+        assert.equal(await page.getByRole('button', { name: /^Approve/ }).count(), 0);
+      }
+    }
+  });
+
   it('says from when what it shows is, once nobody answers', async (t) => {
     const { page, server } = await visit(t, fleetOf('running'), rollout());
     await isShown(page);

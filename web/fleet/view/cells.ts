@@ -26,7 +26,9 @@ export interface Grid {
 /** A grid for `count` of `all` nodes: every group of a fleet has cells of the same size, whatever the width of its card. */
 export const gridFor = (count: number, width: number, all: number, isOnWall = false): Grid => {
   const most = innerWidth > WALL_WIDTH ? LARGEST_ON_WALL : LARGEST;
-  const page = Math.min(MOST_WIDTH, innerWidth) * innerHeight * (isOnWall ? SHARE_OF_WALL : SHARE_OF_PAGE);
+  const page = isOnWall
+    ? innerWidth * innerHeight * SHARE_OF_WALL
+    : Math.min(MOST_WIDTH, innerWidth) * innerHeight * SHARE_OF_PAGE;
   const room = Math.floor(Math.sqrt(page / Math.max(1, all)));
   const least = Math.max(SMALLEST, Math.min(most, room - GAP)) + GAP;
   const columns = Math.max(1, Math.floor((width + GAP) / least));
