@@ -231,13 +231,9 @@ export const createReachController = <T extends KubeObject, R extends ClusterRea
         process: (key, during) =>
           reconcile(key, during).catch((error: unknown) => {
             verdicts.delete(key);
+            metrics.failed(kind.name);
             throw error;
           }),
-        metrics: {
-          worked(_seconds, result) {
-            if (result === 'error') metrics.failed(kind.name);
-          },
-        },
       });
       queue = leading;
       for (const [key] of reflector.store.entries()) leading.add(key);
