@@ -12,7 +12,7 @@ export interface FleetCluster extends KubeObject {
 }
 
 export interface BundleDeployment extends KubeObject {
-  spec?: { deploymentID?: string | null };
+  spec?: { deploymentID?: string | null; stagedDeploymentID?: string | null };
   status?: {
     appliedDeploymentID?: string | null;
     ready?: boolean;
@@ -64,10 +64,13 @@ const lastSeenOf = ({ metadata, status }: FleetCluster): number | undefined => {
 
 export const readBundleDeployment = ({ metadata, spec, status }: BundleDeployment): ClusterUpdate => {
   const isApplied = !!spec?.deploymentID && spec.deploymentID === status?.appliedDeploymentID;
+  const finished = isApplied && status.ready === true;
+  // When Fleet last wrote the spec. It may only have staged the next version, which the cluster has not been given.
+  const isOnlyStaged = finished && !!spec.stagedDeploymentID && spec.stagedDeploymentID !== spec.deploymentID;
   return {
     name: `BundleDeployment ${metadata?.name ?? ''}`,
-    at: writtenAt(metadata, { path: ['spec', 'deploymentID'] }),
-    finished: isApplied && status.ready === true,
+    at: isOnlyStaged ? undefined : writtenAt(metadata, { path: ['spec', 'deploymentID'] }),
+    finished,
     failed: isApplied
       ? (status.nonReadyStatus?.some(({ summary }) => summary?.error === true) ?? false)
       : (status?.conditions?.some(({ type, status: is }) => type === 'Deployed' && is === 'False') ?? false),

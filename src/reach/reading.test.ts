@@ -156,6 +156,17 @@ describe('Rancher Fleet', () => {
     );
   });
 
+  test('a BundleDeployment was given when Fleet last wrote its spec, unless that only staged the next version', () => {
+    const metadata = { managedFields: [entry({ 'f:spec': { 'f:deploymentID': {} } })] };
+    const at = (stagedDeploymentID: string, ready = true) =>
+      readBundleDeployment({
+        metadata,
+        spec: { deploymentID: 'v2', stagedDeploymentID },
+        status: { appliedDeploymentID: 'v2', ready },
+      }).at;
+    assert.deepEqual([at('v2'), at('v3'), at('v3', false)], [AT, undefined, AT]);
+  });
+
   test('a BundleDeployment is finished when what is asked for is applied and ready', () => {
     const read = (status: object) => readBundleDeployment({ spec: { deploymentID: 'v2' }, status }).finished;
     assert.ok(read({ appliedDeploymentID: 'v2', ready: true }));
