@@ -53,7 +53,8 @@ export const suites: Readonly<Record<string, Suite>> = {
       'test/images/**/*.test.ts',
       'test/embedded/*-parity.test.ts',
     ],
-    concurrency: cores,
+    // A file keeps little more than half of a core busy: its cases wait for kubelets, back-offs and timeouts.
+    concurrency: cores + half,
     // With more of them the machine is busy all the time, which makes each slower and the whole no faster.
     cases: 5,
   },
