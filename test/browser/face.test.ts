@@ -136,6 +136,13 @@ describe('the dashboard, on each screen and in both schemes,', { timeout: 600_00
     await check(page, 'a command that is refused');
   });
 
+  it('names the label of the address, also one that no node has', async (t) => {
+    const { page } = await visit(t, fleetOf('halted'), '#/pos/ds/payment-terminal?group=elsewhere');
+    const groupBy = page.getByLabel('Group by');
+    await groupBy.getByText('site').waitFor({ state: 'attached' });
+    assert.equal(await groupBy.inputValue(), 'elsewhere');
+  });
+
   it('shows the whole map on a wall, where nobody scrolls or decides', async (t) => {
     for (const [scene, group] of [
       ['halted', 'site'],

@@ -9,13 +9,17 @@ import { Owners } from './owners.tsx';
 
 const Filters = ({ head }: { head: RolloutHead }) => {
   const { search, sort, value } = route.value;
+  const by = groupedBy.value;
+  // Somebody may have sent the address of another cluster.
+  const isKnown = by === UNGROUPED || by === BY_STAGE || labelKeys.value.includes(by);
   return (
     <div class="filters">
       <label>
         {text.rollout.groupBy}
-        <select value={groupedBy.value} onChange={(event) => go({ group: event.currentTarget.value, value: '' })}>
+        <select value={by} onChange={(event) => go({ group: event.currentTarget.value, value: '' })}>
           <option value={UNGROUPED}>{text.rollout.ungrouped}</option>
           {head.stages && <option value={BY_STAGE}>{text.rollout.byStage}</option>}
+          {!isKnown && <option value={by}>{by}</option>}
           {labelKeys.value.map((key) => (
             <option key={key} value={key}>
               {key}
@@ -28,7 +32,7 @@ const Filters = ({ head }: { head: RolloutHead }) => {
           {value} <span aria-hidden="true">×</span>
         </button>
       )}
-      {groups.value.length > 1 && groupedBy.value !== BY_STAGE && (
+      {groups.value.length > 1 && by !== BY_STAGE && (
         <label>
           {text.rollout.sort}
           <select value={sort} onChange={(event) => go({ sort: event.currentTarget.value === 'name' ? 'name' : '' })}>
