@@ -15,7 +15,7 @@ import {
 } from '../../src/kube/index.ts';
 import { type Clients, createClients } from '../../src/leading/index.ts';
 import { silentLogger, sleep, systemClock } from '../../src/runtime/index.ts';
-import { eventually } from '../support/index.ts';
+import { createTestAuthority, eventually, onBody, sendJson, startTestServer } from '../support/index.ts';
 import { type Json, mintToken, type RealCluster, startCluster } from './index.ts';
 import { installRights } from './manager.ts';
 
@@ -64,6 +64,7 @@ const flowSchemaOf = async (path: string): Promise<string> => {
 
 const leasePath = (): string => `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases/edgeset-manager`;
 
+/** Leads with a Lease of this many seconds. */
 /** A busy machine may take a second or two for a renewal. */
 const LEASE_SECONDS = 6;
 
@@ -73,7 +74,7 @@ const expiry = () => {
   return (): boolean => performance.now() > end;
 };
 
-const lead = () => {
+const lead = (seconds: number) => {
   const terms: string[] = [];
   const stop = new AbortController();
   const done = runLeaderElection(
@@ -83,8 +84,8 @@ const lead = () => {
       namespace,
       name: 'edgeset-manager',
       identity: 'one',
-      leaseDurationMs: LEASE_SECONDS * 1_000,
-      renewDeadlineMs: (LEASE_SECONDS - 1) * 1_000,
+      leaseDurationMs: seconds * 1_000,
+      renewDeadlineMs: seconds * 1_000 - 1_000,
       retryPeriodMs: 300,
       async onLeading(signal) {
         terms.push('leads');
@@ -131,7 +132,7 @@ test("deploy/flow-control.yaml gives the Lease its own queue, and the rest of th
 });
 
 test('1,500 calls at once do not cost the Lease, and none of them fails', async () => {
-  const { terms, end } = lead();
+  const { terms, end } = lead(LEASE_SECONDS);
   await eventually('it leads', () => terms.length > 0);
   const expired = expiry();
   for (let round = 0; round < 3 || !expired(); round += 1) {
@@ -149,7 +150,7 @@ test('1,500 calls at once do not cost the Lease, and none of them fails', async 
 });
 
 test('1,100 watches that end and reconnect together do not cost the Lease', async () => {
-  const { terms, end } = lead();
+  const { terms, end } = lead(LEASE_SECONDS);
   await eventually('it leads', () => terms.length > 0);
   const expired = expiry();
   const stop = new AbortController();
@@ -177,6 +178,59 @@ test('1,100 watches that end and reconnect together do not cost the Lease', asyn
   await eventually('it is renewed', async () => (await renewTime()) > since);
   stop.abort(new Error('over'));
   await over;
+  assert.deepEqual(terms, ['leads']);
+  await end();
+});
+
+test('a Lease whose renewals are refused with 429 is renewed once they no longer are', async (t) => {
+  const { api } = cluster.plane;
+  const authority = createTestAuthority('webhook');
+  const webhook = await startTestServer(
+    { protocol: 'https', identity: authority.issue('webhook') },
+    (asked, response) =>
+      onBody(asked, (body) => {
+        const { request: review } = JSON.parse(body) as { request: { uid: string } };
+        const status = { code: 429, reason: 'TooManyRequests', message: 'later' };
+        sendJson(response, {
+          apiVersion: 'admission.k8s.io/v1',
+          kind: 'AdmissionReview',
+          response: { uid: review.uid, allowed: false, status },
+        });
+      }),
+  );
+  t.after(() => webhook.close());
+  const { terms, end } = lead(15);
+  await eventually('it leads', () => terms.length > 0);
+  const path = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/later';
+  await api.apply(path, {
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'ValidatingWebhookConfiguration',
+    metadata: { name: 'later' },
+    webhooks: [
+      {
+        name: 'later.example.com',
+        admissionReviewVersions: ['v1'],
+        sideEffects: 'None',
+        namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } },
+        rules: [
+          { apiGroups: ['coordination.k8s.io'], apiVersions: ['v1'], operations: ['UPDATE'], resources: ['leases'] },
+        ],
+        clientConfig: {
+          url: `${webhook.url.replace('127.0.0.1', 'localhost')}/`,
+          caBundle: Buffer.from(authority.cert).toString('base64'),
+        },
+      },
+    ],
+  });
+  t.after(() => api.delete(path).catch(() => undefined));
+  await eventually('renewals are refused', () => webhook.requests.length >= 10, { everyMs: 50 });
+  const last = await renewTime();
+  const lease = await clients.leaseClient.get(leases, { namespace, name: 'edgeset-manager' });
+  const refused = clients.leaseClient.replace(leases, lease);
+  await assert.rejects(refused, { code: 'TooManyRequests', happened: 'no' });
+  await clients.client.list(pods, { namespace });
+  await api.delete(path);
+  await eventually('it is renewed', async () => (await renewTime()) > last, { everyMs: 100 });
   assert.deepEqual(terms, ['leads']);
   await end();
 });
