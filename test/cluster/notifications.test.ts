@@ -5,6 +5,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
+import { systemClock } from '../../src/runtime/index.ts';
 import type { Manager } from '../conformance/index.ts';
 import {
   createTestAuthority,
@@ -64,21 +65,22 @@ after(async () => {
   await cluster.stop();
 });
 
-const applyApp = (namespace: string, image: string): Promise<unknown> =>
-  cluster.plane.api.apply(`/apis/apps/v1/namespaces/${namespace}/daemonsets/app`, autoDaemonSet('app', image));
+const applyApp = (namespace: string, image: string, name = 'app'): Promise<unknown> =>
+  cluster.plane.api.apply(`/apis/apps/v1/namespaces/${namespace}/daemonsets/${name}`, autoDaemonSet(name, image));
 
 interface Status {
   conditions?: { type: string; status: string }[];
   notifications?: { pending: { kind: string }[] };
 }
 
-const statusOfApp = async (namespace: string): Promise<Status> => {
-  const path = `/apis/edgeset.io/v1alpha1/namespaces/${namespace}/daemonrollouts/app`;
+const statusOfApp = async (namespace: string, name = 'app'): Promise<Status> => {
+  const path = `/apis/edgeset.io/v1alpha1/namespaces/${namespace}/daemonrollouts/${name}`;
   return (await cluster.plane.api.get<{ status?: Status }>(path)).status ?? {};
 };
 
-const isTrueOfApp = async (namespace: string, type: string): Promise<boolean> =>
-  (await statusOfApp(namespace)).conditions?.some((each) => each.type === type && each.status === 'True') ?? false;
+const isTrueOfApp = async (namespace: string, type: string, name?: string): Promise<boolean> =>
+  (await statusOfApp(namespace, name)).conditions?.some((each) => each.type === type && each.status === 'True') ??
+  false;
 
 test('each notification of a rollout arrives once, also when leaders are killed', async () => {
   const { dir } = cluster.plane;
@@ -161,6 +163,49 @@ test('each notification of a rollout arrives once, also when leaders are killed'
   await setImage('app:v4');
   await until('the last good one is still used', () => received.length >= 8);
   await leader.stop();
+});
+
+test('a target hears in time while others are dead, however much waits for them, and those are asked little', async () => {
+  const lags: number[] = [];
+  const good = await startTestServer({ protocol: 'http' }, (request, response) =>
+    onBody(request, (body) => {
+      lags.push(systemClock.now() - Date.parse((JSON.parse(body) as { time: string }).time));
+      sendJson(response, {}, 202);
+    }),
+  );
+  const failing = await startTestServer({ protocol: 'http' }, (_, response) => sendJson(response, {}, 500));
+  const silent = await startTestServer({ protocol: 'http' }, () => undefined);
+  await cluster.addNodes(['d1']);
+  const namespace = await cluster.createNamespace('dead');
+  const file = join(cluster.plane.dir, 'dead.yaml');
+  const target = (name: string, { url }: TestServer) => ({ name, type: 'webhook', url, keys: [KEY] });
+  const dead = [target('failing', failing), ...Array.from({ length: 14 }, (_, n) => target(`silent-${n}`, silent))];
+  await writeFile(file, JSON.stringify({ plainHttpHosts: ['127.0.0.1'], targets: [...dead, target('good', good)] }));
+  const manager = await startManager(cluster.plane, {
+    namespace,
+    args: ['--leader-elect=false', `--namespaces=${namespace}`, `--notifications-config=${file}`],
+  });
+  const names = Array.from({ length: 10 }, (_, n) => `app${n}`);
+  const release = async (image: string): Promise<void> => {
+    await Promise.all(names.map((name) => applyApp(namespace, image, name)));
+    for (const name of names)
+      await eventually(`${name} has ${image}`, () => isTrueOfApp(namespace, 'AllNodesUpdated', name), { everyMs: 100 });
+  };
+  try {
+    await release('app:v1');
+    await release('app:v2');
+    await eventually('the good one has heard all', () => lags.length === 30);
+    assert.ok(Math.max(...lags) < 5_000, `${lags.join(' ')} ms after it happened`);
+    assert.ok(
+      failing.requests.length <= 8,
+      `${failing.requests.length} requests to the one that fails: ${await manager.log()}`,
+    );
+    const log = await manager.log();
+    assert.ok(log.includes(`"why":"HTTP 500: {}"`), log);
+  } finally {
+    await manager.stop();
+    await Promise.all([good, failing, silent].map((each) => each.close()));
+  }
 });
 
 /** A proxy that takes every host of a tunnel for the one at this port, and answers for every host of plain HTTP. */
