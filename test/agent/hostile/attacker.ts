@@ -10,14 +10,24 @@ export const unlessRoot: string | false = process.getuid?.() === 0 ? false : 'on
 export const addressOf = ({ agent }: Pick<Target, 'agent'>): string => `127.0.0.1:${agent.port}`;
 
 export interface Forged {
+  method?: string;
   target: string;
+  /** Default: the agent's own. */
+  host?: string;
   headers?: readonly string[];
   body?: string;
 }
 
 /** The bytes of a forged request. */
-export const forge = (victim: Target, { target, headers = [], body = '' }: Forged): string =>
-  [`POST ${target} HTTP/1.1`, `Host: ${addressOf(victim)}`, 'Connection: close', ...headers, '', body].join('\r\n');
+export const forge = (victim: Target, { method = 'POST', target, host, headers = [], body = '' }: Forged): string =>
+  [
+    `${method} ${target} HTTP/1.1`,
+    `Host: ${host ?? addressOf(victim)}`,
+    'Connection: close',
+    ...headers,
+    '',
+    body,
+  ].join('\r\n');
 
 export const attack = (victim: Target, request: Forged): Promise<RawAnswer[]> =>
   sendRaw(addressOf(victim), forge(victim, request));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { readAnswers } from '../../../src/agent/http/testing/index.ts';
+import { readAnswers, sendRaw } from '../../../src/agent/http/testing/index.ts';
 import type { AuditRecord } from '../../conformance/index.ts';
 import { startEmbeddedCluster } from '../../embedded/cluster.ts';
 import { createAttackLog, type Tally } from './attack-log.ts';
@@ -32,6 +32,49 @@ const acts = async (): Promise<AuditRecord[]> =>
 const deletes = async (): Promise<string[]> =>
   (await acts()).filter(({ verb, resource }) => verb === 'delete' && resource === 'pods').map(({ name }) => name);
 
+/** All requests that could start the pending update, with these headers. */
+const both = async (tally: Tally, changes: { host?: string; headers?: string[] }, type?: string): Promise<void> => {
+  const { headers = [], ...rest } = changes;
+  for (const request of [
+    { target: upgrade(), headers },
+    { target: `${upgrade()}?queue=true`, headers },
+    { target: decision, headers: [...headers, ...asJson(consent(), type)], body: consent() },
+  ]) {
+    const [answer] = await attack(victim, { ...request, ...rest });
+    tally.answered(answer?.status, answer && causeOf(answer));
+  }
+};
+
+attackLog.attack('DNS rebinding: a page whose name resolves to this device', async (tally) => {
+  const { port } = agent;
+  for (const host of [
+    `evil.example:${port}`,
+    'evil.example',
+    `localhost.evil.example:${port}`,
+    `127.0.0.1.:${port}`,
+    '',
+  ])
+    await both(tally, { host });
+});
+
+attackLog.attack('cross-site requests: forms and scripts of another page', async (tally) => {
+  for (const headers of [
+    ['Origin: https://evil.example'],
+    ['Origin: null'],
+    [`Origin: http://localhost:${agent.port + 1}`, 'Sec-Fetch-Site: same-site'],
+    ['Sec-Fetch-Site: cross-site', 'Sec-Fetch-Mode: no-cors'],
+  ])
+    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/json'])
+      await both(tally, { headers }, type);
+});
+
+attackLog.attack('a form post from a browser that sends no origin', async (tally) => {
+  for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x']) {
+    const [answer] = await attack(victim, { target: decision, headers: asJson(consent(), type), body: consent() });
+    tally.answered(answer?.status, answer && causeOf(answer));
+  }
+});
+
 attackLog.attack('slow loris: heads and bodies that never end', async (tally) => {
   const head = `POST ${decision} HTTP/1.1\r\nHost: ${addressOf(victim)}\r\n`;
   const body = `${head}Content-Type: application/json\r\nContent-Length: 400\r\n\r\n`;
@@ -47,6 +90,56 @@ attackLog.attack('slow loris: heads and bodies that never end', async (tally) =>
   assert.equal((await fetch(`${agent.url}/pods`)).status, 200);
 });
 
+attackLog.attack('bodies and heads that are too large', async (tally) => {
+  for (const [target, headers, body] of [
+    [decision, asJson('x'.repeat(5000)), 'x'.repeat(5000)],
+    [decision, ['Content-Type: application/json', 'Content-Length: 999999999999'], ''],
+    [upgrade(), ['Content-Length: 1000000'], 'x'.repeat(100_000)],
+    [upgrade(), ['Transfer-Encoding: chunked'], `30d40\r\n${'x'.repeat(0x30d40)}\r\n0\r\n\r\n`],
+    [
+      decision,
+      ['Content-Type: application/json', 'Transfer-Encoding: chunked'],
+      `1400\r\n${'x'.repeat(0x1400)}\r\n0\r\n\r\n`,
+    ],
+    [upgrade(), [`X: ${'x'.repeat(20_000)}`], ''],
+    [upgrade(), Array.from({ length: 3000 }, (_, at) => `X-${at}: 1`), ''],
+    [`${upgrade()}?${'x'.repeat(5000)}`, [], ''],
+  ] as const) {
+    const [answer] = await attack(victim, { target, headers, body });
+    tally.answered(answer?.status);
+  }
+});
+
+attackLog.attack('paths that normalize to another path', async (tally) => {
+  const name = waiting.pod;
+  for (const target of [
+    `/../openyurt.io/v1/namespaces/${namespace}/pods/${name}/upgrade`,
+    `/pods/..${upgrade()}`,
+    `//openyurt.io/v1/namespaces/${namespace}/pods/${name}/upgrade`,
+    `${upgrade()}/`,
+    `${upgrade()}/.`,
+    upgrade(`${name}%2f`),
+    upgrade(`..%2f${name}`),
+    upgrade(`%2e%2e/${name}`),
+    upgrade(`%252e%252e`),
+    upgrade(`x/../${name}`),
+    upgrade(`${name}%00`),
+    upgrade(`${name}\\`),
+    upgrade(`${name};x=y`),
+    upgrade(name.toUpperCase()),
+    upgrade(name, `${namespace}%2f..%2f${foreign.namespace}`),
+    upgrade(name, '..'),
+    `http://${addressOf(victim)}${upgrade()}`,
+    `http://evil.example${upgrade()}`,
+    upgrade().replace('/upgrade', '/UPGRADE'),
+    upgrade().replace('openyurt.io', 'openyurt%2eio'),
+    `*`,
+  ]) {
+    const [answer] = await attack(victim, { target });
+    tally.answered(answer?.status, answer && causeOf(answer));
+  }
+});
+
 attackLog.attack('pods of other namespaces or nodes, and missing pods', async (tally) => {
   for (const target of [
     upgrade(foreign.pod, foreign.namespace),
@@ -60,6 +153,54 @@ attackLog.attack('pods of other namespaces or nodes, and missing pods', async (t
     const [pull] = await attack(victim, { target: target.replace('upgrade', 'imagepull') });
     tally.answered(pull?.status);
   }
+});
+
+attackLog.attack('request smuggling: ambiguous framing', async (tally) => {
+  const second = forge(victim, { target: upgrade() });
+  const post = `POST ${upgrade()} HTTP/1.1\r\nHost: ${addressOf(victim)}\r\nConnection: close\r\n`;
+  for (const bytes of [
+    `${post}Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n${second}`,
+    `${post}Content-Length: 4\r\nContent-Length: 5\r\n\r\nabcd${second}`,
+    `${post}Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n\r\n0\r\n\r\n${second}`,
+    `${post}Transfer-Encoding: \x0bchunked\r\n\r\n0\r\n\r\n${second}`,
+    `${post}Content-Length: -1\r\n\r\n${second}`,
+    `${post}Host: evil.example\r\n\r\n`,
+    `${post}X: a\rHost: evil.example\r\n\r\n`,
+    `${post}X: a\nContent-Length : 3\r\n\r\n`,
+    `POST ${upgrade()}\r\n\r\n`,
+    `POST ${upgrade()} HTTP/3.0\r\nHost: ${addressOf(victim)}\r\n\r\n`,
+    `POST ${upgrade()} HTTP/1.0\r\n\r\n`,
+    `PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n`,
+    `CONNECT ${addressOf(victim)} HTTP/1.1\r\nHost: ${addressOf(victim)}\r\n\r\n`,
+  ]) {
+    const answers = await sendRaw(addressOf(victim), bytes);
+    assert.ok(answers.length <= 1, `one answer at most: ${JSON.stringify(bytes.slice(0, 80))}`);
+    tally.answered(answers[0]?.status, answers[0] && causeOf(answers[0]));
+  }
+});
+
+attackLog.attack('reads with side effects, and overridden methods', async (tally) => {
+  for (const method of ['GET', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'MKCOL'])
+    for (const target of [upgrade(), `${upgrade()}?_method=POST`, decision]) {
+      const [answer] = await attack(victim, { method, target, headers: ['X-HTTP-Method-Override: POST'] });
+      tally.answered(answer?.status);
+    }
+});
+
+attackLog.attack('decisions that name an image or other unknown fields', async (tally) => {
+  for (const more of [
+    { image: 'evil:1' },
+    { when: { type: 'now', image: 'evil:1' } },
+    { choice: 'approve' },
+    { __proto__x: 1 },
+  ]) {
+    const body = JSON.stringify({ revision: waiting.revision, decision: 'approve', ...more });
+    const [answer] = await attack(victim, { target: decision, headers: asJson(body), body });
+    tally.answered(answer?.status, answer && causeOf(answer));
+  }
+  const old = JSON.stringify({ revision: '5d4f8c7b9', decision: 'approve' });
+  const [answer] = await attack(victim, { target: decision, headers: asJson(old), body: old });
+  tally.answered(answer?.status, answer && causeOf(answer));
 });
 
 /** A request from nobody as a script; `end` runs right after it was written. */
