@@ -1,7 +1,6 @@
 import { defineResource, type KubeObject, listAll, splitKey } from '../kube/index.ts';
-import { toEpochMs } from '../rollout/index.ts';
+import { toEpochMs, writtenAt } from '../rollout/index.ts';
 import type { ClusterKind, ClusterReading } from './kind.ts';
-import { writtenAt } from './managed-fields.ts';
 import type { ClusterUpdate } from './reach-of.ts';
 
 // Rancher Fleet. The agent of a cluster writes the time into `status.agent.lastSeen` at each check-in, every 15 minutes by default.

@@ -1,6 +1,6 @@
 import type { ObjectMeta } from 'kubernetes-types/meta/v1.d.ts';
+import { writtenAt } from '../rollout/index.ts';
 import { ownKey } from '../words/index.ts';
-import { writtenAt } from './managed-fields.ts';
 import { type Reach, reaches } from './reach-of.ts';
 
 /** The field manager of the label: when it wrote tells when a cluster came back. */

@@ -1,7 +1,6 @@
 import { defineResource, ifFound, type KubeObject, leases, listAll } from '../kube/index.ts';
-import { toEpochMs } from '../rollout/index.ts';
+import { toEpochMs, writtenAt } from '../rollout/index.ts';
 import type { ClusterKind, ClusterReading, Hub } from './kind.ts';
-import { writtenAt } from './managed-fields.ts';
 import type { ClusterUpdate, GoneContact } from './reach-of.ts';
 
 // Open Cluster Management. The agent of a cluster renews a Lease in the cluster's namespace every `leaseDurationSeconds`, and up

@@ -13,6 +13,7 @@ export {
   openImageRequest,
   type RequestingDaemonSet,
 } from './facts/image-request.ts';
+export { writtenAt } from './facts/managed-fields.ts';
 export { controllerOf, type Owner, toEpochMs, toTimestamp, WHOLE_SECOND_MS } from './facts/metadata.ts';
 export {
   type Announcement,

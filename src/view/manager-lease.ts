@@ -1,5 +1,6 @@
 import type { Lease } from 'kubernetes-types/coordination/v1.d.ts';
 import { ifFound, isKubeError, leases } from '../kube/index.ts';
+import { writtenAt } from '../rollout/index.ts';
 import { sleep } from '../runtime/index.ts';
 import type { DaemonRollout } from '../words/index.ts';
 import type { Connection } from './connection.ts';
@@ -30,22 +31,11 @@ const readLease = async ({ client }: Connection): Promise<Lease | undefined> => 
   }
 };
 
-type Written = Pick<DaemonRollout, 'metadata'> | Lease;
-
-/** When the object was last written, or its status alone, by the clock of the API server; undefined if it doesn't say. */
-const writtenAt = ({ metadata }: Written, subresource?: string): number | undefined => {
-  const times = (metadata?.managedFields ?? [])
-    .filter((entry) => subresource === undefined || entry.subresource === subresource)
-    .map(({ time }) => Date.parse(time ?? ''))
-    .filter((time) => !Number.isNaN(time));
-  return times.length > 0 ? Math.max(...times) : undefined;
-};
-
 /** A status was written after the holder of this Lease can have been one: by a manager that has none. */
 const worksWithoutLease = (lease: Lease, rollouts: readonly DaemonRollout[]): boolean => {
-  const leftAt = writtenAt(lease) ?? Date.parse(lease.spec?.renewTime ?? '');
+  const leftAt = writtenAt(lease.metadata, { path: [] }) ?? Date.parse(lease.spec?.renewTime ?? '');
   const endedAt = leftAt + 1_000 * (lease.spec?.leaseDurationSeconds ?? 15);
-  return rollouts.some((rollout) => (writtenAt(rollout, 'status') ?? 0) > endedAt);
+  return rollouts.some((rollout) => (writtenAt(rollout.metadata, { path: [], subresource: 'status' }) ?? 0) > endedAt);
 };
 
 /** Whether a manager is running. `readRollouts`: those in question, of which the last writes tell. */

@@ -1,6 +1,7 @@
 import type { PodTemplateSpec } from 'kubernetes-types/core/v1.d.ts';
 import type { ManagedFieldsEntry, ObjectMeta } from 'kubernetes-types/meta/v1.d.ts';
 import { annotation, daemonRolloutLimits as limits } from '../../words/index.ts';
+import { ownsField } from './managed-fields.ts';
 import { shorten } from './pod-trouble.ts';
 import { imagesOf } from './template-images.ts';
 
@@ -23,23 +24,16 @@ export interface TemplateOrigin {
   pausedBy?: FieldOwner;
 }
 
-const TEMPLATE = ['f:spec', 'f:template'];
+const TEMPLATE = ['spec', 'template'];
 /** Of a native DaemonSet, and of an Advanced one. */
 const PAUSED = [
-  ['f:metadata', 'f:annotations', `f:${annotation.paused}`],
-  ['f:spec', 'f:updateStrategy', 'f:rollingUpdate', 'f:paused'],
+  ['metadata', 'annotations', annotation.paused],
+  ['spec', 'updateStrategy', 'rollingUpdate', 'paused'],
 ];
-
-const has = (fields: unknown, path: readonly string[]): boolean => {
-  const [key, ...rest] = path;
-  if (key === undefined) return true;
-  if (typeof fields !== 'object' || fields === null || !(key in fields)) return false;
-  return has((fields as Readonly<Record<string, unknown>>)[key], rest);
-};
 
 /** The last client that wrote a field at one of the paths. */
 const lastOwner = (
-  entries: readonly (ManagedFieldsEntry & { subresource?: string })[],
+  entries: readonly ManagedFieldsEntry[],
   ...paths: readonly (readonly string[])[]
 ): FieldOwner | undefined => {
   let last: FieldOwner | undefined;
@@ -47,7 +41,7 @@ const lastOwner = (
     const { manager = '', operation = '', time = '', fieldsV1, subresource } = entry;
     // Times are whole seconds in UTC. An entry that somebody edited may lack one.
     if (manager === '' || subresource || time <= (last?.time ?? '')) continue;
-    if (paths.some((path) => has(fieldsV1, path)))
+    if (paths.some((path) => ownsField(fieldsV1, path)))
       last = { manager: shorten(manager, limits.fieldManager), operation: shorten(operation, limits.operation), time };
   }
   return last;

@@ -1,8 +1,8 @@
 import type { ObjectMeta } from 'kubernetes-types/meta/v1.d.ts';
-import { toEpochMs } from '../rollout/index.ts';
+import { toEpochMs } from './metadata.ts';
 
-export interface WrittenField {
-  /** Names of nested fields, such as `spec`, `renewTime`. */
+interface WrittenField {
+  /** Names of nested fields, such as `spec`, `renewTime`; empty for any. */
   path: readonly string[];
   /** Default: writes of the object itself. */
   subresource?: string;
@@ -10,11 +10,13 @@ export interface WrittenField {
   manager?: string;
 }
 
-const has = (fields: unknown, path: readonly string[]): boolean =>
-  path.reduce<unknown>((found, name) => {
-    const inside = typeof found === 'object' && found !== null ? found : {};
-    return (inside as Readonly<Record<string, unknown>>)[`f:${name}`];
-  }, fields) !== undefined;
+/** Whether an entry of `managedFields` is about the field at this path; with an empty one, about any. */
+export const ownsField = (fieldsV1: unknown, [name, ...rest]: readonly string[]): boolean => {
+  if (name === undefined) return true;
+  if (typeof fieldsV1 !== 'object' || fieldsV1 === null) return false;
+  const inside = (fieldsV1 as Readonly<Record<string, unknown>>)[`f:${name}`];
+  return inside !== undefined && ownsField(inside, rest);
+};
 
 /**
  * When an owner of the field last wrote what it owns, in epoch ms by the API server's clock, with a resolution of one second. Times
@@ -29,7 +31,7 @@ export const writtenAt = (
       (entry) =>
         (entry.subresource ?? '') === subresource &&
         (manager === undefined || entry.manager === manager) &&
-        has(entry.fieldsV1, path),
+        ownsField(entry.fieldsV1, path),
     )
     .map(({ time }) => toEpochMs(time))
     .filter((time) => time > 0);
