@@ -1,29 +1,21 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
-import type { ConfigMap } from 'kubernetes-types/core/v1.d.ts';
 import {
   createClient,
   createEventRecorder,
   createReflector,
-  defineResource,
   events,
   isKubeError,
   type KubeClient,
   type KubeErrorCode,
   loadClusterConfig,
 } from '../../src/kube/index.ts';
+import { configMaps } from '../../src/kube/testing/index.ts';
 import { silentLogger, systemClock } from '../../src/runtime/index.ts';
 import { eventually } from '../support/index.ts';
 import { type RealCluster, startCluster } from './index.ts';
 
-const configMaps = defineResource<ConfigMap>({
-  group: '',
-  version: 'v1',
-  plural: 'configmaps',
-  kind: 'ConfigMap',
-  namespaced: true,
-});
 const env = { clock: systemClock, random: Math.random, log: silentLogger };
 
 let cluster: RealCluster;

@@ -1,8 +1,8 @@
-import type { ConfigMap } from 'kubernetes-types/core/v1.d.ts';
-import { defineResource } from '../../../src/kube/index.ts';
 import { createRandom, createVirtualClock, type VirtualClock } from '../../../src/runtime/index.ts';
 import type { ApiServer } from '../../types.ts';
 import { createApiServer } from '../server.ts';
+
+export { configMaps } from '../../../src/kube/testing/index.ts';
 
 export const START = Date.parse('2026-01-01T00:00:00Z');
 
@@ -22,14 +22,6 @@ export const daemonSet = (name: string, image = 'app:v1') => ({
 export const pod = (name: string, nodeName?: string) => ({
   metadata: { namespace: 'default', name, labels: { app: name } },
   spec: { containers: [{ name: 'app', image: 'app:v1' }], ...(nodeName === undefined ? {} : { nodeName }) },
-});
-
-export const configMaps = defineResource<ConfigMap>({
-  group: '',
-  version: 'v1',
-  plural: 'configmaps',
-  kind: 'ConfigMap',
-  namespaced: true,
 });
 
 export const configMap = (name: string, labels: Record<string, string> = {}) => ({
