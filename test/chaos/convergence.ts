@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { DaemonRollout } from '../../src/words/index.ts';
 import { countWrites } from '../conformance/index.ts';
 import { until } from '../conformance/kit/until.ts';
-import { nodeOutages } from '../judge/audit/node-outages.ts';
+import { readyChanges } from '../judge/audit/node-outages.ts';
 import type { ChaosContext } from './operations.ts';
 import { type SetName, setNames } from './plan.ts';
 
@@ -68,7 +68,7 @@ export const waitForConvergence = async (
       .map(({ uid }) => uid)
       .toSorted()
       .join(' ');
-  const flaps = (): number => nodeOutages(watcher.observations, new Set(context.nodes)).length;
+  const flaps = (): number => readyChanges(watcher.observations, new Set(context.nodes)).length;
   let [before, since] = ['', 0];
   for (let rests = 0; rests < MAX_REST_PERIODS; rests += 1) {
     await sleep(FINAL_WRITES_MS);

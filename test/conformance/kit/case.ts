@@ -98,6 +98,8 @@ export interface Case {
   untilComplete(image: string, nodes?: readonly string[], withinMs?: number): Promise<void>;
   /** Resolves when a condition of the DaemonRollout has this status. */
   untilCondition(type: string, status?: 'True' | 'False', withinMs?: number): Promise<Condition>;
+  /** Resolves when the DaemonRollout has the target as the last complete revision: only then is the way to it a way back. */
+  untilRecorded(): Promise<unknown>;
   untilEvent(reason: string, withinMs?: number): Promise<Event>;
   /** The same, and it is a Warning. */
   untilWarning(reason: string, withinMs?: number): Promise<Event>;

@@ -7,7 +7,7 @@ import type { Pod } from 'kubernetes-types/core/v1.d.ts';
 import type { Event } from 'kubernetes-types/events/v1.d.ts';
 import { nodeOf } from '../../invariants/index.ts';
 import { assertInvariants } from '../../judge/audit/assert-invariants.ts';
-import { nodeOutages } from '../../judge/audit/node-outages.ts';
+import { outagesText } from '../../judge/audit/node-outages.ts';
 import { isUpdate } from '../../judge/state/pod-writes.ts';
 import type { Cluster, Manager, NodeSpec } from '../cluster.ts';
 import type { Link } from '../link.ts';
@@ -90,7 +90,7 @@ export const openCase = async (
       const { image = 'app:v1' } = shape;
       await self.untilComplete(image);
       // What follows is a change to a rollout that the manager knows.
-      await self.until('the rollout is recorded as complete', async () => (await self.status()).lastComplete);
+      await self.untilRecorded();
     },
     async startRollout(image, shape) {
       await self.rolledOut(shape);
@@ -199,6 +199,11 @@ export const openCase = async (
         },
         withinMs,
       ),
+    untilRecorded: () =>
+      until('the rollout is recorded as complete', async () => {
+        const { lastComplete, target } = await self.status();
+        return lastComplete !== undefined && lastComplete.hash === target?.hash;
+      }),
     untilEvent: (reason, withinMs) =>
       until(`there is an Event ${reason}`, async () => (await self.events(reason))[0], withinMs),
     async untilWarning(reason, withinMs) {
@@ -248,12 +253,7 @@ export const openCase = async (
       const logs = await Promise.all(managers.map((manager) => manager.log()));
       const words = logs.map((log) => log.trimEnd().split('\n').slice(-25).join('\n'));
       const records = await cluster.audit.read();
-      return [
-        ...words,
-        await describeCase(self),
-        describePodCalls(records, namespace),
-        nodeOutages(records, allNodes).join('\n'),
-      ];
+      return [...words, await describeCase(self), describePodCalls(records, namespace), outagesText(records, allNodes)];
     },
     async close() {
       for (const manager of managers) manager.kill('SIGKILL');

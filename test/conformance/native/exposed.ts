@@ -62,10 +62,7 @@ export const exposed = section(
         await untilExposed(c, 'rest', 0);
         assert.deepEqual((await c.updatedNodes()).toSorted(), [lab, held].toSorted());
         assert.equal((await c.events(EVENT)).length, 1);
-        await c.until('the rollout is recorded as complete', async () => {
-          const { lastComplete, target } = await c.status();
-          return lastComplete !== undefined && lastComplete.hash === target?.hash;
-        });
+        await c.untilRecorded();
         // The way back opens all stages.
         await c.setImage('app:v3');
         await untilStage(c, 'lab', awaits('Approval'), 'awaits an approval');

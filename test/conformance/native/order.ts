@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { nodeOutages } from '../../judge/audit/node-outages.ts';
+import { readyChanges } from '../../judge/audit/node-outages.ts';
 import { budgetKey, type Case, section } from '../kit/index.ts';
 
 /** Nodes that were never offline, as they may be on an overloaded machine: one that was goes first, to be repaired. */
 const steadyNodes = async ({ cluster, nodes }: Case): Promise<string[]> => {
-  const outages = nodeOutages(await cluster.audit.read(), new Set(nodes));
-  return nodes.filter((node) => !outages.some((words) => words.endsWith(`${node} is not ready`)));
+  const changes = readyChanges(await cluster.audit.read(), new Set(nodes));
+  return nodes.filter((each) => !changes.some(({ node, ready }) => node === each && !ready));
 };
 
 export const order = section('Order', (rule) => {
