@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import {
   type Asset,
   checkOrigin,
@@ -15,7 +15,7 @@ import {
   type TlsFiles,
   tlsOptions,
 } from '../http/index.ts';
-import { type BindAddress, formatAddress } from '../process/index.ts';
+import { type BindAddress, listenOn } from '../process/index.ts';
 import { type Env, errorText } from '../runtime/index.ts';
 import type { IsProxy } from './client-address.ts';
 import { NAME, readCommand } from './commands.ts';
@@ -230,11 +230,7 @@ export const startDashboardServer = async (options: DashboardServerOptions): Pro
     };
     void serve();
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (error) => reject(options.toListenError(formatAddress(listen), error)));
-    server.listen({ port: listen.port, ...(listen.host === undefined ? {} : { host: listen.host }) }, resolve);
-  });
-  const { port } = server.address() as AddressInfo;
+  const port = await listenOn(server, listen, options.toListenError);
   sites = gate.sites(port);
   return {
     port,

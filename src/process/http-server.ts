@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { Server } from 'node:net';
 import { errorText } from '../runtime/index.ts';
 import { type BindAddress, formatAddress } from './flags.ts';
 
@@ -29,6 +30,27 @@ export class ListenError extends Error {
   }
 }
 
+// Connections that wait to be accepted, the most that Linux allows by default. It drops what exceeds them without an answer, and
+// a client repeats that after 1, 3 and 7 s: with Node's own 511, strangers who connect fast keep everybody out for seconds.
+const BACKLOG = 4_096;
+
+/** Resolves with the port that was bound. `toError` makes the rejection of what the system refused. */
+export const listenOn = (
+  server: Server,
+  address: BindAddress,
+  toError: (address: string, cause: Error) => Error,
+): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const failed = (cause: Error): void => reject(toError(formatAddress(address), cause));
+    const { host, port } = address;
+    server.once('error', failed);
+    server.listen({ port, backlog: BACKLOG, ...(host === undefined ? {} : { host }) }, () => {
+      server.off('error', failed);
+      const bound = server.address();
+      resolve(typeof bound === 'object' && bound !== null ? bound.port : port);
+    });
+  });
+
 // Probes and scrapes are small: a slow client must not hold its socket longer than this.
 const REQUEST_TIMEOUT_MS = 10_000;
 
@@ -51,38 +73,31 @@ const answer = async (routes: Routes, request: IncomingMessage): Promise<Answer>
 };
 
 /** Listens on one address. `flags` names the flags that set it, for the error. */
-export const startHttpServer = (address: BindAddress, routes: Routes, flags: string): Promise<RunningServer> =>
-  new Promise((resolve, reject) => {
-    const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-      const { status, contentType, body } = await answer(routes, request);
-      response.writeHead(status, {
-        'content-type': contentType,
-        'content-length': Buffer.byteLength(body),
-        'x-content-type-options': 'nosniff',
-        ...(status === 405 ? { allow: 'GET, HEAD' } : {}),
-      });
-      response.end(request.method === 'HEAD' ? undefined : body);
-    };
-    const server = createServer(
-      { requestTimeout: REQUEST_TIMEOUT_MS, headersTimeout: REQUEST_TIMEOUT_MS },
-      (request, response) => {
-        void respond(request, response);
-      },
-    );
-    const failed = (error: Error): void => reject(new ListenError(formatAddress(address), flags, error));
-    server.once('error', failed);
-    server.listen({ port: address.port, ...(address.host === undefined ? {} : { host: address.host }) }, () => {
-      server.off('error', failed);
-      const bound = server.address();
-      const port = typeof bound === 'object' && bound !== null ? bound.port : address.port;
-      resolve({
-        address: formatAddress({ host: address.host, port }),
-        close: () =>
-          new Promise((closed) => {
-            server.close(() => closed());
-            // Idle keep-alive connections of a scraper would keep the process alive for minutes.
-            server.closeAllConnections();
-          }),
-      });
+export const startHttpServer = async (address: BindAddress, routes: Routes, flags: string): Promise<RunningServer> => {
+  const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const { status, contentType, body } = await answer(routes, request);
+    response.writeHead(status, {
+      'content-type': contentType,
+      'content-length': Buffer.byteLength(body),
+      'x-content-type-options': 'nosniff',
+      ...(status === 405 ? { allow: 'GET, HEAD' } : {}),
     });
-  });
+    response.end(request.method === 'HEAD' ? undefined : body);
+  };
+  const server = createServer(
+    { requestTimeout: REQUEST_TIMEOUT_MS, headersTimeout: REQUEST_TIMEOUT_MS },
+    (request, response) => {
+      void respond(request, response);
+    },
+  );
+  const port = await listenOn(server, address, (bound, cause) => new ListenError(bound, flags, cause));
+  return {
+    address: formatAddress({ host: address.host, port }),
+    close: () =>
+      new Promise((closed) => {
+        server.close(() => closed());
+        // Idle keep-alive connections of a scraper would keep the process alive for minutes.
+        server.closeAllConnections();
+      }),
+  };
+};

@@ -15,6 +15,6 @@ export {
   parseBindAddress,
   resolveLog,
 } from './flags.ts';
-export { ListenError } from './http-server.ts';
+export { ListenError, listenOn } from './http-server.ts';
 export { createCounter, metricFamily, metricsPage } from './metrics.ts';
 export { type ProgramHost, runUntilStopped } from './run-until-stopped.ts';

@@ -3,7 +3,7 @@ import { chmod, lstat, stat, unlink } from 'node:fs/promises';
 import { connect, type Server } from 'node:net';
 import { dirname } from 'node:path';
 import type { TlsFiles } from '../../http/index.ts';
-import { type BindAddress, formatAddress, ListenError } from '../../process/index.ts';
+import { type BindAddress, formatAddress } from '../../process/index.ts';
 import { OptionError } from '../../runtime/index.ts';
 import { isLoopback } from '../auth/index.ts';
 
@@ -31,18 +31,6 @@ export const checkListen = ({ tcp, tls, unixSocket }: ListenOptions, hasTokens: 
     throw new OptionError('--listen', `${exposed} with --token-file or --client-ca-file, or listen on 127.0.0.1`);
   if (tls === undefined) throw new OptionError('--listen', `${exposed}, so that tokens are encrypted in transit`);
 };
-
-/** Resolves with the port that was bound. */
-export const listenOnTcp = (server: Server, address: BindAddress): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const failed = (error: Error): void => reject(new ListenError(formatAddress(address), '--listen', error));
-    server.once('error', failed);
-    server.listen({ port: address.port, ...(address.host === undefined ? {} : { host: address.host }) }, () => {
-      server.off('error', failed);
-      const bound = server.address();
-      resolve(typeof bound === 'object' && bound !== null ? bound.port : address.port);
-    });
-  });
 
 const FLAG = '--unix-socket';
 // Linux: sockaddr_un holds 108 bytes including the terminating zero.

@@ -1,12 +1,12 @@
 import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { followTlsFiles, type Site, type TlsFiles, tcpSite, tlsOptions, unixSite } from '../../http/index.ts';
-import { type BindAddress, formatAddress } from '../../process/index.ts';
+import { type BindAddress, formatAddress, ListenError, listenOn } from '../../process/index.ts';
 import { type AuthOptions as CallerOptions, createPeers, loadPeerCredentials } from '../auth/index.ts';
 import { createConnections } from './connections.ts';
 import { type ApiOptions, createApi } from './handler.ts';
 import { defaultLimits, type Limits } from './limits.ts';
-import { checkListen, type ListenOptions, listenOnTcp, listenOnUnixSocket } from './listen.ts';
+import { checkListen, type ListenOptions, listenOnUnixSocket } from './listen.ts';
 
 export type AuthOptions = Pick<CallerOptions, 'allowedUids' | 'tokens'>;
 
@@ -118,7 +118,7 @@ export const createAgentServer = async (options: AgentServerOptions): Promise<Ag
       let site: Site | undefined;
       const server = await newServer(serverOptions, tls, env);
       serve(server, 'tcp', () => site);
-      const port = await listenOnTcp(server, tcp);
+      const port = await listenOn(server, tcp, (bound, cause) => new ListenError(bound, '--listen', cause));
       site = tcpSite(tls === undefined ? 'http' : 'https', port, names);
       address = formatAddress({ host: tcp.host, port });
     }
