@@ -28,10 +28,12 @@ describe('a toned line', () => {
     const print = (text: string): void => void printed.push(text);
     const head = 'The first sentence takes two of the lines.';
     const text = `${head} The second sentence is not painted.`;
-    printLines([{ text, tone: 'bad', upTo: head.length }], { screen: () => ({ columns: 32, rows: 9 }), paint, print });
+    const screen = () => ({ columns: 32, rows: 9 });
+    printLines([{ text, tone: 'bad', upTo: head.length }], { screen, paint, print });
+    printLines([{ text: 'Painted: not painted', tone: 'bad', upTo: 7, depth: 2 }], { screen, paint, print });
     assert.equal(
       printed.join(''),
-      `${paint('The first sentence takes two of', 'bad')}\n${paint('  the lines.', 'bad')} The second sentence\n  is not painted.\n`,
+      `${paint('The first sentence takes two of', 'bad')}\n${paint('  the lines.', 'bad')} The second sentence\n  is not painted.\n${paint('    Painted', 'bad')}: not painted\n`,
     );
   });
 });

@@ -72,10 +72,9 @@ export const fitting = (lines: readonly string[], { columns, rows }: Screen): st
 const MIN_WIDTH = 30;
 
 /** On a terminal: lines broken at spaces, with further lines indented. Otherwise unchanged, for grep. */
-const wrapped = (line: string, width: number | undefined): string[] => {
-  if (width === undefined) return [line];
-  const [indent = ''] = /^ */.exec(line) ?? [];
-  const [first = '', ...further] = wrap(line.slice(indent.length), Math.max(MIN_WIDTH, width - indent.length));
+const wrapped = (text: string, indent: string, width: number | undefined): string[] => {
+  if (width === undefined) return [`${indent}${text}`];
+  const [first = '', ...further] = wrap(text, Math.max(MIN_WIDTH, width - indent.length));
   const hanging = `${indent}  `;
   return [
     `${indent}${first}`,
@@ -91,11 +90,11 @@ export const printLines = (
   { screen, paint, print }: Pick<Io, 'screen' | 'paint' | 'print'>,
 ): void => {
   const width = screen?.().columns;
-  const painted = lines.flatMap(({ text, tone, upTo = Number.POSITIVE_INFINITY }) => {
+  const painted = lines.flatMap(({ text, tone, upTo = Number.POSITIVE_INFINITY, depth = 0 }) => {
     let left = upTo;
-    return wrapped(escapeLine(text), width).map((line, index) => {
+    return wrapped(escapeLine(text), '  '.repeat(depth), width).map((line) => {
       // The text has no such indent.
-      const hanging = index === 0 ? 0 : line.length - line.trimStart().length;
+      const hanging = line.length - line.trimStart().length;
       const head = line.slice(0, left > 0 ? hanging + left : 0);
       // A space was at the break.
       left = Math.max(0, left - (line.length - hanging) - 1);

@@ -4,7 +4,7 @@ export { priorRevision } from './history/prior-revision.ts';
 export { lastCompleteName, readLiveDaemonSet, readRevisions } from './history/revisions.ts';
 export { undo } from './history/undo.ts';
 export { pause, resume, resumeValue } from './pause.ts';
-export { planData, planLines, planRollout, planText } from './plan.ts';
+export { planData, planLines, planRollout } from './plan.ts';
 export type { PlannedStage } from './plan-stages.ts';
 export { setPolicy } from './set.ts';
 export { ownName } from './stages/approvals.ts';

@@ -225,10 +225,8 @@ export const renderStages = (stages: readonly PlannedStage[]): TonedLine[] => {
   // As in the status, which has the stage of all others only if it has nodes.
   const shown = stages.filter(({ name, nodes }) => name !== REST_STAGE || nodes.length > 0);
   const lines = shown.flatMap((stage): TonedLine[] => [
-    headed(`  ${stage.name} (${stage.state}):`, toneOf[stage.state], ` ${describeNodes(stage)}`),
-    ...[describeTime(stage), describeBegin(stage)]
-      .filter((line) => line !== '')
-      .map((line) => ({ text: `    ${line}` })),
+    { ...headed(`${stage.name} (${stage.state}):`, toneOf[stage.state], ` ${describeNodes(stage)}`), depth: 1 },
+    ...[describeTime(stage), describeBegin(stage)].filter((line) => line !== '').map((text) => ({ text, depth: 2 })),
   ]);
   return shown.some(({ beginsAt }) => beginsAt !== undefined) ? [...lines, { text: ESTIMATE, tone: 'dim' }] : lines;
 };

@@ -9,7 +9,7 @@ import {
   slotsOf,
   surges,
 } from '../rollout/index.ts';
-import { compareNames, toLines } from '../text/index.ts';
+import { compareNames } from '../text/index.ts';
 import {
   type Connection,
   doneText,
@@ -162,8 +162,6 @@ const budgetText = ({ decision, ledger }: Reading): string => {
     : `Budget ${budget}: ${inUse} in use, ${usage.inFlight} of them by updates in flight.`;
 };
 
-export const planText = (planned: PlannedRollout): string => toLines(...planLines(planned).map(({ text }) => text));
-
 /** What the manager would do, for people. */
 export const planLines = ({ reading, now, edgeset }: PlannedRollout): TonedLine[] => {
   const { breaker, hold, complete, budget, firstWave } = reading.decision.summary;
@@ -184,9 +182,9 @@ export const planLines = ({ reading, now, edgeset }: PlannedRollout): TonedLine[
   const steps = reading.decision.actions.map(toStep);
   if (steps.length > 0) {
     lines.push({ text: 'The manager would now:', tone: 'accent' });
-    lines.push(...steps.slice(0, LONGEST_LIST).map((step) => ({ text: `  ${step}` })));
+    lines.push(...steps.slice(0, LONGEST_LIST).map((text) => ({ text, depth: 1 })));
     if (steps.length > LONGEST_LIST)
-      lines.push({ text: `  and ${steps.length - LONGEST_LIST} more: -o json lists all of them` });
+      lines.push({ text: `and ${steps.length - LONGEST_LIST} more: -o json lists all of them`, depth: 1 });
   } else {
     const done = doneText(reading);
     lines.push(done === undefined ? { text: 'The manager would do nothing now.' } : { text: done, tone: 'good' });

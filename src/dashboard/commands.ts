@@ -2,8 +2,8 @@ import {
   approve,
   type ChangeOptions,
   pause,
+  planLines,
   planRollout,
-  planText,
   promote,
   resume,
   setPolicy,
@@ -96,7 +96,11 @@ const COMMAND: Readonly<Record<CommandRequest['command'], Command>> = {
   plan: {
     flags: settings,
     run: async (to, named, { maxUnavailable, partition }) => ({
-      output: planText(await planRollout(to, named, { maxUnavailable, partition })),
+      output: '',
+      plan: planLines(await planRollout(to, named, { maxUnavailable, partition })).map(({ text, depth = 0 }) => ({
+        text: escapeLine(text),
+        depth,
+      })),
       notes: [],
     }),
   },

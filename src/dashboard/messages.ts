@@ -256,12 +256,14 @@ export interface CommandResult {
   /** As a user would type it, also if it was a dry run. */
   typed: string;
   failed: boolean;
-  /** What it did, as the command line prints it, or why it failed. */
+  /** What it did, as the command line prints it, or why it failed. Empty for `plan`. */
   output: string;
   /** What the user should know about it: sentences. */
   notes: readonly string[];
   /** Before and after, where it changes settings or the template. */
   changes?: readonly { what: string; from: string; to: string }[];
+  /** What `plan` says. A line is about the last one before it that has a smaller depth. */
+  plan?: readonly { text: string; depth: number }[];
   /** There is nothing to change. */
   isSame?: boolean;
 }

@@ -211,12 +211,12 @@ const explainCause = (explanations: readonly Explanation[], most: number, now: n
       names.length === 1
         ? what
         : `${groups.length === 1 ? 'Each' : `Each of ${firstOf(names, most)}`} ${sharedText(group, now)}`;
-    return `  ${remedies.size === 1 && groups.length > 1 ? whole : joinSentences(whole, remedy)}`;
+    return remedies.size === 1 && groups.length > 1 ? whole : joinSentences(whole, remedy);
   });
   const more = groups.slice(most).reduce((sum, { names }) => sum + names.length, 0);
   const [remedy = ''] = remedies.size === 1 && groups.length > 1 ? remedies : [];
   const rest = joinSentences(more > 0 ? `${more} more: add --all to explain them.` : '', remedy);
-  return rest === '' ? lines : [...lines, `  ${rest}`];
+  return rest === '' ? lines : [...lines, rest];
 };
 
 export interface RolloutExplanationOptions {
@@ -250,7 +250,7 @@ export const explainRollout = (
     );
     const explanations =
       phase === 'updated' ? [] : sorted.map((record) => explainRecord(reading, record, now, edgeset, true));
-    const lines = explainCause(explanations, most, now).map((text): TonedLine => ({ text }));
+    const lines = explainCause(explanations, most, now).map((text): TonedLine => ({ text, depth: 1 }));
     return [{ text: '' }, headed(`${phase} (${cause}):`, toneOfPhase(phase), ` ${names}`), ...lines];
   }
 };

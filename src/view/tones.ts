@@ -13,6 +13,8 @@ export interface Toned {
 /** A line of output, of which the first `upTo` characters have the tone; all of it without that. */
 export interface TonedLine extends Toned {
   upTo?: number;
+  /** It is about the last line before it that has a smaller depth; absent: 0. */
+  depth?: number;
 }
 
 /** Colors a text that is escaped already; without a tone, and where there are no colors, it stays as it is. */

@@ -137,6 +137,13 @@ describe('the stages on the dashboard', { timeout: 240_000 }, () => {
     }
     await page.setViewportSize({ width: 1280, height: 800 });
 
+    await page.getByRole('button', { name: 'Preview next wave' }).click();
+    const lines = dialog.getByRole('list', { name: 'Preview of the next wave' }).getByRole('listitem');
+    const left = async (line: RegExp): Promise<number> =>
+      (await lines.filter({ hasText: line }).boundingBox())?.x ?? Number.NaN;
+    assert.ok((await left(/^lab \(open\): lab-1$/)) > (await left(/^Stages of the rollout plan:$/)), 'it is indented');
+    await dialog.getByRole('button', { name: 'Close' }).click();
+
     await tab('Fleet');
     const groups = page.locator('section.group');
     const heads = async (): Promise<string> =>

@@ -45,7 +45,10 @@ const renderNode = (one: Explanation, notes: readonly string[], now: number): To
     text: `${one.node}: ${one.phase}${one.cause ? ` (${one.cause})` : ''}`,
     tone: one.phase === 'not-eligible' ? 'dim' : toneOfPhase(one.phase),
   },
-  { text: `  ${joinSentences(one.what, one.remedy, settled.has(one.phase) ? '' : when(one.lookedAtAgain, now))}` },
+  {
+    text: joinSentences(one.what, one.remedy, settled.has(one.phase) ? '' : when(one.lookedAtAgain, now)),
+    depth: 1,
+  },
   ...notes.map(noteLine),
 ];
 

@@ -42,7 +42,7 @@ const Answered = ({ question: { asked, head }, answer }: { question: Question; a
         {output.trim()}
       </p>
     );
-  if (!WRITES.has(asked.command)) return <Preview title={text.command.preview} output={output} />;
+  if (result.plan) return <Preview title={text.command.preview} lines={result.plan} />;
   const isPrinted = isDone || isSame;
   const effects = [...(isPrinted ? [] : effectsOf(asked, head)), ...notes];
   return (
@@ -60,10 +60,10 @@ const Answered = ({ question: { asked, head }, answer }: { question: Question; a
           ))}
         </ul>
       )}
-      {plan && !isDone && (
+      {plan?.plan && !isDone && (
         <details class="preview" open>
           <summary>{text.command.preview}</summary>
-          <Preview title={text.command.preview} output={plan.output} />
+          <Preview title={text.command.preview} lines={plan.plan} />
         </details>
       )}
     </>

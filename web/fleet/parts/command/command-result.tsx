@@ -1,6 +1,5 @@
 import { text } from '../../text/index.ts';
 import type { CommandResult } from '../../types.ts';
-import { outlineOf } from '../../view/outline.ts';
 import { Copy } from '../copy.tsx';
 
 /** Settings and fields, before and after. */
@@ -28,21 +27,12 @@ export const Changes = ({ changes }: { changes: NonNullable<CommandResult['chang
   </table>
 );
 
-const Lines = ({ lines }: { lines: readonly string[] }) => (
-  <ul>
-    {lines.map((line, index) => (
-      <li key={`${index} ${line}`}>{line}</li>
-    ))}
-  </ul>
-);
-
-/** What `plan` prints. */
-export const Preview = ({ title, output }: { title: string; output: string }) => (
+/** What `plan` says. */
+export const Preview = ({ title, lines }: { title: string; lines: NonNullable<CommandResult['plan']> }) => (
   <ul class="effects printed" tabIndex={0} aria-label={title}>
-    {outlineOf(output).map((line, index) => (
-      <li key={`${index} ${line.text}`}>
-        {line.text}
-        {line.details.length > 0 && <Lines lines={line.details} />}
+    {lines.map(({ text: line, depth }, index) => (
+      <li key={`${index} ${line}`} style={{ marginInlineStart: `${depth * 1.25}em` }}>
+        {line}
       </li>
     ))}
   </ul>
