@@ -1,7 +1,7 @@
 export type { ChangeOptions, DryRun, Written } from './change.ts';
 export { type HistoryOptions, historyData, historyText, listRevisions, loadRolloutHistory } from './history/history.ts';
 export { priorRevision } from './history/prior-revision.ts';
-export { lastCompleteName, readLiveDaemonSet, readRevisions } from './history/revisions.ts';
+export { readLiveDaemonSet, readRevisions } from './history/revisions.ts';
 export { undo } from './history/undo.ts';
 export { pause, resume, resumeValue } from './pause.ts';
 export { planData, planLines, planRollout } from './plan.ts';

@@ -1,4 +1,4 @@
-import { lastCompleteName, priorRevision } from '../commands/index.ts';
+import { priorRevision } from '../commands/index.ts';
 import {
   formatIntOrPercent,
   formatPlanName,
@@ -52,7 +52,7 @@ const undoTo = (
   const prior = priorRevision({
     revisions: kept,
     present,
-    lastComplete: lastCompleteName(status),
+    status,
     rolledBackHash: policy.rolledBackFrom,
   });
   if (prior.why !== undefined) return undefined;

@@ -32,32 +32,31 @@ const named = (kept: RevisionHistory, number: number): Revision => {
 
 /** Throws a `CommandError` where the user must choose. */
 const byDefault = (kept: RevisionHistory): Revision => {
-  const { kind, revisions, present, uncertain, rolledBackHash, status } = kept;
+  const { kind, uncertain, status } = kept;
   const choose = `choose a revision with --to-revision; ${listed(kept)}`;
   if (uncertain)
     throw new CommandError(
       'ChoiceNeeded',
       `the ${kind.podController} has not recorded the current template of ${titleOf(kept)} yet: check that it is running and try again, or ${choose}`,
     );
-  const lastComplete = lastCompleteName(status);
-  const found = priorRevision({ revisions, present, lastComplete, rolledBackHash });
+  const found = priorRevision(kept);
   switch (found.why) {
     case undefined:
       return found.revision;
     case 'not-kept':
       throw new CommandError(
         'ChoiceNeeded',
-        `the last complete revision of ${titleOf(kept)}, ${lastComplete}, is no longer kept: ${choose}`,
+        `the last complete revision of ${titleOf(kept)}, ${lastCompleteName(status)}, is no longer kept: ${choose}`,
       );
     case 'none':
       throw new CommandError(
         'NothingToUndo',
         `${titleOf(kept)} has no earlier revision to roll back to: set the template that you want with "kubectl apply"`,
       );
-    case 'rolled-back':
+    case 'failed':
       throw new CommandError(
         'ChoiceNeeded',
-        `revision ${describeRevision(found.revision)}, the one before the current one, failed and was rolled back: ${choose}`,
+        `revision ${describeRevision(found.revision)}, to which undo would return, failed: ${choose}`,
       );
   }
 };

@@ -75,7 +75,7 @@ export const advancedUndoing = section(
       assert.match(notes, /The halt of revision 2 ends; .*"kubectl edgeset resume ads\/app -n .*"/);
       succeeds(await edgeset(c, 'wait', 'app', '--timeout', '60s'));
       assert.deepEqual(await c.running('app:v1'), c.nodes);
-      refuses(await edgeset(c, 'undo', 'app'), /failed and was rolled back: choose a revision/);
+      refuses(await edgeset(c, 'undo', 'app'), /to which undo would return, failed: choose a revision/);
       await c.setImage('app:v2--crash-loop');
       assert.equal((await c.untilCondition('Halted')).reason, 'RolledBack');
       const [, again] = succeeds(await edgeset(c, 'undo', 'app', '--to-revision', '3'));

@@ -46,7 +46,7 @@ export const undoing = section('history and undo', (rule) => {
     );
 
     // A second one, in a hurry, does not bring the bad version back; nor does a tool that sets it.
-    refuses(await edgeset(c, 'undo', 'app'), /failed and was rolled back: choose a revision/);
+    refuses(await edgeset(c, 'undo', 'app'), /to which undo would return, failed: choose a revision/);
     const before = (await c.updates()).length;
     await c.setImage('app:v2--crash-loop');
     assert.equal((await c.untilCondition('Halted')).reason, 'RolledBack');
@@ -54,12 +54,25 @@ export const undoing = section('history and undo', (rule) => {
     assert.equal((await c.updates()).length, before);
   });
 
+  rule('a second undo does not bring back a version that failed and was resumed', async (c) => {
+    await c.startRollout('app:v2--crash-loop');
+    await c.untilCondition('Halted');
+    succeeds(await edgeset(c, 'resume', 'app'));
+    await c.until('it runs on', async () => !(await c.rollout())?.status?.halted);
+    succeeds(await edgeset(c, 'undo', 'app'));
+    await untilPresent(c, 3);
+    refuses(await edgeset(c, 'undo', 'app'), /to which undo would return, failed: choose a revision/);
+    assert.equal((await edgeset(c, 'wait', 'app', '--timeout', '60s')).code, 0);
+    refuses(await edgeset(c, 'undo', 'app'), /to which undo would return, failed: choose a revision/);
+    assert.equal(await imageOf(c), 'app:v1');
+  });
+
   rule('undo to a version that was rolled back before rolls it out', async (c) => {
     await c.startRollout('app:v2--crash-loop', { annotations: { 'edgeset.io/on-failure': 'rollback' } });
     await c.until('it is rolled back', () => markOf(c));
     assert.equal((await edgeset(c, 'wait', 'app', '--timeout', '60s')).code, 0);
     await untilPresent(c, 3);
-    refuses(await edgeset(c, 'undo', 'app'), /the one before the current one, failed and was rolled back/);
+    refuses(await edgeset(c, 'undo', 'app'), /to which undo would return, failed: choose/);
     // The cause of the failure is fixed.
     await c.cluster.behave(c.nodes, { behaviour: 'ready' });
     const [, notes] = succeeds(await edgeset(c, 'undo', 'app', '--to-revision', '2'));
