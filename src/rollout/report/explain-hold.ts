@@ -22,6 +22,12 @@ const failedNodes = ({ halt: { nodes }, failures }: Extract<Hold, { kind: 'halte
   return `${plural(all, 'node')}${nodes.length > 0 ? `: ${nodes.join(', ')}` : ''}${more}`;
 };
 
+/** What to do about a version that failed. */
+export const REMEDY_OF_FAILURE = {
+  remedy: 'Roll back, set a template that works, or continue despite the failures.',
+  commands: [{ verb: 'undo' }, { verb: 'resume' }],
+} as const satisfies Omit<HoldExplanation, 'what'>;
+
 export interface HoldExplanation {
   what: string;
   /** What to do about it, in words: a sentence, or nothing where commands say it. */
@@ -98,13 +104,12 @@ export const explainHold = (hold: Hold, words: PolicyWords = annotationWords): H
       return hold.halt.reason === 'RolledBack'
         ? {
             what: 'This revision was rolled back before and has been set again, so it is not rolled out',
-            remedy: 'Set another template, or continue with this one.',
-            commands: [{ verb: 'resume' }],
+            remedy: 'Roll back, set another template, or continue with this one.',
+            commands: [{ verb: 'undo' }, { verb: 'resume' }],
           }
         : {
             what: `The rollout is halted: the target revision failed on ${failedNodes(hold)}`,
-            remedy: 'Roll back, set a template that works, or continue despite the failures.',
-            commands: [{ verb: 'undo' }, { verb: 'resume' }],
+            ...REMEDY_OF_FAILURE,
           };
     case 'window': {
       const until = hold.until < Number.POSITIVE_INFINITY ? `until ${toTimestamp(hold.until)}` : 'from now on';

@@ -40,7 +40,7 @@ const holds: [Hold, what: RegExp, remedy: RegExp][] = [
   [
     { kind: 'halted', halt: { at: 1, reason: 'RolledBack', nodes: [] }, failures: 0 },
     /rolled back before/,
-    /^Set another template, or continue with this one\. Run "kubectl edgeset resume ds\/app -n edge"\.$/,
+    /^Roll back, set another template, or continue with this one\. Run "kubectl edgeset undo ds\/app -n edge" or "kubectl edgeset resume ds\/app -n edge"\.$/,
   ],
   [
     { kind: 'halted', halt: { at: 1, reason: 'CheckFailed', nodes: [], check: 'canary/errors' }, failures: 0 },

@@ -11,7 +11,7 @@ import { calendarAt } from '../plan/calendar.ts';
 import { scopeLimit } from '../plan/scopes.ts';
 import { managerReplacesPods, type Policy, surges } from '../policy/policy.ts';
 import { fullScopeOf } from './counts.ts';
-import { explainHold, seconds } from './explain-hold.ts';
+import { explainHold, REMEDY_OF_FAILURE, seconds } from './explain-hold.ts';
 import type { RemedyCommand } from './remedy-command.ts';
 
 /** Why a node is in its phase, for people. */
@@ -92,11 +92,7 @@ const detailOf = (record: NodeRecord): string => {
 const causeOfPull = (record: NodeRecord): string => livePod(record)?.facts.images?.cause || 'no cause was reported';
 
 /** The version is to blame, as far as anybody can tell. */
-const brokenVersion = (what: string): Sentences => [
-  what,
-  'Set a template that works here, or fix the cause and continue.',
-  [{ verb: 'resume' }],
-];
+const brokenVersion = (what: string): Sentences => [what, REMEDY_OF_FAILURE.remedy, REMEDY_OF_FAILURE.commands];
 
 const aboutTo = {
   delete: 'its pod is about to be deleted',

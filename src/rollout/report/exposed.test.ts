@@ -145,7 +145,11 @@ describe('nodes that are exposed to the target', () => {
     );
     assert.match(works?.remedy ?? '', /^A rollback takes the target from it\./);
     assert.match(fails?.what ?? '', /keeps crashing\. Its stage shop is closed/);
-    assert.match(fails?.remedy ?? '', /^Set a template that works here/);
+    assert.match(fails?.remedy ?? '', /^Roll back, /);
+    assert.deepEqual(
+      fails?.commands?.map(({ verb }) => verb),
+      ['undo', 'resume'],
+    );
     assert.doesNotMatch(explained(bench, 'n0').what, /closed/);
   });
 
