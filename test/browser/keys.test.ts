@@ -120,6 +120,10 @@ describe('the palette', () => {
     await becomes('the address', page, /group=site&value=north/);
     await page.getByRole('button', { name: 'north: show all groups' }).click();
     await becomes('the address', page, /group=site$/);
+    await page.getByRole('link', { name: 'edgeset' }).click();
+    await becomes('the overview', page, /^#\/\?group=site$/);
+    await page.getByRole('link', { name: 'cache' }).click();
+    await becomes('the grouping of the next rollout', page, /^#\/shop\/ds\/cache\?group=site$/);
   });
 
   it('says that nothing is found, and shows fifty of ten thousand', async (t) => {

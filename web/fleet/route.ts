@@ -95,15 +95,16 @@ export const go = (change: Partial<Route>): void => {
   );
 };
 
+/** How nodes are grouped stays, since somebody compares rollouts by it. */
 export const linkTo = (rollout: RolloutRef | undefined): string =>
   hrefOf({
     rollout,
-    group: '',
+    group: route.value.group,
     node: '',
     phase: '',
     search: '',
     tab: '',
-    sort: '',
+    sort: route.value.sort,
     only: '',
     value: '',
     owner: '',

@@ -203,7 +203,7 @@ const clear = (): void =>
 /** Follows what the address shows. */
 const followRoute = (): void => {
   const { rollout, group: named } = route.value;
-  const group = named.startsWith('.') ? '' : named;
+  const group = !rollout || named.startsWith('.') ? '' : named;
   const key = rollout ? rolloutKey(rollout) : '/';
   // The overview has no nodes: who comes back finds the labels still there.
   const isElsewhere = rollout !== undefined && rollout.cluster !== labelled;
