@@ -141,25 +141,29 @@ describe('completion', () => {
     assert.deepEqual(await complete('explain', ''), [':4']);
   });
 
-  it('works in bash with the printed script', async () => {
-    const ask = (line: string): Promise<string[]> => bash(line);
-    assert.deepEqual(await ask('edgeset pl'), ['plan']);
-    assert.deepEqual(await ask('edgeset status -o '), ['wide', 'json', 'yaml', 'name']);
-    assert.deepEqual(await ask('edgeset completion z'), ['zsh']);
+  it('works in bash with the printed script, which splits words at colons and at signs', async () => {
+    const contexts = ['arn:aws:eks:eu:1:cluster/shop', 'admin@shop'].map((name) => ({ name, context: {} }));
+    writeFileSync(world.kubeconfig, JSON.stringify({ contexts }));
+    const typed = {
+      'edgeset pl': 'plan',
+      'edgeset status -o w': 'status -o wide',
+      'edgeset status --output=w': 'status --output=wide',
+      'edgeset --context ar': '--context arn:aws:eks:eu:1:cluster/shop',
+      'edgeset --context arn:aws:eks:': '--context arn:aws:eks:eu:1:cluster/shop',
+      'edgeset --context=arn:aws:ek': '--context=arn:aws:eks:eu:1:cluster/shop',
+      'edgeset --context admin@s': '--context admin@shop',
+      'edgeset --context admin@': '--context admin@shop',
+      'edgeset --context arn: --output=w': '--context arn: --output=wide',
+    };
+    // Tab, the beginning of the line, and Enter: what bash made of it is printed.
+    const lines = Object.keys(typed).map((line) => `${line}\t\u0001echo \n`);
+    const script = `edgeset() { "${process.execPath}" "${path.join(root, 'bin', 'edgeset.ts')}" "$@"; }
+      source <(edgeset completion bash)\n`;
+    const env = { KUBECONFIG: world.kubeconfig, PATH: process.env.PATH };
+    const bash = run('bash', ['--norc', '-i'], { env });
+    bash.child.stdin?.end(script + lines.join(''));
+    const { stdout } = await bash;
+    const made = stdout.split('\n').flatMap((line) => /^edgeset (.*)$/.exec(line)?.[1] ?? []);
+    assert.deepEqual(made, Object.values(typed));
   });
-
-  /** What bash would offer at the end of this line. */
-  const bash = async (line: string): Promise<string[]> => {
-    const script = `
-      edgeset() { "${process.execPath}" "${path.join(root, 'bin', 'edgeset.ts')}" "$@"; }
-      source <(edgeset completion bash)
-      COMP_WORDS=(${line.replace(/ $/, " ''")})
-      COMP_CWORD=$((\${#COMP_WORDS[@]} - 1))
-      _edgeset
-      printf '%s\\n' "\${COMPREPLY[@]}"`;
-    const { stdout } = await run('bash', ['-c', script], {
-      env: { KUBECONFIG: world.kubeconfig, PATH: process.env.PATH },
-    });
-    return stdout.trim().split('\n');
-  };
 });

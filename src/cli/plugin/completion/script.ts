@@ -4,16 +4,29 @@ export type Shell = 'bash' | 'zsh' | 'fish';
 
 const bash = `# Completion of edgeset for bash: source <(edgeset completion bash)
 _edgeset() {
-  local line
+  local line word before= prefix rest=$COMP_LINE words=()
+  # Bash also splits at ":" and "@", which are in names of contexts. It replaces what follows the last ":", or the last "@" with it.
+  for word in "\${COMP_WORDS[@]:0:COMP_CWORD+1}"; do
+    if [[ -n $word && $rest == "$word"* && ( $word == [:@]* || $before == *[:@] ) ]]; then
+      words[\${#words[@]}-1]+=$word
+    else
+      words+=("$word")
+    fi
+    rest=\${rest#*"$word"} before=$word
+  done
+  prefix=\${words[\${#words[@]}-1]}
+  if [[ $word == *[!:@]* ]]; then prefix=\${prefix%"$word"}; fi
+  prefix=\${prefix%@}
   COMPREPLY=()
   while IFS= read -r line; do
     if [[ $line == :* ]]; then
       # Bit 4: no names of files instead. Bash 3 lacks compopt, and offers them.
       if (( \${line#:} & 4 )); then compopt +o default 2>/dev/null; fi
     else
-      COMPREPLY+=("\${line%%$'\\t'*}")
+      line=\${line%%$'\\t'*}
+      COMPREPLY+=("\${line#"$prefix"}")
     fi
-  done < <(edgeset ${COMPLETE} "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+  done < <(edgeset ${COMPLETE} "\${words[@]:1}" 2>/dev/null)
 }
 complete -o default -F _edgeset edgeset
 `;
