@@ -96,7 +96,7 @@ describe('the headline of a rollout', () => {
     const bench = benchAt(2);
     halt(bench, [], 'RolledBack');
     assert.match(headline(bench).title, /^This revision was rolled back before/);
-    assert.deepEqual(headline(bench).commands, [{ verb: 'resume' }]);
+    assert.deepEqual(headline(bench).commands, [{ verb: 'undo' }, { verb: 'resume' }]);
     const paused = headline(benchAt(2, { paused: true }));
     assert.deepEqual([paused.state, paused.badge, paused.title], ['paused', 'Paused', 'The rollout is paused']);
     assert.equal(headline(benchAt(2, { maxUnavailable: count(0) })).state, 'frozen');
