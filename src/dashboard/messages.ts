@@ -127,8 +127,8 @@ export interface RolloutHeadline {
 }
 
 export interface HeadlineCommand {
-  /** For `set`, somebody has to choose a value first. */
-  command: 'undo' | 'resume' | 'approve' | 'set';
+  /** For `set`, somebody has to choose a value first. The page can't `edit`. */
+  command: 'undo' | 'resume' | 'approve' | 'set' | 'edit';
   stage?: string;
   /** As a user would type it. */
   typed: string;

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { count, percent } from '../rollout/index.ts';
+import { count, type Policy, percent } from '../rollout/index.ts';
 import { approve, benchAt, ring, stagedBench, type Workbench } from '../rollout/testing/index.ts';
-import type { DaemonRolloutStatus } from '../words/index.ts';
+import { annotation, type DaemonRolloutStatus } from '../words/index.ts';
 import { type Headline, headlineOf } from './headline.ts';
+import { typedCommand } from './remedy.ts';
 
 const revision = (hash: string, version: string) => ({
   revision: `set-${hash}`,
@@ -100,6 +101,31 @@ describe('the headline of a rollout', () => {
     const paused = headline(benchAt(2, { paused: true }));
     assert.deepEqual([paused.state, paused.badge, paused.title], ['paused', 'Paused', 'The rollout is paused']);
     assert.equal(headline(benchAt(2, { maxUnavailable: count(0) })).state, 'frozen');
+  });
+
+  it('edits what is not valid: the plan, or the DaemonSet', () => {
+    const typed = (rolloutPlan: Policy['rolloutPlan'], field: string): string[] => {
+      const reading = of(benchAt(2, { rolloutPlan }));
+      const summary = {
+        ...reading.decision.summary,
+        hold: { kind: 'invalid', errors: [{ ...error, field }] } as const,
+      };
+      const { commands } = headlineOf({ ...reading, decision: { ...reading.decision, summary } });
+      const named = { kind: { short: 'ds' }, view: { name: 'pos' } } as Parameters<typeof typedCommand>[1];
+      return commands.map((one) => typedCommand(one, named, (words) => `npx edgeset ${words} -n shop --context b`));
+    };
+    const error = { value: '1', problem: 'is no number', remedy: 'set 3' };
+    const [own, cluster] = [false, true].map((is) => ({ name: 'rings', cluster: is }));
+    assert.deepEqual(typed(own, 'rings: spec'), ['kubectl edit rolloutplan/rings -n shop --context b']);
+    assert.deepEqual(typed(cluster, 'cluster/rings: spec'), [
+      'kubectl edit clusterrolloutplan/rings -n shop --context b',
+    ]);
+    assert.deepEqual(
+      typed(own, annotation.rolloutPlan),
+      ['kubectl edit ds/pos -n shop --context b'],
+      'there is no plan',
+    );
+    assert.deepEqual(typed(undefined, 'edgeset.io/first-wave'), ['kubectl edit ds/pos -n shop --context b']);
   });
 
   it('says who paused it', () => {

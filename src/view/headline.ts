@@ -4,11 +4,13 @@ import {
   explainHold,
   firstWaveText,
   livePod,
+  type OutsideHold,
+  type Policy,
   type RemedyCommand,
   withRefusal,
 } from '../rollout/index.ts';
 import { byName } from '../text/index.ts';
-import type { Cause, DaemonRolloutStatus, FailedCause } from '../words/index.ts';
+import { annotation, type Cause, type DaemonRolloutStatus, type FailedCause } from '../words/index.ts';
 import type { Reading } from './kinds/kind.ts';
 import { isBehind } from './named-rollout.ts';
 import { stateOf } from './rollout-state.ts';
@@ -184,6 +186,19 @@ const progressOf = (reading: Summarized, version: VersionStep): Pick<Headline, '
   };
 };
 
+/** What edits the policy that is not valid: the plan, if it exists, or the DaemonSet. */
+const editOf = (
+  { errors }: Extract<OutsideHold, { kind: 'invalid' }>,
+  { plan, rolloutPlan }: Policy,
+  daemonSet: string,
+): RemedyCommand => {
+  const isOfPlan = rolloutPlan && !plan && errors.every(({ field }) => field !== annotation.rolloutPlan);
+  const object = isOfPlan
+    ? `${rolloutPlan.cluster ? 'clusterrolloutplan' : 'rolloutplan'}/${rolloutPlan.name}`
+    : daemonSet;
+  return { verb: 'edit', object };
+};
+
 /** The one account of where a rollout stands, for the head of a page. */
 export const headlineOf = (reading: Summarized): Headline => {
   const { ledger, decision, status, kind, view } = reading;
@@ -206,7 +221,9 @@ export const headlineOf = (reading: Summarized): Headline => {
     };
   if (state === 'kept') return { ...base, ...keptOf(reading, version) };
   if (!hold) return { ...base, ...progressOf(reading, version), commands: [] };
-  const { what, remedy, commands = [] } = explainHold(hold, ledger.policy.words);
+  const { what, remedy, ...explained } = explainHold(hold, ledger.policy.words);
+  const isInvalid = hold.kind === 'invalid' && hold.what === undefined;
+  const commands = isInvalid ? [editOf(hold, ledger.policy, `${kind.short}/${view.name}`)] : (explained.commands ?? []);
   const { pausedBy } = view.origin;
   const failed = hold.kind === 'halted' && hold.halt.reason === 'Failures' ? failureOf(reading, version) : undefined;
   const title = hold.kind === 'paused' && pausedBy ? `Paused by ${pausedBy.manager}` : what;

@@ -224,7 +224,7 @@ const rollouts = {
           badge: 'Invalid policy',
           title: 'The rollout policy is not valid',
           evidence: 'apps.openyurt.io/max-unavailable "ten" is not a number of nodes or a percentage: set 3 or 10%.',
-          commands: [],
+          commands: [{ command: 'edit', typed: 'kubectl edit ds/payment-terminal -n pos' }],
         },
         settings: { ...known.settings, warnings: ['minReadySeconds (0 s) is shorter than the 10 s that ...'] },
         version: {

@@ -136,6 +136,13 @@ describe('the dashboard, on each screen and in both schemes,', { timeout: 600_00
     await check(page, 'a command that is refused');
   });
 
+  it('has the command for a policy that is not valid, and no button for it', async (t) => {
+    const { page } = await visit(t, fleetOf('invalid'), rollout());
+    const why = page.getByRole('region', { name: 'The rollout policy is not valid' });
+    await why.getByText('kubectl edit ds/payment-terminal -n pos').waitFor();
+    assert.deepEqual(await why.getByRole('button').allInnerTexts(), ['copy']);
+  });
+
   it('names the label of the address, also one that no node has', async (t) => {
     const { page } = await visit(t, fleetOf('halted'), '#/pos/ds/payment-terminal?group=elsewhere');
     const groupBy = page.getByLabel('Group by');

@@ -1,7 +1,11 @@
-/** A command of `kubectl edgeset` that does what a remedy says. Each front end prints it as it is called there. */
+/**
+ * A command of `kubectl edgeset` that does what a remedy says, or for `edit` one of kubectl. Each front end prints it as it is called
+ * there.
+ */
 export type RemedyCommand =
   | { verb: 'undo' | 'resume' }
   | { verb: 'approve'; stage: string }
+  | { verb: 'edit'; object: string }
   | { verb: 'set'; flag: 'max-unavailable' | 'partition'; value: string };
 
 export interface DaemonSetName {
@@ -10,7 +14,7 @@ export interface DaemonSetName {
   name: string;
 }
 
-const flagOf = (command: RemedyCommand): string => {
+const flagOf = (command: Exclude<RemedyCommand, { verb: 'edit' }>): string => {
   switch (command.verb) {
     case 'approve':
       return ` --stage ${command.stage}`;
@@ -24,7 +28,7 @@ const flagOf = (command: RemedyCommand): string => {
 
 /** What follows the name of the program, without the namespace: `approve ds/web --stage canary`. */
 export const commandWords = (command: RemedyCommand, { short, name }: Pick<DaemonSetName, 'short' | 'name'>): string =>
-  `${command.verb} ${short}/${name}${flagOf(command)}`;
+  command.verb === 'edit' ? `edit ${command.object}` : `${command.verb} ${short}/${name}${flagOf(command)}`;
 
 /** `Run "kubectl edgeset undo ds/web -n shop" or "kubectl edgeset resume ds/web -n shop".`; empty for none. */
 export const runText = (typed: readonly string[]): string =>

@@ -9,6 +9,10 @@ import { withLocalTimes } from '../../view/local-time.ts';
 import { Typed } from '../copy.tsx';
 
 type Command = RolloutHead['headline']['commands'][number];
+type Action = Command & { command: Exclude<Command['command'], 'edit'> };
+
+const isAction = (command: Command | undefined): command is Action =>
+  command !== undefined && command.command !== 'edit';
 
 /** Where most of the failed nodes are, if the nodes are grouped by something that may be to blame. */
 const worstOf = (groups: readonly Group[]): string => {
@@ -17,12 +21,12 @@ const worstOf = (groups: readonly Group[]): string => {
   return text.why.worst(worst.phases.failed, worst.nodes.length, worst.name);
 };
 
-const act = ({ command, stage }: Command, ask: (request: Asked) => void): void => {
+const act = ({ command, stage }: Action, ask: (request: Asked) => void): void => {
   if (command === 'set') go({ tab: 'settings' });
   else ask({ command, ...(stage !== undefined && { stage }) });
 };
 
-const labelOf = ({ command, stage = '' }: Command, head: RolloutHead): string => {
+const labelOf = ({ command, stage = '' }: Action, head: RolloutHead): string => {
   if (command === 'undo') return text.actions.undo(undoTarget(head, undefined));
   if (command === 'set') return text.tabs.names.settings;
   return command === 'approve' ? text.stages.approve(stage) : text.actions.resume;
@@ -63,7 +67,7 @@ export const Why = ({
             {text.why.first(node)}
           </button>
         )}
-        {first && (
+        {isAction(first) && (
           <button
             type="button"
             class={tone === 'bad' ? 'danger' : 'main'}
