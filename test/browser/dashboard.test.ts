@@ -174,10 +174,14 @@ describe('the dashboard', { timeout: 240_000 }, () => {
     assert.equal(await set.isDisabled(), true, 'there is nothing to set yet');
     await page.getByRole('textbox', { name: 'Budget' }).fill('5');
     await page.getByRole('textbox', { name: 'Partition' }).fill('50%');
+    const preview = dialog.getByRole('list', { name: 'Preview of the next wave' }).getByText('Budget 5: 0 in use');
+    await page.getByRole('button', { name: 'Preview…' }).click();
+    await preview.waitFor();
+    await dialog.getByRole('button', { name: 'Close' }).click();
     await set.click();
     await dialog.getByRole('row', { name: '10% 5' }).waitFor();
     await dialog.getByRole('row', { name: '0 50%' }).waitFor();
-    await dialog.getByRole('list', { name: 'Preview of the next wave' }).getByText('Budget 5: 0 in use').waitFor();
+    await preview.waitFor();
     await page.evaluate(axe.source);
     assert.deepEqual(await violations(page), []);
     const { items } = await cluster.client.list(daemonSets, { namespace });

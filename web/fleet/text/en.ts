@@ -253,7 +253,7 @@ export const en = {
     resumeAnyway: 'Resume anyway…',
     undo: (to: string) => (to === '' ? 'Undo…' : `Undo to ${to}…`),
     preview: 'Preview next wave',
-    plan: 'Plan',
+    plan: 'Preview…',
     set: 'Set…',
     budget: 'Budget',
     partition: 'Partition',
