@@ -217,10 +217,9 @@ describe('the dashboard of several clusters', { timeout: 240_000 }, () => {
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox', { name: 'Find a rollout, node or site' }).fill('web south');
     await page.getByRole('option', { name: `web ${namespace} ${SOUTH}` }).click();
-    await page.waitForFunction(`location.hash === '#/${namespace}/ds/web?cluster=${SOUTH}'`);
+    await page.waitForFunction(`location.hash === '#/${namespace}/ds/web?cluster=${SOUTH}&group=site'`);
     await page.getByRole('button', { name: '3 updated' }).waitFor();
     assert.equal(await page.title(), `✓ web (${SOUTH}) - edgeset`);
-    await page.getByLabel('Group by').selectOption('site');
     await page.getByRole('region', { name: 'site-of-south-1' }).waitFor();
     await page.getByRole('application').first().focus();
     await page.keyboard.press('ArrowRight');
