@@ -101,8 +101,11 @@ export const history: readonly Scenario[] = [
         data: revision.data,
         revision: 5,
       });
-      await cluster.patch('daemonsets', 'app', { metadata: { annotations: { look: 'again' } } });
-      await cluster.until('one is left', async () => (await cluster.list('controllerrevisions')).length === 1);
+      // A new revision makes the controller look at nothing, and the DaemonSet's change may reach it before the revision does.
+      await cluster.until('one is left', async () => {
+        await cluster.patch('daemonsets', 'app', { metadata: { annotations: { look: String(performance.now()) } } });
+        return (await cluster.list('controllerrevisions')).length === 1;
+      });
       await cluster.until('pods are relabelled', async () =>
         (await cluster.list('pods')).every(({ metadata }) => metadata.labels?.[HASH] === 'copy'),
       );
