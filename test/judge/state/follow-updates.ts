@@ -48,6 +48,8 @@ export interface UpdateFollowerOptions {
 /** Follows which nodes have an update in flight. Call `follow` when a node or a pod there has changed. */
 export const followUpdates = ({ state, now, sees }: UpdateFollowerOptions) => {
   const inFlight = new Map<string, StartedUpdate>();
+  /** Updates in place that were in flight when the Node was deleted. One of the same name may find the pod that they broke. */
+  const left = new Map<string, StartedUpdate>();
   /** The last update on each node, once it has completed. */
   const completed = new Map<string, StartedUpdate>();
 
@@ -92,10 +94,14 @@ export const followUpdates = ({ state, now, sees }: UpdateFollowerOptions) => {
     const node = state.nodes.get(name);
     // A node that is no longer eligible has no update, and neither has a new node of the same name.
     if (!node || (sees === 'all' && !node.eligible)) {
+      const last = inFlight.get(name);
+      if (!node && last?.kind === 'in-place') left.set(name, last);
       inFlight.delete(name);
       completed.delete(name);
       return;
     }
+    const stayed = left.get(name);
+    if (stayed && isComplete(name, stayed)) left.delete(name);
     if (sees === 'all') takeBack(name, node);
     const update = inFlight.get(name);
     if (!update || !node.ready || !isComplete(name, update)) return;
@@ -108,6 +114,8 @@ export const followUpdates = ({ state, now, sees }: UpdateFollowerOptions) => {
     works,
     live,
     follow,
+    /** An update is in flight there, or was one of this pod when the Node was deleted and created again. */
+    holdsSlot: ({ node, uid }: PodState): boolean => inFlight.has(node) || left.get(node)?.uid === uid,
     /** Completes what only needed time to pass. */
     advance: (): void => {
       for (const name of inFlight.keys()) follow(name);
@@ -117,6 +125,7 @@ export const followUpdates = ({ state, now, sees }: UpdateFollowerOptions) => {
       const last = inFlight.get(node);
       const unfinished = last?.kind === 'prepare' ? last.before : last;
       const before = kind === 'prepare' ? unfinished : undefined;
+      left.delete(node);
       inFlight.set(node, { kind, uid, hash, rollout, at: now(), before, completeFor: new Set() });
     },
     /** The update on a node has taken its pod out of service, or let its hook have its turn, and has changed nothing else. */

@@ -150,7 +150,7 @@ export const createUpdateRules = (
         // Its sender obeyed a template that it had observed: S9.
         rollout === state.rollout ? isOutdated({ healthy, hash, target: state.target }) : undefined,
         // A pod that an update broke is repaired in its node's slot, even when the budget has been lowered since.
-        withinBudget({ others, limit: limitOf(knows), hasSlot: inFlight.has(name) && !healthy, surging }),
+        withinBudget({ others, limit: limitOf(knows), hasSlot: updates.holdsSlot(pod) && !healthy, surging }),
         isFirstUpdate({ healthy, alreadyUpdated: before !== undefined && !continues }),
       ];
     },
