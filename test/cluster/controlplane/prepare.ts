@@ -2,6 +2,7 @@
 // its rules by themselves, and the programs that judge as GitOps tools and engines of many clusters do, where they are missing, ahead
 // of the tests that need them:
 //   node test/cluster/controlplane/prepare.ts
+// Go compiles once what modules share in the same versions. These pairs do: Helm 3 and 4, Fleet and Karmada, kwok and Flux.
 
 import { findNodePrograms } from '../../nodes/programs.ts';
 import { findArgoRollouts } from '../argo-rollouts/argo-rollouts.ts';
