@@ -1,4 +1,8 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { createLogger, type LogFields } from '../runtime/index.ts';
 import { createHealth, type EndpointOptions, startEndpoints } from './endpoints.ts';
@@ -129,4 +133,24 @@ test('readyz names what is missing until everything is ready', async (t) => {
   assert.equal(await status(`${probes}/healthz`), 200);
   missing = undefined;
   assert.equal(await status(`${probes}/readyz`), 200);
+});
+
+test('more connections wait for a busy server than Node queues by default', {
+  skip: process.platform !== 'linux' && 'how other systems queue is another matter',
+  timeout: 20_000,
+}, async (t) => {
+  const program = `
+    const { listenOn } = await import(${JSON.stringify(join(import.meta.dirname, 'http-server.ts'))});
+    const server = (await import('node:net')).createServer();
+    console.log(await listenOn(server, { host: '127.0.0.1', port: 0 }, (_, cause) => cause));`;
+  const server = spawn(process.execPath, ['--input-type=module', '-e', program], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  t.after(() => server.kill('SIGKILL'));
+  const [port] = (await once(server.stdout, 'data')) as [Buffer];
+  server.kill('SIGSTOP');
+  const sockets = Array.from({ length: 1_000 }, () => connect(Number(port), '127.0.0.1'));
+  t.after(() => sockets.forEach((socket) => socket.destroy()));
+  // One that finds the queue full is not connected while the server stands still.
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')));
 });
