@@ -94,21 +94,24 @@ describe('a second update of a node, by the audit log', () => {
 
   it('S1: permits a repair of the pod that an update broke before its Node was created again', () => {
     const gate = { gate: 'shut' } as const;
-    const log = ({ pod = 'old-n0', heals = false } = {}) => {
+    const log = ({ pod = 'old-n0', heals = '' } = {}) => {
       const broken = buildHistory(4, { updateStrategy: { rollingUpdate: { maxUnavailable: 1 } } }).change(
         'old-n0',
         'n0',
         'new',
       );
-      if (heals) broken.pod('old-n0', 'n0', 'new', true, { gate: 'open' }).wait(500);
+      const heal = () => broken.pod('old-n0', 'n0', 'new', true, { gate: 'open' }).wait(500);
+      if (heals === 'before') heal();
       broken.pod('old-n0', 'n0', 'new', false, gate).node('n0', false).wait(20_000);
       broken.change('old-n1', 'n1', 'new').pod('old-n1', 'n1', 'new', false, gate);
       broken.vanish('n0').node('n0', true).release('app:v3', 'newer', 3).wait(20_000);
+      if (heals === 'after') heal().pod('old-n0', 'n0', 'new', false, gate).wait(20_000);
       if (pod !== 'old-n0') broken.gone('old-n0', 'n0', 'new').pod(pod, 'n0', 'new', false, gate).wait(2000);
       return broken.change(pod, 'n0', 'newer');
     };
     matches(log());
     matches(log({ pod: 'another' }), /^S1: .* in flight on n1 and a budget of 1/);
-    matches(log({ heals: true }), /^S1: .* in flight on n1 and a budget of 1/);
+    matches(log({ heals: 'before' }), /^S1: .* in flight on n1 and a budget of 1/);
+    matches(log({ heals: 'after' }), /^S1: .* in flight on n1 and a budget of 1/);
   });
 });
