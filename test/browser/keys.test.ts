@@ -215,6 +215,17 @@ describe('keys', () => {
     await becomes('the node', page, /node=shop-2/);
   });
 
+  it('act at once after a dialog was closed, although a field of it has the focus for another moment', async (t) => {
+    const page = await visit(t);
+    await toRollout(page);
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keys' }).getByRole('checkbox').focus();
+    await page.evaluate(
+      "const box = document.activeElement; box.closest('dialog').close(); box.dispatchEvent(new KeyboardEvent('keydown', { key: 'k', ctrlKey: true, bubbles: true }))",
+    );
+    await palette(page).waitFor();
+  });
+
   it('do nothing while somebody types, in a dialog, or with Ctrl, Alt or Meta', async (t) => {
     const page = await visit(t);
     await toRollout(page);

@@ -89,9 +89,12 @@ const places: Readonly<Record<string, () => void>> = {
 
 let isGoing = false;
 
-const isBusy = (target: EventTarget | null): boolean =>
-  document.querySelector('dialog[open]') !== null ||
-  (target instanceof Element && target.closest('input, textarea, select, [contenteditable]') !== null);
+const isBusy = (target: EventTarget | null): boolean => {
+  if (document.querySelector('dialog[open]')) return true;
+  const field = target instanceof Element && target.closest('input, textarea, select, [contenteditable]');
+  // A dialog that was just closed has the focus for another moment.
+  return field !== false && field?.checkVisibility() === true;
+};
 
 const actOf = ({ key, ctrlKey, metaKey, altKey }: KeyboardEvent): (() => void) | undefined => {
   const isModified = ctrlKey || metaKey || altKey;
