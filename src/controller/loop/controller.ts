@@ -16,10 +16,6 @@ import type { ReconcileResult, Reconciler } from './reconciler-options.ts';
 /** DaemonSets reconciled at the same time, and those of one namespace; each by one worker at a time. */
 const CONCURRENCY = 8;
 const PER_NAMESPACE = 4;
-/** The API server sends a bookmark per minute on every watch: at this age, the second one is missing. */
-const CONNECTION_TIMEOUT_MS = 120_000;
-/** A clock that is being adjusted may step back a little. */
-const CLOCK_SLACK_MS = 1_000;
 /** Pods of one DaemonSet that can't be listed for longer keep nobody else waiting. */
 const POD_SYNC_TIMEOUT_MS = 30_000;
 /**
@@ -90,7 +86,6 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
     },
     failuresChanged,
     approvalsChanged: (view) => reconcilers.get(keyOf(view))?.reconciler.setApprovals(plans.approvalsOf(view)),
-    isFresh,
   });
 
   /** The DaemonSet, or its plan, has changed. What is wrong with one must not disturb others. */
@@ -232,12 +227,7 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
 
   /** Watches of pods don't matter here: an update completes only when its watch says so, so a dead one starts no more. */
   function isConnected(): boolean {
-    return [nodeReflector.lastActivityAt, ...informers.map(({ lastActivityAt }) => lastActivityAt())].every(isFresh);
-  }
-
-  function isFresh(at: number): boolean {
-    const now = clock.now();
-    return now - at <= CONNECTION_TIMEOUT_MS && at - now <= CLOCK_SLACK_MS;
+    return [nodeReflector, ...informers].every((each) => each.isCurrent());
   }
 
   /** Its pods are cached, or could not be for so long that only this DaemonSet waits for them. */
@@ -321,6 +311,8 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
         process: reconcile,
       });
       queue = leading;
+      // Nothing begins before they are back: a leader cannot wait for the back-off of a standby that was cut off.
+      for (const watch of [nodeReflector, ...informers, plans]) watch.retry();
       for (const { reconciler } of reconcilers.values()) reconciler.beginTerm();
       enqueueAll();
       try {

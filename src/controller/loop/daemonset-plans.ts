@@ -32,7 +32,6 @@ export interface DaemonSetPlansOptions<V extends DaemonSetView> {
   approvalsChanged: (view: V) => void;
   /** What the caches lack has changed. */
   failuresChanged: () => void;
-  isFresh: (lastActivityAt: number) => boolean;
 }
 
 /** The hold of a DaemonSet whose plan the manager cannot read. */
@@ -106,7 +105,7 @@ export const createDaemonSetPlans = <V extends DaemonSetView>(options: DaemonSet
       const { rolloutPlan } = policy.policy;
       if (!rolloutPlan) return 'known';
       if (!plans.synced() || !plans.isJudged(namespace, rolloutPlan)) return 'missing';
-      return options.isFresh(plans.lastActivityAt()) ? 'known' : 'stale';
+      return plans.isCurrent() ? 'known' : 'stale';
     },
     /** What the caches lack of its plan, or may lack of its approvals; undefined: nothing. */
     failure({ namespace, policy }: V): InternalError | undefined {
@@ -114,6 +113,7 @@ export const createDaemonSetPlans = <V extends DaemonSetView>(options: DaemonSet
       return rolloutPlan && plans.failure(namespace, rolloutPlan);
     },
     approvalsOf: ({ namespace, name }: V): readonly Approval[] => plans.approvalsOf(apiGroup, namespace, name),
+    retry: (): void => plans.retry(),
     /** Keeps them until the signal aborts. */
     async run(signal: AbortSignal): Promise<void> {
       await plans.run(signal);

@@ -205,7 +205,7 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
     const before = connected;
     connected = caches.isConnected();
     if (before && !connected)
-      log.warn('a watch has received nothing from the API server for too long: no updates until it does');
+      log.warn('a watch is down, or has received nothing from the API server for too long: no updates until it does');
     if (!before && connected) log.info('every watch receives from the API server again');
   };
 

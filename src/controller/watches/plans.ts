@@ -114,7 +114,8 @@ export const createPlans = (options: PlansOptions) => {
   const caches: {
     run: (signal: AbortSignal) => Promise<void>;
     isReady: () => boolean;
-    lastActivityAt: () => number;
+    isCurrent: () => boolean;
+    retry: () => void;
   }[] = [];
   const inNamespaces = <T>(create: (where: { namespace?: string }) => T): T[] =>
     (namespaces ?? [undefined]).map((namespace) => create(namespace === undefined ? {} : { namespace }));
@@ -143,7 +144,8 @@ export const createPlans = (options: PlansOptions) => {
     };
     caches.push({
       isReady: () => reflector.synced || missing.has(plural),
-      lastActivityAt: () => reflector.lastActivityAt,
+      isCurrent: () => reflector.isCurrent(),
+      retry: () => reflector.retry(),
       async run(signal) {
         while (mayMiss && !signal.aborted) {
           const why = await tryList(signal);
@@ -196,8 +198,11 @@ export const createPlans = (options: PlansOptions) => {
     /** A DaemonSet names a plan. */
     need: (): void => needed.resolve(),
     synced: (): boolean => caches.every(({ isReady }) => isReady()),
-    /** Of the watch that has heard from the API server least recently, epoch ms. */
-    lastActivityAt: (): number => Math.min(...caches.map(({ lastActivityAt }) => lastActivityAt())),
+    /** See `Reflector`, for all of them. */
+    isCurrent: (): boolean => caches.every(({ isCurrent }) => isCurrent()),
+    retry(): void {
+      for (const { retry } of caches) retry();
+    },
     isUnreadable: (plan: PlanName): boolean => missing.get(resourceOf(plan).plural) === 'Forbidden',
     /** What belongs to this plan, and may not be read. */
     unreadable: (plan: PlanName): readonly string[] =>

@@ -1,4 +1,4 @@
-import { backoffMs, type Env, sleep } from '../../runtime/index.ts';
+import { anySignal, backoffMs, type Env, sleep } from '../../runtime/index.ts';
 import { isKubeError, type KubeErrorCode } from '../client/errors.ts';
 import { compareVersions, isOlder, isOlderOrSame } from '../client/formats.ts';
 import type { CacheFailure, KubeObject, ReflectorHandler, Store, WatchEvent } from '../client/types.ts';
@@ -33,8 +33,11 @@ export interface Reflector<P, T extends KubeObject = KubeObject> {
   readonly synced: boolean;
   /** The version that the store has reached; undefined before the first snapshot. */
   readonly resourceVersion: string | undefined;
-  /** When the last event or bookmark arrived (milliseconds since the epoch); 0 before the first. */
-  readonly lastActivityAt: number;
+  /**
+   * Decisions may rely on the store: the watch is open, or has been down for a moment only, and the API server has said
+   * something lately. A watch that is behind cannot be told from one on which nothing happens.
+   */
+  isCurrent(): boolean;
   /** Objects that could not be taken in: nothing may be decided that depends on them. Each is tried again now and then. */
   readonly failures: readonly CacheFailure[];
   /** Delivers the current state to `handler`, if there is one, and every change from then on. Returns its removal. */
@@ -47,6 +50,8 @@ export interface Reflector<P, T extends KubeObject = KubeObject> {
   accept(object: T): void;
   /** The API server no longer has the object: it is removed as if the watch had said so, and no older event or list brings it back. */
   acceptDeletion(key: string, uid: string): void;
+  /** Tries again now, if the watch is down and waits: the API server may have come back long before the back-off ends. */
+  retry(): void;
   /** The watch has delivered everything up to this version: after a write without a response, its effect if it had one. */
   reached(version: string): boolean;
 }
@@ -69,6 +74,14 @@ const MAX_STREAM_FAILURES = 3;
 const LONGEST_RETRY_AFTER_MS = 60_000;
 /** A state older than ours comes from a lagging server or, when it repeats this often, from a restored backup. */
 const MAX_ROLLBACKS = 3;
+
+/** A watch that is down for longer misses changes on which decisions depend, such as a node that goes offline. */
+const RECONNECT_MS = 5_000;
+const CATCH_UP_MS = 1_000;
+/** The API server sends a bookmark per minute on every watch: at this age, the second one is missing. */
+const SILENCE_MS = 120_000;
+/** A clock that is being adjusted may step back a little. */
+const CLOCK_SLACK_MS = 1_000;
 
 /** A stream that lasts this long resets the backoff. */
 const HEALTHY_MS = 10_000;
@@ -102,7 +115,14 @@ export const createReflector = <T extends KubeObject, P>(options: ReflectorOptio
   let version: string | undefined;
   /** The newest version ever applied: an older snapshot is a rollback. */
   let newest: string | undefined;
+  /** When the API server last said something on the watch, epoch ms. */
   let lastActivityAt = 0;
+  /** From when on the store may lack changes, epoch ms: the watch ended, and none that works has followed. */
+  let downSince: number | undefined;
+  /** When the API server accepted the present watch, epoch ms. */
+  let openedAt: number | undefined;
+  /** Ends the wait before the next attempt. */
+  let endWait: (() => void) | undefined;
   let snapshotAt = 0;
   let synced = false;
   let running = false;
@@ -117,6 +137,14 @@ export const createReflector = <T extends KubeObject, P>(options: ReflectorOptio
   const touch = (): void => {
     lastActivityAt = env.clock.now();
   };
+
+  const isWithin = (since: number, ms: number): boolean => {
+    const age = env.clock.now() - since;
+    return age <= ms && age >= -CLOCK_SLACK_MS;
+  };
+
+  /** What happened while no watch was open arrives at once. */
+  const hasCaughtUp = (): boolean => openedAt !== undefined && env.clock.now() - openedAt >= CATCH_UP_MS;
 
   const reach = (reached: string): void => {
     if (version === undefined || (compareVersions(reached, version) ?? 1) > 0) version = reached;
@@ -139,6 +167,7 @@ export const createReflector = <T extends KubeObject, P>(options: ReflectorOptio
     newest = reached;
     listed = reached;
     snapshotAt = env.clock.now();
+    downSince = undefined;
     await staged.commit(reached, older, signal);
     log.debug('synced', { objects: cache.store.size, resourceVersion: reached });
     synced = true;
@@ -154,6 +183,7 @@ export const createReflector = <T extends KubeObject, P>(options: ReflectorOptio
       touch();
       refusals = 0;
       gone = 0;
+      downSince = undefined;
       if (event.type === 'BOOKMARK') {
         if (version !== undefined && isOlder(event.resourceVersion, version))
           throw new RollbackError(`a bookmark at ${event.resourceVersion} is older than ${version}`);
@@ -183,7 +213,11 @@ export const createReflector = <T extends KubeObject, P>(options: ReflectorOptio
         streamFailures = 0;
       }
       const start = streamed ? { sendInitialEvents: true } : { resourceVersion: version ?? '' };
-      const stream = client.watch(resource, { ...selectors(options), ...start, signal: own.signal });
+      const onOpen = (): void => {
+        // A list that is streamed says by itself when it is complete.
+        if (!streamed) openedAt = env.clock.now();
+      };
+      const stream = client.watch(resource, { ...selectors(options), ...start, onOpen, signal: own.signal });
       iterator = stream[Symbol.asyncIterator]();
       if (streamed) {
         const staged = cache.stage();
@@ -216,6 +250,13 @@ export const createReflector = <T extends KubeObject, P>(options: ReflectorOptio
     if (error instanceof NotStreamedError) streamFailures = MAX_STREAM_FAILURES;
     else if (!isKubeError(error, 'Unauthorized', 'Forbidden', 'Transport')) streamFailures += 1;
     return error;
+  };
+
+  const pause = async (ms: number, signal: AbortSignal): Promise<void> => {
+    const wait = new AbortController();
+    endWait = () => wait.abort(new Error('tries again now'));
+    await sleep(env.clock, ms, anySignal(signal, wait.signal)).catch(() => undefined);
+    endWait = undefined;
   };
 
   /** Decides where the next attempt resumes, and returns how long to wait before it. */
@@ -258,9 +299,10 @@ export const createReflector = <T extends KubeObject, P>(options: ReflectorOptio
     get resourceVersion() {
       return version ?? newest;
     },
-    get lastActivityAt() {
-      return lastActivityAt;
-    },
+    isCurrent: () =>
+      isWithin(lastActivityAt, SILENCE_MS) &&
+      (downSince === undefined || isWithin(downSince, RECONNECT_MS) || hasCaughtUp()),
+    retry: () => endWait?.(),
     get failures() {
       return cache.failures;
     },
@@ -318,10 +360,13 @@ export const createReflector = <T extends KubeObject, P>(options: ReflectorOptio
           if (lasted() && isKubeError(error, 'Timeout')) version = undefined;
           log.warn('watch failed', { error, retryMs: Math.round(delay) });
         }
+        if (hasCaughtUp()) downSince = undefined;
+        downSince ??= env.clock.now();
+        openedAt = undefined;
         // Events that were still read from the stream have moved it.
         if (lossy) version = undefined;
         lossy = false;
-        if (delay > 0) await sleep(env.clock, delay, signal).catch(() => undefined);
+        if (delay > 0) await pause(delay, signal);
       }
     },
   };

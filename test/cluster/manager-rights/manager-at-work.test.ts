@@ -69,3 +69,38 @@ test('only a pod that a DaemonSet left behind is adopted', async () => {
   assert.equal(await ownerOf('pod/mine'), '');
   await manager.stop();
 });
+
+test('a manager whose watch of nodes is refused updates nothing until it is permitted', async () => {
+  const namespace = await cluster.createNamespace('blind');
+  const link = await cluster.link();
+  const manager = await cluster.startManager({ namespace, link, args: ['--leader-elect=false'] });
+  const web = webIn(cluster, namespace);
+  await web.create();
+  await web.running('web:v1', 2);
+  const image = ['-o', 'jsonpath={.items[*].spec.containers[0].image}'];
+  const imageOn = (node: string): Promise<string> =>
+    run(`--namespace=${namespace}`, 'get', 'pods', `--field-selector=spec.nodeName=${node}`, ...image);
+  const { api } = cluster.plane;
+  const role = '/apis/rbac.authorization.k8s.io/v1/clusterroles/edgeset-manager';
+  const { rules } = await api.get<{ rules: { resources: string[] }[] }>(role);
+  await api.patch(role, { rules: rules.filter(({ resources }) => !resources.includes('nodes')) }, 'merge-patch');
+  try {
+    link.reset();
+    const isRefused = async (): Promise<boolean> => /cannot (list|watch) resource .*nodes/.test(await manager.log());
+    await eventually('its watch is refused', isRefused, { everyMs: 200 });
+    // By then the watch has been down for longer than it takes to reconnect.
+    await cluster.offline(['node-2']);
+    await web.setImage('web:v2');
+    const isHeld = async (): Promise<boolean> => /a watch is down/.test(await manager.log());
+    await eventually('it says so', isHeld, { everyMs: 200 });
+    assert.deepEqual([await imageOn('node-1'), await imageOn('node-2')], ['web:v1', 'web:v1']);
+  } finally {
+    await api.patch(role, { rules }, 'merge-patch');
+  }
+  await eventually('the rollout continues', async () => (await imageOn('node-1')) === 'web:v2', { everyMs: 200 });
+  assert.equal(await imageOn('node-2'), 'web:v1');
+  await cluster.online(['node-2']);
+  await web.running('web:v2', 2);
+  await manager.stop();
+  await link.close();
+});
