@@ -143,7 +143,8 @@ export const kwokConfig = async (leaseSeconds: number, delays: Partial<Delays> =
       nodeIP: nowhere,
       cidr: '10.128.0.0/9',
       nodeLeaseDurationSeconds: leaseSeconds,
-      nodeLeaseParallelism: 8,
+      // On a busy machine each renewal takes a second: with a few at a time, those of fifty nodes come too late.
+      nodeLeaseParallelism: 32,
       podPlayStageParallelism: 16,
       nodePlayStageParallelism: 8,
       // Without workers here the pods of a node that is back are never looked at.

@@ -29,8 +29,8 @@ export const openCase = async (
 ): Promise<{
   case: Case;
   finish: () => Promise<void>;
-  /** The last log lines and the state of the case, for people who investigate a failure. */
-  diagnostics: () => Promise<string[]>;
+  /** For people who investigate a failure: which nodes went offline and came back, and the last log lines and state of the case. */
+  diagnostics: () => Promise<{ outages: string; words: string[] }>;
   close: () => Promise<void>;
 }> => {
   const namespace = await cluster.createNamespace('c');
@@ -253,7 +253,8 @@ export const openCase = async (
       const logs = await Promise.all(managers.map((manager) => manager.log()));
       const words = logs.map((log) => log.trimEnd().split('\n').slice(-25).join('\n'));
       const records = await cluster.audit.read();
-      return [...words, await describeCase(self), describePodCalls(records, namespace), outagesText(records, allNodes)];
+      const outages = outagesText(records, allNodes);
+      return { outages, words: [...words, await describeCase(self), describePodCalls(records, namespace)] };
     },
     async close() {
       for (const manager of managers) manager.kill('SIGKILL');

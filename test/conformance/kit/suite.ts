@@ -64,7 +64,11 @@ export const runSuite = (title: string, startCluster: () => Promise<Cluster>, ru
           await test(opened.case);
           await opened.finish();
         } catch (error) {
-          for (const words of await opened.diagnostics()) context.diagnostic(`${opened.case.namespace}:\n${words}`);
+          const { outages, words } = await opened.diagnostics();
+          for (const some of words) context.diagnostic(`${opened.case.namespace}:\n${some}`);
+          // In the summary of all failures, too: nodes that went offline by themselves explain most of what follows.
+          if (outages !== '' && error instanceof Error)
+            error.message += `\n${outages.split('\n').slice(-10).join('\n')}`;
           throw error;
         } finally {
           await opened.close();

@@ -63,8 +63,9 @@ export const nativeRules = [
   ...flags,
   ...cost,
   ...crash,
-  ...faults,
   ...walkthrough,
   ...announcing,
   ...announcingFaults,
+  // Last: after a restart of the API server, each informer of the control plane waits out a back-off of up to a minute.
+  ...faults,
 ];
