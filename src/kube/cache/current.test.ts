@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
 import { test } from 'node:test';
 import { settle } from '../../../test/support/index.ts';
 import { KubeError } from '../client/errors.ts';
@@ -33,11 +34,13 @@ test('decisions may rely on the store until the watch has been down for five sec
 });
 
 test('the next attempt need not wait for the back-off', async (t) => {
-  const { api, clock, reflector, take } = await begin(t, {}, some);
+  const { api, clock, reflector, stop, take } = await begin(t, {}, some);
   take();
+  const listening = getEventListeners(stop.signal, 'abort').length;
   api.fault = () => new KubeError('Transport', 'no');
   api.cut();
   await clock.advance(60_000);
+  assert.ok(getEventListeners(stop.signal, 'abort').length <= listening, 'attempts leave nothing on the signal');
   const { length } = api.calls;
   api.fault = () => undefined;
   api.put('x', '2');

@@ -1,4 +1,4 @@
-import { anySignal, backoffMs, type Env, sleep } from '../../runtime/index.ts';
+import { backoffMs, type Env, linkedController, sleep } from '../../runtime/index.ts';
 import { isKubeError, type KubeErrorCode } from '../client/errors.ts';
 import { compareVersions, isOlder, isOlderOrSame } from '../client/formats.ts';
 import type { CacheFailure, KubeObject, ReflectorHandler, Store, WatchEvent } from '../client/types.ts';
@@ -201,9 +201,7 @@ export const createReflector = <T extends KubeObject, P>(options: ReflectorOptio
 
   /** Lists where needed, then watches. Returns when the server ends the stream. */
   const listAndWatch = async (signal: AbortSignal): Promise<void> => {
-    const own = new AbortController();
-    const onAbort = (): void => own.abort(signal.reason);
-    signal.addEventListener('abort', onAbort, { once: true });
+    const { controller: own, unlink } = linkedController(signal);
     const streamed = version === undefined && watchList && streamFailures < MAX_STREAM_FAILURES;
     let iterator: AsyncIterator<WatchEvent<T>> | undefined;
     try {
@@ -235,7 +233,7 @@ export const createReflector = <T extends KubeObject, P>(options: ReflectorOptio
       throw streamed && version === undefined && !signal.aborted ? afterStreamFailure(error) : error;
     } finally {
       endStream = undefined;
-      signal.removeEventListener('abort', onAbort);
+      unlink();
       own.abort(new Error('the stream has ended'));
       await iterator?.return?.().catch(() => undefined);
     }
@@ -253,10 +251,11 @@ export const createReflector = <T extends KubeObject, P>(options: ReflectorOptio
   };
 
   const pause = async (ms: number, signal: AbortSignal): Promise<void> => {
-    const wait = new AbortController();
-    endWait = () => wait.abort(new Error('tries again now'));
-    await sleep(env.clock, ms, anySignal(signal, wait.signal)).catch(() => undefined);
+    const { controller, unlink } = linkedController(signal);
+    endWait = () => controller.abort(new Error('tries again now'));
+    await sleep(env.clock, ms, controller.signal).catch(() => undefined);
     endWait = undefined;
+    unlink();
   };
 
   /** Decides where the next attempt resumes, and returns how long to wait before it. */
