@@ -18,7 +18,7 @@ const SETTLE_MS = 1_000;
 
 /** Log messages that managers may write while everything around them fails. */
 const EXPECTED =
-  /"msg":"(watch failed|failed to (acquire|renew|release) the lease|leadership lost|lost leadership|processing failed|failed to write the status( conditions of the DaemonSet)?|(?:lost )?the response to a write|dropped an Event|a watch has received nothing|failed to release pods that no longer match|the DaemonSet's pods cannot be listed)|"msg":"(cannot reach https:\S+: check that|https:\S+ refused the credentials)/;
+  /"msg":"(watch failed|failed to (acquire|renew|release) the lease|leadership lost|lost leadership|processing failed|failed to write the status( conditions of the DaemonSet)?|(?:lost )?the response to a write|dropped an Event|a watch is down|failed to release pods that no longer match|the DaemonSet's pods cannot be listed)|"msg":"(cannot reach https:\S+: check that|https:\S+ refused the credentials)/;
 
 export interface CheckResult {
   problems: string[];

@@ -10,7 +10,7 @@ import { type Delays, kwokConfig } from './kwok.ts';
 import { createProcesses, type Processes, type Program, untilReady } from './processes.ts';
 
 export interface ControlPlaneOptions {
-  /** A node whose lease is this old is not ready: long enough for a busy machine to renew it in time. Default 10. */
+  /** A node whose lease is this old is not ready: long enough for a busy machine to renew it in time. Default 8. */
   graceSeconds?: number;
   delays?: Partial<Delays>;
   /** Where the API server listens. Default 127.0.0.1. */
@@ -147,7 +147,7 @@ export const startControlPlane = async (options: ControlPlaneOptions = {}): Prom
   const processes = createProcesses(dir);
   try {
     return await start(dir, processes, files, {
-      graceSeconds: 10,
+      graceSeconds: 8,
       delays: {},
       address: '127.0.0.1',
       kubelets: [],

@@ -56,6 +56,7 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
   const replacing = new Set<string>();
   let queue: Pick<WorkQueue, 'add' | 'addAt' | 'retry'> | undefined;
   let running: AbortSignal | undefined;
+  let connected = true;
 
   const enqueueAll = (): void => {
     for (const key of reconcilers.keys()) queue?.add(key);
@@ -227,7 +228,12 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
 
   /** Watches of pods don't matter here: an update completes only when its watch says so, so a dead one starts no more. */
   function isConnected(): boolean {
-    return [nodeReflector, ...informers].every((each) => each.isCurrent());
+    const before = connected;
+    connected = [nodeReflector, ...informers].every((each) => each.isCurrent());
+    if (before && !connected)
+      env.log.warn('a watch is down, or the API server says nothing on it: no updates until it does');
+    if (!before && connected) env.log.info('every watch receives from the API server again');
+    return connected;
   }
 
   /** Its pods are cached, or could not be for so long that only this DaemonSet waits for them. */
@@ -311,8 +317,6 @@ export const createController = <D extends DaemonSetObject, V extends DaemonSetV
         process: reconcile,
       });
       queue = leading;
-      // Nothing begins before they are back: a leader cannot wait for the back-off of a standby that was cut off.
-      for (const watch of [nodeReflector, ...informers, plans]) watch.retry();
       for (const { reconciler } of reconcilers.values()) reconciler.beginTerm();
       enqueueAll();
       try {

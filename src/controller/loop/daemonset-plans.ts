@@ -113,7 +113,6 @@ export const createDaemonSetPlans = <V extends DaemonSetView>(options: DaemonSet
       return rolloutPlan && plans.failure(namespace, rolloutPlan);
     },
     approvalsOf: ({ namespace, name }: V): readonly Approval[] => plans.approvalsOf(apiGroup, namespace, name),
-    retry: (): void => plans.retry(),
     /** Keeps them until the signal aborts. */
     async run(signal: AbortSignal): Promise<void> {
       await plans.run(signal);

@@ -95,7 +95,7 @@ describe('a stale watch', () => {
         if (plural === 'daemonsets') for (const node of ['n1', 'n2']) label(api, node);
         await clock.advance(30_000);
         assert.equal(deletes().length, 0);
-        assert.equal(manager.lines.filter((line) => line.includes('has received nothing')).length, 1);
+        assert.equal(manager.lines.filter((line) => line.includes('a watch is down')).length, 1);
         if (plural === 'nodes') for (const node of ['n1', 'n2']) label(api, node);
         api.silence(plural, false);
         await clock.advance(90_000);

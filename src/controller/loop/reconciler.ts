@@ -201,14 +201,6 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
     return unreadablePlan(view());
   };
 
-  const checkConnection = (): void => {
-    const before = connected;
-    connected = caches.isConnected();
-    if (before && !connected)
-      log.warn('a watch is down, or has received nothing from the API server for too long: no updates until it does');
-    if (!before && connected) log.info('every watch receives from the API server again');
-  };
-
   const decideNow = (target: Target, { generation }: V): Decision => {
     const now = clock.now();
     ledger.tick(now);
@@ -240,7 +232,7 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
   };
 
   const reconcile = async (signal: AbortSignal): Promise<ReconcileResult> => {
-    checkConnection();
+    connected = caches.isConnected();
     let announced = false;
     for (;;) {
       const seen = view();
@@ -262,7 +254,7 @@ export const createReconciler = <D extends DaemonSetObject, V extends DaemonSetV
       if (view() !== seen || catchUp.isDue()) continue;
       const now = clock.now();
       if (target.kind === 'known') ledger.setTarget(target.revision, now, seen.origin);
-      checkConnection();
+      connected = caches.isConnected();
       const decision = decideNow(target, seen);
       const error = internalError();
       if (error) throw error;

@@ -97,7 +97,6 @@ export const createInformers = <D extends DaemonSetObject, V extends DaemonSetVi
   });
   const other = kind.informer?.({ client, env, ...(namespace !== undefined && { namespace }) });
   other?.addHandler({ failuresChanged });
-  const all: readonly Reflector<unknown>[] = [sets, revisions, rollouts, ...(other ? [other] : [])];
   return {
     /** As the cache has it. */
     daemonSet: (key: string): V | undefined => sets.store.get(key),
@@ -128,10 +127,8 @@ export const createInformers = <D extends DaemonSetObject, V extends DaemonSetVi
     acceptDeletion: (key: string, uid: string): void => sets.acceptDeletion(key, uid),
     /** See `Reflector`, for DaemonSets and any other watch that decisions depend on. */
     isCurrent: (): boolean => sets.isCurrent() && (other?.isCurrent() ?? true),
-    retry(): void {
-      for (const reflector of all) reflector.retry();
-    },
     run: async (signal: AbortSignal): Promise<void> => {
+      const all: readonly Reflector<unknown>[] = [sets, revisions, rollouts, ...(other ? [other] : [])];
       for (const reflector of all) reflector.whenSynced(signal).then(synced, () => undefined);
       await Promise.all(all.map((reflector) => reflector.run(signal)));
     },

@@ -115,7 +115,6 @@ export const createPlans = (options: PlansOptions) => {
     run: (signal: AbortSignal) => Promise<void>;
     isReady: () => boolean;
     isCurrent: () => boolean;
-    retry: () => void;
   }[] = [];
   const inNamespaces = <T>(create: (where: { namespace?: string }) => T): T[] =>
     (namespaces ?? [undefined]).map((namespace) => create(namespace === undefined ? {} : { namespace }));
@@ -145,7 +144,6 @@ export const createPlans = (options: PlansOptions) => {
     caches.push({
       isReady: () => reflector.synced || missing.has(plural),
       isCurrent: () => reflector.isCurrent(),
-      retry: () => reflector.retry(),
       async run(signal) {
         while (mayMiss && !signal.aborted) {
           const why = await tryList(signal);
@@ -200,9 +198,6 @@ export const createPlans = (options: PlansOptions) => {
     synced: (): boolean => caches.every(({ isReady }) => isReady()),
     /** See `Reflector`, for all of them. */
     isCurrent: (): boolean => caches.every(({ isCurrent }) => isCurrent()),
-    retry(): void {
-      for (const { retry } of caches) retry();
-    },
     isUnreadable: (plan: PlanName): boolean => missing.get(resourceOf(plan).plural) === 'Forbidden',
     /** What belongs to this plan, and may not be read. */
     unreadable: (plan: PlanName): readonly string[] =>

@@ -50,14 +50,14 @@ export interface Reflector<P, T extends KubeObject = KubeObject> {
   accept(object: T): void;
   /** The API server no longer has the object: it is removed as if the watch had said so, and no older event or list brings it back. */
   acceptDeletion(key: string, uid: string): void;
-  /** Tries again now, if the watch is down and waits: the API server may have come back long before the back-off ends. */
-  retry(): void;
   /** The watch has delivered everything up to this version: after a write without a response, its effect if it had one. */
   reached(version: string): boolean;
 }
 
-/** Of a watch that fails. */
+/** Of a watch that the API server refuses or ends. */
 const BACKOFF = { baseMs: 500, maxMs: 30_000 };
+/** Of one whose connection fails: that costs the API server nothing, and nothing is updated until it is back. */
+const RECONNECT_BACKOFF = { baseMs: 500, maxMs: 5_000 };
 /** Errors that are not about the connection: after a few in a row, assume that the server cannot resume from here. */
 const REFUSALS: ReadonlySet<KubeErrorCode> = new Set([
   'BadRequest',
@@ -108,6 +108,8 @@ export const createReflector = <T extends KubeObject, P>(options: ReflectorOptio
   let rollbacks = 0;
   let refusals = 0;
   let failures = 0;
+  /** In a row. */
+  let connectionFailures = 0;
   /** The current stream has delivered a change. */
   let delivered = false;
   let gone = 0;
@@ -121,8 +123,6 @@ export const createReflector = <T extends KubeObject, P>(options: ReflectorOptio
   let downSince: number | undefined;
   /** When the API server accepted the present watch, epoch ms. */
   let openedAt: number | undefined;
-  /** Ends the wait before the next attempt. */
-  let endWait: (() => void) | undefined;
   let snapshotAt = 0;
   let synced = false;
   let running = false;
@@ -250,16 +250,13 @@ export const createReflector = <T extends KubeObject, P>(options: ReflectorOptio
     return error;
   };
 
-  const pause = async (ms: number, signal: AbortSignal): Promise<void> => {
-    const { controller, unlink } = linkedController(signal);
-    endWait = () => controller.abort(new Error('tries again now'));
-    await sleep(env.clock, ms, controller.signal).catch(() => undefined);
-    endWait = undefined;
-    unlink();
-  };
-
   /** Decides where the next attempt resumes, and returns how long to wait before it. */
   const afterFailure = (error: unknown): number => {
+    if (isKubeError(error, 'Transport')) {
+      connectionFailures += 1;
+      return backoffMs(connectionFailures, RECONNECT_BACKOFF, env.random);
+    }
+    connectionFailures = 0;
     failures += 1;
     const delay = backoffMs(failures, BACKOFF, env.random);
     if (error instanceof RollbackError) {
@@ -301,7 +298,6 @@ export const createReflector = <T extends KubeObject, P>(options: ReflectorOptio
     isCurrent: () =>
       isWithin(lastActivityAt, SILENCE_MS) &&
       (downSince === undefined || isWithin(downSince, RECONNECT_MS) || hasCaughtUp()),
-    retry: () => endWait?.(),
     get failures() {
       return cache.failures;
     },
@@ -344,6 +340,7 @@ export const createReflector = <T extends KubeObject, P>(options: ReflectorOptio
           await listAndWatch(signal);
           // A stream that delivered changes worked, however short it was: busy API servers end the streams of clients that they
           // take for slow, and waiting longer each time would leave these further behind.
+          connectionFailures = 0;
           failures = lasted() || delivered ? 0 : failures + 1;
           delay = lasted() ? 0 : backoffMs(Math.max(1, failures), BACKOFF, env.random);
           if (env.clock.now() - snapshotAt >= RELIST_MS) version = undefined;
@@ -353,7 +350,10 @@ export const createReflector = <T extends KubeObject, P>(options: ReflectorOptio
             log.debug('reading the list page by page', { error });
             continue;
           }
-          if (lasted() || delivered) failures = 0;
+          if (lasted() || delivered) {
+            failures = 0;
+            connectionFailures = 0;
+          }
           delay = afterFailure(error);
           // A stream that fell silent has missed minutes. Replayed one by one, they would show as present what is long past.
           if (lasted() && isKubeError(error, 'Timeout')) version = undefined;
@@ -365,7 +365,7 @@ export const createReflector = <T extends KubeObject, P>(options: ReflectorOptio
         // Events that were still read from the stream have moved it.
         if (lossy) version = undefined;
         lossy = false;
-        if (delay > 0) await pause(delay, signal);
+        if (delay > 0) await sleep(env.clock, delay, signal).catch(() => undefined);
       }
     },
   };

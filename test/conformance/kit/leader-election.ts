@@ -12,7 +12,7 @@ export const leaderElectionArgs = leaderElectionArgsFor(4);
 
 /** Log messages of a manager that lost the lease. */
 export const leadershipLossLogs =
-  /leadership lost|renew the lease|release the lease|lost leadership|processing failed|watch failed|the response to a write|acquire the lease|failed to write the status/;
+  /leadership lost|renew the lease|release the lease|lost leadership|processing failed|watch failed|a watch is down|the response to a write|acquire the lease|failed to write the status/;
 
 /** The identity of the leader; empty while there is none. */
 export const leaderOf = async (c: Case): Promise<string> => {

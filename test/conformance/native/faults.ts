@@ -5,7 +5,7 @@ const slow = { podAnnotations: { 'sim.edgeset.io/start-ms': '700' } };
 
 /** What a manager may say while it cannot reach the API server. */
 const cutOff =
-  /watch failed|processing failed|the response to a write was lost|failed to write the status|dropped an Event/;
+  /watch failed|a watch is down|processing failed|the response to a write was lost|failed to write the status|dropped an Event/;
 
 /** A rollout of which the first node is being updated. */
 const midway = async (c: Case): Promise<void> => {

@@ -98,7 +98,7 @@ export const announcingFaults = section('OTA', (rule) => {
       nodes: 10,
       manager: electing,
       expected:
-        /leadership lost|renew the lease|release the lease|lost leadership|processing failed|watch failed|failed to write condition PodNeedUpgrade/,
+        /leadership lost|renew the lease|release the lease|lost leadership|processing failed|watch failed|a watch is down|failed to write condition PodNeedUpgrade/,
     },
   );
 
