@@ -78,9 +78,9 @@ export const openyurt: readonly Mutant[] = [
     story: 'a pod whose Node object is missing fails the whole reconcile',
     breaks: ['L1', 'L2', 'L5', 'S18'],
     file: 'src/controller/loop/reconciler.ts',
-    find: '    checkConnection();\n    let announced',
+    find: '    connected = caches.isConnected();\n    let announced',
     replace:
-      '      for (const each of ledger.records()) if (!each.node && each.pods.length > 0) throw new Error(`no Node ${each.name}`);\n    checkConnection();\n    let announced',
+      '      for (const each of ledger.records()) if (!each.node && each.pods.length > 0) throw new Error(`no Node ${each.name}`);\n    connected = caches.isConnected();\n    let announced',
     hunt: history({}, at(9, { do: 'delete-node', node: 'node-0' }), release(10)),
   },
   {

@@ -44,6 +44,16 @@ export const own: readonly Mutant[] = [
     hunt: test('src/kinds/advanced/placement/create-pods.test.ts'),
   },
   {
+    name: 'a-watch-that-is-down-is-current',
+    whose: 'our own, S4',
+    story: 'a leader whose watch of nodes is down updates a node that has gone offline meanwhile',
+    breaks: [],
+    file: 'src/kube/cache/reflector.ts',
+    find: '(downSince === undefined || isWithin(downSince, RECONNECT_MS) || hasCaughtUp())',
+    replace: 'true',
+    hunt: test('src/kube/cache/current.test.ts'),
+  },
+  {
     name: 'takes-an-absent-pod-for-deleted',
     whose: 'our own, L1',
     story: "a new leader whose watch is behind records its predecessor's reservations as carried out",
