@@ -86,6 +86,16 @@ describe('checkUpdates of native DaemonSets', () => {
     assert.match(log.remove('old-n1', 'n1', 'old').judge(1)[0]!, /^S1/);
   });
 
+  it('counts what an update for an earlier template broke once its node is settled', () => {
+    const log = (ms: number) => {
+      const broken = buildHistory(2).remove('old-n0', 'n0', 'old').pod('new-n0', 'n0', 'new', false);
+      const back = broken.release('app:v3', 'newer', 3).node('n0', false).wait(2000).node('n0', true);
+      return back.wait(ms).remove('old-n1', 'n1', 'old').judge(1).join('\n');
+    };
+    assert.equal(log(9_000), '');
+    assert.match(log(12_000), /^S1/);
+  });
+
   it('S2: reports the delete of a healthy pod while others are down for other reasons', () => {
     const log = buildHistory(3).pod('old-n0', 'n0', 'old', false).wait(2000).remove('old-n1', 'n1', 'old');
     assert.match(log.judge(1).join('\n'), /^S2: .* on n1, a healthy pod, with n0 down and a budget of 1/);

@@ -137,7 +137,7 @@ export const checkUpdates = (records: readonly AuditRecord[], options: CheckOpti
     const isDown = ({ name, ready, since }: NodeState): boolean => {
       if (!ready || availablePod(state, name, at)) return false;
       if (updates.inFlight.has(name)) return rules.takesSlot(name, knows);
-      return at - since > Math.max(settleMs, lagMs) && at - (downSince.get(name) ?? at) > lagMs;
+      return at - since > settleMs + lagMs && at - (downSince.get(name) ?? at) > lagMs;
     };
     const taken = new Set(nodesToServe(state).flatMap((each) => (isDown(each) ? [each.name] : [])));
     return staysWithinDownBudget(node, [{ taken, limit: limitOf(knows) }]);

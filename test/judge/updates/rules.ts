@@ -124,10 +124,13 @@ export const createUpdateRules = (
   const deletedByManager = new Set<string>();
 
   /** Its sender knew that an update is in flight on the node, which is online. */
-  const takesSlot = (node: string, { nodeOf, at, slotAfterMs, complete }: Knowledge): boolean => {
+  const takesSlot = (node: string, { nodeOf, at, lagMs, settleMs, slotAfterMs, complete }: Knowledge): boolean => {
     const known = nodeOf(node);
-    if (!inFlight.has(node) || complete.has(node) || !state.nodes.get(node)?.ready || !known?.ready) return false;
-    return known.since === undefined || at - known.since > slotAfterMs;
+    const update = inFlight.get(node);
+    if (!update || complete.has(node) || !state.nodes.get(node)?.ready || !known?.ready) return false;
+    // What an update for an earlier template broke is down like any other pod: it counts once its sender has seen its node settle.
+    const afterMs = update.rollout === state.rollout ? slotAfterMs : settleMs + lagMs;
+    return known.since === undefined || at - known.since > afterMs;
   };
 
   return {
