@@ -167,8 +167,8 @@ export const createReflector = <T extends KubeObject, P>(options: ReflectorOptio
     newest = reached;
     listed = reached;
     snapshotAt = env.clock.now();
-    downSince = undefined;
     await staged.commit(reached, older, signal);
+    downSince = undefined;
     log.debug('synced', { objects: cache.store.size, resourceVersion: reached });
     synced = true;
     for (const resolve of waiting) resolve();

@@ -70,9 +70,10 @@ test('only a pod that a DaemonSet left behind is adopted', async () => {
   await manager.stop();
 });
 
-test('a manager whose watch of nodes is refused updates nothing until it is permitted', async () => {
+test('a manager whose watch of nodes is refused updates nothing until it is permitted', async (t) => {
   const namespace = await cluster.createNamespace('blind');
   const link = await cluster.link();
+  t.after(() => link.close());
   const manager = await cluster.startManager({ namespace, link, args: ['--leader-elect=false'] });
   const web = webIn(cluster, namespace);
   await web.create();
@@ -102,5 +103,4 @@ test('a manager whose watch of nodes is refused updates nothing until it is perm
   await cluster.online(['node-2']);
   await web.running('web:v2', 2);
   await manager.stop();
-  await link.close();
 });
